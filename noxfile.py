@@ -46,7 +46,9 @@ def tests(session: nox.Session, package: str) -> None:
 
 @nox.session(name="tests-all")
 def tests_all(session: nox.Session) -> None:
-    """All packages together, and the tools, pass their tests, a pytest for each processor. `-- -k name` goes to one pytest."""
+    """All packages together, and the tools, pass their tests, a pytest for each processor.
+    `-- -k name` goes to one pytest.
+    """
     install(session, *NAMES)
     if not session.posargs:
         session.run("python", "tools/tests_all.py")
@@ -120,9 +122,7 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def ddp(session: nox.Session) -> None:
-    """The digits network learns on two processes as well as on one; programs in torch's usual forms
-    run with the import renamed.
-    """
+    """The digits network learns on two processes as on one; so do programs in torch's usual forms."""
     install(session, *NAMES, extra_groups=("demo",))
     for launcher in (("python",), ("taedarun", "--nproc-per-node", "2")):
         session.run(*launcher, "examples/ddp_digits/train.py", *session.posargs)
@@ -153,9 +153,7 @@ def bench(session: nox.Session) -> None:
 
 
 def sanitized(session: nox.Session) -> dict[str, str | None]:
-    """Build the library with the address and undefined behaviour sanitizers; the environment in
-    which it is used.
-    """
+    """Build the library under address and undefined behaviour sanitizers; the environment it needs."""
     env = {"TAEDA_SANITIZE": "address,undefined"}
     folder = session.run("python", "packages/core/hatch_build.py", env=env, silent=True)
     preload = [compiler_file(session, name) for name in ("libasan.so", "libubsan.so")]
@@ -211,9 +209,7 @@ def faults(session: nox.Session) -> None:
 
 @nox.session
 def restarts(session: nox.Session) -> None:
-    """Ranks of a training are killed 20 times in three minutes; it ends with the bits of an
-    undisturbed one.
-    """
+    """Ranks of a training are killed 20 times; it ends with the bits of an undisturbed one."""
     install(session, *NAMES)
     session.run("python", "tools/restarts.py", *session.posargs)
 
@@ -251,9 +247,7 @@ def fuzz_ports(session: nox.Session) -> None:
 
 @nox.session
 def abi(session: nox.Session) -> None:
-    """Extensions built against every released header run on today's core, and on one whose tensors
-    are laid out otherwise.
-    """
+    """Extensions built against every released header run on today's core, and on padded tensors."""
     install(session, *NAMES)
     tests = ("packages/core/tests/test_abi.py", "examples/custom_op", *session.posargs)
     # Both runs share what they build: the second core meets libraries that the first one used.
@@ -267,9 +261,7 @@ def abi(session: nox.Session) -> None:
 
 @nox.session(name="custom-op")
 def custom_op(session: nox.Session) -> None:
-    """The example operator in C, C++ and CUDA builds, passes its tests, and is measured; so is
-    building itself.
-    """
+    """The example operator in C, C++ and CUDA builds and passes its tests; both are timed."""
     install(session, *NAMES)
     env = {"TAEDA_EXTENSIONS_DIR": str(Path(session.create_tmp()) / "extensions")}
     session.run("pytest", "examples/custom_op", *session.posargs, env=env)
@@ -279,9 +271,7 @@ def custom_op(session: nox.Session) -> None:
 
 @nox.session
 def tutorial(session: nox.Session) -> None:
-    """A newcomer's way from nothing to a wheel: every command of docs/tutorial-custom-op.md, with
-    wheels built here.
-    """
+    """From nothing to a wheel: every command of docs/tutorial-custom-op.md, with wheels built here."""
     wheels(session)
     page = "docs/tutorial-custom-op.md"
     session.run("python", "tools/tutorial.py", page, "--wheels", str(ROOT / "dist"))
@@ -298,8 +288,9 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(name="fuzz-parts")
 def fuzz_parts(session: nox.Session) -> None:
-    """Modules, optimizers, distributions and data meet hostile numbers in child processes and none
-    dies. `-- --calls 1000000` for more.
+    """Modules, optimizers, distributions and data survive hostile numbers.
+
+    `-- --calls 1000000` for more.
     """
     install(session, *NAMES)
     session.run("python", "tools/fuzz_parts.py", *session.posargs)
@@ -307,8 +298,9 @@ def fuzz_parts(session: nox.Session) -> None:
 
 @nox.session
 def extremes(session: nox.Session) -> None:
-    """Every operation with each argument in turn at the ends of its type, and tensors of every odd
-    form: none dies. `-- --part 0/30` for a part.
+    """Every operation survives arguments at the ends of their types and odd tensors.
+
+    `-- --part 0/30` for a part.
     """
     install(session, *NAMES)
     session.run("python", "tools/extremes.py", *session.posargs)
@@ -354,8 +346,9 @@ def device_text(session: nox.Session) -> None:
 
 @nox.session(name="cuda-null")
 def cuda_null(session: nox.Session) -> None:
-    """Every row of the op table, and the demo, with device="cuda" on a stand-in driver: the
-    processor's bits, or a refusal. `-- --verbose` tells all.
+    """On a stand-in driver, device="cuda" gives the processor's bits or refuses.
+
+    Every row of the op table, and the demo. `-- --verbose` tells all.
     """
     install(session, *NAMES, extra_groups=("demo",))
     session.run("pytest", "-m", "slow or not slow", "packages/core/tests/cuda")
@@ -375,8 +368,9 @@ def same_bits(session: nox.Session) -> None:
 
 @nox.session(name="fail-at")
 def fail_at(session: nox.Session) -> None:
-    """Each allocation of each operation and of training steps fails in turn: only MemoryError,
-    nothing lost. `-- --part 0/8` for a part.
+    """When any single allocation fails, MemoryError comes and nothing is lost.
+
+    Operations and training steps. `-- --part 0/8` for a part.
     """
     install(session, *NAMES)
     session.run("python", "tools/fail_at.py", *session.posargs)
@@ -402,8 +396,9 @@ def race(session: nox.Session) -> None:
 
 @nox.session(name="c-tests")
 def c_tests(session: nox.Session) -> None:
-    """The runtime and every loop of every table, in C without Python, under three sanitizers; the
-    share of branches they take.
+    """The runtime and every loop, in C without Python, under three sanitizers.
+
+    Prints the share of branches that they take.
     """
     install(session, "core")
     if session.posargs:
@@ -425,8 +420,9 @@ def branches(session: nox.Session) -> None:
 
 @nox.session
 def exits(session: nox.Session) -> None:
-    """Programs end amid threads, loaders and open files without a crash or a hang, and leave
-    nothing. `-- --times 50` for more.
+    """Programs end amid threads, loaders and open files without a crash or a hang.
+
+    They leave nothing behind. `-- --times 50` for more.
     """
     install(session, *NAMES)
     session.run("python", "tools/exits.py", *session.posargs)
@@ -462,9 +458,7 @@ def first_use(session: nox.Session) -> None:
 
 @nox.session
 def neighbours(session: nox.Session) -> None:
-    """Packages that stand beside taeda in a program work with it; libraries written for torch run
-    on it under that name.
-    """
+    """Packages that stand beside taeda work with it; libraries written for torch run on it."""
     install(session, *NAMES, extra_groups=("neighbours", "test"))
     plain = (
         "sympy",
@@ -513,9 +507,7 @@ def fuzz_files(session: nox.Session) -> None:
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """Build every wheel and an index of them; install from it without a network, import, train a
-    few steps.
-    """
+    """Build all wheels and an index; install from it offline, import, train a few steps."""
     session.install(*groups("build"), "pip")
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
@@ -556,8 +548,9 @@ def aarch64(session: nox.Session) -> None:
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Rehearse a release: versions, notes, files built twice with the same bytes, installed on
-    every Python. `-- --once`.
+    """Rehearse a release: versions, notes, files built twice with the same bytes, installation.
+
+    On every Python. `-- --once`.
     """
     session.install(*groups("build", "release"), "uv")
     session.run("python", "tools/release.py", *session.posargs)
@@ -600,8 +593,9 @@ def install(
 
 
 def oracle(session: nox.Session) -> None:
-    """All packages beside torch. Installed by pip, whose configuration may name an index of
-    processor-only builds.
+    """All packages beside torch.
+
+    pip installs it; its configuration may name an index of processor-only builds.
     """
     install(session, *NAMES)
     stamp = Path(session.virtualenv.location) / "oracle-stamp"

@@ -32,7 +32,8 @@ SMALL = "small"  # 10,000 tensors of 64 numbers
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument(
         "cases", nargs="*", default=["0.01", "1", "64", "512", SMALL], help="MB, or small"
     )

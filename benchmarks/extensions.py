@@ -85,7 +85,8 @@ def builds(libraries: list[str], rounds: int) -> None:
                 found.append(first)
                 again.append(second)
         print(
-            f"{library:24} {median(cold):8.2f} s {1e3 * median(found):11.2f} ms {1e3 * median(again):11.2f} ms"
+            f"{library:24} {median(cold):8.2f} s {1e3 * median(found):11.2f} ms "
+            f"{1e3 * median(again):11.2f} ms"
         )
 
 

@@ -63,7 +63,7 @@ def outcome(pid: int, patience: float) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--cycles", type=int, default=100)
     parser.add_argument("--size", type=int, default=192, help="rows of the matrices")
     parser.add_argument(
@@ -87,7 +87,8 @@ def main() -> int:
     seconds = time.monotonic() - begin
     others = {k: v for k, v in counts.items() if k not in ("ok", "hang")}
     print(
-        f"{options.cycles} forks amid {len(threads)} busy threads in {seconds:.1f} s; other ends: {others or 'none'}"
+        f"{options.cycles} forks amid {len(threads)} busy threads in {seconds:.1f} s; other ends: "
+        f"{others or 'none'}"
     )
     print(f"hangs {counts.get('hang', 0)} of {options.cycles}")
     return 0 if counts.get("ok", 0) == options.cycles else 1

@@ -1,10 +1,12 @@
 """What this machine can do at most, and how long a case would take at that: the share that run.py prints.
 
-Reading, writing and multiplying are measured by loops of C that do nothing else, for data that fits each cache and data that
-fits none, by the time that each thread computes: who else is on the machine changes them little. An operation needs at least the time of its multiplications, and at least that of reading its operands and writing
-its results once; a case needs the sum over its operations. Small operations are far from it, because a call costs more
-than its numbers. A share above 1 says that operations did less than was counted: they were fused, or found their data
-in a nearer cache.
+Reading, writing and multiplying are measured by loops of C that do nothing else, for data that fits
+each cache and data that fits none, by the time that each thread computes: who else is on the
+machine changes them little. An operation needs at least the time of its multiplications, and at
+least that of reading its operands and writing its results once; a case needs the sum over its
+operations. Small operations are far from it, because a call costs more than its numbers. A share
+above 1 says that operations did less than was counted: they were fused, or found their data in a
+nearer cache.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ FAILURES = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--cycles", type=int, default=50)
     parser.add_argument("--patience", type=float, default=30.0)

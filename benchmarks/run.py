@@ -6,9 +6,10 @@
     python benchmarks/run.py --alone                taeda only, where torch is not installed
     python benchmarks/run.py --threads 1 --clock processor   on a machine that others use
 
-Each library lives in a process of its own. They take turns, a block of about 20 ms each, so that both meet the same noise; a
-case's ratio is the median over the rounds of the ratio within one round. The time shown is the median of ours, and `share`
-the part of it that the machine needs at the least: limits.py says how that is measured and counted.
+Each library lives in a process of its own. They take turns, a block of about 20 ms each, so that
+both meet the same noise; a case's ratio is the median over the rounds of the ratio within one
+round. The time shown is the median of ours, and `share` the part of it that the machine needs at
+the least: limits.py says how that is measured and counted.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from typing import Any
 import taeda.multiprocessing as mp
 from taeda.utils.data import SharedList
 
-ROWS = [("list", "none"), ("list", "fork"), ("shared", "none"), ("shared", "fork"), ("shared", "forkserver"), ("shared", "spawn")]  # fmt: skip
+ROWS = [("list", "none"), ("list", "fork"), ("shared", "none"), ("shared", "fork"),
+    ("shared", "forkserver"), ("shared", "spawn")]  # fmt: skip
 
 
 def records(n: int) -> Any:
@@ -66,7 +67,7 @@ def measure(kind: str, method: str, n: int, workers: int) -> tuple[int, list[int
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--records", type=int, default=600_000)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--row", help=argparse.SUPPRESS)

@@ -31,7 +31,7 @@ def measure(statement: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     statements = {"nothing": "pass", "numpy": "import numpy", "taeda": "import taeda"}

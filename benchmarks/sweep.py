@@ -13,15 +13,19 @@ Table = dict[str, Callable[[], object]]
 N = 1 << 20
 SIDE = 1024
 
-UNARY = """abs neg exp log sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh atanh erf erfc erfinv lgamma digamma
-    sigmoid floor ceil round trunc frac sign reciprocal log1p log2 log10 expm1 exp2 square isnan isfinite logical_not relu i0
-    sinc deg2rad""".split()
+UNARY = """
+    abs neg exp log sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh atanh erf erfc erfinv
+    lgamma digamma sigmoid floor ceil round trunc frac sign reciprocal log1p log2 log10 expm1 exp2
+    square isnan isfinite logical_not relu i0 sinc deg2rad
+""".split()
 UNARY_SHORT = "abs neg relu sigmoid exp tanh sqrt square".split()
 BINARY_FLOAT = "atan2 hypot copysign logaddexp xlogy pow div".split()
 BINARY = """add sub mul maximum minimum fmax fmin fmod remainder eq ne lt le gt ge floor_divide""".split()
 LOGIC = "bitwise_and bitwise_or bitwise_xor logical_and".split()
-ACTIVATIONS = """gelu silu softplus elu selu leaky_relu hardtanh hardswish hardsigmoid mish logsigmoid softsign tanhshrink relu6
-    celu""".split()
+ACTIVATIONS = """
+    gelu silu softplus elu selu leaky_relu hardtanh hardswish hardsigmoid mish logsigmoid softsign
+    tanhshrink relu6 celu
+""".split()
 REDUCTIONS = """sum mean prod amax amin argmax argmin all any logsumexp std var median max min cumsum cumprod cummax
     logcumsumexp softmax log_softmax sort argsort nansum count_nonzero""".split()
 DTYPES = "float32 float64 int64 int32 uint8 bfloat16 float16 bool complex64".split()

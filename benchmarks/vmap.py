@@ -69,7 +69,8 @@ def jacfwd(T: Any) -> Callable[[], Any]:
     return lambda: run(x)
 
 
-CASES = {"per-sample gradients, MLP": mlp, "per-sample gradients, CNN": cnn, "hessian of 64": hessian, "jacfwd of 128": jacfwd}  # fmt: skip
+CASES = {"per-sample gradients, MLP": mlp, "per-sample gradients, CNN": cnn,
+    "hessian of 64": hessian, "jacfwd of 128": jacfwd}  # fmt: skip
 
 
 def seconds(run: Callable[[], Any]) -> float:

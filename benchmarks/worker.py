@@ -1,7 +1,8 @@
 """One library, in a process of its own: repeats cases when told to, and says how long it took.
 
-Reads lines of JSON `{"group", "case", "loops"}` and answers `{"seconds"}` or `{"error"}`. A case is prepared when first asked for;
-`{"forget": true}` frees it, and `{"limits": ...}` instead of `loops` answers how long it would take at those limits.
+Reads lines of JSON `{"group", "case", "loops"}` and answers `{"seconds"}` or `{"error"}`. A case is
+prepared when first asked for; `{"forget": true}` frees it, and `{"limits": ...}` instead of `loops`
+answers how long it would take at those limits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Write the reference: a page for each module, with every public name, from signatures and docstrings.
 
-A name stands where a program finds it first (`taeda.nn.Linear`, not `taeda.nn.modules.linear.Linear`); other modules that have it too
-link there. Functions of `taeda` itself are cut into pages by the family of their operation.
+A name stands where a program finds it first (`taeda.nn.Linear`, not
+`taeda.nn.modules.linear.Linear`); other modules that have it too link there. Functions of `taeda`
+itself are cut into pages by the family of their operation.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ __all__ = ["modules", "names_of", "write"]
 
 #: modules that stand first, in this order; others follow by name
 FIRST = (
-    "taeda", "taeda.nn", "taeda.nn.functional", "taeda.nn.init", "taeda.optim", "taeda.optim.lr_scheduler", "taeda.utils.data",
-    "taeda.autograd", "taeda.func", "taeda.linalg", "taeda.fft", "taeda.special", "taeda.amp", "taeda.distributions", "taeda.serialization",
+    "taeda", "taeda.nn", "taeda.nn.functional", "taeda.nn.init", "taeda.optim",
+    "taeda.optim.lr_scheduler", "taeda.utils.data",
+    "taeda.autograd", "taeda.func", "taeda.linalg", "taeda.fft", "taeda.special", "taeda.amp",
+    "taeda.distributions", "taeda.serialization",
     "taeda.random", "taeda.utils.checkpoint", "taeda.compiler", "taeda.distributed",
 )  # fmt: skip
 #: modules that hold what others show, or nothing that programs call
@@ -34,8 +37,12 @@ LEFT_OUT = re.compile(
 )
 SCAFFOLD = {"annotations", "extend_path", "install_hint", "lazy_attributes"}
 TITLES = {
-    "view": "Views and shapes", "join": "Joining and splitting", "pointwise": "Pointwise", "reduction": "Reductions", "linalg": "Linear algebra",
-    "fft": "Fourier transforms", "special": "Special functions", "conv": "Convolution", "matmul": "Products", "random": "Random numbers",
+    "view": "Views and "
+    "shapes", "join": "Joining and splitting", "pointwise": "Pointwise", "reduction": "Reductions",
+    "linalg": "Linear algebra",
+    "fft": "Fourier "
+    "transforms", "special": "Special functions", "conv": "Convolution", "matmul": "Products",
+    "random": "Random numbers",
 }  # fmt: skip
 
 
@@ -118,7 +125,8 @@ def _elsewhere(name: str, value: Any, seen: dict[Any, str]) -> bool:
 
 
 #: pages of `taeda`'s names that stand first; "other" stands last
-ORDER = ("types", "creation", "indexing", "view", "join", "pointwise", "comparison", "reduction", "matmul", "linalg", "random", "sorting")  # fmt: skip
+ORDER = ("types", "creation", "indexing", "view", "join", "pointwise", "comparison", "reduction",
+    "matmul", "linalg", "random", "sorting")  # fmt: skip
 
 
 def _by_family(page: Page) -> list[Page]:
@@ -167,7 +175,8 @@ GROUPS = {
     "Distributions": r"taeda\.distributions.*",
     "Several processes": r"taeda\.(distributed.*|multiprocessing.*|futures)",
     "Programs as graphs": r"taeda\.(compiler|fx.*|jit|export.*|onnx.*)",
-    "Extending and measuring": r"taeda\.(library|ops|overrides|testing.*|profiler.*|utils\.(benchmark|flop_counter|cpp_extension|dlpack|hooks|op_trace).*)",
+    "Extending and "
+    "measuring": r"taeda\.(library|ops|overrides|testing.*|profiler.*|utils\.(benchmark|flop_counter|cpp_extension|dlpack|hooks|op_trace).*)",
     "Devices and settings": r".*",
 }
 

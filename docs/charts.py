@@ -1,6 +1,8 @@
-"""Draw the charts of the pages from `figures.json`: a row for each case, as `benchmarks/run.py --json` writes them.
+"""Draw the charts of the pages from `figures.json`: a row for each case, as
+`benchmarks/run.py --json` writes them.
 
-Bars are times of taeda, in units of PyTorch's time for the same; a line stands at 1. Colours are readable on light and on dark pages.
+Bars are times of taeda, in units of PyTorch's time for the same; a line stands at 1. Colours are
+readable on light and on dark pages.
 """
 
 from __future__ import annotations
@@ -38,8 +40,14 @@ def chart(rows: list[dict[str, Any]]) -> str:
     height = TOP + ROW * len(rows) + 6
     one = LABELS + scale
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="13" role="img">',
-        f'<line x1="{one:.1f}" y1="{TOP - 6}" x2="{one:.1f}" y2="{height}" stroke="{LINE}" stroke-dasharray="3 3"/>',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            'font-family="sans-serif" font-size="13" role="img">'
+        ),
+        (
+            f'<line x1="{one:.1f}" y1="{TOP - 6}" x2="{one:.1f}" y2="{height}" stroke="{LINE}" '
+            'stroke-dasharray="3 3"/>'
+        ),
         f'<text x="{one:.1f}" y="13" text-anchor="middle" fill="{TEXT}">PyTorch</text>',
     ]
     for place, row in enumerate(rows):
@@ -58,6 +66,9 @@ def _bar(case: str, ratio: float, top: float, scale: float) -> list[str]:
     )
     return [
         f'<text x="{LABELS - 8}" y="{top + 16}" text-anchor="end" fill="{TEXT}">{html.escape(case)}</text>',
-        f'<rect x="{LABELS}" y="{top + 3}" width="{ratio * scale:.1f}" height="{ROW - 7}" rx="2" fill="{colour}"/>',
+        (
+            f'<rect x="{LABELS}" y="{top + 3}" width="{ratio * scale:.1f}" height="{ROW - 7}" rx="2" '
+            f'fill="{colour}"/>'
+        ),
         f'<text {place} y="{top + 16}">{ratio:.2f}</text>',
     ]

@@ -1,4 +1,6 @@
-"""Sphinx configuration. The reference is written from the op table and from docstrings each time the docs are built."""
+"""Sphinx configuration. The reference is written from the op table and from docstrings each time
+the docs are built.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Write the reference page of all operations from the rows of the op table: what each does, and in which forms it is called."""
+"""Write the reference page of all operations from the rows of the op table: what each does, and in
+which forms it is called.
+"""
 
 from __future__ import annotations
 

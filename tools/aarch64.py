@@ -6,8 +6,8 @@
     python tools/aarch64.py           all three; each says how long it took
     python tools/aarch64.py --short   all three, for every change: one instruction set of x86, two minutes of operations
 
-It needs `apt-get install gcc-aarch64-linux-gnu qemu-user`. Python for Arm comes from Debian 12's packages, numpy and
-cffi from their wheels. Both are unpacked below build/aarch64 and not installed.
+It needs `apt-get install gcc-aarch64-linux-gnu qemu-user`. Python for Arm comes from Debian 12's
+packages, numpy and cffi from their wheels. Both are unpacked below build/aarch64 and not installed.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ EMULATOR = "qemu-aarch64"
 ISAS = {"generic": ("-Wno-psabi",)}
 PACKAGES = ("python3.11", "libpython3.11-dev", "libstdc++6")
 WHEELS = ("numpy", "cffi", "ml-dtypes", "scipy-openblas32")
-#: instruction sets that fuse products into sums, as Arm's does. The plain one of x86 does not: its last bits differ.
+#: instruction sets that fuse products into sums, as Arm's does. The plain one of x86 does not: its
+#: last bits differ.
 FUSED = ("avx2", "avx512")
-#: Loops that call the C library, whose last bits differ on another processor. Why `tan` differs is not known yet.
+#: Loops that call the C library, whose last bits differ on another processor. Why `tan` differs is
+#: not known yet.
 LIBRARY_FUNCTIONS = frozenset(
     "_standard_gamma_grad bessel_j0 bessel_j1 bessel_y0 bessel_y1 igamma igammac lgamma tan".split()
 )
@@ -161,7 +163,9 @@ def _tell(line: str) -> None:
 
 
 def test_c(isas: Sequence[str]) -> int:
-    """Run the tests in C under the emulator; compare the bits of every loop with x86's `isas`. Return how many failed."""
+    """Run the tests in C under the emulator; compare the bits of every loop with x86's `isas`.
+    Return how many failed.
+    """
     given = os.environ.get("CC")
     here = c_tests.program("none", files=(), loops=True)
     os.environ["CC"] = _compiler()
@@ -185,13 +189,17 @@ def test_c(isas: Sequence[str]) -> int:
 
 
 def may_differ(name: str) -> bool:
-    """Whether the last bits of a loop, "op dtype", may differ on Arm: complex functions, and those of the C library."""
+    """Whether the last bits of a loop, "op dtype", may differ on Arm: complex functions, and those
+    of the C library.
+    """
     op, dtype = name.split(" ")
     return dtype.startswith("complex") or op in LIBRARY_FUNCTIONS
 
 
 def digests(command: Sequence[str], environment: dict[str, str]) -> dict[str, str]:
-    """A sum of the bits of every loop's results on the same operands, by "op dtype"; NaN counts as one number."""
+    """A sum of the bits of every loop's results on the same operands, by "op dtype"; NaN counts as
+    one number.
+    """
     done = subprocess.run(
         [*command, "--digests"],
         env={**os.environ, **environment}, check=True, capture_output=True, text=True,
@@ -208,7 +216,9 @@ def differing(ours: dict[str, str], theirs: dict[str, str]) -> list[str]:
 
 
 def test_ops(minutes: float, files: Sequence[str]) -> int:
-    """Run tests of operations under a Python for Arm, as many files as fit into the time; return how many failed."""
+    """Run tests of operations under a Python for Arm, as many files as fit into the time; return
+    how many failed.
+    """
     fetch()
     view = BUILD / "view"
     _borrow(view)
@@ -250,7 +260,7 @@ def _borrow(view: Path) -> None:
 
 def main() -> int:
     """Do what is asked."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("what", nargs="?", choices=("build", "c", "ops", "all"), default="all")
     parser.add_argument(
         "--short", action="store_true", help="what fits into a check of every change"

@@ -36,7 +36,9 @@ def present(text: str) -> list[str]:
 
 
 def without(text: str, gone: set[str]) -> str:
-    """The text without these names, without places that have none left, and without reasons that no place has."""
+    """The text without these names, without places that have none left, and without reasons that no
+    place has.
+    """
     kept: list[str] = []
     for line in text.splitlines():
         if not line.startswith(" "):

@@ -1,15 +1,18 @@
-"""The share of branches that default tests take: of the C that parses arguments, and of the Python that parses files.
+"""The share of branches that default tests take: of the C that parses arguments, and of the Python
+that parses files.
 
     python tools/branches.py               build, run the tests, print a line for each file; exit status 1 below 95 %
     python tools/branches.py --open        name the branches that no test takes, too
     python tools/branches.py arguments     one of the two parts: `arguments` or `files`
 
-`arguments`: a library whose files of ARGUMENTS are compiled for gcov runs the tests of TESTS_OF_ARGUMENTS. `files`: the tests of
-TESTS_OF_FILES run under `coverage`, which counts branches of the modules of FILES. The C files that need no Python are counted by
+`arguments`: a library whose files of ARGUMENTS are compiled for gcov runs the tests of
+TESTS_OF_ARGUMENTS. `files`: the tests of TESTS_OF_FILES run under `coverage`, which counts branches
+of the modules of FILES. The C files that need no Python are counted by
 `tools/c_tests.py --coverage`.
 
-Branches of C that no default test can take stand in NOT_REACHED, with their number and the cause, and do not count. An entry there
-that excuses more than is left is an error: the table says no more than is so.
+Branches of C that no default test can take stand in NOT_REACHED, with their number and the cause,
+and do not count. An entry there that excuses more than is left is an error: the table says no more
+than is so.
 """
 
 from __future__ import annotations
@@ -52,7 +55,10 @@ FILES = (
 TESTS_OF_FILES = ("_io", "test_serialization.py")
 
 PYTHON = "Python is out of memory for a small object"
-OURS = "the allocator is out of memory; `tools/fail_at.py` lets each allocation fail, in a library without counts"
+OURS = (
+    "the allocator is out of memory; `tools/fail_at.py` lets each allocation fail, in a library "
+    "without counts"
+)
 #: branches of C that no default test takes: (how many on a line, why), by file and the line's text
 NOT_REACHED: dict[str, dict[str, tuple[int, str]]] = {
     "arguments.c": {
@@ -125,7 +131,9 @@ NOT_REACHED: dict[str, dict[str, tuple[int, str]]] = {
 
 
 class Share(NamedTuple):
-    """Branches of a file: how many tests take, of how many, and the others as `line: text`; excuses that excuse nothing."""
+    """Branches of a file: how many tests take, of how many, and the others as `line: text`; excuses
+    that excuse nothing.
+    """
 
     taken: int
     count: int
@@ -153,7 +161,9 @@ def library() -> Path:
 
 
 def of_c(text: str, excused: Mapping[str, tuple[int, str]] | None = None) -> Share:
-    """What a listing of `gcov -b` says of one file; branches that are excused, and not taken, do not count."""
+    """What a listing of `gcov -b` says of one file; branches that are excused, and not taken, do
+    not count.
+    """
     taken, count, left, number, line = 0, 0, [], "", ""
     rest = {line: allowed for line, (allowed, _) in (excused or {}).items()}
     for row in text.splitlines():
@@ -261,7 +271,7 @@ PARTS = {
 
 def main() -> int:
     """Run the parts, and say which files are below."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--open", action="store_true", help="name the branches that no test takes")
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: both")
     options = parser.parse_args()

@@ -1,4 +1,5 @@
-"""Layers of the C core: a file includes files of its own folder or of folders below it, headers include in no circle, and `ops` prepares.
+"""Layers of the C core: a file includes files of its own folder or of folders below it, headers
+include in no circle, and `ops` prepares.
 
     python tools/c_layers.py            a sentence for every include that points upward, for every circle, for work in `ops`
 
@@ -40,7 +41,8 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 WORKS = {
     "ops/conv/conv.c": "the lock is given back around several runs, which share what was prepared",
     "ops/matmul_product.c": "the lock is given back around a product that may be several",
-    "ops/pointwise/waiting.c": "the tile machine of compiled programs: it runs loops of many operators, of no family",
+    "ops/pointwise/waiting.c": "the tile machine of compiled programs: it runs loops of many "
+    "operators, of no family",
     "ops/pointwise/pointwise.c": "a number of the host becomes one of the dtype to compute in",
     "ops/indexing/plan.c": "the message of an index out of range names it",
     "ops/random/random.c": "the message of a refusal names the number",
@@ -108,7 +110,9 @@ def misnamed(csrc: Path) -> Iterator[str]:
 
 
 def working(csrc: Path) -> Iterator[str]:
-    """A sentence for every file of `ops` that does elements' work and is not listed in WORKS, and for every listed one that does none."""
+    """A sentence for every file of `ops` that does elements' work and is not listed in WORKS, and
+    for every listed one that does none.
+    """
     found = set()
     for path in sorted((csrc / "ops").rglob("*.[ch]")):
         name = path.relative_to(csrc).as_posix()

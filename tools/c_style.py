@@ -3,10 +3,11 @@
     python tools/c_style.py           names the files that differ, and lines that are too long
     python tools/c_style.py --fix     formats them
 
-A formatter guesses: in a macro's arguments it takes `x * y` for a declaration and writes `x *y`. So products and
-masks are shown to it as quotients and remainders, which are never declarations, and put back afterwards. Headers are
-shown to it as C, because it takes some of them for Objective-C. Adjacent parts of a string are joined first: the
-formatter breaks a long string anew, but never joins one. A comment behind a line that it makes too long goes above it.
+A formatter guesses: in a macro's arguments it takes `x * y` for a declaration and writes `x *y`. So
+products and masks are shown to it as quotients and remainders, which are never declarations, and
+put back afterwards. Headers are shown to it as C, because it takes some of them for Objective-C.
+Adjacent parts of a string are joined first: the formatter breaks a long string anew, but never
+joins one. A comment behind a line that it makes too long goes above it.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ LIST = re.compile(r"^#define \w+\(X\)(?:.*\\\n){2,}.*", re.M)
 
 
 def listed(text: str) -> str:
-    """The text with each entry of a list of X(...) over several lines on its own, to which the formatter comes step by step."""
+    """The text with each entry of a list of X(...) over several lines on its own, to which the
+    formatter comes step by step.
+    """
     return LIST.sub(lambda match: re.sub(r"\) X\(", ") \\\n    X(", match[0]), text)
 
 
@@ -96,7 +99,9 @@ TRAILED = re.compile(
 
 
 def lifted(text: str) -> str:
-    """The text with comments that make a line too long above that line; the formatter would fold them beside it."""
+    """The text with comments that make a line too long above that line; the formatter would fold
+    them beside it.
+    """
     lines: list[str] = []
     for line in text.split("\n"):
         match = TRAILED.match(line) if len(line) > WIDTH else None

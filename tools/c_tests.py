@@ -6,9 +6,10 @@
     python tools/c_tests.py --coverage             branches of runtime that the tests take; exit status 1 below 95 %
     python tools/c_tests.py runtime/test_alloc.c   some files only
 
-Every `packages/core/tests_c/**/test_*.c` is found, and every `TEST(name)` in it; there is no list. The program links the objects of the
-build that TAEDA_SANITIZE makes, so a session that made them compiles only the tests. What the loops' operands are comes from the text of
-the tables (`loops.gen.h`), so that a new loop is tested at once.
+Every `packages/core/tests_c/**/test_*.c` is found, and every `TEST(name)` in it; there is no list.
+The program links the objects of the build that TAEDA_SANITIZE makes, so a session that made them
+compiles only the tests. What the loops' operands are comes from the text of the tables
+(`loops.gen.h`), so that a new loop is tested at once.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def discover(folder: Path = TESTS) -> list[tuple[str, str]]:
 
 
 def main_text(tests: Sequence[tuple[str, str]]) -> str:
-    """The table that harness.c walks. Two files may use one name: harness.h keeps them apart by the file's number."""
+    """The table that harness.c walks. Two files may use one name: harness.h keeps them apart by the
+    file's number.
+    """
     files = sorted({file for file, _ in tests})
     symbols = [f"{name}_{files.index(file)}" for file, name in tests]
     guarded = [f"#pragma weak {symbol}" for symbol in symbols]  # some tests are not in every build
@@ -75,7 +78,9 @@ LOOP = r"static void (\w+)\(char \*const \*data, const int64_t \*strides, int64_
 
 
 def loop_rows(text: str, name: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """(op, dtype, dtypes of output and operands) of a table in preprocessed text; () where the loop does not say them."""
+    """(op, dtype, dtypes of output and operands) of a table in preprocessed text; () where the loop
+    does not say them.
+    """
     shapes = dict(re.findall(LOOP + r"\s*\{ static const uint8_t dtypes\[\] = \{([^}]*)\}", text))
     for symbol, first in re.findall(LOOP + r"\s*\{ (\w+)\(data, strides, n, context\);", text):
         shapes.setdefault(symbol, shapes.get(first, ""))
@@ -96,7 +101,9 @@ def _tables() -> Iterator[tuple[str, str]]:
 
 
 def loops_text(tables: Iterable[tuple[str, str]], table: dict[str, Any]) -> str:
-    """`loops.gen.h`: operands and arguments of every loop. `table` has a row of the op table for each name of loops."""
+    """`loops.gen.h`: operands and arguments of every loop.
+    `table` has a row of the op table for each name of loops.
+    """
     arrays: list[str] = []
     rows = []
     for name, text in tables:
@@ -118,7 +125,9 @@ def loops_text(tables: Iterable[tuple[str, str]], table: dict[str, Any]) -> str:
 
 
 def _arguments(row: Any, number: int) -> str:
-    """The arguments of a call, as the loop reads them: defaults, else a sample. No row: the operator's C gives none."""
+    """The arguments of a call, as the loop reads them: defaults, else a sample.
+    No row: the operator's C gives none.
+    """
     listed = [_argument(a) for a in row.schema.arguments] if row else []
     return f"static const td_arg arguments_{number}[16] = {{{', '.join(listed) or '{0}'}}};"
 
@@ -237,7 +246,9 @@ def _linked(unit: Any) -> bool:
 
 
 def _needed() -> set[Path]:
-    """The files that the race program links: runtime, the walk, and what the processor's table of functions names."""
+    """The files that the race program links: runtime, the walk, and what the processor's table of
+    functions names.
+    """
     import race
 
     return {path for path, _, _ in race.sources()}
@@ -270,7 +281,10 @@ def branches(folder: Path) -> dict[str, tuple[int, int]]:
             ["gcov", "-b", "-n", str(notes)],
             cwd=folder, check=True, capture_output=True, text=True,
         )  # fmt: skip
-        pattern = r"File '[^']*runtime/(\w+\.c)'\n(?:.*\n)*?Branches executed.*\nTaken at least once:([\d.]+)% of (\d+)"
+        pattern = (
+            r"File '[^']*runtime/(\w+\.c)'\n(?:.*\n)*?Branches executed.*\nTaken at least "
+            r"once:([\d.]+)% of (\d+)"
+        )
         for name, share, count in re.findall(pattern, done.stdout):
             found[name] = (round(float(share) / 100 * int(count)), int(count))
     return found
@@ -292,7 +306,7 @@ def judge(found: dict[str, tuple[int, int]]) -> list[str]:
 
 def main() -> int:
     """Build, run, and count."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     choices = ("address,undefined", "thread", "none")
     parser.add_argument("--sanitize", default=choices[0], choices=choices)
     parser.add_argument("--coverage", action="store_true", help="count the branches of runtime")

@@ -31,7 +31,8 @@ State = dict[str, Any]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("--large", type=int, default=100, help="random bytes of a large save")
     parser.add_argument("--timed", type=int, default=30, help="random moments of a large save")
     chosen = parser.parse_args()
@@ -106,7 +107,10 @@ def killed_at_every_byte(folder: Path) -> tuple[str, bool]:
     good = sum(_killed(path, point) for point in points)
     taeda.save(state(3), path)
     strays = len(os.listdir(folder)) - 2
-    text = f"killed after every byte and operation of a small save: {good} of {len(points)} whole, {strays} stray files"
+    text = (
+        f"killed after every byte and operation of a small save: {good} of {len(points)} whole, "
+        f"{strays} stray files"
+    )
     return text, good == len(points) and not strays
 
 
@@ -129,10 +133,14 @@ def killed_at_random_bytes(folder: Path, points: int) -> tuple[str, bool]:
     path, count, draw = folder / "model", 1 << 20, random.Random(0)
     taeda.save(state(1, count), path)
     size = path.stat().st_size
-    good = sum(_killed(path, {"after_bytes": draw.randrange(1, size)}, count) for _ in range(points))  # fmt: skip
+    good = sum(_killed(path, {"after_bytes": draw.randrange(1, size)},
+        count) for _ in range(points))  # fmt: skip
     taeda.save(state(3), path)
     strays = len(os.listdir(folder)) - 1
-    text = f"killed at random bytes of a save of {size >> 20} MB: {good} of {points} whole, {strays} stray files"
+    text = (
+        f"killed at random bytes of a save of {size >> 20} MB: {good} of {points} whole, {strays} "
+        "stray files"
+    )
     return text, good == points and not strays
 
 
@@ -286,7 +294,8 @@ def a_mapped_file(folder: Path) -> tuple[str, bool]:
     """A map of 10 GB, of which nothing is read."""
     folder.mkdir()
     size = 10 << 30
-    with taeda.serialization.skip_data(), _saved({"w": taeda.empty(size // 4)}, folder / "model") as path:  # fmt: skip
+    with taeda.serialization.skip_data(), _saved({"w": taeda.empty(size // 4)},
+        folder / "model") as path:  # fmt: skip
         taken, seconds = _measured(path, mmap=True)
     text = f"mmap of {size >> 30} GB: {1e3 * seconds:.1f} ms, {taken / 2**20:.1f} MB"
     return text, seconds <= 0.05 and taken <= 30 << 20

@@ -40,7 +40,9 @@ def told(device: str, epochs: int, env: dict[str, str]) -> list[str]:
 
 
 def alike(a: str, b: str) -> bool:
-    """The same words, and numbers to a hundredth: products add in another order, and training enlarges what rounding differs."""
+    """The same words, and numbers to a hundredth: products add in another order, and training
+    enlarges what rounding differs.
+    """
     number = re.compile(r"\d+\.\d+")
     pairs = zip(map(float, number.findall(a)), map(float, number.findall(b)), strict=False)
     return number.sub("", a) == number.sub("", b) and all(abs(x - y) < 0.01 for x, y in pairs)

@@ -1,4 +1,5 @@
-"""Two ranks train on the stand-in driver and the stand-in NCCL: DistributedDataParallel gives the gradients of one process.
+"""Two ranks train on the stand-in driver and the stand-in NCCL: DistributedDataParallel gives the
+gradients of one process.
 
 python tools/cuda_ranks.py
 """

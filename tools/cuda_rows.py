@@ -1,4 +1,5 @@
-"""Rows of the op table with device="cuda" on the stand-in driver: which compute there, and whether they give the processor's bits.
+"""Rows of the op table with device="cuda" on the stand-in driver: which compute there, and whether
+they give the processor's bits.
 
     cuda_rows.py                     every row's samples in float32 and int64; a table, and status 1 for a difference or a crash
     cuda_rows.py --rows 'exp|add'    rows that match

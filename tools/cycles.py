@@ -1,7 +1,8 @@
 """Imports at the top of modules make no cycle: threads that import from both ends would wait for each other.
 
-`from package import name` counts as an import of the module `package.name` if there is one, and of the package else; a module
-does not count as an importer of the packages it lies in, for those run when they are asked (`taeda._parts.packages`).
+`from package import name` counts as an import of the module `package.name` if there is one, and of
+the package else; a module does not count as an importer of the packages it lies in, for those run
+when they are asked (`taeda._parts.packages`).
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def _at_import(body: Iterable[Any]) -> Iterator[Any]:
 
 
 def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """The modules that lie on a cycle, one sorted list for each knot: what is left when ends are taken off at both sides."""
+    """The modules that lie on a cycle, one sorted list for each knot: what is left when ends are
+    taken off at both sides.
+    """
     left = {name: set(to) for name, to in graph.items()}
     while True:
         used = {to for name in left for to in left[name]}

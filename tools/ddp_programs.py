@@ -1,4 +1,5 @@
-"""Programs for several processes, written the usual way for torch: with the import renamed they run alone and under taedarun.
+"""Programs for several processes, written the usual way for torch: with the import renamed they run
+alone and under taedarun.
 
 python tools/ddp_programs.py                  every program, alone and on two ranks
 python tools/ddp_programs.py --names meters   those whose name matches

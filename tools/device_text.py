@@ -1,4 +1,5 @@
-"""The kernel tables stay portable: their device text, compiled by g++, gives the bits of the processor's loops.
+"""The kernel tables stay portable: their device text, compiled by g++, gives the bits of the
+processor's loops.
 
     device_text.py                        every loop, flat and strided, against every instruction set of this machine
                                           that has fused products
@@ -35,8 +36,10 @@ sys.path[:0] = [str(CORE), str(CORE / "src" / "taeda" / "cuda")]
 import _text  # noqa: E402 - the product's own reader of texts, without importing taeda
 import hatch_build  # noqa: E402 - the flags of the build
 
-#: tables that compile as device text and are held to it here, though no wheel carries their text: the cells alone are 40 KB of it.
-#: NVRTC is given the flat kernels of float and double: a second each, a minute where sums are long, and the others share their text
+#: tables that compile as device text and are held to it here, though no wheel carries their text:
+#: the cells alone are 40 KB of it.
+#: NVRTC is given the flat kernels of float and double: a second each, a minute where sums are long,
+#: and the others share their text
 UNPACKED = {
     "special": "cpu/special.c",
     "bessel": "cpu/special_bessel.c",
@@ -529,11 +532,14 @@ def differing(made: np.ndarray, wanted: np.ndarray, dtype: str) -> np.ndarray:
     return np.flatnonzero((a.view(raw) != b.view(raw)) & ~nan)
 
 
-#: functions of complex numbers, by formulas on a device and by the C library on a processor: how many units in the last place of
-#: a result's larger part they may lie apart. float is computed in double, so the C library's errors are the most of it
+#: functions of complex numbers, by formulas on a device and by the C library on a processor: how
+#: many units in the last place of a result's larger part they may lie apart. float is computed in
+#: double, so the C library's errors are the most of it
 LISTED = {
-    "exp": 2, "exp2": 2, "log": 2, "log2": 3, "log10": 1, "log1p": 2, "sqrt": 1, "rsqrt": 4, "sigmoid": 6, "silu": 7,
-    "sin": 2, "cos": 2, "tan": 4, "asin": 4, "acos": 2, "atan": 2, "sinh": 2, "cosh": 2, "tanh": 4, "asinh": 3, "acosh": 2,
+    "exp": 2, "exp2": 2, "log": 2, "log2": 3, "log10": 1, "log1p": 2, "sqrt": 1, "rsqrt": 4,
+    "sigmoid": 6, "silu": 7,
+    "sin": 2, "cos": 2, "tan": 4, "asin": 4, "acos": 2, "atan": 2, "sinh": 2, "cosh": 2, "tanh": 4,
+    "asinh": 3, "acosh": 2,
     "atanh": 3, "sinc": 3, "logaddexp": 4, "pow": 64,
 }  # fmt: skip
 
@@ -543,7 +549,8 @@ def beyond(
 ) -> np.ndarray:
     """Where parts lie more than `most` apart, or are zeros of two signs, or only one is finite.
 
-    The sign of an infinity beside a NaN says nothing, and neither does a power whose angle has lost its digits.
+    The sign of an infinity beside a NaN says nothing, and neither does a power whose angle has lost
+    its digits.
     """
     kind, parts = np.dtype(ELEMENT[dtype]), 2 if dtype[0] == "C" else 1
     a, b = (x.view(kind).reshape(-1, parts) for x in (made, wanted))
@@ -613,14 +620,19 @@ def told(
     element = k // 2 if to[0] == "C" else k
     seen = [x[element].view(ELEMENT[d]).tolist() for x, d in zip(xs, dtypes, strict=True)]
     kind = ELEMENT[to]
-    return f"{head}: {len(at)} differ; at {k} of {seen}: {made.view(kind)[k]!r}, the processor {wanted.view(kind)[k]!r}"
+    return (
+        f"{head}: {len(at)} differ; at {k} of {seen}: {made.view(kind)[k]!r}, the processor "
+        f"{wanted.view(kind)[k]!r}"
+    )
 
 
 PROCESSORS: dict[str, dict[tuple[str, str], Any]] = {}
 
 
 def fused() -> list[str]:
-    """The instruction sets of this machine with fused products: without them the last bits may differ, as vec.h says."""
+    """The instruction sets of this machine with fused products: without them the last bits may
+    differ, as vec.h says.
+    """
     words = Path("/proc/cpuinfo").read_text().split()
     needs = {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "avx512dq", "avx512bw", "avx512vl"}}
     return [isa for isa in hatch_build.ISA_FLAGS if isa in needs and needs[isa] <= set(words)]

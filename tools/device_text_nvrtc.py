@@ -83,7 +83,8 @@ def check(kernels: dict[str, list[str]], part: str, write: bool) -> int:
         took = time.perf_counter() - begin
         allowed = held.get(family, {}).get(str(arch), 0)
         print(
-            f"{family} sm_{arch}: {len(names)} kernels, {took:.1f} s, registers {registers} of {allowed}, spilled {spilled}"
+            f"{family} sm_{arch}: {len(names)} kernels, {took:.1f} s, registers {registers} of "
+            f"{allowed}, spilled {spilled}"
         )
         if write:
             held.setdefault(family, {})[str(arch)] = max(registers, allowed)

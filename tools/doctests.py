@@ -1,7 +1,9 @@
-"""Run every example: Python blocks of the README, the docs and the packages' READMEs, and examples in docstrings.
+"""Run every example: Python blocks of the README, the docs and the packages' READMEs, and examples
+in docstrings.
 
-A block marked `python` is run as it stands; one page is one run, so a later block may use an earlier one's names.
-`python tools/doctests.py README.md` runs chosen pages only. The exit status is 1 if anything failed.
+A block marked `python` is run as it stands; one page is one run, so a later block may use an
+earlier one's names. `python tools/doctests.py README.md` runs chosen pages only. The exit status is
+1 if anything failed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What holds for every row of the op table, with numbers and sizes drawn anew: `python tools/every_row.py --seeds 1-20`.
+"""What holds for every row of the op table, with numbers and sizes drawn anew:
+`python tools/every_row.py --seeds 1-20`.
 
-Each property of `testing/properties` is asked for every row, every dtype that the row is for, and three sizes a seed. Prints where
-one does not hold; the exit status is 1 if anything is printed.
+Each property of `testing/properties` is asked for every row, every dtype that the row is for, and
+three sizes a seed. Prints where one does not hold; the exit status is 1 if anything is printed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ PROPERTIES: dict[str, tuple[Callable[..., Iterator[str]], tuple[str, ...]]] = {
 def rounds(seed: int) -> list[dict[str, int]]:
     """The sizes of one seed: small, and two drawn ones."""
     draw = random.Random(seed)
-    drawn = [{name: draw.randint(2, most) for name, most in (("n", 33), ("m", 12), ("k", 7))} for _ in range(2)]  # fmt: skip
+    drawn = [{name: draw.randint(2, most) for name,
+        most in (("n", 33), ("m", 12), ("k", 7))} for _ in range(2)]  # fmt: skip
     return [{}, *drawn]
 
 
@@ -50,7 +52,7 @@ def faults(rows: list[Row], names: list[str], seed: int) -> Iterator[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run what the arguments ask for."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--seeds", default="1-3", help="the first and the last")
     parser.add_argument("--rows", default="", help="beginnings of names, with commas")
     parser.add_argument("--only", nargs="*", default=list(PROPERTIES), choices=PROPERTIES)

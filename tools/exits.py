@@ -1,11 +1,13 @@
-"""Does a program end when it ends? Fresh processes leave with threads at work, loaders running and files open.
+"""Does a program end when it ends? Fresh processes leave with threads at work, loaders running and
+files open.
 
     python tools/exits.py                 # each program a few times
     python tools/exits.py --times 50      # more
     python tools/exits.py --only loader   # programs whose names hold that word
 
-A program must end within SECONDS with the code it chose, say nothing of a fatal error, and leave no process and no shared memory
-behind. Each is ended at another moment every time. Prints what is wrong; the exit status is 1 if anything is.
+A program must end within SECONDS with the code it chose, say nothing of a fatal error, and leave no
+process and no shared memory behind. Each is ended at another moment every time. Prints what is
+wrong; the exit status is 1 if anything is.
 """
 
 from __future__ import annotations
@@ -156,7 +158,7 @@ def _processes(session: int) -> list[int]:
 
 def main() -> int:
     """Run what the arguments ask for."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--times", type=int, default=3, help="how often each program runs")
     parser.add_argument("--only", default="", help="a word in the names of the programs")
     parser.add_argument("--seed", type=int, default=0, help="of the moments at which they end")

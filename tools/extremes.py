@@ -1,9 +1,12 @@
-"""Every row of the op table with every argument in turn at every extreme: `python tools/extremes.py --ops "conv|pool"`.
+"""Every row of the op table with every argument in turn at every extreme:
+`python tools/extremes.py --ops "conv|pool"`.
 
-A right call (`testing/samples`) is made again and again, each time with one argument changed: an int to the ends of 64 and 32 bits and their neighbours, a
-number to NaN, infinities, denormals and another type, a tensor to one without elements, of no or of 64 dimensions, of every dtype, on meta;
-an argument that the call leaves out is given. Then its tensors get sizes and strides to the ends of 64 bits, without memory behind them: on meta,
-expanded, or without elements. No call may die, hang, or raise what is not documented. A case is a row: nothing is drawn.
+A right call (`testing/samples`) is made again and again, each time with one argument changed: an
+int to the ends of 64 and 32 bits and their neighbours, a number to NaN, infinities, denormals and
+another type, a tensor to one without elements, of no or of 64 dimensions, of every dtype, on meta;
+an argument that the call leaves out is given. Then its tensors get sizes and strides to the ends of
+64 bits, without memory behind them: on meta, expanded, or without elements. No call may die, hang,
+or raise what is not documented. A case is a row: nothing is drawn.
 """
 
 from __future__ import annotations
@@ -24,13 +27,17 @@ import fuzz  # noqa: E402 - our own tool, found through the line above
 from fuzz_children import Range, run_as_child  # noqa: E402 - the same
 
 MEMORY = 3 << 30  # address space of a child beyond what it has
-INTS = (-(2**63), 1 - 2**63, -(2**62), -(2**31) - 1, -65, -2, -1, 0, 1, 2, 63, 64, 65, 2**15, 2**31 - 1, 2**31, 2**32 + 1, 2**62, 2**63 - 1, 2**63)  # fmt: skip
-NUMBERS = (math.nan, math.inf, -math.inf, 5e-324, 1e-45, -0.0, 1e308, -1e308, 0, 2**63 - 1, -(2**63), True, 1j, complex(math.nan, 1))  # fmt: skip
+INTS = (-(2**63), 1 - 2**63, -(2**62), -(2**31) - 1, -65, -2, -1, 0, 1, 2, 63, 64, 65, 2**15,
+    2**31 - 1, 2**31, 2**32 + 1, 2**62, 2**63 - 1, 2**63)  # fmt: skip
+NUMBERS = (math.nan, math.inf, -math.inf, 5e-324, 1e-45, -0.0, 1e308, -1e308, 0, 2**63 - 1,
+    -(2**63), True, 1j, complex(math.nan, 1))  # fmt: skip
 ROWS_A_CHILD = 16
 FEW_CALLS = 3  # of a row: the forms of its calls
 DTYPES = (
-    *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64"),
-    *("complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"),
+    *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16",
+        "bfloat16", "float32", "float64"),
+    *("complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+        "float8_e5m2fnuz", "float8_e8m0fnu"),
 )  # fmt: skip
 
 SIZES = (
@@ -43,7 +50,9 @@ Change = Callable[[Any], Any]
 
 
 def of_shape(x: Any) -> Iterator[tuple[str, Any]]:
-    """Tensors of enormous sizes and strides that take no memory and no time: on meta, expanded, or without elements."""
+    """Tensors of enormous sizes and strides that take no memory and no time: on meta, expanded, or
+    without elements.
+    """
     import taeda
 
     shape = list(x.shape)
@@ -147,7 +156,9 @@ def variations(sample: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def shapes(sample: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The sample with all its tensors, and with the first alone, in each enormous form: text, and the call."""
+    """The sample with all its tensors, and with the first alone, in each enormous form: text, and
+    the call.
+    """
     forms: list[dict[str, Callable[[], Any]]] = []
     sample.map(lambda t: forms.append(dict(of_shape(t))) or t)
     for name in {name: None for form in forms for name in form}:
@@ -157,7 +168,9 @@ def shapes(sample: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _made(sample: Any, name: str, count: int) -> Callable[[], Any]:
-    """The call with the first `count` tensors in the form of that name, where they have it; the others hold no memory either."""
+    """The call with the first `count` tensors in the form of that name, where they have it; the
+    others hold no memory either.
+    """
 
     def call() -> Any:
         left = iter(range(count))
@@ -214,7 +227,7 @@ def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
 def main() -> int:
     if run_as_child(cases):
         return 0
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--ops", default="", help="only rows whose name matches this expression")
     parser.add_argument(
         "--part", default="0/1", help="a share of the rows: 0/8 is the first eighth of them"

@@ -1,9 +1,11 @@
-"""What tools read from source files: a text is parsed once for all who ask, and what they found is kept until the text or a tool changes.
+"""What tools read from source files: a text is parsed once for all who ask, and what they found is
+kept until the text or a tool changes.
 
     facts.of(function, text, "taeda/nn/init.py")      function(text, "taeda/nn/init.py"), a list that JSON can hold
 
-`functions` walk `nodes(text)`. Ask all of them for one file before the next (`read`), so that its tree is made once. `save` writes
-what this process asked into `.cache/facts` of the checkout; nothing else is kept there, and the folder can be deleted at any time.
+`functions` walk `nodes(text)`. Ask all of them for one file before the next (`read`), so that its
+tree is made once. `save` writes what this process asked into `.cache/facts` of the checkout;
+nothing else is kept there, and the folder can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def read(text: str, functions: Iterable[Function], *more: str) -> None:
 
 
 def save() -> None:
-    """Keep what this process asked, in place of what an earlier one did. A folder that cannot be written keeps nothing."""
+    """Keep what this process asked, in place of what an earlier one did.
+    A folder that cannot be written keeps nothing.
+    """
     with contextlib.suppress(OSError):
         FOLDER.mkdir(parents=True, exist_ok=True)
         for name, found in _asked.items():

@@ -1,11 +1,13 @@
-"""Does every operation survive that memory is out? The n-th allocation of a call fails, for n = 1, 2, 3... until the call succeeds.
+"""Does every operation survive that memory is out?
+The n-th allocation of a call fails, for n = 1, 2, 3... until the call succeeds.
 
     python tools/fail_at.py                    # every row of the op table, then training steps and files
     python tools/fail_at.py --rows add,conv    # rows whose names begin so
     python tools/fail_at.py --part 0/4         # a quarter of the rows
 
-A call may end in MemoryError and in nothing else, may leave no byte of storage allocated, and gives afterwards what it gave before.
-Each row runs in a child process, so that a crash is a finding, too. Prints what is wrong; the exit status is 1 if anything is.
+A call may end in MemoryError and in nothing else, may leave no byte of storage allocated, and gives
+afterwards what it gave before. Each row runs in a child process, so that a crash is a finding, too.
+Prints what is wrong; the exit status is 1 if anything is.
 """
 
 from __future__ import annotations
@@ -265,7 +267,7 @@ def _read_until(descriptor: int, end: float) -> bytes:
 
 def main() -> int:
     """Run what the arguments ask for."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rows", default="", help="beginnings of names, with commas; all if empty")
     parser.add_argument("--part", default="0/1", help="K/N: the K-th of N parts of the rows")
     parser.add_argument("--reasons", action="store_true", help="why calls did not run")

@@ -5,10 +5,11 @@
     python tools/faults.py --nodes 2           the cases on two nodes only; they are network namespaces, and need root
     python tools/faults.py --part 3/25         every 25th case, from the third on
 
-A case is a program on several processes with a time limit of one second for each call. All make the call twice; then the last
-rank does the fault, and the others call once more. Each must end by itself with an error that names the rank, the
-call, its number, its shape and the line of the program, within the limit and a grace. No process and no shared memory is left.
-The fault "link" cuts the wire between two nodes. Two more befall the start: a port that is taken, a full /dev/shm.
+A case is a program on several processes with a time limit of one second for each call. All make the
+call twice; then the last rank does the fault, and the others call once more. Each must end by
+itself with an error that names the rank, the call, its number, its shape and the line of the
+program, within the limit and a grace. No process and no shared memory is left. The fault "link"
+cuts the wire between two nodes. Two more befall the start: a port that is taken, a full /dev/shm.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ CALLS = {
     "gather_object": "dist.gather_object({'n': n}, [None] * size if rank == 0 else None, 0, g)",
     "scatter_object_list": "dist.scatter_object_list([None], [n] * size if rank == 0 else None, 0, g)",
     "monitored_barrier": "dist.monitored_barrier(g, wait_all_ranks=True)",
-    "store_get": "turn += 1; store.set(f'of rank {rank} in {turn}', ''); store.get(f'of rank {size - 1} in {turn}')",
+    "store_get": "turn += 1; store.set(f'of rank {rank} in {turn}', ''); store.get(f'of rank {size "
+    "- 1} in {turn}')",
     "recv": "dist.recv(ones(n), size - 1 if rank < size - 1 else 0, group=g)",
     "step": "model(ones(4, n + 93)).sum().backward()",
 }
@@ -186,7 +188,9 @@ def wrong(case: Case, ended: Ended, grace: float) -> str:
 
 
 def who(case: Case) -> list[str]:
-    """What names the rank that failed. Who was cut off may name any rank on the other side, and a store knows no ranks."""
+    """What names the rank that failed. Who was cut off may name any rank on the other side, and a
+    store knows no ranks.
+    """
     last = case.size - 1
     if case.call == "store_get":
         return []

@@ -1,8 +1,11 @@
-"""The first use of everything from eight threads of a fresh process: `python tools/first_use.py --processes 25`.
+"""The first use of everything from eight threads of a fresh process:
+`python tools/first_use.py --processes 25`.
 
-Each line of a snippet is a thread's program; eight threads share the lines in turn and begin at one moment, in a process that has
-imported `taeda` and nothing else of it, or not even that (COLD). A wrong result, an exception in any thread, or a process that is not done within a minute
-is a failure. Every snippet runs with the interpreter's own switch interval and with one of a microsecond.
+Each line of a snippet is a thread's program; eight threads share the lines in turn and begin at one
+moment, in a process that has imported `taeda` and nothing else of it, or not even that (COLD). A
+wrong result, an exception in any thread, or a process that is not done within a minute is a
+failure. Every snippet runs with the interpreter's own switch interval and with one of a
+microsecond.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ import textwrap
 THREADS = 8
 
 SNIPPETS = {
-    "backward": "import taeda; x = taeda.ones(3, requires_grad=True); x.sum().backward(); assert x.grad.tolist() == [1, 1, 1]",
+    "backward": "import taeda; x = taeda.ones(3, requires_grad=True); x.sum().backward(); assert "
+    "x.grad.tolist() == [1, 1, 1]",
     "rules": """
         import taeda; x = taeda.ones(3, requires_grad=True); (x * 2).sum().backward(); assert x.grad.tolist() == [2, 2, 2]
         import taeda; x = taeda.ones(3, requires_grad=True); x.prod().backward(); assert x.grad.tolist() == [1, 1, 1]
@@ -144,7 +148,8 @@ SNIPPETS = {
     """,
 }
 
-#: snippets that begin before anybody has imported `taeda`: one thread runs its code while others ask for parts of it
+#: snippets that begin before anybody has imported `taeda`: one thread runs its code while others
+#: ask for parts of it
 COLD = {
     "the package, first of all": """
         import taeda; assert taeda.ones(2).sum().item() == 2
@@ -216,7 +221,7 @@ def failure(snippet: str, interval: float) -> str:
 
 def main() -> int:
     """Run every snippet (or those named) that often; the exit status says whether all was right."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--processes", type=int, default=25, help="of each snippet and interval")
     parser.add_argument("--only", nargs="*", default=[*SNIPPETS, *COLD], choices=SNIPPETS | COLD)
     options = parser.parse_args()
@@ -228,7 +233,8 @@ def main() -> int:
             bad += len(wrong)
             if wrong:
                 print(
-                    f"{name} (interval {interval or 'default'}): {len(wrong)} of {len(found)} processes failed:\n{wrong[0]}"
+                    f"{name} (interval {interval or 'default'}): {len(wrong)} of {len(found)} "
+                    f"processes failed:\n{wrong[0]}"
                 )
     count = len(options.only) * 2 * options.processes
     print(f"{count} processes, {len(options.only)} snippets: {bad} failed")

@@ -3,11 +3,12 @@
     python tools/fit_cells.py            rewrite the header, some minutes
     python tools/fit_cells.py --check    say whether the header is what this file would write
 
-A function (or what is left of it without its exponential, power or logarithm) is smooth on its interval, which is cut
-into cells of equal width. On each cell it is interpolated at Chebyshev's points from mpmath's values, and written in
-powers of the distance from the cell's centre. Where a zero of the function lies in a cell or near it, the zero is the
-centre and the constant term is 0: the relative error stays small beside the zero. The degree is the least one with
-which all cells are within `goal` of the exact values, relative, at points between.
+A function (or what is left of it without its exponential, power or logarithm) is smooth on its
+interval, which is cut into cells of equal width. On each cell it is interpolated at Chebyshev's
+points from mpmath's values, and written in powers of the distance from the cell's centre. Where a
+zero of the function lies in a cell or near it, the zero is the centre and the constant term is 0:
+the relative error stays small beside the zero. The degree is the least one with which all cells are
+within `goal` of the exact values, relative, at points between.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class Table:
 
 
 def chebyshev(exact: Exact, low: Any, high: Any, centre: Any, degree: int) -> list[Any]:
-    """Coefficients in powers of x - centre of the polynomial that meets `exact` at Chebyshev's points of [low, high]."""
+    """Coefficients in powers of x - centre of the polynomial that meets `exact` at Chebyshev's
+    points of [low, high].
+    """
     half, middle, n = (high - low) / 2, (high + low) / 2, degree + 1
     angles = [mp.pi * (2 * k + 1) / (2 * n) for k in range(n)]
     values = [exact(middle + half * mp.cos(a)) for a in angles]
@@ -175,7 +178,9 @@ def hankel(order: int, which: int) -> Exact:
 
 
 def airy_left(which: int) -> Exact:
-    """The even (0) or the odd (1) part, times zeta, of Ai at large negative x, as a function of 1 / zeta^2."""
+    """The even (0) or the odd (1) part, times zeta, of Ai at large negative x, as a function of 1 /
+    zeta^2.
+    """
 
     def value(w: Any) -> Any:
         if w == 0:
@@ -296,7 +301,8 @@ def tables() -> Sequence[Table]:
         shape = "e^-x I1(x) / x" if divide else "e^-x I0(x)"
         name, goal = (f"i{order}", GOAL) if kind == "double" else (f"i{order}_float", 1e-8)
         return Table(name, f"{shape} for x < 8; sqrt(x) e^-x I{order}(x) of 1 / x <= 1/8",
-                     (Piece("near", near, 0, 8, 8, goal, kind=kind), Piece("far", far, 0, 0.125, 8, goal, kind=kind)))  # fmt: skip
+                     (Piece("near", near, 0, 8, 8, goal, kind=kind),
+                         Piece("far", far, 0, 0.125, 8, goal, kind=kind)))  # fmt: skip
 
     return (
         i_table(0, False),
@@ -323,7 +329,8 @@ def tables() -> Sequence[Table]:
               (Piece("all", mp.loggamma, 0.5, 4.5, 16, zeros=(mp.mpf(1), mp.mpf(2))),)),
         Table("stirling", "x (log Gamma(x) - (x - 1/2) log x + x - log(2 pi) / 2) of 1 / x^2 <= 4/81",
               (Piece("all", stirling, 0, 4 / 81, 1, 1e-15),)),
-        Table("digamma", "psi(x), 1 <= x <= 5", (Piece("all", mp.digamma, 1, 5, 16, zeros=zeros["digamma"]),)),
+        Table("digamma", "psi(x), 1 <= x <= 5",
+            (Piece("all", mp.digamma, 1, 5, 16, zeros=zeros["digamma"]),)),
         Table("digamma_tail", "x^2 (log x - 1 / (2 x) - psi(x)) of 1 / x^2 <= 1/25",
               (Piece("all", digamma_tail, 0, 0.04, 1, 1e-14),)),
         Table("trigamma", "psi'(x), 1 <= x <= 5", (Piece("all", lambda x: mp.psi(1, x), 1, 5, 16),)),
@@ -350,9 +357,11 @@ def tables() -> Sequence[Table]:
             )
         ),
         Table("y0_square", "Y0(x) - 2/pi log(x) J0(x) of x^2 <= 4",
-              (Piece("all", of_square(y0_rest, lambda z: 2 / mp.pi * (gamma - mp.log(2))), 0, 4, 1, 1e-16, scale=1),)),
+              (Piece("all", of_square(y0_rest, lambda z: 2 / mp.pi * (gamma - mp.log(2))), 0, 4, 1,
+                  1e-16, scale=1),)),
         Table("y1_square", "(Y1(x) - 2/pi (log(x) J1(x) - 1 / x)) / x of x^2 <= 4",
-              (Piece("all", of_square(y1_rest, lambda z: (2 * gamma - 1 - 2 * mp.log(2)) / (2 * mp.pi)), 0, 4, 1, 1e-16, scale=1),)),
+              (Piece("all", of_square(y1_rest,
+                  lambda z: (2 * gamma - 1 - 2 * mp.log(2)) / (2 * mp.pi)), 0, 4, 1, 1e-16, scale=1),)),
         Table("erfinv", "erfinv(y) / y of sqrt(-log(1 - y^2))",
               (Piece("all", erfinv_of_root, 0, 4.25, 16, 1.5e-8, kind="float"),)),
     )  # fmt: skip

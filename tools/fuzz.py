@@ -1,4 +1,5 @@
-"""Call every operation with hostile arguments, in child processes. None may die, hang, or raise what is not documented.
+"""Call every operation with hostile arguments, in child processes.
+None may die, hang, or raise what is not documented.
 
     python tools/fuzz.py                        100,000 calls
     python tools/fuzz.py --ops "conv|pool"      operations whose name matches
@@ -108,7 +109,8 @@ def run(
 ) -> int:
     """Children of a script side by side over all numbers. Print every finding, then the counts.
 
-    What children count under names with a tab is no end of a call: `judge` gets it, with the number of calls, and says whether it will do.
+    What children count under names with a tab is no end of a call: `judge` gets it, with the number
+    of calls, and says whether it will do.
     """
     if ranges is None:
         starts = range(0, options.calls, BATCH)

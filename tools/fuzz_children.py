@@ -1,7 +1,9 @@
-"""Numbered cases in child processes, for the fuzzers: a case that kills or stops its child is told, and the next goes on.
+"""Numbered cases in child processes, for the fuzzers: a case that kills or stops its child is told,
+and the next goes on.
 
-A script that runs cases calls itself again with `--child` and five words. There it notes each case in a journal before it
-begins with it, so that the parent knows which one killed it, and prints what came of them as a line of JSON.
+A script that runs cases calls itself again with `--child` and five words. There it notes each case
+in a journal before it begins with it, so that the parent knows which one killed it, and prints what
+came of them as a line of JSON.
 """
 
 from __future__ import annotations
@@ -80,7 +82,9 @@ def run_as_child(cases: Cases) -> bool:
 
 
 def supervise(script: str, cases: Range, folder: Path, limit: float) -> Outcome:
-    """Run cases in children that have `limit` seconds each; a new child goes on behind each case that killed one."""
+    """Run cases in children that have `limit` seconds each; a new child goes on behind each case
+    that killed one.
+    """
     outcome, first, end = Outcome(), cases.first, cases.first + cases.count
     while first < end:
         journal = folder / f"{cases.first}"

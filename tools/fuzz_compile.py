@@ -1,13 +1,19 @@
-"""Random programs, compiled and as they are: every bit of every result, over calls between which something changes.
+"""Random programs, compiled and as they are: every bit of every result, over calls between which
+something changes.
 
     python tools/fuzz_compile.py [programs] [seed]
 
-Two of three programs have lines of the kinds of `fuzz_compile_kinds` as well: checkpoints, hooks, custom operators and functions, subclasses, autocast,
-writes through aliases, errors in the middle and their handlers, shared weights, gradients that add up, mixed dtypes, compiled functions and modules inside.
-Compared are values, strides, versions, gradients, errors and the state of the generator after each call.
+Two of three programs have lines of the kinds of `fuzz_compile_kinds` as well: checkpoints, hooks,
+custom operators and functions, subclasses, autocast, writes through aliases, errors in the middle
+and their handlers, shared weights, gradients that add up, mixed dtypes, compiled functions and
+modules inside. Compared are values, strides, versions, gradients, errors and the state of the
+generator after each call.
 
-A program is text: a file of functions and a module over tensors, numbers, lists, dicts, attributes, loops and branches on shapes and flags, in-place
-writes, views, draws. A backend of a user, which runs the graph as it is, takes some of them; inputs of some are computed with gradients. Each is called on several inputs; between calls a global, an attribute, an entry or a mode changes. What differs is printed with its text.
+A program is text: a file of functions and a module over tensors, numbers, lists, dicts, attributes,
+loops and branches on shapes and flags, in-place writes, views, draws. A backend of a user, which
+runs the graph as it is, takes some of them; inputs of some are computed with gradients. Each is
+called on several inputs; between calls a global, an attribute, an entry or a mode changes. What
+differs is printed with its text.
 """
 
 from __future__ import annotations
@@ -113,7 +119,8 @@ class Program:
 
     def number(self) -> str:
         return self.chance.choice(
-            ["K", "TABLE['a']", "TABLE['b'][0]", "BOX.value", "BOX.shared", "BOX.twice", "len(TABLE['b'])", "x.shape[0]", "0.5", "2", "K * 2 - 1", "sum(TABLE['b'])"]
+            ["K", "TABLE['a']", "TABLE['b'][0]", "BOX.value", "BOX.shared", "BOX.twice",
+                "len(TABLE['b'])", "x.shape[0]", "0.5", "2", "K * 2 - 1", "sum(TABLE['b'])"]
         )  # fmt: skip
 
     def expression(self) -> str:
@@ -122,12 +129,21 @@ class Program:
             return kinds.expression(c, t, u, self.number())
         return c.choice(
             [
-                f"{t}.{c.choice(UNARY)}()", f"taeda.{c.choice(UNARY)}({t})", f"{t} {c.choice(BINARY)} {u}", f"{t} {c.choice(BINARY)} {self.number()}",
-                f"{self.number()} {c.choice(['+', '-', '*'])} {t}", f"helper({t}, {self.number()})", f"BOX.apply({t})", f"NET({t})",
-                f"taeda.where({t} > {u}, {t}, {u})", f"{t}.sum(0, keepdim=True) + {u}", f"({t} - {t}.mean(1, keepdim=True))", f"taeda.softmax({t}, 1)",
-                f"{t} @ {u}.t() @ {u}", f"taeda.cat([{t}, {u}])[: x.shape[0]]", f"taeda.stack([{t}, {u}]).sum(0)", f"F.dropout({t}, 0.5)",
-                f"{t} + taeda.randn(4)", f"{t}.clone()", f"{t}.flip(0)", f"{t}[:, [1, 0, 3, 2]]", f"{t}.cumsum(0)", f"{t}.clamp(-1, {self.number()})",
-                f"{t}.view(-1, 2).t().reshape(-1, 4)", f"taeda.lerp({t}, {u}, 0.25)", f"{t}.to(taeda.float64).to(taeda.float32)",
+                f"{t}.{c.choice(UNARY)}()", f"taeda.{c.choice(UNARY)}({t})",
+                f"{t} {c.choice(BINARY)} {u}", f"{t} {c.choice(BINARY)} {self.number()}",
+                (f"{self.number()} {c.choice(['+', '-', '*'])} "
+                f"{t}"), f"helper({t}, {self.number()})", f"BOX.apply({t})", f"NET({t})",
+                (f"taeda.where({t} > {u}, {t}, "
+                f"{u})"), f"{t}.sum(0, keepdim=True) + {u}", f"({t} - {t}.mean(1, keepdim=True))",
+                f"taeda.softmax({t}, 1)",
+                (f"{t} @ {u}.t() @ "
+                f"{u}"), f"taeda.cat([{t}, {u}])[: x.shape[0]]", f"taeda.stack([{t}, {u}]).sum(0)",
+                f"F.dropout({t}, 0.5)",
+                (f"{t} + "
+                "taeda.randn(4)"), f"{t}.clone()", f"{t}.flip(0)", f"{t}[:, [1, 0, 3, 2]]",
+                f"{t}.cumsum(0)", f"{t}.clamp(-1, {self.number()})",
+                (f"{t}.view(-1, 2).t().reshape(-1, "
+                "4)"), f"taeda.lerp({t}, {u}, 0.25)", f"{t}.to(taeda.float64).to(taeda.float32)",
             ]
         )  # fmt: skip
 
@@ -146,8 +162,10 @@ class Program:
             target = c.choice(self.own)
             self.line(
                 c.choice(
-                    [f"{target} = {target}.clone().add_({self.tensor()})", f"{target} = {target} * 1; {target}[0] = {self.number()}",
-                     f"{target} = {target} + 0; {target}[:, 1].mul_(2)", f"{target} = {target} + 0; {target} += {self.tensor()}"]
+                    [f"{target} = {target}.clone().add_({self.tensor()})",
+                     f"{target} = {target} * 1; {target}[0] = {self.number()}",
+                     (f"{target} = {target} + 0; {target}[:, "
+                     "1].mul_(2)"), f"{target} = {target} + 0; {target} += {self.tensor()}"]
                 )
             )  # fmt: skip
             return
@@ -214,8 +232,11 @@ def program(x, y):
 """
 
 CHANGES = [
-    "m.K = m.K + 1", "m.FLAG = not m.FLAG", "m.TABLE['a'] = 7.0", "m.TABLE['b'].append(0.5)", "m.TABLE['c'] = 1", "m.BOX.value = 3.0", "m.Box.shared = -1.0",
-    "m.NET.eval()", "m.NET.gain = 0.5", "m.W.mul_(2)", "m.W = m.W + 1", "m.NET.lin.weight.data.mul_(0.5)", "m.helper.__defaults__ = (2.0,)", "pass",
+    ("m.K = m.K + "
+    "1"), "m.FLAG = not m.FLAG", "m.TABLE['a'] = 7.0", "m.TABLE['b'].append(0.5)",
+    "m.TABLE['c'] = 1", "m.BOX.value = 3.0", "m.Box.shared = -1.0",
+    "m.NET.eval()", "m.NET.gain = 0.5", "m.W.mul_(2)", "m.W = m.W + 1",
+    "m.NET.lin.weight.data.mul_(0.5)", "m.helper.__defaults__ = (2.0,)", "pass",
 ]  # fmt: skip
 
 
@@ -342,7 +363,8 @@ def main(count: int, first: int) -> int:
             path = Path(folder) / f"fuzzed_{seed}.py"
             path.write_text(text)
             plain, other = load(path, seed), load(path, seed, compiles=True)
-            # elementwise steps wait for each other from 16384 elements on; products of such rows would take long
+            # elementwise steps wait for each other from 16384 elements on; products of such rows
+            # would take long
             plain.ROWS = other.ROWS = [2, 2, 3] if "@" in text or seed % 3 else [2, 4097, 5000]
             plain.GROWS = other.GROWS = seed % 5 < 2 and not hasattr(plain, "OPTIMIZER")
             compiled = taeda.compile(other.program, backend=BACKENDS[seed % 4])
@@ -357,7 +379,8 @@ def main(count: int, first: int) -> int:
                 continue
             wrong += 1
             print(
-                f"seed {seed}: {state.reasons}\n{difference(expected, found)}\n{text[text.index('def program') :]}"
+                f"seed {seed}: "
+                f"{state.reasons}\n{difference(expected, found)}\n{text[text.index('def program') :]}"
             )
     print(f"{count} programs, {captured} of them ran as graphs, {wrong} differ")
     return 1 if wrong else 0

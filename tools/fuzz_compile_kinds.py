@@ -1,4 +1,6 @@
-"""What random programs of `fuzz_compile.py` are made of besides tensors and numbers: definitions, lines, changes between calls, steps of training."""
+"""What random programs of `fuzz_compile.py` are made of besides tensors and numbers: definitions,
+lines, changes between calls, steps of training.
+"""
 
 from __future__ import annotations
 
@@ -102,15 +104,32 @@ def expression(c: random.Random, t: str, u: str, k: str) -> str:
     """A tensor of as many rows, of other kinds of calls."""
     return c.choice(
         [
-            f"Cubed.apply({t}, {k})", f"halved({t}, 0.5)", f"shifted({t})", f"shifted({t}, k={k})", f"inner({t})", f"part({t})", f"TIED({t})", f"OUTER({t})",
-            f"functools.partial(helper, k={k})({t})", f"checkpoint(helper, {t}, use_reentrant=False)", f"checkpoint(NET, {t}, use_reentrant=False)",
-            f"checkpoint(NET.drop, {t}, use_reentrant=True)", f"{t}.double().mul({u}).float()", f"{t}.to(taeda.bfloat16).float() * {u}",
-            f"({t} > {u}).to(taeda.int64).float()", f"({t} + 0).as_subclass(Named).as_subclass(taeda.Tensor)", f"{t}[INDEX].sum(0) + {u}", f"{t} + {t}.t()[INTS.abs() % 4].t()",
-            f"{t} * (INTS // {c.choice(['2', 'INTS'])})", f"{t}.masked_fill({u} > 0, 1.0)", f"taeda.einsum('ij,kj->ik', {t}, {u}) @ {u}", f"{t}.expand(2, *{t}.shape).sum(0)",
-            f"{t}.t().contiguous().t()", f"{t}.clone().t().exp().t()", f"{t}.split(2, 1)[1].repeat(1, 2)", f"taeda.chunk({t}, 2, 1)[0].repeat(1, 2)", f"{t}.detach() * {u}",
-            f"{t}.data + {u}", f"F.gelu({t}.double()).float()", f"taeda.bernoulli({t}.sigmoid())", f"{t}.unfold(1, 2, 2).flatten(1)", f"F.cross_entropy({t}, INDEX[{t}.argmax(1) % 2]) * {u}",
-            f"taeda.nan_to_num({t}.cumprod(1))", f"({t}.sort(1)[0] - {t}.topk(4, 1)[0])", f"{t}.roll(1, 0)", f"taeda.outer({t}[:, 0], {u}[0])", f"{t}.amax(0) + {u}",
-            f"copy.copy({t}) * 2", f"F.embedding(INDEX, {t})[0] + {u}", f"F.normalize({t}, dim=1)", f"taeda.logsumexp({t}, 1, keepdim=True) + {u}", f"{t}.var(1, keepdim=True) * {u}",
+            (f"Cubed.apply({t}, "
+            f"{k})"), f"halved({t}, 0.5)", f"shifted({t})", f"shifted({t}, k={k})", f"inner({t})",
+            f"part({t})", f"TIED({t})", f"OUTER({t})",
+            ("functools.partial(helper, "
+            f"k={k})({t})"), f"checkpoint(helper, {t}, use_reentrant=False)",
+            f"checkpoint(NET, {t}, use_reentrant=False)",
+            (f"checkpoint(NET.drop, {t}, "
+            "use_reentrant=True)"), f"{t}.double().mul({u}).float()", f"{t}.to(taeda.bfloat16).float() * {u}",
+            (f"({t} > "
+            f"{u}).to(taeda.int64).float()"),
+            f"({t} + 0).as_subclass(Named).as_subclass(taeda.Tensor)", f"{t}[INDEX].sum(0) + {u}",
+            f"{t} + {t}.t()[INTS.abs() % 4].t()",
+            (f"{t} * (INTS // "
+            f"{c.choice(['2', 'INTS'])})"), f"{t}.masked_fill({u} > 0, 1.0)",
+            f"taeda.einsum('ij,kj->ik', {t}, {u}) @ {u}", f"{t}.expand(2, *{t}.shape).sum(0)",
+            f"{t}.t().contiguous().t()", f"{t}.clone().t().exp().t()",
+            f"{t}.split(2, 1)[1].repeat(1, 2)", f"taeda.chunk({t}, 2, 1)[0].repeat(1, 2)",
+            f"{t}.detach() * {u}",
+            (f"{t}.data + "
+            f"{u}"), f"F.gelu({t}.double()).float()", f"taeda.bernoulli({t}.sigmoid())",
+            f"{t}.unfold(1, 2, 2).flatten(1)", f"F.cross_entropy({t}, INDEX[{t}.argmax(1) % 2]) * {u}",
+            f"taeda.nan_to_num({t}.cumprod(1))", f"({t}.sort(1)[0] - {t}.topk(4, 1)[0])",
+            f"{t}.roll(1, 0)", f"taeda.outer({t}[:, 0], {u}[0])", f"{t}.amax(0) + {u}",
+            (f"copy.copy({t}) * "
+            "2"), f"F.embedding(INDEX, {t})[0] + {u}", f"F.normalize({t}, dim=1)",
+            f"taeda.logsumexp({t}, 1, keepdim=True) + {u}", f"{t}.var(1, keepdim=True) * {u}",
         ]
     )  # fmt: skip
 
@@ -118,7 +137,8 @@ def expression(c: random.Random, t: str, u: str, k: str) -> str:
 def statement(c: random.Random, name: str, t: str, u: str, k: str, inside: str) -> list[str]:
     """Lines that define `name`; `inside` is an expression."""
     kinds: list[list[str]] = [
-        ["with taeda.autocast('cpu', dtype=taeda.bfloat16):", f"    {name} = ({inside})", f"{name} = {name}.float()"],
+        ["with taeda.autocast('cpu', dtype=taeda.bfloat16):", f"    {name} = ({inside})",
+            f"{name} = {name}.float()"],
         ["with taeda.enable_grad():", f"    {name} = {inside}"],
         ["with taeda.inference_mode():", f"    {name}_ = ({t} * 2).sum()", f"{name} = {u} + {name}_"],
         [f"{name} = {t} * 1", f"v = {name}.view(-1)", f"v[0] = {k}", "v.data[1:2].add_(1)"],
@@ -127,14 +147,18 @@ def statement(c: random.Random, name: str, t: str, u: str, k: str, inside: str) 
         [f"{name} = {t} + 1", "with taeda.no_grad():", f"    {name}.mul_(2)", f"    {name}[0].zero_()"],
         ["try:", f"    {name} = {t}[INDEX].mean(0) + {u}", "except IndexError:", f"    {name} = {inside}"],
         [f"{name} = {t}", "try:", f"    {name} = {inside}", "finally:", f"    {name} = {name} + 0"],
-        [f"{name} = {t}", f"for i in range({c.randint(1, 3)}):", f"    {name} = {name} * {k} + {u}", "    if i == 1:", "        break"],
+        [f"{name} = {t}", f"for i in range({c.randint(1, 3)}):", f"    {name} = {name} * {k} + {u}",
+            "    if i == 1:", "        break"],
         [f"a, *b = {t}.unbind(1)", f"{name} = taeda.stack([*b, a], 1)"],
-        [f"{name} = {{'a': {t}, 'b': [{u}]}}", f"{name}['b'].append({inside})", f"{name} = {name}['a'] + sum({name}['b'])"],
+        [f"{name} = {{'a': {t}, 'b': [{u}]}}", f"{name}['b'].append({inside})",
+            f"{name} = {name}['a'] + sum({name}['b'])"],
         [f"def {name}_f(q, k={k}):", f"    return q * k + {u}", f"{name} = {name}_f({t})"],
         [f"{name} = (lambda q: q + {t})({inside})"],
         ["W.add_(0.125)", f"{name} = {inside}"],
-        [f"{name} = taeda.empty_like({t})", f"taeda.mul({t}.detach(), 2, out={name})", f"{name} = {name} + {u}"],
-        [f"{name} = {inside}", f"assert {name}.shape[1] == 4", f"{name} = {name}.requires_grad_({name}.requires_grad) * 1"],
+        [f"{name} = taeda.empty_like({t})", f"taeda.mul({t}.detach(), 2, out={name})",
+            f"{name} = {name} + {u}"],
+        [f"{name} = {inside}", f"assert {name}.shape[1] == 4",
+            f"{name} = {name}.requires_grad_({name}.requires_grad) * 1"],
         [f"{name} = taeda.zeros_like({t}).index_add_(0, INDEX % {t}.shape[0], {u}.detach()[:2]) + {t}"],
     ]  # fmt: skip
     return c.choice(kinds)
@@ -143,21 +167,27 @@ def statement(c: random.Random, name: str, t: str, u: str, k: str, inside: str) 
 def training(c: random.Random) -> str:
     """A program around `program` that trains; gradients are cleared here, there, or every other call."""
     optimizer = c.choice(
-        ["SGD({p}, lr=0.05, momentum=0.9)", "Adam({p}, lr=0.01)", "AdamW({p}, lr=0.01, foreach=False)", "SGD({p}, lr=0.1)", "RMSprop({p}, lr=0.01)", "Adagrad({p}, lr=0.01)"]
+        ["SGD({p}, lr=0.05, momentum=0.9)", "Adam({p}, lr=0.01)",
+            "AdamW({p}, lr=0.01, foreach=False)", "SGD({p}, lr=0.1)", "RMSprop({p}, lr=0.01)",
+            "Adagrad({p}, lr=0.01)"]
     )  # fmt: skip
     net = c.choice(["NET", "TIED"])
     early, late = c.choice(
         [
-            ("OPTIMIZER.zero_grad()", "pass"), ("pass", "OPTIMIZER.zero_grad()"), ("OPTIMIZER.zero_grad(set_to_none=False)", "pass"), ("pass", "pass"),
+            ("OPTIMIZER.zero_grad()", "pass"), ("pass", "OPTIMIZER.zero_grad()"),
+            ("OPTIMIZER.zero_grad(set_to_none=False)", "pass"), ("pass", "pass"),
             ("for p in NET.parameters():\n        p.grad = None", "pass"),
         ]
     )  # fmt: skip
     loss = c.choice(
-        ["NET(x).square().mean()", "F.cross_entropy(NET(x), INDEX[(y[:, 0] > 0).long()])", "F.nll_loss(NET(x).log_softmax(1), (y.argmax(1) + OFFSET))",
-         "(checkpoint(NET, x, use_reentrant=False) - y).abs().sum()", "(Cubed.apply(NET(x), 0.5) * y).mean()", "halved(NET(x), 1.0).square().sum()"]
+        ["NET(x).square().mean()", "F.cross_entropy(NET(x), INDEX[(y[:, 0] > 0).long()])",
+         "F.nll_loss(NET(x).log_softmax(1), (y.argmax(1) + OFFSET))",
+         ("(checkpoint(NET, x, use_reentrant=False) - "
+         "y).abs().sum()"), "(Cubed.apply(NET(x), 0.5) * y).mean()", "halved(NET(x), 1.0).square().sum()"]
     ).replace("NET", net)  # fmt: skip
     between = c.choice(
-        ["pass", "nn.utils.clip_grad_norm_(NET.parameters(), 0.5)", "nn.utils.clip_grad_value_(NET.parameters(), 0.01)", "(loss * 0.5 + 0).sum()",
+        ["pass", "nn.utils.clip_grad_norm_(NET.parameters(), 0.5)",
+         "nn.utils.clip_grad_value_(NET.parameters(), 0.01)", "(loss * 0.5 + 0).sum()",
          "NET(y).mean().backward()"]
     ).replace("NET", net)  # fmt: skip
     step = c.choice(
@@ -182,9 +212,18 @@ def program(x, y):
 
 
 CHANGES = [
-    "m.INDEX = m.taeda.tensor([0, 9])", "m.INDEX = m.taeda.tensor([1, 0])", "m.INDEX.fill_(6)", "m.INDEX.fill_(0)", "m.INTS[1] = 0", "m.OFFSET = 2", "m.OFFSET = 0",
-    "m.hook = m.NET.register_forward_hook(m.doubled)", "m.hook = m.NET.lin.register_forward_pre_hook(m.moved)", "m.hook.remove() if hasattr(m, 'hook') else None",
-    "m.TIED.eval()", "m.TIED.train()", "m.TIED.batch.momentum = 0.5", "m.TIED.zero_grad()", "m.NET.zero_grad()", "m.NET.lin.bias.requires_grad_(False)",
-    "m.NET.drop.p = 0.6", "m.TIED.second = m.copy.deepcopy(m.TIED.second)", "m.part = m.functools.partial(m.helper, k=0.5)", "m.taeda.manual_seed(8)", "m.W = m.W.double()",
-    "m.NET.lin = m.nn.utils.parametrizations.weight_norm(m.NET.lin) if not hasattr(m.NET.lin, 'parametrizations') else m.NET.lin", "m.OUTER = m.copy.deepcopy(m.OUTER)", "m.OUTER.eval()",
+    ("m.INDEX = m.taeda.tensor([0, "
+    "9])"), "m.INDEX = m.taeda.tensor([1, 0])", "m.INDEX.fill_(6)", "m.INDEX.fill_(0)",
+    "m.INTS[1] = 0", "m.OFFSET = 2", "m.OFFSET = 0",
+    ("m.hook = "
+    "m.NET.register_forward_hook(m.doubled)"),
+    "m.hook = m.NET.lin.register_forward_pre_hook(m.moved)",
+    "m.hook.remove() if hasattr(m, 'hook') else None",
+    "m.TIED.eval()", "m.TIED.train()", "m.TIED.batch.momentum = 0.5", "m.TIED.zero_grad()",
+    "m.NET.zero_grad()", "m.NET.lin.bias.requires_grad_(False)",
+    ("m.NET.drop.p = "
+    "0.6"), "m.TIED.second = m.copy.deepcopy(m.TIED.second)",
+    "m.part = m.functools.partial(m.helper, k=0.5)", "m.taeda.manual_seed(8)", "m.W = m.W.double()",
+    ("m.NET.lin = m.nn.utils.parametrizations.weight_norm(m.NET.lin) if not hasattr(m.NET.lin, "
+    "'parametrizations') else m.NET.lin"), "m.OUTER = m.copy.deepcopy(m.OUTER)", "m.OUTER.eval()",
 ]  # fmt: skip

@@ -1,4 +1,5 @@
-"""Load changed files of every form, in child processes. None may end the process, hang, or raise what is not documented.
+"""Load changed files of every form, in child processes.
+None may end the process, hang, or raise what is not documented.
 
     python tools/fuzz_files.py                      20,000 files, of all forms in turn
     python tools/fuzz_files.py --forms "zip|gguf"   forms whose name matches
@@ -6,7 +7,8 @@
     python tools/fuzz_files.py --again 0/4711       load file 4711 of seed 0 once more, in this process
     python tools/fuzz_files.py --keep FOLDER        put the files that were found there
 
-Each file is made from its number alone. What `load` accepts is read to the last byte: wrong memory shows when it is touched.
+Each file is made from its number alone. What `load` accepts is read to the last byte: wrong memory
+shows when it is touched.
 """
 
 from __future__ import annotations

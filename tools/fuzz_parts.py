@@ -1,12 +1,14 @@
-"""Use what lies above the op table with hostile numbers, in child processes. None may die, hang, or raise what is not documented.
+"""Use what lies above the op table with hostile numbers, in child processes.
+None may die, hang, or raise what is not documented.
 
     python tools/fuzz_parts.py                      50,000 uses
     python tools/fuzz_parts.py --ops "LSTM|Adam"    parts whose name matches
     python tools/fuzz_parts.py --again 0/4711       make use 4711 of seed 0 once more, in this process
 
-A use makes a module, an optimizer, a schedule, a distribution, a sampler or a loader, or calls a function of Python's, with arguments of
-the right types and values that nobody expects, and does with it what programs do: runs it, derives, steps, draws, copies. What it is
-follows from its number alone. Time that a program asks for (a billion layers) is no hang: after SECONDS a use is left.
+A use makes a module, an optimizer, a schedule, a distribution, a sampler or a loader, or calls a
+function of Python's, with arguments of the right types and values that nobody expects, and does
+with it what programs do: runs it, derives, steps, draws, copies. What it is follows from its number
+alone. Time that a program asks for (a billion layers) is no hang: after SECONDS a use is left.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ APART = {
 #: exceptions of other types that are the API's own, by what they say
 PROMISED = {"KeyError": "initial_lr"}
 SMALL = (1, 2, 2, 4, 4, 4)
-WORDS = ("mean", "sum", "none", "zeros", "reflect", "circular", "relu", "gelu", "tanh", "linear", "nearest", "bilinear", "constant")  # fmt: skip
+WORDS = ("mean", "sum", "none", "zeros", "reflect", "circular", "relu", "gelu", "tanh", "linear",
+    "nearest", "bilinear", "constant")  # fmt: skip
 #: names of arguments without a type of their own that are sizes
 SIZES = ("size", "stride", "padding", "dilation", "shape", "scale_factor", "groups", "channels")
 
@@ -97,7 +100,9 @@ def indices(random: Random) -> Any:
 
 
 def argument(parameter: inspect.Parameter, random: Random) -> Any:
-    """A value of the right type for a parameter, by what it says of itself; `inspect.Parameter.empty` for none."""
+    """A value of the right type for a parameter, by what it says of itself;
+    `inspect.Parameter.empty` for none.
+    """
     said, name = str(parameter.annotation), parameter.name
     has = parameter.default is not inspect.Parameter.empty
     if name in ("device", "dtype", "generator", "out", "validate_args") and has:
@@ -217,9 +222,12 @@ def use_distribution(cls: Any, random: Random, say: Any) -> None:
     shape = tuple(random.choice((0, 1, 2, 4)) for _ in range(random.choice((0, 1, 2))))
     value = tensor(random, len(made.batch_shape) + len(made.event_shape))
     asked = [
-        lambda: made.sample(shape), lambda: made.rsample(shape), lambda: made.log_prob(made.sample(shape)), lambda: made.log_prob(value),
-        lambda: made.cdf(value), lambda: made.icdf(value), made.entropy, lambda: made.mean, lambda: made.variance, lambda: made.mode,
-        lambda: made.stddev, lambda: made.expand(shape + tuple(made.batch_shape)), made.enumerate_support, lambda: made.perplexity(),
+        lambda: made.sample(shape), lambda: made.rsample(shape),
+        lambda: made.log_prob(made.sample(shape)), lambda: made.log_prob(value),
+        lambda: made.cdf(value), lambda: made.icdf(value), made.entropy, lambda: made.mean,
+        lambda: made.variance, lambda: made.mode,
+        lambda: made.stddev, lambda: made.expand(shape + tuple(made.batch_shape)),
+        made.enumerate_support, lambda: made.perplexity(),
         lambda: made.support.check(value) if isinstance(made.support, constraints.Constraint) else None,
     ]  # fmt: skip
     for ask in random.sample(asked, 4):
@@ -403,7 +411,11 @@ def attempt(found: list[Any], given: Range, at: int, note: Any) -> tuple[str, st
         nonlocal text
         from hostile import spell
 
-        text = f"{name} {', '.join(f'{k}={spell(v)}' for w in what if isinstance(w, dict) for k, v in w.items())} {[spell(w) for w in what if not isinstance(w, dict)]}"
+        text = (
+            f"{name} "
+            f"{', '.join(f'{k}={spell(v)}' for w in what if isinstance(w, dict) for k, v in w.items())} "
+            f"{[spell(w) for w in what if not isinstance(w, dict)]}"
+        )
         note(at, text)
 
     note(at, text)

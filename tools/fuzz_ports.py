@@ -1,12 +1,14 @@
-"""Send wrong bytes to every port that a distributed job listens at. The servers stay up, and take nothing from strangers.
+"""Send wrong bytes to every port that a distributed job listens at.
+The servers stay up, and take nothing from strangers.
 
     python tools/fuzz_ports.py                        20,000 messages, to all servers in turn
     python tools/fuzz_ports.py --messages 100000      a long run
     python tools/fuzz_ports.py --servers "store|pmi"  servers whose name matches
 
-Each message is made from its number alone. A third come from strangers without the secret, a third from strangers that
-change a proof, a third from clients that know the secret and then break the protocol. After every batch a client that
-keeps to the protocol is served, and what strangers asked for has not happened.
+Each message is made from its number alone. A third come from strangers without the secret, a third
+from strangers that change a proof, a third from clients that know the secret and then break the
+protocol. After every batch a client that keeps to the protocol is served, and what strangers asked
+for has not happened.
 """
 
 from __future__ import annotations

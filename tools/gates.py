@@ -1,10 +1,11 @@
-"""What every user of the core pays: the wheel's size, the time and memory of `import taeda`, the modules it imports. Printed, and held.
+"""What every user of the core pays: the wheel's size, the time and memory of `import taeda`, the
+modules it imports. Printed, and held.
 
     python tools/gates.py                  prints a line for each figure; the exit status is 1 where one is over its limit
     python tools/gates.py --no-wheel       without the wheel, which the other figures do not need
 
-Times are medians of imports in turns, each in a process of its own, with numpy's as the yardstick: a busy machine slows both. A wheel is built
-from what is compiled already.
+Times are medians of imports in turns, each in a process of its own, with numpy's as the yardstick:
+a busy machine slows both. A wheel is built from what is compiled already.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def shown(figures: Mapping[str, float], limits: Mapping[str, float] = LIMITS) ->
 
 def main(words: Sequence[str] | None = None) -> int:
     """Measure, print, judge."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--no-wheel", action="store_true")
     options = parser.parse_args(words)

@@ -1,12 +1,13 @@
-"""Does a kernel touch what is not its own? Inputs, outputs and work space lie between pages that nobody may touch.
+"""Does a kernel touch what is not its own? Inputs, outputs and work space lie between pages that
+nobody may touch.
 
     python tools/guard_pages.py                       # every row of the op table, forward and backward
     python tools/guard_pages.py --rows add,conv       # rows whose names begin so
     python tools/guard_pages.py --part 0/4 --wide     # a quarter of the rows, with more sizes
 
-A byte read or written behind the end of a block, before its beginning, or after it was given back, ends the child that a row runs
-in. What is written into the few bytes between a block and the page is found when the block is given back. Prints the calls;
-the exit status is 1 if there are any.
+A byte read or written behind the end of a block, before its beginning, or after it was given back,
+ends the child that a row runs in. What is written into the few bytes between a block and the page
+is found when the block is given back. Prints the calls; the exit status is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -38,13 +39,18 @@ WIDE: tuple[dict[str, int], ...] = (
 
 
 def row_calls(name: str, wide: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The calls of a row in every dtype, at both sides of a page; each says what was written behind a block."""
+    """The calls of a row in every dtype, at both sides of a page; each says what was written behind
+    a block.
+    """
     from samples import samples
 
     for side in (BEHIND, BEFORE):
         for dtype in DTYPES:
             for sizes in WIDE if wide else SIZES:
-                title = f"{name} in {dtype}, {sizes or 'usual sizes'}, page {'behind' if side == BEHIND else 'before'}"
+                title = (
+                    f"{name} in {dtype}, {sizes or 'usual sizes'}, page "
+                    f"{'behind' if side == BEHIND else 'before'}"
+                )
 
                 def call(
                     side: int = side, dtype: str = dtype, sizes: dict[str, int] = sizes
@@ -99,7 +105,7 @@ def _derive(sample: Any) -> None:
 
 def main() -> int:
     """Run what the arguments ask for."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rows", default="", help="beginnings of names, with commas; all if empty")
     parser.add_argument("--part", default="0/1", help="K/N: the K-th of N parts of the rows")
     parser.add_argument("--reasons", action="store_true", help="why calls did not run")

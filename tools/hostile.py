@@ -1,8 +1,9 @@
 """Arguments that nobody means well with. Used by fuzz.py.
 
-Two sources: `draw` takes an op's schema and gives anything to anyone; `spoil` takes a call that is right (the parity tests have hundreds) and
-changes dtypes, layouts, values and a shape, which comes further behind the checks. What they draw depends on `random` alone, so a call can
-be made again from its number.
+Two sources: `draw` takes an op's schema and gives anything to anyone; `spoil` takes a call that is
+right (the parity tests have hundreds) and changes dtypes, layouts, values and a shape, which comes
+further behind the checks. What they draw depends on `random` alone, so a call can be made again
+from its number.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ LAYOUTS = ("plain", "plain", "plain", "transposed", "strided", "offset", "expand
 
 @dataclass(frozen=True)
 class Near:
-    """What the tensors of one call mostly have in common: without that, few calls would come past the first check."""
+    """What the tensors of one call mostly have in common: without that, few calls would come past
+    the first check.
+    """
 
     shape: tuple[int, ...]
     dtype: str
@@ -199,7 +202,9 @@ def spoil(text: str, random: Random) -> Call:
 
 
 def _indices(near: Near, random: Random) -> taeda.Tensor:
-    """Mostly small numbers of an integer type, in the shape of the others; now and then one out of every bound."""
+    """Mostly small numbers of an integer type, in the shape of the others; now and then one out of
+    every bound.
+    """
     generator = np.random.default_rng(random.getrandbits(32))
     values = generator.integers(-1 if random.random() < 0.1 else 0, 3, near.shape)
     if values.size and random.random() < 0.1:

@@ -1,11 +1,13 @@
-"""Follow the README's install lines, each in a new environment, with pip and with uv, and use what they installed.
+"""Follow the README's install lines, each in a new environment, with pip and with uv, and use what
+they installed.
 
     python tools/install_lines.py                 every line, with both
     python tools/install_lines.py --first         the first line alone, which installs everything
     python tools/install_lines.py --with uv       one installer
 
-The first block marked `sh` under "Use it" holds alternatives, a command each; what stands in the second follows on the
-first alternative. After each line the self-test runs, and after the first the README's ten-line example.
+The first block marked `sh` under "Use it" holds alternatives, a command each; what stands in the
+second follows on the first alternative. After each line the self-test runs, and after the first the
+README's ten-line example.
 """
 
 from __future__ import annotations

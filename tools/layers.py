@@ -1,8 +1,9 @@
 """Imports only downward: a package imports the siblings and the outside distributions that it declares.
 
-Read from the syntax tree, so nothing is imported. Three spellings reach a sibling: `import taeda.nn`,
-`from taeda import nn` (or a name that core fetches from a sibling, such as `no_grad`), and `taeda.nn` as an attribute. A use that only happens where the
-sibling is surely there says so on its line: `# upward: <why it is there>`.
+Read from the syntax tree, so nothing is imported. Three spellings reach a sibling:
+`import taeda.nn`, `from taeda import nn` (or a name that core fetches from a sibling, such as
+`no_grad`), and `taeda.nn` as an attribute. A use that only happens where the sibling is surely
+there says so on its line: `# upward: <why it is there>`.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def _check_package(package: Package, owner: dict[str, str], lazy: dict[str, str]
 def imports(text: str, inside: str) -> Iterator[tuple[int, str]]:
     """(line, dotted name) of everything that the text of `taeda/nn/init.py` reaches outside of itself.
 
-    A name inside `try: ... except ImportError` is optional, one marked `# upward:` explained; neither is reported.
+    A name inside `try: ... except ImportError` is optional, one marked `# upward:` explained;
+    neither is reported.
     """
     nodes, lines, parts = facts.nodes(text), text.splitlines(), parts_of(inside)
     optional = {id(node) for block in nodes if _guards(block) for node in ast.walk(block)}
@@ -120,7 +122,9 @@ def _modules(package: Package) -> Iterator[str]:
 
 
 def _lazy_names(packages: list[Package]) -> dict[str, str]:
-    """Names that core fetches from elsewhere, by its table `_EXPORTS`: {'taeda.no_grad': 'taeda.autograd'}."""
+    """Names that core fetches from elsewhere, by its table `_EXPORTS`: {'taeda.no_grad':
+    'taeda.autograd'}.
+    """
     names: dict[str, str] = {}
     for package in packages:
         start = package.folder / "src" / "taeda" / "__init__.py"

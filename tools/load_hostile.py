@@ -1,12 +1,13 @@
-"""Load hostile files of every kind, each in a child process that is watched. None may be accepted, run code or grow.
+"""Load hostile files of every kind, each in a child process that is watched.
+None may be accepted, run code or grow.
 
     python tools/load_hostile.py                 the first 60 of each family
     python tools/load_hostile.py --all           all of them
     python tools/load_hostile.py --again "zip/one archive behind another"
 
-A child may open the file it is given and nothing else: an audit hook ends it at an import, at compiling or running
-code, at starting a process, at a socket. Its memory above what it had before may reach the file's size (twice, where
-the file is mapped: its pages count) and 20 MiB.
+A child may open the file it is given and nothing else: an audit hook ends it at an import, at
+compiling or running code, at starting a process, at a socket. Its memory above what it had before
+may reach the file's size (twice, where the file is mapped: its pages count) and 20 MiB.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ MEMORY = 20 << 20  # bytes above the file's own: 16 are promised, the rest is wh
 SECONDS = 5.0  # of the processor
 LIMIT = 2 << 30  # address space on top of what is there: a backstop
 REFUSED, ACCEPTED, WATCHED = 0, 3, 4  # how a child ends
-FORBIDDEN = ("import", "exec", "compile", "open", "socket.", "subprocess.", "os.", "shutil.", "ctypes.", "pickle.", "marshal.", "code.", "tempfile.", "glob.", "pty.", "webbrowser.", "urllib.", "http.")  # fmt: skip
+FORBIDDEN = ("import", "exec", "compile", "open", "socket.", "subprocess.", "os.", "shutil.",
+    "ctypes.", "pickle.", "marshal.", "code.", "tempfile.", "glob.", "pty.", "webbrowser.",
+    "urllib.", "http.")  # fmt: skip
 DOCUMENTED = (RuntimeError, EOFError)
 
 
@@ -187,7 +190,9 @@ def problem_of(code: int, text: str, grown: int, seconds: float, size: int) -> s
 
 
 def ways(name: str, data: bytes) -> Iterator[str]:
-    """As a path; mapped, or from an open file, in turn. Mapping takes no checksums, and a stream may go on."""
+    """As a path; mapped, or from an open file, in turn.
+    Mapping takes no checksums, and a stream may go on.
+    """
     yield "path"
     if not name.startswith(("damaged: ", "behind: ")):
         yield "map" if len(data) % 2 else "open"

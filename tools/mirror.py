@@ -7,19 +7,23 @@
     python tools/mirror.py --coverage optim/adam.py     the share of one module's lines that its own test runs
     python tools/mirror.py --coverage optim             that for each pair of a package, and the medians; alone: of every package
 
-The rule: the test of `packages/P/src/taeda/<folders>/<name>.py` is `packages/P/tests/<folders>/test_<name>.py`, where
+The rule: the test of `packages/P/src/taeda/<folders>/<name>.py` is
+`packages/P/tests/<folders>/test_<name>.py`, where
 
 - `<folders>` leaves out the package's own folder (`optim`, `utils/data` of `data`), and
 - `<name>` stands without the underscores around it (`__main__` is tested by `test_main.py`).
 
-A family of operations is one thing in three folders: `tests/ops/test_<family>.py` tests `_table/<family>.py` (its rows, which are data),
-`_composite/<family>.py` and `_numpy/<family>.py`. Modules of these folders that begin with an underscore are no families.
+A family of operations is one thing in three folders: `tests/ops/test_<family>.py` tests
+`_table/<family>.py` (its rows, which are data), `_composite/<family>.py` and `_numpy/<family>.py`.
+Modules of these folders that begin with an underscore are no families.
 
-An `__init__.py` is the module of its folder: `optim/_x/__init__.py` is tested by `tests/test_x.py`; one that defines nothing is a table of
-contents and needs no test. Modules of at most 25 lines need none either.
+An `__init__.py` is the module of its folder: `optim/_x/__init__.py` is tested by `tests/test_x.py`;
+one that defines nothing is a table of contents and needs no test. Modules of at most 25 lines need
+none either.
 
-Coverage needs the distribution `coverage`. A line counts when the tests of that one file run it. Lines within functions are given
-apart, because an import runs all the others. What tests do in other processes is not seen.
+Coverage needs the distribution `coverage`. A line counts when the tests of that one file run it.
+Lines within functions are given apart, because an import runs all the others. What tests do in
+other processes is not seen.
 """
 
 from __future__ import annotations
@@ -117,8 +121,10 @@ def check(root: Path = ROOT) -> list[str]:
     """A sentence for every package that mirrors less than what is written."""
     kept = json.loads((root / KEPT).read_text())
     return [
-        f"{package}: {have} of {total} modules have a test at the mirrored path, {percent(total, have)} %; {KEPT} keeps "
-        f"{kept.get(package, 100)} %. Write the tests that `python tools/mirror.py --missing {package}` names."
+        f"{package}: {have} of {total} modules have a test at the mirrored path, "
+        f"{percent(total, have)} %; {KEPT} keeps "
+        f"{kept.get(package, 100)} %. Write the tests that `python tools/mirror.py --missing "
+        f"{package}` names."
         for package, (total, have) in shares(root).items()
         if percent(total, have) < kept.get(package, 100)
     ]
@@ -150,7 +156,9 @@ class PerFile:
 
 
 def covered(package: str, chosen: list[Path]) -> dict[Path, tuple[float, float | None]]:
-    """Of each module: the share of its lines that its own test runs, and that of the lines within functions."""
+    """Of each module: the share of its lines that its own test runs, and that of the lines within
+    functions.
+    """
     import coverage
     import pytest
 
@@ -202,7 +210,7 @@ def report(package: str, inside: str) -> None:
 
 def main(arguments: list[str]) -> int:
     """Do what the command line says; 1 where a package mirrors less than it did."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--missing", metavar="P")
     parser.add_argument("--coverage", nargs="*", metavar="P[/MODULE]")
     parser.add_argument("--check", action="store_true")

@@ -1,7 +1,9 @@
-"""Changes to good files that keep their outer form: what is changed lies behind the first checks. Used by fuzz_files.py.
+"""Changes to good files that keep their outer form: what is changed lies behind the first checks.
+Used by fuzz_files.py.
 
-A file is taken apart (words of a pickle, records of a zip, fields of a header), a few parts are changed, and it is put
-together again with lengths and checksums that are right, or now and then are not. All depends on `random` alone.
+A file is taken apart (words of a pickle, records of a zip, fields of a header), a few parts are
+changed, and it is put together again with lengths and checksums that are right, or now and then are
+not. All depends on `random` alone.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ __all__ = ["FORMS", "mutant"]
 
 ROOT = Path(__file__).parents[1]
 FILES = ROOT / "packages/core/tests/_io/pt/files"
-NUMBERS = (0, 1, 2, 7, 63, 64, 65, 127, 255, 256, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1)  # fmt: skip
+NUMBERS = (0, 1, 2, 7, 63, 64, 65, 127, 255, 256, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1,
+    2**62, 2**63 - 1, 2**63, 2**64 - 1)  # fmt: skip
 NAMES = """torch._utils _rebuild_tensor_v2|torch._utils _rebuild_tensor_v3|torch._utils _rebuild_parameter|torch Size|torch device
 torch._utils _rebuild_meta_tensor_no_storage|torch._tensor _rebuild_from_type_v2|torch Tensor|torch FloatStorage|torch LongStorage
 torch.storage UntypedStorage|torch float32|torch bool|torch complex128|collections OrderedDict|collections Counter
@@ -48,7 +51,8 @@ PLAIN_WORDS = [
     b"G" + bytes(8),
     b"C\x01a",
 ]
-ACTIONS = [b"R", b"b", b"a", b"e", b"s", b"u", b"t", b"\x85", b"\x86", b"\x87", b"\x81", b"\x90", b"\x91", b"\x93", b"0", b"1", b"l", b"Q", b"q\x00", b"h\x00", b"h\x05", b"\x94"]  # fmt: skip
+ACTIONS = [b"R", b"b", b"a", b"e", b"s", b"u", b"t", b"\x85", b"\x86", b"\x87", b"\x81", b"\x90",
+    b"\x91", b"\x93", b"0", b"1", b"l", b"Q", b"q\x00", b"h\x00", b"h\x05", b"\x94"]  # fmt: skip
 
 
 def mutant(form: str, random: Random) -> bytes:

@@ -330,7 +330,8 @@ def einops_layers() -> None:
     from einops.layers.torch import EinMix, Rearrange, Reduce
 
     net = torch.nn.Sequential(
-        Rearrange("b c h w -> b h w c"), EinMix("b h w c -> b h w d", weight_shape="c d", c=3, d=5), Reduce("b h w d -> b d", "mean"),
+        Rearrange("b c h w -> b h w c"), EinMix("b h w c -> b h w d", weight_shape="c d", c=3, d=5),
+        Reduce("b h w d -> b d", "mean"),
     )  # fmt: skip
     assert net(torch.randn(2, 3, 4, 4)).shape == (2, 5)
 
@@ -502,11 +503,13 @@ def torchvision() -> None:
     picture = Image.fromarray(np.arange(40 * 50 * 3, dtype=np.uint8).reshape(40, 50, 3))
     half = [0.5] * 3
     old = tv.transforms.Compose([
-        tv.transforms.Resize(32), tv.transforms.RandomCrop(28), tv.transforms.ColorJitter(0.2), tv.transforms.ToTensor(),
+        tv.transforms.Resize(32), tv.transforms.RandomCrop(28), tv.transforms.ColorJitter(0.2),
+        tv.transforms.ToTensor(),
         tv.transforms.Normalize(half, half),
     ])  # fmt: skip
     new = v2.Compose([
-        v2.ToImage(), v2.RandomResizedCrop(28), v2.RandomHorizontalFlip(), v2.ToDtype(torch.float32, scale=True), v2.Normalize(half, half),
+        v2.ToImage(), v2.RandomResizedCrop(28), v2.RandomHorizontalFlip(),
+        v2.ToDtype(torch.float32, scale=True), v2.Normalize(half, half),
     ])  # fmt: skip
     assert old(picture).shape == new(picture).shape == (3, 28, 28)
     for name in ("resnet18", "mobilenet_v3_small", "shufflenet_v2_x0_5"):
@@ -551,7 +554,8 @@ def transformers_trainer() -> None:
     data = [{"input_ids": row, "labels": row} for row in rows]
     with tempfile.TemporaryDirectory() as folder:
         options = TrainingArguments(
-            folder, num_train_epochs=4, per_device_train_batch_size=4, use_cpu=True, report_to=[], save_strategy="no", learning_rate=0.01,
+            folder, num_train_epochs=4, per_device_train_batch_size=4, use_cpu=True, report_to=[],
+            save_strategy="no", learning_rate=0.01,
         )  # fmt: skip
         trainer = Trainer(model, options, train_dataset=data)
         before = trainer.evaluate(data)["eval_loss"]
@@ -560,7 +564,8 @@ def transformers_trainer() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("checks", nargs="*", help=", ".join(CHECKS))
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--here", action="store_true", help="in this process")

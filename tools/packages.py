@@ -67,7 +67,9 @@ def _read(path: Path) -> Package:
 
 
 def order(packages: dict[str, Package], names: Iterable[str] | None = None) -> list[Package]:
-    """`names` (all by default) and the siblings they need, each after what it needs. ValueError on a cycle."""
+    """`names` (all by default) and the siblings they need, each after what it needs.
+    ValueError on a cycle.
+    """
     done: dict[str, Package] = {}
 
     def visit(name: str, path: tuple[str, ...]) -> None:
@@ -132,7 +134,9 @@ def _wrong_files(packages: dict[str, Package]) -> Iterator[str]:
 
 
 def bump(packages: dict[str, Package], name: str, part: str) -> str:
-    """Raise the version of `name`, in its code too, and the range of every sibling that needs it. Return the version."""
+    """Raise the version of `name`, in its code too, and the range of every sibling that needs it.
+    Return the version.
+    """
     package = packages[name]
     numbers = list(map(int, package.version.split(".")))
     at = PARTS.index(part)

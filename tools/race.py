@@ -3,8 +3,9 @@
     python tools/race.py                 # 200 rounds of each caller
     python tools/race.py --rounds 5000   # more
 
-Compiles csrc/runtime and the drivers and kernels of matrix products, and runs tools/race/stress.c on them. Prints what the
-sanitizer reports; the exit status is 1 if it reports anything, or if a value is wrong.
+Compiles csrc/runtime and the drivers and kernels of matrix products, and runs tools/race/stress.c
+on them. Prints what the sanitizer reports; the exit status is 1 if it reports anything, or if a
+value is wrong.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def build(folder: Path) -> Path:
 
 def main() -> int:
     """Build and run it."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=200, help="of each caller")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

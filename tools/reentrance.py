@@ -1,18 +1,22 @@
-"""Call every operation with arguments that change the other arguments while they are read. No call may die, hang or read what is not its own.
+"""Call every operation with arguments that change the other arguments while they are read.
+No call may die, hang or read what is not its own.
 
     python tools/reentrance.py                     50,000 calls
     python tools/reentrance.py --ops "cat|sum"     operations whose name matches
     python tools/reentrance.py --again 0/4711      make call 4711 of seed 0 once more, in this process
     python tools/reentrance.py --coverage          print for every operation how often which kind of argument acted
 
-A call is drawn as fuzz.py draws it, and then one or two of its arguments are armed: an int with an `__index__`, a number of numpy's with an
-`item`, a list with an `__iter__` and a `__len__`, a tensor with a `__torch_function__`, something that acts when it is deleted, a hook on
-a tensor or on what is saved. What they do is drawn too: `x.data =`, set_, resize_, share_memory_, swap_tensors, list.clear() and the like, on
-the tensors and lists of the call. In every fourth call another thread does it, while kernels run without the interpreter lock.
-Under the address sanitizer a use of freed memory is a death; without it only the gross ones are.
+A call is drawn as fuzz.py draws it, and then one or two of its arguments are armed: an int with an
+`__index__`, a number of numpy's with an `item`, a list with an `__iter__` and a `__len__`, a tensor
+with a `__torch_function__`, something that acts when it is deleted, a hook on a tensor or on what
+is saved. What they do is drawn too: `x.data =`, set_, resize_, share_memory_, swap_tensors,
+list.clear() and the like, on the tensors and lists of the call. In every fourth call another thread
+does it, while kernels run without the interpreter lock. Under the address sanitizer a use of freed
+memory is a death; without it only the gross ones are.
 
-At the end stands how often an armed argument acted within a call, by operation and kind. An operation in whose calls none ever did is a fault
-when each had calls enough, unless UNREACHED says why.
+At the end stands how often an armed argument acted within a call, by operation and kind. An
+operation in whose calls none ever did is a fault when each had calls enough, unless UNREACHED says
+why.
 """
 
 from __future__ import annotations
@@ -211,7 +215,9 @@ def armed_types() -> dict[str, Any]:
 
 
 def arm(value: Any, act: Action, random: Random, types: dict[str, Any]) -> tuple[str, Any]:
-    """An argument that acts when it is asked, in place of one that does not; ("", value) for what cannot be armed."""
+    """An argument that acts when it is asked, in place of one that does not; ("", value) for what
+    cannot be armed.
+    """
     import taeda
 
     made: Any

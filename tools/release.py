@@ -5,11 +5,13 @@
     python tools/release.py --into dist/release --judge     builds nothing: from step 3 on, with what is there
 
 1. Raises the minor version of every package that changed since its tag, and gathers its changelog.
-2. Builds wheels and source distributions in two clones, in two folders: the files must be the same byte for byte.
+2. Builds wheels and source distributions in two clones, in two folders: the files must be the same
+   byte for byte.
 3. Builds the packages without C from their source distributions: the same wheels must come out.
 4. Looks at every file: its metadata by twine, its licence, and that it holds what it should and nothing else.
 5. Installs the wheels into every Python that is here, and there checks, trains and tests them.
-6. Writes SHA256SUMS, NOTES.md and a bill of materials (CycloneDX), and names the licences of all that gets installed.
+6. Writes SHA256SUMS, NOTES.md and a bill of materials (CycloneDX), and names the licences of all
+   that gets installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Kill ranks of a training at random moments: with restarts it ends with the weights of a run that nobody disturbed.
+"""Kill ranks of a training at random moments: with restarts it ends with the weights of a run that
+nobody disturbed.
 
 python tools/restarts.py                            20 kills in three minutes
 python tools/restarts.py --kills 2 --seconds 15     a short run

@@ -1,8 +1,9 @@
 """Run sessions on a bare machine: `python3 tools/run.py demo`, `python3 tools/run.py tests-all`.
 
-Checks for a C compiler and Python.h, makes `.nox/bootstrap` with nox (and uv, which is faster than pip, when it
-can be had), and hands over to nox. `python3 tools/run.py` alone lists the sessions. What stands behind `--` goes
-to the session. Standard library only; the noxfile holds everything else.
+Checks for a C compiler and Python.h, makes `.nox/bootstrap` with nox (and uv, which is faster than
+pip, when it can be had), and hands over to nox. `python3 tools/run.py` alone lists the sessions.
+What stands behind `--` goes to the session. Standard library only; the noxfile holds everything
+else.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def _bootstrap() -> Path:
 
 
 def _pip(python: Path, with_pip: bool) -> list[str | Path]:
-    """The install command. Debian's Python without python3-venv has no ensurepip, but may have a pip outside."""
+    """The install command. Debian's Python without python3-venv has no ensurepip, but may have a
+    pip outside.
+    """
     quiet = ["--quiet", "--disable-pip-version-check"]
     if with_pip:
         return [python, "-m", "pip", "install", *quiet]

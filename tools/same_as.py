@@ -3,8 +3,9 @@
     python tools/same_as.py /path/to/other/bin/python                this environment's taeda beside that one's
     python tools/same_as.py OTHER --dtypes float32 int64 --rows 'conv|pool'
 
-The calls are the samples of this checkout. Each build runs them in a process of its own, from one seed; results, what was written into, and the
-kind of a refusal are compared, any NaN equals any other. `INTENDED` names the rows that differ on purpose, with the cause.
+The calls are the samples of this checkout. Each build runs them in a process of its own, from one
+seed; results, what was written into, and the kind of a refusal are compared, any NaN equals any
+other. `INTENDED` names the rows that differ on purpose, with the cause.
 """
 
 from __future__ import annotations
@@ -27,24 +28,34 @@ DTYPES = ("float32", "float64", "bfloat16", "float16", "complex64", "int64", "ui
 SIZES = ({"n": 6, "m": 5, "k": 3}, {"n": 67, "m": 29, "k": 4})
 #: rows whose results are memory as it was found
 UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
-#: pattern of "row dtype" -> why this build differs from 5a36047, the last one before the folders of C said who computes
+#: pattern of "row dtype" -> why this build differs from 5a36047, the last one before the folders of
+#: C said who computes
 INTENDED: dict[str, str] = {
-    r"_int_mm |as_strided_ |_local_scalar_dense |_pad_inside|_grid_sample|frobenius_norm|nuclear_norm|segment_reduce": "new, or a function since",
+    r"_int_mm |as_strided_ |_local_scalar_dense "
+    r"|_pad_inside|_grid_sample|frobenius_norm|nuclear_norm|segment_reduce": "new, or a function since",
     r"nan_to_num complex": "complex numbers are taken",
     r"(mul\.Tensor|lerp\.Tensor|addc(mul|div)|sinc|cross(\.linalg)?|addr|outer|kron|einsum|rms_norm|vecdot|bilinear|stft|orgqr|ormqr"
-    r"|_foreach_(mul|addcmul|addcdiv)_?\.\w+|gradient\.tensorarray(int)?|householder_product|trapz\.x|trapezoid\.x|cumulative_trapezoid\.x) complex": "complex products are not fused, so that instruction sets agree",
+    r"|_foreach_(mul|addcmul|addcdiv)_?\.\w+|gradient\.tensorarray(int)?|householder_product|trapz\.x|trapezoid\.x|cumulative_trapezoid\.x) "
+    r""
+    r"complex": "complex products are not fused, so that instruction sets agree",
     r"(sum|mean|nansum|nanmean|norm(\.ord_str)?|dist|logsumexp|l1_loss|kl_div|poisson_nll_loss|binary_cross_entropy(_with_logits)?"
-    r"|_fused_attention_backward|convolution_backward) ": "sums add in one order, whatever the width of a vector",
-    r"(cumsum|cumprod|cumulative_trapezoid\.x) float64": "scans add in one order, whatever the width of a vector",
-    r"(var|std)(_mean)? |(native_)?(layer|group|batch)_norm(_backward)? |instance_norm |_fused_rms_norm(_backward)? ":
+    r"|_fused_attention_backward|convolution_backward) "
+    r"": "sums add in one order, whatever the width of a vector",
+    r"(cumsum|cumprod|cumulative_trapezoid\.x) "
+    r"float64": "scans add in one order, whatever the width of a vector",
+    r"(var|std)(_mean)? |(native_)?(layer|group|batch)_norm(_backward)? |instance_norm "
+    r"|_fused_rms_norm(_backward)? ":
         "statistics keep their digits, and do not depend on the width of a vector",
     r"(erfinv|ndtri|digamma|(_foreach_)?lgamma_?|mvlgamma|polygamma|i0e?|i1e?|modified_bessel_(i0|i1|k1)|scaled_modified_bessel_k1|ndtr|log_ndtr"
-    r"|erfcx|entr|airy_ai|spherical_bessel_j0|(_foreach_)?pow_?(\.\w+)?|float_power\.\w+|logit|(_foreach_)?tanh_?|tanhshrink) ": "more exact",
+    r"|erfcx|entr|airy_ai|spherical_bessel_j0|(_foreach_)?pow_?(\.\w+)?|float_power\.\w+|logit|(_foreach_)?tanh_?|tanhshrink) "
+    r""
+    r"": "more exact",
     r"(_gru|_lstm(_backward)?|_rnn) ": "tanh is more exact",
     r"((_foreach_)?sigmoid_?|silu) complex": "sigmoid of complex numbers is exact on the left",
     r"_fused_attention ": "sums of attention are of float64",
     r"histogram\.\w+ (bfloat16|float16)": "counts above 256 (2,048) were lost in sums of short floats",
-    r"(max|avg|adaptive_avg)_pool\dd_backward (bfloat16|float16)": "gradients of overlapping windows are added in float32 and rounded once",
+    r"(max|avg|adaptive_avg)_pool\dd_backward "
+    r"(bfloat16|float16)": "gradients of overlapping windows are added in float32 and rounded once",
     r"igammac float32": "sums end where a float is exact",
     r"(scaled_)?modified_bessel_k0 float64": "NaN for numbers below 0",
 }  # fmt: skip

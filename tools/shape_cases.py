@@ -1,7 +1,9 @@
-"""The operations of shapes.py: how their operands are drawn, and what they come to by a plain method in numpy.
+"""The operations of shapes.py: how their operands are drawn, and what they come to by a plain
+method in numpy.
 
-A case is a function of a `Draw` that returns (call, reference, operands): `call` takes the operands as tensors, `reference` takes them
-as float64 arrays. Operands whose dtype is not the case's own (indices) are captured by both.
+A case is a function of a `Draw` that returns (call, reference, operands): `call` takes the operands
+as tensors, `reference` takes them as float64 arrays. Operands whose dtype is not the case's own
+(indices) are captured by both.
 """
 
 from __future__ import annotations
@@ -133,7 +135,9 @@ class Case:
         return (at(step) - at(-step)) / (2 * step)
 
     def _tolerance(self) -> float:
-        """Relative to the largest number: sums of some thousand terms lose some tens of the dtype's epsilons."""
+        """Relative to the largest number: sums of some thousand terms lose some tens of the dtype's
+        epsilons.
+        """
         epsilon = EPSILON.get(self.dtype, 0.0)
         if self.name == "bilinear":  # a weight is what rounding leaves of a place in the row
             epsilon *= 1 + max(self.arrays[0].shape[-2:]) / 50

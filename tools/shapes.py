@@ -1,11 +1,13 @@
-"""Middle-sized, odd shapes of everything that packs, tiles, fuses or needs work space, forward and backward, against numpy in float64.
+"""Middle-sized, odd shapes of everything that packs, tiles, fuses or needs work space, forward and
+backward, against numpy in float64.
 
     python tools/shapes.py --minutes 30         as long as that, in children, on every instruction set of this machine
     python tools/shapes.py --again 0/4711/avx2  make case 4711 of seed 0 once more, in this process
 
-What a wrong size of work space damages shows at once on a library with the address sanitizer or built with TAEDA_DEBUG; the
-session `shapes` builds one. Each case is drawn from its number alone: an operation, a dtype, sizes from 1 to 1,100, 1 to 4 threads.
-A gradient is compared along one random direction with the difference quotient of the plain computation.
+What a wrong size of work space damages shows at once on a library with the address sanitizer or
+built with TAEDA_DEBUG; the session `shapes` builds one. Each case is drawn from its number alone:
+an operation, a dtype, sizes from 1 to 1,100, 1 to 4 threads. A gradient is compared along one
+random direction with the difference quotient of the plain computation.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ ISAS = ("generic", "avx2", "avx512")
 
 
 def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
-    """Run the cases of a range in this child; `pattern` is the instruction set and which operations, as "avx2 conv|mm"."""
+    """Run the cases of a range in this child; `pattern` is the instruction set and which
+    operations, as "avx2 conv|mm".
+    """
     isa, _, pattern = given.pattern.partition(" ")
     os.environ["TAEDA_ISA"] = isa
     import warnings

@@ -1,8 +1,10 @@
-"""Loaders of every kind, one after another, with every sample checked: `python tools/stress_loader.py --seconds 300 --seed 7`.
+"""Loaders of every kind, one after another, with every sample checked:
+`python tools/stress_loader.py --seconds 300 --seed 7`.
 
-Sizes of data, batches, tensors, arrays and texts, start methods, numbers of workers and prefetched batches are drawn by chance;
-batches are kept for a while, epochs broken off, the parent forks. A wrong sample, a warning, an error, a batch that does not come
-within 60 s, or a descriptor that stays open is a failure.
+Sizes of data, batches, tensors, arrays and texts, start methods, numbers of workers and prefetched
+batches are drawn by chance; batches are kept for a while, epochs broken off, the parent forks. A
+wrong sample, a warning, an error, a batch that does not come within 60 s, or a descriptor that
+stays open is a failure.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from taeda.utils.data import DataLoader
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

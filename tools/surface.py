@@ -1,7 +1,9 @@
-"""What siblings use of core: its public names, the listed ones of `taeda._core_api`, and nothing else of its private modules.
+"""What siblings use of core: its public names, the listed ones of `taeda._core_api`, and nothing
+else of its private modules.
 
-Read from the syntax tree. A private name is one with a part that begins with an underscore; it may come by an import, as an attribute of
-`taeda`, or as text given to `import_module`. Allowed are the rows of the op table (`taeda._fused_adam_`) and what the field knows by such a name.
+Read from the syntax tree. A private name is one with a part that begins with an underscore; it may
+come by an import, as an attribute of `taeda`, or as text given to `import_module`. Allowed are the
+rows of the op table (`taeda._fused_adam_`) and what the field knows by such a name.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ ROW = re.compile(r"""["'](_\w+)[.(]|["'](_\w+_)\{""")
 
 
 def check(packages: Iterable[Package]) -> list[str]:
-    """A sentence for every use of a private name of core, and for every one of the listed modules that is not listed."""
+    """A sentence for every use of a private name of core, and for every one of the listed modules
+    that is not listed.
+    """
     packages = list(packages)
     core = next((p for p in packages if p.name == "taeda-core"), None)
     if core is None:

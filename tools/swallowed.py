@@ -1,7 +1,9 @@
-"""Out of memory keeps its type: no handler of RuntimeError takes OutOfMemoryError, which is one, for something else.
+"""Out of memory keeps its type: no handler of RuntimeError takes OutOfMemoryError, which is one,
+for something else.
 
-Read from the syntax tree. Such a handler raises again, or stands behind one of MemoryError in the same `try`, or says on its line
-what becomes of it: `# out of memory: <what>`. A handler of every Exception has its reason behind `noqa: BLE001`.
+Read from the syntax tree. Such a handler raises again, or stands behind one of MemoryError in the
+same `try`, or says on its line what becomes of it: `# out of memory: <what>`. A handler of every
+Exception has its reason behind `noqa: BLE001`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def check(packages: Iterable[Package]) -> list[str]:
         for path, text, _ in facts.texts(package.folder / "src"):
             where = path.relative_to(package.folder)
             found += [
-                f"{package.name} {what} ({where}:{line}), and out of memory is one: put `except MemoryError: raise` before it"
+                f"{package.name} {what} ({where}:{line}), and out of memory is one: put `except "
+                "MemoryError: raise` before it"
                 for line, what in facts.of(swallows, text)
             ]
     return found

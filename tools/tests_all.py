@@ -2,9 +2,10 @@
 
     python tools/tests_all.py [--processes 2] [pytest's words]
 
-Files are dealt out in portions, each to a pytest of its own, the largest first: what one test leaves behind in its process meets
-few others. Workers of one pytest (pytest-xdist) were tried: their main module is not a file, so tests that start processes of
-their own, or send Ctrl-C to one, fail there. A line tells of each portion; one that failed shows all that pytest said.
+Files are dealt out in portions, each to a pytest of its own, the largest first: what one test
+leaves behind in its process meets few others. Workers of one pytest (pytest-xdist) were tried:
+their main module is not a file, so tests that start processes of their own, or send Ctrl-C to one,
+fail there. A line tells of each portion; one that failed shows all that pytest said.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class Portion:
 
 
 def portions(files: Iterable[tuple[str, int]], most: int) -> list[Portion]:
-    """Files with their sizes, in portions of one package each that stay below `most` bytes where a file does; the largest first.
+    """Files with their sizes, in portions of one package each that stay below `most` bytes where a
+    file does; the largest first.
 
     >>> [portion.files for portion in portions([("a/b/1", 5), ("a/b/2", 5), ("a/c/1", 9)], most=9)]
     [('a/c/1',), ('a/b/1',), ('a/b/2',)]
@@ -80,7 +82,9 @@ def counts(said: str) -> Counter[str]:
 
 
 def run(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
-    """pytest's exit status and all it said. Temporary files of tests lie below `base`, apart for each process."""
+    """pytest's exit status and all it said.
+    Temporary files of tests lie below `base`, apart for each process.
+    """
     folder = tempfile.mkdtemp(dir=base)
     command = [
         sys.executable,
@@ -107,7 +111,7 @@ def test_files() -> list[tuple[str, int]]:
 
 def main(arguments: Sequence[str]) -> int:
     """Run all; 1 if a test failed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options, words = parser.parse_known_args(arguments)
     files = test_files()

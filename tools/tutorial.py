@@ -2,8 +2,8 @@
 
     python tools/tutorial.py docs/tutorial-custom-op.md --wheels dist
 
-The first command that fails ends the run with its status. taeda's distributions come from `--wheels` and from nowhere
-else; what else pip installs comes from where pip is set up to look.
+The first command that fails ends the run with its status. taeda's distributions come from
+`--wheels` and from nowhere else; what else pip installs comes from where pip is set up to look.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What a user's editor says of a user's program: mypy and pyright, with every rule, on the programs of `tools/typing` and on every public name.
+"""What a user's editor says of a user's program: mypy and pyright, with every rule, on the programs
+of `tools/typing` and on every public name.
 
 The packages are found in `build/view` (tools/typing_view.py), as an installed wheel would show them.
 """
@@ -14,9 +15,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VIEW = ROOT / "build" / "view"
-PACKAGES = ("taeda", "taeda.nn", "taeda.nn.functional", "taeda.nn.init", "taeda.nn.utils", "taeda.optim", "taeda.optim.lr_scheduler",
-            "taeda.autograd", "taeda.func", "taeda.amp", "taeda.utils.data", "taeda.utils.checkpoint", "taeda.utils.benchmark", "taeda.linalg",
-            "taeda.fft", "taeda.special", "taeda.random", "taeda.testing", "taeda.array_api", "taeda.distributions")  # fmt: skip
+PACKAGES = ("taeda", "taeda.nn", "taeda.nn.functional", "taeda.nn.init", "taeda.nn.utils",
+            "taeda.optim", "taeda.optim.lr_scheduler",
+            "taeda.autograd", "taeda.func", "taeda.amp", "taeda.utils.data",
+            "taeda.utils.checkpoint", "taeda.utils.benchmark", "taeda.linalg",
+            "taeda.fft", "taeda.special", "taeda.random", "taeda.testing", "taeda.array_api",
+            "taeda.distributions")  # fmt: skip
 
 
 SCAFFOLD = {"annotations", "extend_path", "install_hint", "lazy_attributes"}
@@ -45,7 +49,8 @@ def main() -> None:
             (Path(folder) / program.name).write_text(program.read_text())
         files = [*(program.name for program in programs), names.name]
         # follow_imports: errors inside the packages are the affair of the session's other checks
-        (Path(folder) / "mypy.ini").write_text("[mypy]\nstrict = True\nwarn_unused_ignores = False\n[mypy-taeda.*]\nfollow_imports = silent\n")  # fmt: skip
+        (Path(folder) / "mypy.ini").write_text("[mypy]\nstrict = True\nwarn_unused_ignores = "
+            "False\n[mypy-taeda.*]\nfollow_imports = silent\n")  # fmt: skip
         settings = {
             "include": files,
             "extraPaths": [str(VIEW)],

@@ -13,7 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def build(root: Path = ROOT) -> Path:
-    """Make the tree anew and return it. Files are links, folders are real, so that packages can share folders."""
+    """Make the tree anew and return it. Files are links, folders are real, so that packages can
+    share folders.
+    """
     view = root / "build" / "view"
     shutil.rmtree(view, ignore_errors=True)
     for source in sorted(root.glob("packages/*/src")):

@@ -1,13 +1,15 @@
-"""How far functions of one number, and their first two derivatives, are from the exact values: worst errors in ulp.
+"""How far functions of one number, and their first two derivatives, are from the exact values:
+worst errors in ulp.
 
     python tools/ulps.py                     a table of all functions, some minutes
     python tools/ulps.py --count 5000 erf    more points, functions whose name matches
     python tools/ulps.py --count 40 --write  the tables of docs/accuracy.md
 
-An ulp is the distance from the exact value, or from the function's `scale` if that is larger, to the next number
-of the dtype. A scale stands where a function has zeros that its method does not treat: the error is then absolute.
-Points crowd at both ends of every interval and around 0, down to denormals. Exact values are mpmath's.
-Functions of two numbers and of complex ones are in ulps_pairs.py.
+An ulp is the distance from the exact value, or from the function's `scale` if that is larger, to
+the next number of the dtype. A scale stands where a function has zeros that its method does not
+treat: the error is then absolute. Points crowd at both ends of every interval and around 0, down to
+denormals. Exact values are mpmath's. Functions of two numbers and of complex ones are in
+ulps_pairs.py.
 """
 
 from __future__ import annotations
@@ -213,28 +215,36 @@ FUNCTIONS = (
     Function("asinh", mp.asinh, ((-1e18, 1e18),), (2, 1, 1), (2, 1, 3.5)),
     Function("acosh", mp.acosh, ((1.0, 1e18),), (2, 5, 3.5), (2, 5, 1)),
     Function("atanh", mp.atanh, ((-1.0, 1.0),), (1.5, 6, 12), (2, 6, 12)),
-    Function("sigmoid", lambda x: 1 / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 2, 2), (2, 2, 2), (0, 1, 1), (1e-30, 1, 1)),
+    Function("sigmoid", lambda x: 1 / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 2, 2), (2, 2, 2),
+        (0, 1, 1), (1e-30, 1, 1)),
     Function("logit", lambda x: mp.log(x / (1 - x)), ((0.0, 1.0),), (3, 2, 6), (3, 2.5, 4.5)),
     Function("erf", mp.erf, ((-27.0, 27.0),), (1.5, 49, 17), (1.5, 54, 18)),
     Function("erfc", mp.erfc, ((-27.0, 27.0),), (3.5, 49, 17), (1.5, 54, 18)),
-    Function("erfcx", lambda x: mp.exp(x * x) * mp.erfc(x), ((-26.0, 100.0), (100.0, 1e16)), (4, 2000, 2e5), (1, 1100, 2e5)),
+    Function("erfcx", lambda x: mp.exp(x * x) * mp.erfc(x), ((-26.0, 100.0), (100.0, 1e16)),
+        (4, 2000, 2e5), (1, 1100, 2e5)),
     Function("erfinv", mp.erfinv, ((-1.0, 1.0),), (4, 270, 830), (2, 41, 120)),
     Function("ndtr", _share, ((-37.0, 38.0),), (4, 20, 20), (1, 49, 25)),
     Function("log_ndtr", _log_share, ((-38.0, 38.0),), (4, 20, 520), (1, 48, 610)),
     Function("ndtri", _ndtri, ((1e-300, 0.02), (0.02, 0.98), (0.98, 1 - 1e-6)), (6, 270, 650), (1, 80, 190)),
     Function("lgamma", mp.loggamma, ((0.0, 1e6),), (2.5, 2.5, 7.5), (3, 1, 1)),
-    Function("lgamma", lambda x: mp.log(abs(mp.gamma(x))), ((-1.0, 0.0), (-2.0, -1.0), (-20.0, -2.0)), (4, 8, 8), (4, 2, 2), (1, 1, 1), of="left of 0"),
-    Function("digamma", mp.digamma, ((0.0, 1e6), (-1.0, 0.0), (-2.0, -1.0), (-20.0, -2.0)), (830, 6, 230), (1, 1, 1)),
+    Function("lgamma", lambda x: mp.log(abs(mp.gamma(x))),
+        ((-1.0, 0.0), (-2.0, -1.0), (-20.0, -2.0)), (4, 8, 8), (4, 2, 2), (1, 1, 1), of="left of 0"),
+    Function("digamma", mp.digamma, ((0.0, 1e6), (-1.0, 0.0), (-2.0, -1.0), (-20.0, -2.0)),
+        (830, 6, 230), (1, 1, 1)),
     Function("sinc", mp.sincpi, ((-30.0, 30.0),), (2, 6, 25), (2, 6, 25), (1, 1, 1)),
     Function("entr", lambda x: -x * mp.log(x), RIGHT, (2, 1, 1), (2, 1, 1)),
     Function("i0", lambda x: mp.besseli(0, x), ((-700.0, 700.0),), (4, 20, 20), (1, 1, 2)),
     Function("i1", lambda x: mp.besseli(1, x), ((-713.0, 713.0),), (4, 20, 20), (1, 2, 2)),
-    Function("i0e", lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), ((0.0, 700.0), (-1e6, 1e6)), (4, 8, 12), (2, 8, 12), (0, 0.1, 0.1)),
-    Function("i1e", lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), ((0.0, 700.0), (-1e6, 1e6)), (4, 8, 12), (2.5, 8, 12), (0, 0.1, 0.1)),
+    Function("i0e", lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), ((0.0, 700.0), (-1e6, 1e6)),
+        (4, 8, 12), (2, 8, 12), (0, 0.1, 0.1)),
+    Function("i1e", lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), ((0.0, 700.0), (-1e6, 1e6)),
+        (4, 8, 12), (2.5, 8, 12), (0, 0.1, 0.1)),
     Function("modified_bessel_k0", lambda x: mp.besselk(0, x), ((0.0, 700.0),), (4,), (1,)),
     Function("modified_bessel_k1", lambda x: mp.besselk(1, x), ((0.0, 700.0),), (4,), (1,)),
-    Function("scaled_modified_bessel_k0", lambda x: mp.exp(x) * mp.besselk(0, x), ((0.0, 700.0),), (4,), (1,)),
-    Function("scaled_modified_bessel_k1", lambda x: mp.exp(x) * mp.besselk(1, x), ((0.0, 700.0),), (4,), (1,)),
+    Function("scaled_modified_bessel_k0", lambda x: mp.exp(x) * mp.besselk(0, x), ((0.0, 700.0),),
+        (4,), (1,)),
+    Function("scaled_modified_bessel_k1", lambda x: mp.exp(x) * mp.besselk(1, x), ((0.0, 700.0),),
+        (4,), (1,)),
     Function("bessel_j0", lambda x: mp.besselj(0, x), ((-50.0, 50.0),), (7,), (1,)),
     Function("bessel_j0", lambda x: mp.besselj(0, x), FAR, (3,), (1,), (_wave,), of="beyond 50"),
     Function("bessel_j1", lambda x: mp.besselj(1, x), ((-50.0, 50.0),), (8,), (1,)),
@@ -246,12 +256,17 @@ FUNCTIONS = (
     Function("spherical_bessel_j0", mp.sinc, ((-50.0, 50.0),), (2.5,), (2,)),
     Function("spherical_bessel_j0", mp.sinc, FAR, (2,), (2,), (lambda x: 1 / abs(x),), of="beyond 50"),
     Function("airy_ai", mp.airyai, ((-20.0, 50.0),), (8,), (1,)),
-    Function("airy_ai", mp.airyai, ((-1e10, -20.0),), (4,), (1,), (lambda x: abs(x) ** -0.25 / 2,), of="left of -20"),
-    Function("silu", lambda x: x / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 20, 2), (2, 9.5, 2), (0, 0, _far), (1e-30, 0, _far)),
+    Function("airy_ai", mp.airyai, ((-1e10, -20.0),), (4,), (1,), (lambda x: abs(x) ** -0.25 / 2,),
+        of="left of -20"),
+    Function("silu", lambda x: x / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 20, 2), (2, 9.5, 2),
+        (0, 0, _far), (1e-30, 0, _far)),
     Function("gelu", lambda x: x * _share(x), ((-37.0, 38.0),), (3, 3, 27), (3, 3, 25), (_left, _left, 0)),
-    Function("softplus", lambda x: mp.log1p(mp.exp(x)), ((-30.0, 20.0),), (2.5, 2.5, 2), (2.5, 3, 2), (0, 0, 1)),
-    Function("logsigmoid", lambda x: -mp.log1p(mp.exp(-x)), ((-700.0, 30.0),), (2.5, 2.5, 2), (1.5, 2.5, 2), (0, 0, 1)),
-    Function("mish", lambda x: x * mp.tanh(mp.log1p(mp.exp(x))), ((-30.0, 20.0),), (3.5, 25, 40), (3.5, 6, 8), (0, 0, 1)),
+    Function("softplus", lambda x: mp.log1p(mp.exp(x)), ((-30.0, 20.0),), (2.5, 2.5, 2),
+        (2.5, 3, 2), (0, 0, 1)),
+    Function("logsigmoid", lambda x: -mp.log1p(mp.exp(-x)), ((-700.0, 30.0),), (2.5, 2.5, 2),
+        (1.5, 2.5, 2), (0, 0, 1)),
+    Function("mish", lambda x: x * mp.tanh(mp.log1p(mp.exp(x))), ((-30.0, 20.0),), (3.5, 25, 40),
+        (3.5, 6, 8), (0, 0, 1)),
 )  # fmt: skip
 
 

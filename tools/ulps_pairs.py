@@ -1,7 +1,9 @@
-"""Functions of two numbers and of complex ones for tools/ulps.py: what they are exactly, where they are judged, their bounds.
+"""Functions of two numbers and of complex ones for tools/ulps.py: what they are exactly, where they
+are judged, their bounds.
 
-The error of a pair's value and of its two slopes is judged as in ulps.py. A complex result is judged as a whole: the distance
-from the exact one over the last place of its size, for the value and the derivative; its smaller part may be less exact.
+The error of a pair's value and of its two slopes is judged as in ulps.py. A complex result is
+judged as a whole: the distance from the exact one over the last place of its size, for the value
+and the derivative; its smaller part may be less exact.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def spread(low: float, high: float, kind: str, r: random.Random) -> float:
 
 @dataclass(frozen=True)
 class Pair:
-    """A function of x and y on a box, with its bounds in ulp: of the value, and of the slopes if there are any."""
+    """A function of x and y on a box, with its bounds in ulp: of the value, and of the slopes if
+    there are any.
+    """
 
     name: str
     exact: Callable[[Any, Any], Any]
@@ -160,11 +164,15 @@ PAIRS = (
     Pair("nextafter", lambda x, y: x, ALL, ALL, (2,), (2,)),
     Pair("ldexp", lambda x, y: x * mp.power(2, y), (-1e3, 1e3), LOW, (3,), (2.5,)),
     Pair("logaddexp", _add_exponents(mp.e), LOW, LOW, (1, 45, 60), (1.5, 60, 55), _shares(mp.e), (1, 0, 0)),
-    Pair("logaddexp2", _add_exponents(mp.mpf(2)), LOW, LOW, (2, 45, 75), (2.5, 40, 45), _shares(2), (1, 0, 0)),
-    Pair("xlogy", lambda x, y: x * mp.log(y), ALL, RIGHT, (2.5, 1.5, 1), (2.5, 1.5, 1), (lambda x, y: mp.log(y), lambda x, y: x / y)),
-    Pair("xlog1py", lambda x, y: x * mp.log1p(y), ALL, (-1.0, INF), (3, 2, 2.5), (3.5, 2, 2), (lambda x, y: mp.log1p(y), lambda x, y: x / (1 + y))),
+    Pair("logaddexp2", _add_exponents(mp.mpf(2)), LOW, LOW, (2, 45, 75), (2.5, 40, 45), _shares(2),
+        (1, 0, 0)),
+    Pair("xlogy", lambda x, y: x * mp.log(y), ALL, RIGHT, (2.5, 1.5, 1), (2.5, 1.5, 1),
+        (lambda x, y: mp.log(y), lambda x, y: x / y)),
+    Pair("xlog1py", lambda x, y: x * mp.log1p(y), ALL, (-1.0, INF), (3, 2, 2.5), (3.5, 2, 2),
+        (lambda x, y: mp.log1p(y), lambda x, y: x / (1 + y))),
     Pair("gammainc", _lower, (0.0, 60.0), (0.0, 120.0), (95,), (1,), keep=lambda a, x: _lower(a, x) > 1e-30),
-    Pair("gammaincc", _upper, (0.0, 60.0), (0.0, 120.0), (170,), (1,), keep=lambda a, x: _upper(a, x) > 1e-30),
+    Pair("gammaincc", _upper, (0.0, 60.0), (0.0, 120.0), (170,), (1,), keep=lambda a,
+        x: _upper(a, x) > 1e-30),
     Pair("zeta", _zeta, (1.001, 40.0), (0.0, 100.0), (15,), (1,)),
 )  # fmt: skip
 

@@ -49,7 +49,9 @@ def needs(into: Path) -> None:
 
 
 def index(folder: Path) -> Path:
-    """Write `folder`/simple: a page for each distribution with links to its files and their sums. Return it."""
+    """Write `folder`/simple: a page for each distribution with links to its files and their sums.
+    Return it.
+    """
     files = [*folder.glob("*.whl"), *folder.glob("*.tar.gz"), *folder.glob("needs/*.whl")]
     projects: dict[str, list[Path]] = {}
     for file in sorted(files, key=lambda file: file.name):

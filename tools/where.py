@@ -5,10 +5,12 @@
     python tools/where.py --check                   only what is wrong: more files than LIMITS allow, entries of WORDS that nobody needs,
                                                     operators without a row, kernel, rule, batching rule or test, and without a reason
 
-A place names the operator in the syntax of its file. In Python: the row, `def sort`, a string in a list or among the arguments of a call. In C:
-`td_op_sort`, a string that is passed or listed, the name that a macro is given: `X(exp, ...)`. Calls, docstrings, messages and comments are no
-places. Files of the rooms below make operators; other sources only say their names. What a room says in another meaning stands in WORDS.
-Where no file says the name, the files of its row's family are told, or why there is none.
+A place names the operator in the syntax of its file. In Python: the row, `def sort`, a string in a
+list or among the arguments of a call. In C: `td_op_sort`, a string that is passed or listed, the
+name that a macro is given: `X(exp, ...)`. Calls, docstrings, messages and comments are no places.
+Files of the rooms below make operators; other sources only say their names. What a room says in
+another meaning stands in WORDS. Where no file says the name, the files of its row's family are
+told, or why there is none.
 """
 
 from __future__ import annotations
@@ -116,7 +118,8 @@ def _names(text: str) -> Iterator[str]:
         yield name
 
 
-#: how a line of C names an operator: its function, an entry of a list, what a macro at the line's start is given, what a loop or row is looked up by
+#: how a line of C names an operator: its function, an entry of a list, what a macro at the line's
+#: start is given, what a loop or row is looked up by
 C_NAMES = re.compile(
     r"\btd_op_(\w+)|\{\"(\w+)(?:\.\w+)?\""
     r"|^\s*[A-Z][A-Z_0-9]*\((?:\w+, )?\"?(\w+)\"?[,)]|[)] [A-Z_]*ENTR(?:Y|IES)\(\"(\w+)\""
@@ -222,7 +225,9 @@ def _another_meaning(inside: str, words: set[str]) -> bool:
 
 
 def makers(root: Path, names: Iterable[str]) -> dict[str, set[str]]:
-    """The files that make each operator: those of a room of its own, and not the sources that merely say its name."""
+    """The files that make each operator: those of a room of its own, and not the sources that
+    merely say its name.
+    """
     found = {}
     for name in names:
         rooms = _places(root, name)
@@ -264,9 +269,12 @@ def counts(root: Path) -> None:
 
 
 def check(root: Path) -> list[str]:
-    """A sentence for every operator that too many files make, and for every entry of WORDS that is not needed."""
+    """A sentence for every operator that too many files make, and for every entry of WORDS that is
+    not needed.
+    """
     wrong = [
-        f"{name}: {len(files)} files make it ({', '.join(sorted(files))}); lists of names belong into columns of its row"
+        f"{name}: {len(files)} files make it ({', '.join(sorted(files))}); lists of names belong "
+        "into columns of its row"
         for name, files in _over(root)[1].items()
     ]
     named = {inside: lines for _, inside, lines in _named(root)}
@@ -311,13 +319,17 @@ def _rows_of(name: str) -> list[Any]:
 
 
 def _akin(name: str) -> list[str]:
-    """Rows that begin with the name as a word, `_cross_entropy` or `cross_entropy_loss`; else those that hold it as one."""
+    """Rows that begin with the name as a word, `_cross_entropy` or `cross_entropy_loss`; else those
+    that hold it as one.
+    """
     begin = [row for row in _rows() if f"{row.lstrip('_')}_".startswith(f"{name}_")]
     return sorted(begin or (row for row in _rows() if f"_{name}_" in f"_{row}_"))
 
 
 def _all_places(root: Path, name: str) -> list[Place]:
-    """Where the name is said, where the families of its rows lie or why nothing does, and files of that name."""
+    """Where the name is said, where the families of its rows lie or why nothing does, and files of
+    that name.
+    """
     said, rows = list(find(root, name)), _rows_of(name)
     said += _of_loops(root, rows, {place[0] for place in said})
     places = [*said, *_of_family(root, rows, {place[0] for place in said})]
@@ -359,7 +371,9 @@ def _of_loops(root: Path, rows: list[Any], known: set[str]) -> Iterator[Place]:
 
 
 def _of_family(root: Path, rows: list[Any], known: set[str]) -> Iterator[Place]:
-    """The families' tests, and of rooms without a place that says the name their files, `linalg` for `linalg_solve`."""
+    """The families' tests, and of rooms without a place that says the name their files, `linalg`
+    for `linalg_solve`.
+    """
     for family in sorted({row.family for row in rows}):
         own = any(row.kind != "composite" for row in rows if row.family == family)
         why = (

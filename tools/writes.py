@@ -1,7 +1,7 @@
 """One way to write files: whatever a package writes goes through `taeda._io.atomic.atomic_write`.
 
-Read from the syntax tree. A write that may leave half a file on purpose says so on its line: `# half-written: <why
-that does no harm>`.
+Read from the syntax tree. A write that may leave half a file on purpose says so on its line:
+`# half-written: <why that does no harm>`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,17 @@
-"""Build the native core: as a hatchling hook for wheels, or in place with `python packages/core/hatch_build.py`.
+"""Build the native core: as a hatchling hook for wheels, or in place with
+`python packages/core/hatch_build.py`.
 
-Three kinds of C: kernels are compiled once for each instruction set; what touches Python gets Python.h and the
-limited API of 3.11, so that one library serves every later Python; the rest is plain C. Part of the C is
-generated from the op table (`taeda/_table`) into the build folder. TAEDA_SANITIZE=address,undefined builds an
-instrumented library into a folder of its own and prints that folder, for use as TAEDA_NATIVE; so do TAEDA_DEBUG=1
-with a library that watches what lies behind its blocks of memory (`runtime/canary.h`; an instrumented one does too), and
-TAEDA_PADDING=40 with tensors that are laid out otherwise, by so many bytes.
+Three kinds of C: kernels are compiled once for each instruction set; what touches Python gets
+Python.h and the limited API of 3.11, so that one library serves every later Python; the rest is
+plain C. Part of the C is generated from the op table (`taeda/_table`) into the build folder.
+TAEDA_SANITIZE=address,undefined builds an instrumented library into a folder of its own and prints
+that folder, for use as TAEDA_NATIVE; so do TAEDA_DEBUG=1 with a library that watches what lies
+behind its blocks of memory (`runtime/canary.h`; an instrumented one does too), and TAEDA_PADDING=40
+with tensors that are laid out otherwise, by so many bytes.
 
-In place, objects stay in `build/`, for the next time. A wheel leaves nothing in the checkout: its objects lie in the user's cache,
-or in `build/` where that is there already. `python packages/core/hatch_build.py --commands` writes `compile_commands.json`.
+In place, objects stay in `build/`, for the next time. A wheel leaves nothing in the checkout: its
+objects lie in the user's cache, or in `build/` where that is there already.
+`python packages/core/hatch_build.py --commands` writes `compile_commands.json`.
 """
 
 from __future__ import annotations
@@ -51,13 +54,16 @@ if platform.machine() in ("x86_64", "AMD64"):
     )
 # A quarter of a second for each kernel that reads it: as long as some take to compile.
 HEADERS = {"avx2": "immintrin.h", "avx512": "immintrin.h"}
-# Kernels are compiled with the vectorizer of -O3 (that of -O2 leaves loops of unknown length as they stand), but
-# without its copies of loops for each value of what does not change in them: a tenth of the time, and no slower.
+# Kernels are compiled with the vectorizer of -O3 (that of -O2 leaves loops of unknown length as
+# they stand), but without its copies of loops for each value of what does not change in them: a
+# tenth of the time, and no slower.
 LEAN = ("-O2", "-fvect-cost-model=dynamic")
-# Those whose loops gain from it: they choose by an optimizer's flags, a window's size, a loss's bound, a line's step.
+# Those whose loops gain from it: they choose by an optimizer's flags, a window's size, a loss's
+# bound, a line's step.
 COPIED = {"any", "bf16", "bitwise", "convert", "extrema", "indexing", "loss", "moments"}
 COPIED |= {"optim", "pooling", "random", "scan", "softmax"}
-# Folders of csrc, from the lowest layer up. What touches Python is BOUND; cpu holds kernels and what drives them.
+# Folders of csrc, from the lowest layer up. What touches Python is BOUND; cpu holds kernels and
+# what drives them.
 PLAIN = ("runtime", "cuda", "ops")
 BOUND = ("object", "graph", "dispatch", "backward", "abi", "binding")
 CFLAGS = (
@@ -69,7 +75,8 @@ CFLAGS = (
 )
 LDFLAGS = ("-lm", "-lpthread", "-ldl")
 REPRODUCIBLE = ("-Wl,--build-id=none", "-s")  # for wheels: the same sources give the same bytes
-# What a debugger needs to look through a kernel's frame to its caller; nothing throws through kernels, for they call nobody.
+# What a debugger needs to look through a kernel's frame to its caller; nothing throws through
+# kernels, for they call nobody.
 NO_KERNEL_FRAMES = "SECTIONS { /DISCARD/ : { %s } } INSERT BEFORE .eh_frame;\n"
 
 
@@ -84,7 +91,9 @@ def _leaving_no_bytecode() -> Iterator[None]:
 
 
 def _load(name: str, path: Path) -> ModuleType:
-    """Import a file, or a folder with `__init__.py`, as top-level `name`: taeda itself cannot be imported yet."""
+    """Import a file, or a folder with `__init__.py`, as top-level `name`: taeda itself cannot be
+    imported yet.
+    """
     folder = [str(path)] if path.is_dir() else None
     file = path / "__init__.py" if path.is_dir() else path
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folder)
@@ -102,7 +111,9 @@ device_text = _load("_taeda_device_text", PACKAGE / "cuda" / "_text.py")
 
 
 def build_native(progress: Callable[[str], object] = lambda line: None) -> Path:
-    """Generate, compile and link the native core in place, or a variant that variables ask for; return the library."""
+    """Generate, compile and link the native core in place, or a variant that variables ask for;
+    return the library.
+    """
     variant = _variant()
     folder = BUILD / "-".join(["native", *variant])
     out = folder / "lib" / LIBRARY if variant else PACKAGE / "_native" / LIBRARY
@@ -130,7 +141,9 @@ def build_wheel(folder: Path, progress: Callable[[str], object]) -> dict[str, st
 
 
 def _smaller(folder: Path) -> tuple[str, ...]:
-    """Flags that leave the unwind tables of kernels out, 350 kB; none for linkers that do not know such scripts."""
+    """Flags that leave the unwind tables of kernels out, 350 kB; none for linkers that do not know
+    such scripts.
+    """
     told = subprocess.run(
         [*cc.compiler(), "-Wl,--version"], capture_output=True, text=True, check=False
     )
@@ -169,9 +182,11 @@ def _build_entry(
 
 @contextlib.contextmanager
 def wheel_folder() -> Iterator[Path]:
-    """Where a wheel's objects lie: `build/` of a checkout that has it, else the user's cache, so that a second build is quick.
+    """Where a wheel's objects lie: `build/` of a checkout that has it, else the user's cache, so
+    that a second build is quick.
 
-    What is unpacked from a source distribution is built once and has no place that comes again: a temporary folder.
+    What is unpacked from a source distribution is built once and has no place that comes again: a
+    temporary folder.
     """
     if (BUILD / "native").is_dir():
         yield BUILD / "native"
@@ -250,7 +265,8 @@ def units(
     isas: dict[str, tuple[str, ...]] | None = None,
     headers: tuple[Path, ...] = (),
 ) -> list[Any]:
-    """Every object of the library: kernels for each instruction set, what touches Python, and the rest of the C.
+    """Every object of the library: kernels for each instruction set, what touches Python, and the
+    rest of the C.
 
     `isas` and `headers`, Python's, are those of another machine when the compiler is one for that machine.
     """
@@ -275,7 +291,9 @@ def _version() -> str:
 
 
 def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) -> list[Any]:
-    """The objects that know nothing of Python: kernels for each of `isas` (this machine's), their drivers, runtime and operators."""
+    """The objects that know nothing of Python: kernels for each of `isas` (this machine's), their
+    drivers, runtime and operators.
+    """
     include = tuple(f"-I{path}" for path in (CSRC, folder, PACKAGE / "include"))
     kernels = [path for path in _sources(("cpu",)) if not _runs_once(path)]
     once = [*_sources(PLAIN), *(path for path in _sources(("cpu",)) if _runs_once(path))]
@@ -295,7 +313,9 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
 
 
 def _level(kernel: Path) -> tuple[str, ...]:
-    """The level of a kernel, if it is not the one that all C has: -O3, or what an instrumented library asks for."""
+    """The level of a kernel, if it is not the one that all C has: -O3, or what an instrumented
+    library asks for.
+    """
     return () if kernel.stem in COPIED or instrument() else LEAN
 
 
@@ -309,7 +329,9 @@ def _runs_once(path: Path) -> bool:
 
 
 def generate(folder: Path, package: Path = PACKAGE) -> list[Path]:
-    """Write what the op table and the module header imply; return the C files among it. Type stubs go to `package`."""
+    """Write what the op table and the module header imply; return the C files among it.
+    Type stubs go to `package`.
+    """
     package.mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     _load("_table", PACKAGE / "_table")
@@ -323,7 +345,9 @@ def generate(folder: Path, package: Path = PACKAGE) -> list[Path]:
 
 
 def _glue(target: Path) -> Path:
-    """The module `taeda._native._core` as cffi writes it, from the declarations marked in binding/module.h."""
+    """The module `taeda._native._core` as cffi writes it, from the declarations marked in
+    binding/module.h.
+    """
     import cffi
 
     header = (CSRC / "binding" / "module.h").read_text()
@@ -343,7 +367,9 @@ except ImportError:  # run in place, in an environment without hatchling
 
 
 class NativeHook(BuildHookInterface):  # type: ignore[misc]
-    """What hatchling calls: an editable install builds in place, a wheel gets a stripped library of its own."""
+    """What hatchling calls: an editable install builds in place, a wheel gets a stripped library of
+    its own.
+    """
 
     PLUGIN_NAME = "custom"
     _folder: contextlib.AbstractContextManager[Path] | None = None
@@ -376,7 +402,7 @@ def _tell(line: str) -> None:
 
 def main() -> None:
     """Build in place; a variant prints its folder."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     words = "write compile_commands.json for editors, at the top of the checkout"
     parser.add_argument("--commands", action="store_true", help=words)
     parser.add_argument("-v", "--verbose", action="store_true", help="say what is compiled")

@@ -1,7 +1,7 @@
 """Files that nobody means well with, of every kind that `load` reads. Used by load_hostile.py.
 
-Each is made by a rule and has a name, so that it can be made again. None may be accepted: a file that would be read
-right does not belong here.
+Each is made by a rule and has a name, so that it can be made again. None may be accepted: a file
+that would be read right does not belong here.
 """
 
 from __future__ import annotations

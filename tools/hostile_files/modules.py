@@ -1,4 +1,5 @@
-"""Whole modules in files: classes that nobody allowed, and states that are none, of classes that somebody did.
+"""Whole modules in files: classes that nobody allowed, and states that are none, of classes that
+somebody did.
 
 The reader has allowed `ALLOWED`, as a program does that loads whole models of its own.
 """
@@ -70,7 +71,8 @@ def tree(value: Any) -> bytes:
 
 def states() -> Iterator[tuple[str, Any]]:
     """(what is wrong, the tree of what stands where a module's state should)."""
-    for name, value in {"a number": 5, "nothing": None, "a text": "x", "a list": [], "a tuple": {"tuple": []}}.items():  # fmt: skip
+    for name, value in {"a number": 5, "nothing": None, "a text": "x", "a list": [],
+        "a tuple": {"tuple": []}}.items():  # fmt: skip
         yield f"the state is {name}", value
     yield "a state without anything", {"dict": []}
     for table in TABLES:

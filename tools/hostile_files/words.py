@@ -141,7 +141,8 @@ def archive(
         out += _local(entry.facts(entry.local))
         out += (entry.data if entry.stored is None else entry.stored) + entry.tail
         directory += _central(entry.facts(entry.central), begin)
-    truth = {"disk": 0, "disk2": 0, "here": count, "count": count, "size": len(directory), "at": len(out), "comment": b""}  # fmt: skip
+    truth = {"disk": 0, "disk2": 0, "here": count, "count": count, "size": len(directory),
+        "at": len(out), "comment": b""}  # fmt: skip
     told = truth | end
     out += end.get("directory", directory) + told.get("zip64", b"")
     numbers = (told[name] for name in ("disk", "disk2", "here", "count", "size", "at"))

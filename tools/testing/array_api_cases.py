@@ -1,4 +1,6 @@
-"""Expressions of the array API standard, which numpy and `taeda.array_api` are asked alike; by the module that defines what they call."""
+"""Expressions of the array API standard, which numpy and `taeda.array_api` are asked alike; by the
+module that defines what they call.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ TABLE = {
     "COMPLEX": "xp.real(x) ; xp.imag(x) ; xp.conj(x) ; xp.abs(x) ; xp.vecdot(x, xp.conj(x))",
 }  # fmt: skip
 DTYPES = {
-    "EVERY": EVERY, "NUMERIC": NUMERIC, "ORDERED": INTEGERS + REAL, "INTEGERS": INTEGERS, "FLOATING": REAL + COMPLEX,
+    "EVERY": EVERY, "NUMERIC": NUMERIC, "ORDERED": INTEGERS + REAL, "INTEGERS": INTEGERS,
+    "FLOATING": REAL + COMPLEX,
     "REAL": REAL, "COMPLEX": COMPLEX,
 }  # fmt: skip
 PLAIN = """xp.arange(5) ; xp.arange(1, 4, dtype=xp.float32) ; xp.arange(3, 0, -1) ; xp.arange(0) ; xp.arange(5, 0) ; xp.eye(2) ; xp.eye(2, 3, k=1) ; xp.eye(3, k=-5) ; xp.zeros(3) ; xp.ones((2, 1), dtype=xp.bool)
@@ -106,7 +109,8 @@ def compare(text: str, given: dict[str, Any], name: str | None) -> None:
         assert ours == theirs
 
 
-NOT_OF_UINT64 = ("xp.remainder", "xp.floor_divide", "xp.minimum", "xp.maximum", "xp.clip", "xp.bitwise_right_shift")  # fmt: skip
+NOT_OF_UINT64 = ("xp.remainder", "xp.floor_divide", "xp.minimum", "xp.maximum", "xp.clip",
+    "xp.bitwise_right_shift")  # fmt: skip
 
 
 def check(dtype: str | None, text: str) -> None:

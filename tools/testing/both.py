@@ -26,6 +26,8 @@ def script(path: str, library: str) -> ModuleType:
 
 
 def copy_state(source: Any, target: Any, from_numpy: Any) -> None:
-    """Load the state of a module of one library into the same module of the other. Both must have the same names."""
+    """Load the state of a module of one library into the same module of the other.
+    Both must have the same names.
+    """
     state = {name: from_numpy(value.numpy().copy()) for name, value in source.state_dict().items()}
     target.load_state_dict(state)

@@ -30,7 +30,9 @@ def load(path: str) -> ModuleType:
 
 
 def _folders(neighbours: Path) -> dict[str, ModuleType]:
-    """Folders that pytest has imported under the name of a neighbour (`packages`), taken away until the file is imported."""
+    """Folders that pytest has imported under the name of a neighbour (`packages`), taken away until
+    the file is imported.
+    """
     names = {path.stem for path in neighbours.glob("*.py")} & set(sys.modules)
     folders = [name for name in names if getattr(sys.modules[name], "__file__", None) is None]
     return {name: sys.modules.pop(name) for name in folders}

@@ -1,6 +1,7 @@
 """Which calls of which rows ran, and why others did not: what a search over the op table says of itself.
 
-A child notes each call; the parent reads the lines and counts. A row none of whose calls ran was not searched, which is a fault.
+A child notes each call; the parent reads the lines and counts. A row none of whose calls ran was
+not searched, which is a fault.
 """
 
 from __future__ import annotations

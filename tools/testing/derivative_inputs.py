@@ -1,4 +1,6 @@
-"""Inputs for tests of derivatives, and the check of first and second ones in both modes against differences."""
+"""Inputs for tests of derivatives, and the check of first and second ones in both modes against
+differences.
+"""
 
 from __future__ import annotations
 

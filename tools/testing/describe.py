@@ -1,6 +1,7 @@
 """An object of tensors and plain data as JSON, the same for taeda's and torch's: to compare across processes.
 
-Tensors are told by dtype, shape, strides, offset, marks and the number of their storage; a storage by its bytes.
+Tensors are told by dtype, shape, strides, offset, marks and the number of their storage; a storage
+by its bytes.
 """
 
 from __future__ import annotations

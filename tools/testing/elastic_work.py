@@ -1,4 +1,6 @@
-"""What processes of the elastic tests run: a module that a started process can import, which a test file is not."""
+"""What processes of the elastic tests run: a module that a started process can import, which a test
+file is not.
+"""
 
 from __future__ import annotations
 

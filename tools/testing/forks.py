@@ -16,7 +16,9 @@ START_SECONDS = 60
 
 
 def forked(action: Callable[[], object], seconds: float | None = None) -> int:
-    """Run `action` in a forked process, killed after `seconds`: its exit code, 1 if it raised; the signal that ended it, negated."""
+    """Run `action` in a forked process, killed after `seconds`: its exit code, 1 if it raised; the
+    signal that ended it, negated.
+    """
     pid = fork_that_starts() if SANITIZED else os.fork()
     if pid == 0:
         code = 1
@@ -32,8 +34,10 @@ def forked(action: Callable[[], object], seconds: float | None = None) -> int:
 
 
 def fork_that_starts() -> int:
-    """`os.fork`, once more where the child cannot begin: unlike glibc's, the sanitizer's allocator is not put in order at a fork, and a
-    lock that another thread held stays locked in the child for ever."""
+    """`os.fork`, once more where the child cannot begin: unlike glibc's, the sanitizer's allocator
+    is not put in order at a fork, and a lock that another thread held stays locked in the child for
+    ever.
+    """
     for _ in range(5):
         read, write = os.pipe()
         pid = os.fork()

@@ -1,7 +1,9 @@
-"""Random programs of views, writes in place, modes, hooks and two derivatives, run by two libraries side by side.
+"""Random programs of views, writes in place, modes, hooks and two derivatives, run by two libraries
+side by side.
 
-A program is a list of steps. A step takes its operands from a list of tensors by number (modulo its length, so that any step may be left out)
-and appends what it makes. A step that both libraries refuse is passed over; one that only one refuses is a difference.
+A program is a list of steps. A step takes its operands from a list of tensors by number (modulo its
+length, so that any step may be left out) and appends what it makes. A step that both libraries
+refuse is passed over; one that only one refuses is a difference.
 """
 
 from __future__ import annotations
@@ -109,7 +111,9 @@ NO_HISTORY = "no gradient comes by here"
 
 
 def _need_history(a: Any) -> None:
-    """A view made without grad has none, though torch says that it requires grad, and ends the process for some hooks."""
+    """A view made without grad has none, though torch says that it requires grad, and ends the
+    process for some hooks.
+    """
     if a._is_view() and a.grad_fn is None:
         raise RuntimeError(NO_HISTORY)
 
@@ -145,8 +149,10 @@ MODES = {"grad": "enable_grad", "no_grad": "no_grad", "inference": "inference_mo
 
 # Where a library refuses and ours has an answer, or the other way round, on purpose: docs/parity.md.
 STRICTER_THERE = (
-    "created in no_grad mode", "created in inference mode", "modified by an inplace operation", "has been modified inplace",
-    "appears to not have been used", "refer to a single memory location", "refers to a single memory location",
+    ("created in no_grad "
+    "mode"), "created in inference mode", "modified by an inplace operation", "has been modified inplace",
+    ("appears to not have been "
+    "used"), "refer to a single memory location", "refers to a single memory location",
 )  # fmt: skip
 
 
@@ -198,7 +204,9 @@ class _Side:
         return total
 
     def derivatives(self) -> list[Any]:
-        """Gradients by each leaf, and the gradients of their squares; then retained ones, by a walk to all leaves."""
+        """Gradients by each leaf, and the gradients of their squares; then retained ones, by a walk
+        to all leaves.
+        """
         found: list[Any] = []
         leaves = [x for x in self.x if x.is_leaf and x.requires_grad and not x._is_view()]
         with self.lib.enable_grad():

@@ -1,10 +1,12 @@
-"""A distribution of numbers against scipy's: a test file names parameters, and inherits what every such distribution has to hold.
+"""A distribution of numbers against scipy's: a test file names parameters, and inherits what every
+such distribution has to hold.
 
     class TestNormal(Continuous):
         ours, theirs = D.Normal, staticmethod(stats.norm)
         grid = ((0.5, 2.0), (-30.0, 1e-3))
 
-Each entry of `grid` is one test case: the positional parameters of both. Everything runs in float64 from fixed seeds.
+Each entry of `grid` is one test case: the positional parameters of both. Everything runs in float64
+from fixed seeds.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ def chi_square(seen: np.ndarray, chances: np.ndarray) -> None:
 def quantile_moves(
     make: Callable[..., Any], params: tuple[float, ...], k: int, x: np.ndarray
 ) -> np.ndarray:
-    """How fast the quantile at each x moves with parameter `k`, by differences: what a sample's gradient has to be."""
+    """How fast the quantile at each x moves with parameter `k`, by differences: what a sample's
+    gradient has to be.
+    """
     law, ends = make(*params), []
     step = (abs(params[k]) or float(law.ppf(0.8) - law.ppf(0.2))) * 1e-5
     upper = x > law.median()  # shares near 1 lose digits: from above there
@@ -84,7 +88,9 @@ def quantile_moves(
 
 
 def same_jacobian(f: Any, x: taeda.Tensor, free: Callable[..., Any] = lambda v: v) -> None:
-    """The inverse leads back, and the logarithm of the Jacobian's determinant is autograd's. `free` takes what moves freely."""
+    """The inverse leads back, and the logarithm of the Jacobian's determinant is autograd's.
+    `free` takes what moves freely.
+    """
     y = f(x)
     taeda.testing.assert_close(f.inv(y), x)
     assert f.inv.inv is f

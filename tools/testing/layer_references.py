@@ -9,7 +9,9 @@ from taeda import nn
 
 
 def check_layer(code, text, shape, function):
-    """The layer `nn.<code>` prints `text` within its name, and does to a tensor of `shape` what `function` does."""
+    """The layer `nn.<code>` prints `text` within its name, and does to a tensor of `shape` what
+    `function` does.
+    """
     layer = eval(f"nn.{code}", {"nn": nn}).eval()
     assert repr(layer) == f"{type(layer).__name__}({text})"
     taeda.manual_seed(0)

@@ -1,7 +1,8 @@
 """The same numbers in other memory: every way in which a tensor can differ from its contiguous copy.
 
-A layout takes a tensor and gives one that lies otherwise, or None where there is no such one. Most have the values of the
-tensor; `expanded` repeats some of them, so a comparison takes `copy_of` of what it gives.
+A layout takes a tensor and gives one that lies otherwise, or None where there is no such one. Most
+have the values of the tensor; `expanded` repeats some of them, so a comparison takes `copy_of` of
+what it gives.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Data sets and functions for tests of loaders with workers: in a module of its own, for a new process has to import them."""
+"""Data sets and functions for tests of loaders with workers: in a module of its own, for a new
+process has to import them.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class Noisy(Dataset):
 
 
 class Facts(Dataset):
-    """What a worker is: number, count, seed, process, threads, whether numpy is loaded, and the data set's own state."""
+    """What a worker is: number, count, seed, process, threads, whether numpy is loaded, and the
+    data set's own state.
+    """
 
     calls = 0
 

@@ -93,9 +93,11 @@ def bits(t: taeda.Tensor) -> bytes:
 def difference(
     found: taeda.Tensor, wanted: taeda.Tensor, epsilons: float | None, least: float = 0.0
 ) -> str:
-    """What tells `found` from `wanted`, nothing if they are equal within `epsilons` of the largest number (None: in every bit).
+    """What tells `found` from `wanted`, nothing if they are equal within `epsilons` of the largest
+    number (None: in every bit).
 
-    `least` is a size below which the largest number is not held to be: sums may cancel, and the rounding of their terms stays.
+    `least` is a size below which the largest number is not held to be: sums may cancel, and the
+    rounding of their terms stays.
     """
     if (found.dtype, found.shape) != (wanted.dtype, wanted.shape):
         return f"{found.dtype} of shape {tuple(found.shape)}, not {wanted.dtype} of {tuple(wanted.shape)}"

@@ -1,7 +1,8 @@
 """Evaluate one expression under taeda and under torch and compare everything a program could see.
 
-An expression is Python text in which `t` is the library, `F` its nn.functional, and single letters are tensors. The comparison covers values, dtype,
-shape, strides, and the gradient of every floating-point input; a refusal must be of the same type in both.
+An expression is Python text in which `t` is the library, `F` its nn.functional, and single letters
+are tensors. The comparison covers values, dtype, shape, strides, and the gradient of every
+floating-point input; a refusal must be of the same type in both.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def compare(
 ) -> None:
     """AssertionError with the first difference, if there is one.
 
-    `loose` widens the tolerance; without `strides` the layout, without `refusals` the type of an exception may differ.
+    `loose` widens the tolerance; without `strides` the layout, without `refusals` the type of an
+    exception may differ.
     """
     differentiable = {
         n for n, x in inputs.items() if gradient and (x.is_floating_point() or x.is_complex())

@@ -1,4 +1,5 @@
-"""A training that can be killed at any moment: it resumes from its last checkpoint and ends with the same bits.
+"""A training that can be killed at any moment: it resumes from its last checkpoint and ends with
+the same bits.
 
 taedarun --nproc-per-node 2 restart_program.py FOLDER STEPS PAUSE
 """

@@ -1,7 +1,9 @@
-"""A package's tests without its siblings: a test that meets one which is not installed is skipped, and says which.
+"""A package's tests without its siblings: a test that meets one which is not installed is skipped,
+and says which.
 
-A package is tested with what it declares and no more; some of its tests go on to what a sibling adds (a gradient, a module).
-With all packages installed nothing is skipped. A conftest.py imports the two hooks.
+A package is tested with what it declares and no more; some of its tests go on to what a sibling
+adds (a gradient, a module). With all packages installed nothing is skipped. A conftest.py imports
+the two hooks.
 """
 
 from __future__ import annotations

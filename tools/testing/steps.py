@@ -1,4 +1,5 @@
-"""An optimizer against its formula: a test file gives the formula in numpy, and inherits what every algorithm has to hold.
+"""An optimizer against its formula: a test file gives the formula in numpy, and inherits what every
+algorithm has to hold.
 
     def sgd(p, g, s, t, *, lr=1e-3): return p - lr * g
 
@@ -6,8 +7,8 @@
         algorithm, formula = optim.SGD, staticmethod(sgd)
         cases = ({}, {"lr": 0.1})
 
-A formula is a function (parameter, gradient, state, number of the step, **options) -> new parameter; it keeps what it needs in
-the dict `state`.
+A formula is a function (parameter, gradient, state, number of the step, **options) -> new
+parameter; it keeps what it needs in the dict `state`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""vmap of rows of the op table beside the loop over their samples: which arguments are mapped, along which dimension, in how many levels."""
+"""vmap of rows of the op table beside the loop over their samples: which arguments are mapped,
+along which dimension, in how many levels.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,12 @@ SIZE, OUTER = 3, 2
 RANDOM = {name for name, row in ROWS.items() if row.random or row.family == "random"}
 #: rows whose results are no values
 UNMAPPED = {
-    "empty_like": "its elements are whatever was there", "new_empty": "its elements are whatever was there", "new_empty_strided": "its elements are whatever was there",
+    "empty_like": "its elements are whatever was "
+    "there", "new_empty": "its elements are whatever was there",
+    "new_empty_strided": "its elements are whatever was there",
 }  # fmt: skip
-#: strides count elements of the storage, and those between the elements of a sample along another dimension are others'
+#: strides count elements of the storage, and those between the elements of a sample along another
+#: dimension are others'
 IN_FRONT = {"as_strided", "as_strided_", "as_strided_copy"}
 PATTERNS = {
     "all 0": lambda k, n: 0,
@@ -65,7 +70,9 @@ def calls(name: str):
 
 
 def joined(variants, dims):
-    """For each tensor of the call the samples of it along its dimension, or the one that all share; and that dimension."""
+    """For each tensor of the call the samples of it along its dimension, or the one that all share;
+    and that dimension.
+    """
     columns = list(zip(*(v.tensors() for v in variants), strict=True))
     whole, places = [], []
     for column, dim in zip(columns, dims, strict=True):

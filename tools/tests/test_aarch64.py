@@ -1,4 +1,6 @@
-"""What of another processor's bits counts as a difference. The session needs a cross compiler and an emulator; this does not."""
+"""What of another processor's bits counts as a difference.
+The session needs a cross compiler and an emulator; this does not.
+"""
 
 from __future__ import annotations
 

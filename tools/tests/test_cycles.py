@@ -16,9 +16,11 @@ SOURCES = {
     "two modules": ({"__init__": "", "a": "from . import b", "b": "from .a import x"}, ["p.a", "p.b"]),
     "a package and its module": ({"__init__": "from .a import x", "a": "from p import y"}, ["p", "p.a"]),
     "a module of the package": ({"__init__": "from .a import x", "a": "from . import b", "b": ""}, []),
-    "inside a function": ({"__init__": "", "a": "from . import b", "b": "def f():\n    from .a import x"}, []),
+    "inside a "
+    "function": ({"__init__": "", "a": "from . import b", "b": "def f():\n    from .a import x"}, []),
     "for type checkers": ({"__init__": "", "a": "import p.b", "b": "if TYPE_CHECKING:\n    import p.a"}, []),
-    "behind a try": ({"__init__": "", "a": "import p.b", "b": "try:\n    import p.a\nexcept E: pass"}, ["p.a", "p.b"]),
+    "behind a "
+    "try": ({"__init__": "", "a": "import p.b", "b": "try:\n    import p.a\nexcept E: pass"}, ["p.a", "p.b"]),
 }  # fmt: skip
 
 

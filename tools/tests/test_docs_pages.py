@@ -1,4 +1,6 @@
-"""The generated pages: every public name is on one, docstrings become Markdown, charts show what the figures say."""
+"""The generated pages: every public name is on one, docstrings become Markdown, charts show what
+the figures say.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every argument at every extreme: each kind of argument is changed, and what should not be raised is found."""
+"""Every argument at every extreme: each kind of argument is changed, and what should not be raised
+is found.
+"""
 
 from __future__ import annotations
 

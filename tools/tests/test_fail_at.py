@@ -1,4 +1,6 @@
-"""The search for what a failing allocation breaks: it finds each kind of fault, and none where there is none."""
+"""The search for what a failing allocation breaks: it finds each kind of fault, and none where
+there is none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The uses of parts above the op table: a use follows from its number, and what should not be raised is found."""
+"""The uses of parts above the op table: a use follows from its number, and what should not be
+raised is found.
+"""
 
 from __future__ import annotations
 

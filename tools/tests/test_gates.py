@@ -1,4 +1,6 @@
-"""What is measured of an import, and what is said of a figure over its limit. Nothing here depends on time."""
+"""What is measured of an import, and what is said of a figure over its limit.
+Nothing here depends on time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What holds for every row of the op table, in a share that a default run affords; `nox -s properties` goes on."""
+"""What holds for every row of the op table, in a share that a default run affords;
+`nox -s properties` goes on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Bits depend neither on the number of threads nor on the width of vectors; the tool that says so sees a difference."""
+"""Bits depend neither on the number of threads nor on the width of vectors; the tool that says so
+sees a difference.
+"""
 
 from __future__ import annotations
 

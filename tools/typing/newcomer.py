@@ -1,4 +1,6 @@
-"""What a newcomer writes in the first week, as mypy (strict) and pyright see it: subclasses of every base, numpy's scalars, both with annotations."""
+"""What a newcomer writes in the first week, as mypy (strict) and pyright see it: subclasses of
+every base, numpy's scalars, both with annotations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A program as a user writes it; mypy and pyright accept it as it stands, with every rule (tools/typing_user.py)."""
+"""A program as a user writes it; mypy and pyright accept it as it stands, with every rule
+(tools/typing_user.py).
+"""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ LISTED = {
     "max_pool3d": lambda g: g.F.max_pool3d(g(1, 1, 4, 4, 4), 2),
     "max_unpool2d": lambda g: g.F.max_unpool2d(g(1, 1, 1, 1), g.index(0).reshape(1, 1, 1, 1), 2),
     "max_unpool3d": lambda g: g.F.max_unpool3d(g(1, 1, 1, 1, 1), g.index(0).reshape(1, 1, 1, 1, 1), 2),
-    "fractional_max_pool2d": lambda g: g.F.fractional_max_pool2d(g(1, 1, 6, 6), 2, output_size=2, _random_samples=g(1, 1, 2)),
+    "fractional_max_pool2d": lambda g: g.F.fractional_max_pool2d(g(1, 1, 6, 6), 2, output_size=2,
+        _random_samples=g(1, 1, 2)),
     "fractional_max_pool3d": lambda g: g.F.fractional_max_pool3d(
         g(1, 1, 6, 6, 6), 2, output_size=2, _random_samples=g(1, 1, 3)
     ),

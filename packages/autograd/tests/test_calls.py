@@ -72,7 +72,8 @@ def test_lists_of_tensors_have_lists_of_tangents():
 
 @pytest.mark.parametrize(
     ("value", "counts"),
-    [(taeda.ones(1), True), (taeda.ones(1, dtype=taeda.complex64), True), (taeda.ones(1).long(), False), (3.0, False), (None, False)],
+    [(taeda.ones(1), True), (taeda.ones(1, dtype=taeda.complex64), True),
+        (taeda.ones(1).long(), False), (3.0, False), (None, False)],
 )  # fmt: skip
 def test_what_changes(value, counts):
     assert bool(changes(value)) is counts

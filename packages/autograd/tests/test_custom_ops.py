@@ -1,4 +1,6 @@
-"""Derivatives of operators that are defined at run time: by an extension in C, and by the module `library`."""
+"""Derivatives of operators that are defined at run time: by an extension in C, and by the module
+`library`.
+"""
 
 from __future__ import annotations
 

@@ -306,7 +306,8 @@ def test_a_first_gradient_that_nobody_else_sees_is_kept_itself():
     "step",
     [
         lambda n: n.reshape(-1), lambda n: n.flatten(), lambda n: n.unsqueeze(0), lambda n: n.squeeze(),
-        lambda n: n.view(n.shape), lambda n: n.sum(), lambda n: n.mean(), lambda n: n.clone(), lambda n: n * 2,
+        lambda n: n.view(n.shape), lambda n: n.sum(), lambda n: n.mean(), lambda n: n.clone(),
+        lambda n: n * 2,
     ],
 )  # fmt: skip
 def test_a_computed_tensor_that_got_another_shape_has_no_gradient(step, shape):

@@ -1,6 +1,7 @@
 """Dual tensors: levels, views, writes in place, together with backward, and what is refused.
 
-Values of forward mode are compared for every rule in `rules/`, where gradcheck and gradgradcheck take both modes.
+Values of forward mode are compared for every rule in `rules/`, where gradcheck and gradgradcheck
+take both modes.
 """
 
 from __future__ import annotations
@@ -130,8 +131,10 @@ def test_unpacked_names(x, t, level):
         (taeda.ones(3), taeda.ones(2), RuntimeError, r"of size \[3\] while .* of size \[2\]"),
         (taeda.ones(3), taeda.ones(1), RuntimeError, "different size"),
         (taeda.ones(3), taeda.ones(3, device="meta"), RuntimeError, "on cpu, its tangent on meta"),
-        (taeda.ones(3, dtype=taeda.int64), taeda.ones(3), ValueError, "primal to be floating point or complex.*int64"),
-        (taeda.ones(3), taeda.ones(3, dtype=taeda.bool), ValueError, "tangent to be floating point or complex.*bool"),
+        (taeda.ones(3, dtype=taeda.int64), taeda.ones(3), ValueError,
+            "primal to be floating point or complex.*int64"),
+        (taeda.ones(3), taeda.ones(3, dtype=taeda.bool), ValueError,
+            "tangent to be floating point or complex.*bool"),
         (taeda.ones(3), 1.0, TypeError, "tangent to be a Tensor, but got: float"),
         ([1.0], taeda.ones(1), TypeError, "primal to be a Tensor, but got: list"),
     ],
@@ -228,7 +231,8 @@ def test_both_orders_agree_with_backward_twice(name, level):
         return y.sin()
 
     function = {
-        "softmax": lambda v: v.softmax(0), "prod": lambda v: v.prod(), "cumprod": lambda v: v.cumprod(0), "var": lambda v: v.var(),
+        "softmax": lambda v: v.softmax(0), "prod": lambda v: v.prod(),
+        "cumprod": lambda v: v.cumprod(0), "var": lambda v: v.var(),
         "solve": lambda v: taeda.linalg.solve(v.view(2, 2), v[:2]), "in place": in_place,
         "layer_norm": lambda v: taeda.layer_norm(v, (4,), v, v),
     }[name]  # fmt: skip

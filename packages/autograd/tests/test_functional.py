@@ -174,7 +174,8 @@ def test_strict_wants_outputs_that_depend(run):
 
 
 @pytest.mark.parametrize("run", [
-    lambda: vjp(lambda x, y: x.sum(), (X, Y), strict=True), lambda: jacobian(lambda x, y: x.sum(), (X, Y), strict=True),
+    lambda: vjp(lambda x, y: x.sum(), (X, Y), strict=True),
+    lambda: jacobian(lambda x, y: x.sum(), (X, Y), strict=True),
 ])  # fmt: skip
 def test_strict_wants_every_input_to_count(run):
     with pytest.raises(
@@ -184,7 +185,8 @@ def test_strict_wants_every_input_to_count(run):
 
 
 @pytest.mark.parametrize("run", [
-    lambda: hessian(STRAIGHT, X, strict=True), lambda: hvp(STRAIGHT, X, X, strict=True), lambda: vhp(STRAIGHT, X, X, strict=True),
+    lambda: hessian(STRAIGHT, X, strict=True), lambda: hvp(STRAIGHT, X, X, strict=True),
+    lambda: vhp(STRAIGHT, X, X, strict=True),
 ])  # fmt: skip
 def test_strict_wants_a_slope_that_changes(run):
     with pytest.raises(
@@ -205,19 +207,29 @@ def test_without_strict_these_are_zeros():
 @pytest.mark.parametrize(
     ("run", "error", "text"),
     [
-        (lambda: jacobian(lambda x: x, 3), TypeError, r"inputs given to jacobian must be .* type <class 'int'>"),
+        (lambda: jacobian(lambda x: x, 3), TypeError,
+            r"inputs given to jacobian must be .* type <class 'int'>"),
         (lambda: vjp(lambda x: x, (X, 3)), TypeError, "inputs at index 1 has type <class 'int'>"),
-        (lambda: jacobian(lambda x: 3, X), TypeError, "outputs of the user-provided function .* <class 'int'>"),
-        (lambda: vjp(lambda x: x, X), RuntimeError, "v can only be None if .* returns a single Tensor with a single element"),
-        (lambda: jvp(lambda x: x.sum(), X), RuntimeError, "v can only be None if the input .* with a single element"),
-        (lambda: vjp(lambda x: x, X, Y), RuntimeError, r"v has invalid size: should be .*\[3\]\) but got .*\[2\]\)"),
+        (lambda: jacobian(lambda x: 3, X), TypeError,
+            "outputs of the user-provided function .* <class 'int'>"),
+        (lambda: vjp(lambda x: x, X), RuntimeError,
+            "v can only be None if .* returns a single Tensor with a single element"),
+        (lambda: jvp(lambda x: x.sum(), X), RuntimeError,
+            "v can only be None if the input .* with a single element"),
+        (lambda: vjp(lambda x: x, X, Y), RuntimeError,
+            r"v has invalid size: should be .*\[3\]\) but got .*\[2\]\)"),
         (lambda: jvp(wave, (X, Y), (X, X)), RuntimeError, "Entry 1 in v has invalid size"),
-        (lambda: jvp(wave, (X, Y), (X,)), RuntimeError, "v is a tuple of invalid length: should be 2 but got 1"),
-        (lambda: hessian(lambda x: x * 2, X), RuntimeError, "given to hessian should contain a single element"),
+        (lambda: jvp(wave, (X, Y), (X,)), RuntimeError,
+            "v is a tuple of invalid length: should be 2 but got 1"),
+        (lambda: hessian(lambda x: x * 2, X), RuntimeError,
+            "given to hessian should contain a single element"),
         (lambda: hvp(lambda x: (x.sum(),), X, X), RuntimeError, "given to hvp should return a single Tensor"),
-        (lambda: jacobian(lambda x: x, X, strategy="forward-mode"), NotImplementedError, "only implemented for `vectorize=True`"),
-        (lambda: jacobian(lambda x: x, X, create_graph=True, vectorize=True, strategy="forward-mode"), NotImplementedError, "use reverse mode"),
-        (lambda: jacobian(lambda x: x, X, strict=True, vectorize=True), RuntimeError, "not supported together"),
+        (lambda: jacobian(lambda x: x, X, strategy="forward-mode"), NotImplementedError,
+            "only implemented for `vectorize=True`"),
+        (lambda: jacobian(lambda x: x, X, create_graph=True, vectorize=True,
+            strategy="forward-mode"), NotImplementedError, "use reverse mode"),
+        (lambda: jacobian(lambda x: x, X, strict=True, vectorize=True), RuntimeError,
+            "not supported together"),
         (lambda: jacobian(lambda x: x, X, strategy="sideways"), AssertionError, "got 'sideways'"),
     ],
 )  # fmt: skip

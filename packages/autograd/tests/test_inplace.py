@@ -371,7 +371,8 @@ def test_a_view_made_without_grad_is_not_written_with_it(context, view):
 @pytest.mark.parametrize(
     "split",
     [
-        lambda b: b.tensor_split(2), lambda b: b.tensor_split((1,)), lambda b: b.tensor_split(taeda.tensor([1])),
+        lambda b: b.tensor_split(2), lambda b: b.tensor_split((1,)),
+        lambda b: b.tensor_split(taeda.tensor([1])),
         lambda b: b.hsplit(2), lambda b: b.vsplit(2), lambda b: b[None].dsplit(2),
     ],
 )  # fmt: skip

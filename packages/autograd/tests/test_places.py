@@ -72,7 +72,8 @@ def test_complex_views_of_a_real_base(level):
 
 
 @pytest.mark.parametrize("write", [
-    lambda y: y.zero_(), lambda y: y.fill_(3), lambda y: y.normal_(), lambda y: y.copy_(taeda.ones(3)), lambda y: y.logical_not_(),
+    lambda y: y.zero_(), lambda y: y.fill_(3), lambda y: y.normal_(),
+    lambda y: y.copy_(taeda.ones(3)), lambda y: y.logical_not_(),
 ], ids=["zero_", "fill_", "normal_", "copy_", "logical_not_"])  # fmt: skip
 def test_what_forgets_the_value_forgets_the_tangent(write, x, t, level):
     dual = make_dual(x, t)

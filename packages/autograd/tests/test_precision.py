@@ -1,4 +1,6 @@
-"""Numbers that float32 cannot hold: derivatives in float64 are those of float64, whatever else is set or given."""
+"""Numbers that float32 cannot hold: derivatives in float64 are those of float64, whatever else is
+set or given.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The older interface of the profiler: the names of `taeda.profiler`, and a sentence for those that are gone."""
+"""The older interface of the profiler: the names of `taeda.profiler`, and a sentence for those that
+are gone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tangents by the general way: the rule of backward transposed, for one rule and for joint ones, with a graph of its own."""
+"""Tangents by the general way: the rule of backward transposed, for one rule and for joint ones,
+with a graph of its own.
+"""
 
 from __future__ import annotations
 

@@ -95,7 +95,9 @@ MISTAKES = {
     "integer": lambda ad, f: in_level(f, lambda: f.make_dual(ad.ones(2, dtype=ad.int64), ad.ones(2))),
     "nested": lambda ad, f: in_level(f, f.enter_dual_level),
     "twice": lambda ad, f: in_level(f, lambda: f.make_dual(f.make_dual(ad.ones(2), ad.ones(2)), ad.ones(2))),
-    "dual tangent": lambda ad, f: in_level(f, lambda: f.make_dual(ad.ones(2), f.make_dual(ad.ones(2), ad.ones(2)))),
+    "dual "
+    "tangent": lambda ad, f: in_level(f,
+        lambda: f.make_dual(ad.ones(2), f.make_dual(ad.ones(2), ad.ones(2)))),
     "level": lambda ad, f: in_level(f, lambda: f.make_dual(ad.ones(2), ad.ones(2), level=2)),
 }  # fmt: skip
 

@@ -1,4 +1,6 @@
-"""Random programs of views, writes in place, modes, hooks and two derivatives have torch's values and gradients."""
+"""Random programs of views, writes in place, modes, hooks and two derivatives have torch's values
+and gradients.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ def test_a_task_runs_from_its_file_within_the_region(tmp_path, monkeypatch):
     monkeypatch.setattr(child.taeda, "set_num_threads", lambda n: regions.append(f"{n} threads"))
     task = {
         "globals": [("x", "import pathlib", pickle.dumps(taeda.ones(2)))], "threads": 3, "number": 4,
-        "setup": f"path = {str(log)!r}", "stmt": "with open(path, 'a') as file:\n    file.write(str(x.sum().item()))",
+        "setup": "path = "
+        f"{str(log)!r}", "stmt": "with open(path, 'a') as file:\n    file.write(str(x.sum().item()))",
     }  # fmt: skip
     (tmp_path / "task").write_bytes(pickle.dumps(task))
     child.main(str(tmp_path / "task"))

@@ -1,4 +1,6 @@
-"""The header: an extension built against any released minor runs on today's core; each kind of misfit has its sentence."""
+"""The header: an extension built against any released minor runs on today's core; each kind of
+misfit has its sentence.
+"""
 
 from __future__ import annotations
 
@@ -326,7 +328,10 @@ def test_the_end_of_the_interpreter_does_not_unwind_through_a_kernel(tmp_path, k
 
 # ---- refusals ----
 
-ABI = "#include <stdint.h>\nuint32_t taeda_ext_abi(void){{return {};}}\nint32_t taeda_ext_init(void*a){{return !a;}}"
+ABI = (
+    "#include <stdint.h>\nuint32_t taeda_ext_abi(void){{return {};}}\nint32_t "
+    "taeda_ext_init(void*a){{return !a;}}"
+)
 INIT = """#include "taeda/abi.h"
 uint32_t taeda_ext_abi(void) {{ return TAEDA_ABI; }}
 int32_t taeda_ext_init(const taeda_api *api)
@@ -352,13 +357,17 @@ GOOD = "refused::f(Tensor x) -> Tensor"
         (INIT.format(size=8, schema=GOOD, before=""), "taeda_op_def says that it has 8 bytes, at least 56"),
         (INIT.format(size="sizeof def", schema="f(Tensor x) -> Tensor", before=""), "has no namespace"),
         (INIT.format(size="sizeof def", schema="refused::f(Tensr x) -> Tensor", before=""), "'Tensr'"),
-        (INIT.format(size="sizeof def", schema="refused::f(Tensor x) -> int", before=""), "results of an extension's operator"),
-        (INIT.format(size="sizeof def", schema=GOOD, before="api->define_op(&def, &error);"), "multiple times"),
+        (INIT.format(size="sizeof def", schema="refused::f(Tensor x) -> int", before=""),
+            "results of an extension's operator"),
+        (INIT.format(size="sizeof def", schema=GOOD, before="api->define_op(&def, &error);"),
+            "multiple times"),
         (INIT.format(size="sizeof def", schema=GOOD,
-                     before="taeda_derivative d = {sizeof d, 0, \"refused::g\", \"neg\", 0, 0, 0, 0}; return api->define_derivative(&d, &error);"),
+                     before="taeda_derivative d = {sizeof d, 0, \"refused::g\", \"neg\", 0, 0, 0, "
+                     "0}; return api->define_derivative(&d, &error);"),
          "there is no operator 'refused::g'"),
     ],
-    ids=["no extension", "no init", "no abi", "wrong major", "major 0", "later minor", "short struct", "no namespace", "bad type",
+    ids=["no extension", "no init", "no abi", "wrong major", "major 0", "later minor",
+         "short struct", "no namespace", "bad type",
          "bad result", "twice", "derivative of nothing"],
 )  # fmt: skip
 def test_others_are_refused(tmp_path, text, message):
@@ -375,7 +384,8 @@ def test_others_are_refused(tmp_path, text, message):
 def test_a_struct_with_a_field_of_the_future_is_refused(tmp_path):
     text = INIT.format(size="sizeof def", schema=GOOD, before="").replace(
         "return api->define_op(&def, &error);",
-        "struct { taeda_op_def def; void *later; } d = {def, &d}; d.def.size = sizeof d; return api->define_op(&d.def, &error);",
+        "struct { taeda_op_def def; void *later; } d = {def, &d}; d.def.size = sizeof d; return "
+        "api->define_op(&d.def, &error);",
     )
     (tmp_path / "future.c").write_text(text)
     library = build(tmp_path / "future.c", CURRENT, tmp_path / "future.so")
@@ -385,7 +395,8 @@ def test_a_struct_with_a_field_of_the_future_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "is empty"), (b"print('hello')\n", "is no shared library"), (b"\x7fELF" + b"\0" * 60, "cannot open the extension")],
+    [(b"", "is empty"), (b"print('hello')\n", "is no shared library"),
+        (b"\x7fELF" + b"\0" * 60, "cannot open the extension")],
     ids=["empty", "text", "broken"],
 )  # fmt: skip
 def test_files_that_are_no_library(tmp_path, content, message):

@@ -1,4 +1,6 @@
-"""What ABI 1.2 added, used by extensions/words.c: strides, work space, random bits, Python's lock, DLPack, later kinds."""
+"""What ABI 1.2 added, used by extensions/words.c: strides, work space, random bits, Python's lock,
+DLPack, later kinds.
+"""
 
 from __future__ import annotations
 

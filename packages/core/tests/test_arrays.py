@@ -236,8 +236,10 @@ FLAGS = {
 }  # fmt: skip
 LAYOUTS = {
     "rows": lambda: taeda.arange(12.0).view(3, 4), "columns": lambda: taeda.arange(12.0).view(4, 3).t(),
-    "gaps": lambda: taeda.arange(24.0).view(3, 8)[:, ::2], "line": lambda: taeda.arange(5.0), "one": lambda: taeda.tensor(3.0),
-    "empty": lambda: taeda.zeros(0, 3), "expanded": lambda: taeda.ones(1).expand(4), "windows": lambda: taeda.arange(6.0).unfold(0, 3, 1),
+    "gaps": lambda: taeda.arange(24.0).view(3, 8)[:, ::2], "line": lambda: taeda.arange(5.0),
+    "one": lambda: taeda.tensor(3.0),
+    "empty": lambda: taeda.zeros(0, 3), "expanded": lambda: taeda.ones(1).expand(4),
+    "windows": lambda: taeda.arange(6.0).unfold(0, 3, 1),
     "ones": lambda: taeda.arange(4.0).as_strided((1, 4, 1), (7, 1, 9)),
 }  # fmt: skip
 

@@ -1,4 +1,6 @@
-"""What siblings use of core: every listed name is there, says what it is, and is no other thing than core's own."""
+"""What siblings use of core: every listed name is there, says what it is, and is no other thing
+than core's own.
+"""
 
 from __future__ import annotations
 

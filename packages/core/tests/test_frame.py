@@ -110,7 +110,9 @@ def test_what_a_finalizer_exchanges_while_lists_are_made():
 
 
 def in_the_middle_of(call, action):
-    """The result of `call`, while whose kernel works without the interpreter lock another thread does something."""
+    """The result of `call`, while whose kernel works without the interpreter lock another thread
+    does something.
+    """
 
     def act():
         begin.wait()

@@ -125,8 +125,10 @@ def test_testing_overrides_answer_every_listed_function():
 
 
 QUESTIONS = {
-    "size": (), "stride": (0,), "dim": (), "numel": (), "element_size": (), "storage_offset": (), "data_ptr": (), "item": (),
-    "tolist": (), "is_floating_point": (), "is_complex": (), "is_signed": (), "is_conj": (), "is_neg": (), "is_inference": (),
+    "size": (), "stride": (0,), "dim": (), "numel": (), "element_size": (), "storage_offset": (),
+    "data_ptr": (), "item": (),
+    "tolist": (), "is_floating_point": (), "is_complex": (), "is_signed": (), "is_conj": (),
+    "is_neg": (), "is_inference": (),
     "get_device": (), "requires_grad_": (False,), "__float__": (), "__int__": (), "__bool__": (),
 }  # fmt: skip
 

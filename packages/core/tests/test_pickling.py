@@ -1,4 +1,6 @@
-"""Pickles and copies of tensors: every dtype and layout comes back as it was, with the bytes it reaches and no more."""
+"""Pickles and copies of tensors: every dtype and layout comes back as it was, with the bytes it
+reaches and no more.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from children import Marked
 import taeda
 
 DTYPES = [
-    *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16"),
+    *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16",
+        "bfloat16"),
     *("float32", "float64", "complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"),
     *("float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"),
 ]  # fmt: skip

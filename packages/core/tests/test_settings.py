@@ -33,7 +33,8 @@ FORMS = {
     "new_empty_strided": lambda x: x.new_empty_strided((2,), (1,)),
 }
 LARGEST = {
-    "uint8": 2**8 - 1, "int8": 2**7 - 1, "uint16": 2**16 - 1, "int32": 2**31 - 1, "int64": 2**63 - 1, "uint64": 2**64 - 1,
+    "uint8": 2**8 - 1, "int8": 2**7 - 1, "uint16": 2**16 - 1, "int32": 2**31 - 1,
+    "int64": 2**63 - 1, "uint64": 2**64 - 1,
     "bool": True,
 }  # fmt: skip
 
@@ -109,7 +110,8 @@ def test_what_is_only_kept():
 REFUSED = {
     "mode": (lambda: taeda.use_deterministic_algorithms(1), TypeError, "'mode' must be bool, not int"),
     "warn only": (
-        lambda: taeda.use_deterministic_algorithms(True, warn_only=None), TypeError, "'warn_only' must be bool"
+        lambda: taeda.use_deterministic_algorithms(True, warn_only=None), TypeError,
+        "'warn_only' must be bool"
     ),
     "number": (lambda: taeda.set_deterministic_debug_mode(3), RuntimeError, "0, 1, or 2, but got 3"),
     "word": (lambda: taeda.set_deterministic_debug_mode("x"), RuntimeError, "but got x"),

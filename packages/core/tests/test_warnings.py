@@ -39,7 +39,9 @@ def test_a_line_is_told_once():
 
 
 def test_every_warning_takes_this_way():
-    """No other module asks `warnings` to warn: a level counted by hand is wrong as soon as a function is put between."""
+    """No other module asks `warnings` to warn: a level counted by hand is wrong as soon as a
+    function is put between.
+    """
     own = re.compile(r"\bwarnings\.warn\(")
     found = [
         str(path.relative_to(PACKAGES))

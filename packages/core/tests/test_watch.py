@@ -74,7 +74,9 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_answers_by_values_is_heard(name):
-    """Every attribute and every method that needs no argument, on tensors that differ in nothing but values."""
+    """Every attribute and every method that needs no argument, on tensors that differ in nothing
+    but values.
+    """
 
     def ask(value):
         t = taeda.tensor([value])

@@ -1,4 +1,5 @@
-"""Expressions to evaluate, by family, separated by semicolons. `t` is the library, `F` its nn.functional; SHAPES lists the tensors.
+"""Expressions to evaluate, by family, separated by semicolons.
+`t` is the library, `F` its nn.functional; SHAPES lists the tensors.
 
 The parity tests compare them with torch; the fuzzer takes them as valid calls to spoil.
 """
@@ -28,7 +29,8 @@ def expressions(table: str) -> list[str]:
     return [text.strip() for line in table.strip().splitlines() for text in line.split(" ; ")]
 
 
-# Ours is row-major where torch keeps the order of a transposed input, or the other way round. Values are compared all the same.
+# Ours is row-major where torch keeps the order of a transposed input, or the other way round.
+# Values are compared all the same.
 LAYOUT_DIFFERS = set(
     expressions("""
 x[i.clamp(max=1)] ; x[[0, 1]] ; x[True] ; x[:, i] ; x[:, [0, 2]] ; x.sort() ; x.sort(1) ; x.sort(dim=1, descending=True, stable=True)

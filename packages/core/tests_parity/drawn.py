@@ -1,4 +1,5 @@
-"""Expressions drawn at random, by family: a text, the tensors that it names, and whether gradients are compared.
+"""Expressions drawn at random, by family: a text, the tensors that it names, and whether gradients
+are compared.
 
 `parity.compare` takes them. What is known to differ, and documented, is not drawn: comments say what.
 """
@@ -22,7 +23,9 @@ DTYPES = REAL + WHOLE + COMPLEX
 
 
 def numbers(r: random.Random, shape: tuple[int, ...], dtype: str) -> torch.Tensor:
-    """Small multiples of a quarter, which every floating-point dtype holds; nothing negative for unsigned ones."""
+    """Small multiples of a quarter, which every floating-point dtype holds; nothing negative for
+    unsigned ones.
+    """
     low = 0 if dtype in ("uint8", "bool") else -6
     data = [r.randint(low, 6) for _ in range(torch.Size(shape).numel())]
     x = torch.tensor(data, dtype=torch.float64).reshape(shape)
@@ -142,12 +145,20 @@ def setitem(r: random.Random) -> Drawn:
 # ---- promotion ----
 
 PAIRS = (
-    "x + y", "x - y", "x * y", "x / y", "x ** y", "x // y", "x % y", "x == y", "x < y", "x & y", "t.maximum(x, y)", "t.where(m, x, y)",
-    "t.cat([x.reshape(-1), y.reshape(-1)])", "t.stack([x, y])", "t.atan2(x, y)", "t.add(x, y, alpha=2)", "x.clone().add_(y)",
-    "x.clone().mul_(y)", "x.clone().div_(y)", "x.clone().copy_(y)", "t.result_type(x, y)", "t.lerp(x, y, 0.5)", "t.addcmul(x, x, y)",
-    "t.fmod(x, y)", "t.logical_or(x, y)", "x.clone().pow_(y)", "t.clamp(x, min=y)", "x.masked_fill(m, 2)", "t.isclose(x, y)",
-    "t.add(x, y, out=t.empty(0, dtype=t.float64))", "t.bitwise_left_shift(x, y)", "t.dot(x.reshape(-1), y.reshape(-1))",
-    "t.masked_select(x, m)", "t.hypot(x, y)", "t.gcd(x, y)", "t.floor_divide(x, y)", "t.mm(x.reshape(1, -1), y.reshape(-1, 1))",
+    ("x + "
+    "y"), "x - y", "x * y", "x / y", "x ** y", "x // y", "x % y", "x == y", "x < y", "x & y",
+    "t.maximum(x, y)", "t.where(m, x, y)",
+    ("t.cat([x.reshape(-1), "
+    "y.reshape(-1)])"), "t.stack([x, y])", "t.atan2(x, y)", "t.add(x, y, alpha=2)", "x.clone().add_(y)",
+    "x.clone().mul_(y)", "x.clone().div_(y)", "x.clone().copy_(y)", "t.result_type(x, y)",
+    "t.lerp(x, y, 0.5)", "t.addcmul(x, x, y)",
+    ("t.fmod(x, "
+    "y)"), "t.logical_or(x, y)", "x.clone().pow_(y)", "t.clamp(x, min=y)", "x.masked_fill(m, 2)",
+    "t.isclose(x, y)",
+    ("t.add(x, y, out=t.empty(0, "
+    "dtype=t.float64))"), "t.bitwise_left_shift(x, y)", "t.dot(x.reshape(-1), y.reshape(-1))",
+    ("t.masked_select(x, "
+    "m)"), "t.hypot(x, y)", "t.gcd(x, y)", "t.floor_divide(x, y)", "t.mm(x.reshape(1, -1), y.reshape(-1, 1))",
 )  # fmt: skip
 
 
@@ -186,7 +197,8 @@ ORDERED = (
     "amax",
     "amin",
 )
-SUMMED = ("sum", "mean", "prod", "any", "all", "var", "std", "logsumexp", "norm", "count_nonzero", "nansum", "cumsum", "cumprod", "softmax",
+SUMMED = ("sum", "mean", "prod", "any", "all", "var", "std", "logsumexp", "norm", "count_nonzero",
+          "nansum", "cumsum", "cumprod", "softmax",
           "var_mean", "linalg.vector_norm", "flip", "diff", "unique")  # fmt: skip
 ONE_DIM = {*ORDERED, "prod", "cumsum", "cumprod", "softmax", "unique", "diff"} - {"amax", "amin"}
 NEEDS_DIM = {
@@ -252,12 +264,20 @@ def reduction(r: random.Random) -> Drawn:
 # ---- casts and the like ----
 
 CASTS = (
-    "x.to({d})", "x.type({d})", "x.view({d})", "t.zeros(x.shape, dtype={d}).copy_(x)", "x.float()", "x.long()", "x.bool()", "x.half()",
-    "x.tolist()", "x.to({d}, copy=True)", "x.to(y)", "x.type_as(y)", "t.tensor(x.tolist(), dtype={d})", "t.can_cast(x.dtype, {d})",
-    "t.promote_types(x.dtype, {d})", "x.clone(memory_format=t.contiguous_format)", "t.zeros_like(x, dtype=y.dtype)", "x.data", "x.nbytes",
-    "x.new_full((2,), 1, dtype={d})", "x.view({d}).view(x.dtype)", "x.element_size()", "x.is_signed()", "t.full_like(x, 1.0)",
-    "x.reshape(-1)", "x.flatten()", "x.squeeze()", "x.unsqueeze(0)", "x.ravel()", "x.t()", "x.mT", "x.is_contiguous()",
-    "x.expand(2, *x.shape)", "x.repeat(2, *([1] * x.dim()))", "t.as_tensor(x, dtype={d})", "t.tensor(3.7, dtype={d})", "x.ne(0).to({d})",
+    "x.to({d})", "x.type({d})", "x.view({d})", "t.zeros(x.shape, dtype={d}).copy_(x)", "x.float()",
+    "x.long()", "x.bool()", "x.half()",
+    "x.tolist()", "x.to({d}, copy=True)", "x.to(y)", "x.type_as(y)",
+    "t.tensor(x.tolist(), dtype={d})", "t.can_cast(x.dtype, {d})",
+    ("t.promote_types(x.dtype, "
+    "{d})"), "x.clone(memory_format=t.contiguous_format)", "t.zeros_like(x, dtype=y.dtype)",
+    "x.data", "x.nbytes",
+    ("x.new_full((2,), 1, "
+    "dtype={d})"), "x.view({d}).view(x.dtype)", "x.element_size()", "x.is_signed()", "t.full_like(x, 1.0)",
+    "x.reshape(-1)", "x.flatten()", "x.squeeze()", "x.unsqueeze(0)", "x.ravel()", "x.t()", "x.mT",
+    "x.is_contiguous()",
+    ("x.expand(2, "
+    "*x.shape)"), "x.repeat(2, *([1] * x.dim()))", "t.as_tensor(x, dtype={d})",
+    "t.tensor(3.7, dtype={d})", "x.ne(0).to({d})",
 )  # fmt: skip
 
 
@@ -296,16 +316,26 @@ def einsum(r: random.Random) -> Drawn:
 # ---- writes through views ----
 
 VIEWS = (
-    "{n}.transpose({a}, {b})", "{n}.movedim({a}, {b})", "{n}[1:]", "{n}[::2]", "{n}[:-1]", "{n}[..., 0]", "{n}[None]", "{n}.unsqueeze({a})",
-    "{n}.select({a}, 0)", "{n}.narrow({a}, 0, 1)", "{n}.diagonal()", "{n}.flatten()", "{n}.view({n}.shape)", "{n}.squeeze()",
-    "{n}.detach()", "{n}.reshape(-1)", "{n}.unfold({a}, 1, 1)", "{n}.expand(2, *{n}.shape)[0]", "{n}.T", "{n}.view_as({n})",
+    ("{n}.transpose({a}, "
+    "{b})"), "{n}.movedim({a}, {b})", "{n}[1:]", "{n}[::2]", "{n}[:-1]", "{n}[..., 0]", "{n}[None]",
+    "{n}.unsqueeze({a})",
+    ("{n}.select({a}, "
+    "0)"), "{n}.narrow({a}, 0, 1)", "{n}.diagonal()", "{n}.flatten()", "{n}.view({n}.shape)", "{n}.squeeze()",
+    "{n}.detach()", "{n}.reshape(-1)", "{n}.unfold({a}, 1, 1)", "{n}.expand(2, *{n}.shape)[0]",
+    "{n}.T", "{n}.view_as({n})",
 )  # fmt: skip
 MADE = ("{n} * {n}", "{n}.sin()", "{n}.clone()", "{n}.sum()", "{n} + 1")
 WRITES = (
-    "{n}.mul_(2)", "{n}.add_({m})", "{n}.copy_({m})", "{n}.zero_()", "{n}.exp_()", "{n}.sin_()", "{n}.mul_({m})", "{n}.fill_(1.5)", "{n}.neg_()",
-    "{n}.__setitem__(0, 3.0)", "{n}.__setitem__(..., {m})", "{n}.clamp_(-1, 1)", "{n}.masked_fill_({n}.detach() > 0, 0.5)", "{n}.sub_(1)",
-    "{n}.addcmul_({m}, {m})", "{n}.index_fill_(0, t.tensor([0]), 2.0)", "{n}.t_()", "{n}.div_(2)", "{n}.sigmoid_()", "{n}.lerp_({m}, 0.25)",
-    "{n}.unsqueeze_(0)", "{n}.squeeze_()", "{n}.transpose_(0, -1)", "{n}.relu_()", "{n}.requires_grad", "{n}.is_leaf",
+    "{n}.mul_(2)", "{n}.add_({m})", "{n}.copy_({m})", "{n}.zero_()", "{n}.exp_()", "{n}.sin_()",
+    "{n}.mul_({m})", "{n}.fill_(1.5)", "{n}.neg_()",
+    ("{n}.__setitem__(0, "
+    "3.0)"), "{n}.__setitem__(..., {m})", "{n}.clamp_(-1, 1)",
+    "{n}.masked_fill_({n}.detach() > 0, 0.5)", "{n}.sub_(1)",
+    ("{n}.addcmul_({m}, "
+    "{m})"), "{n}.index_fill_(0, t.tensor([0]), 2.0)", "{n}.t_()", "{n}.div_(2)", "{n}.sigmoid_()",
+    "{n}.lerp_({m}, 0.25)",
+    "{n}.unsqueeze_(0)", "{n}.squeeze_()", "{n}.transpose_(0, -1)", "{n}.relu_()",
+    "{n}.requires_grad", "{n}.is_leaf",
 )  # fmt: skip
 
 

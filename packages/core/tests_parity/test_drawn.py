@@ -19,7 +19,9 @@ GROUPS, EACH = (40, 250) if FULL else (4, 250)
 @pytest.mark.parametrize("family", drawn.FAMILIES)
 @pytest.mark.filterwarnings("ignore")
 def test_family(family, group):
-    """Layout of results aside. A failure names its seed: `drawn.FAMILIES[family](random.Random(seed))` draws it again."""
+    """Layout of results aside. A failure names its seed:
+    `drawn.FAMILIES[family](random.Random(seed))` draws it again.
+    """
     for seed in range(group * EACH, (group + 1) * EACH):
         text, tensors, gradient = drawn.FAMILIES[family](random.Random(seed))
         try:

@@ -1,4 +1,6 @@
-"""Programs that define operators, run on both libraries: the same values, gradients, texts, and kinds of refusal."""
+"""Programs that define operators, run on both libraries: the same values, gradients, texts, and
+kinds of refusal.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ def annotated(function, returns, **parameters):
 
 def scaled(t, library, name="par::scaled"):
     """x * by, by numpy, with everything registered."""
-    kernel = annotated(lambda x, by=2.5: t.from_numpy(x.numpy(force=True) * by), t.Tensor, x=t.Tensor, by=float)  # fmt: skip
+    kernel = annotated(lambda x, by=2.5: t.from_numpy(x.numpy(force=True) * by), t.Tensor,
+        x=t.Tensor, by=float)  # fmt: skip
     op = library.custom_op(name, kernel, mutates_args=())
     op.register_fake(lambda x, by=2.5: t.empty_like(x))
 
@@ -262,21 +265,30 @@ REFUSALS = {
     "no fake": (meta_without_a_fake, RuntimeError),
     "input as output": (gives_its_input, RuntimeError),
     "derivative of a write": (derivative_of_a_write, RuntimeError),
-    "no annotation": (lambda t, lib: lambda: lib.custom_op("par::a", lambda x: x, mutates_args=()), ValueError),
-    "odd annotation": (lambda t, lib: lambda: lib.infer_schema(annotated(lambda x: x, t.Tensor, x=dict), mutates_args=()), ValueError),
+    "no "
+    "annotation": (lambda t, lib: lambda: lib.custom_op("par::a", lambda x: x, mutates_args=()), ValueError),
+    "odd "
+    "annotation": (lambda t, lib: lambda: lib.infer_schema(annotated(lambda x: x, t.Tensor, x=dict),
+        mutates_args=()), ValueError),
     "unknown mutated": (lambda t, lib: lambda: lib.infer_schema(plain(t), mutates_args=("y",)), ValueError),
     "no mutates_args": (lambda t, lib: lambda: lib.custom_op("par::b", plain(t)), TypeError),
     "no namespace": (lambda t, lib: lambda: lib.custom_op("b", plain(t), mutates_args=()), ValueError),
     "undefined": (lambda t, lib: lambda: t.ops.par.undefined, AttributeError),
     "no overload": (lambda t, lib: lambda: t.ops.aten.add.undefined, AttributeError),
-    "autograd of undefined": (lambda t, lib: lambda: lib.register_autograd("par::undefined", lambda c, g: g), AttributeError),
+    "autograd of "
+    "undefined": (lambda t, lib: lambda: lib.register_autograd("par::undefined", lambda c, g: g),
+        AttributeError),
     "odd kind": (lambda t, lib: lambda: lib.Library("parkind", "ODD"), ValueError),
-    "second DEF": (lambda t, lib: lambda: (lib.Library("pardef", "DEF"), lib.Library("aten", "DEF")), RuntimeError),
-    "malformed": (lambda t, lib: lambda: lib.Library("parmal", "FRAGMENT").define("f(Tensr x) -> Tensor"), RuntimeError),
+    "second "
+    "DEF": (lambda t, lib: lambda: (lib.Library("pardef", "DEF"), lib.Library("aten", "DEF")), RuntimeError),
+    "malformed": (lambda t, lib: lambda: lib.Library("parmal",
+        "FRAGMENT").define("f(Tensr x) -> Tensor"), RuntimeError),
     "no callable": (lambda t, lib: lambda: lib.Library("parmal", "FRAGMENT").impl("f", 3, "CPU"), TypeError),
     "odd key": (lambda t, lib: lambda: lib.Library("parmal", "FRAGMENT").impl("f", len, "ODD"), RuntimeError),
     "odd device": (lambda t, lib: lambda: lib.impl("parmal::x", "odd", len), RuntimeError),
-    "fallback elsewhere": (lambda t, lib: lambda: lib.Library("parmal", "FRAGMENT").fallback(len, "CPU"), RuntimeError),
+    "fallback "
+    "elsewhere": (lambda t, lib: lambda: lib.Library("parmal", "FRAGMENT").fallback(len, "CPU"),
+        RuntimeError),
 }  # fmt: skip
 
 

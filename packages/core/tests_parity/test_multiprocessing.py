@@ -1,4 +1,6 @@
-"""What crosses processes, pickles and copies is what torch sends: values, geometry, sharing, gradients and refusals."""
+"""What crosses processes, pickles and copies is what torch sends: values, geometry, sharing,
+gradients and refusals.
+"""
 
 from __future__ import annotations
 

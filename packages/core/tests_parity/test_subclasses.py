@@ -43,12 +43,21 @@ def wrapper(name: str) -> Any:
 
 
 SAME_OPERATORS = [
-    "x + y", "x * 2", "x - y / 2", "x @ w.t()", "lib.nn.functional.linear(x, w)", "lib.nn.functional.linear(x, w, w[:, 0])", "x.sum()",
-    "x.sum(dim=0)", "x.sum(0, keepdim=True)", "x.mean(dim=(0, 1))", "x[0]", "x[0, 1]", "x[1:]", "y.add_(1)", "y.mul_(x)", "p.copy_(y)", "p + y",
-    "x.reshape(3, 2)", "x.t().reshape(-1)", "x.flatten()", "x.contiguous()", "x.t().contiguous()", "x.T", "x.mT", "x.view(-1)", "x.unbind()",
-    "x.split(1)", "x.chunk(2)", "x.expand(2, 2, 3)", "x.transpose(0, 1)", "x.permute(1, 0)", "x.unsqueeze(0)", "lib.cat([x, p])",
-    "lib.stack([x, y])", "x.to(lib.float64)", "x.half()", "x.clone()", "x.detach()", "x.data", "x.sum().item()", "float(x.sum())",
-    "lib.nn.Parameter(x)", "x.max(0)", "x.sort()", "p[x > lib.zeros(2, 3)]", "lib.where(p > 0, x, y)", "x.repeat(2, 1)", "x.conj()",
+    ("x + "
+    "y"), "x * 2", "x - y / 2", "x @ w.t()", "lib.nn.functional.linear(x, w)",
+    "lib.nn.functional.linear(x, w, w[:, 0])", "x.sum()",
+    "x.sum(dim=0)", "x.sum(0, keepdim=True)", "x.mean(dim=(0, 1))", "x[0]", "x[0, 1]", "x[1:]",
+    "y.add_(1)", "y.mul_(x)", "p.copy_(y)", "p + y",
+    ("x.reshape(3, "
+    "2)"), "x.t().reshape(-1)", "x.flatten()", "x.contiguous()", "x.t().contiguous()", "x.T", "x.mT",
+    "x.view(-1)", "x.unbind()",
+    "x.split(1)", "x.chunk(2)", "x.expand(2, 2, 3)", "x.transpose(0, 1)", "x.permute(1, 0)",
+    "x.unsqueeze(0)", "lib.cat([x, p])",
+    ("lib.stack([x, "
+    "y])"), "x.to(lib.float64)", "x.half()", "x.clone()", "x.detach()", "x.data", "x.sum().item()",
+    "float(x.sum())",
+    "lib.nn.Parameter(x)", "x.max(0)", "x.sort()", "p[x > lib.zeros(2, 3)]",
+    "lib.where(p > 0, x, y)", "x.repeat(2, 1)", "x.conj()",
     "lib.bmm(x.unsqueeze(0), w.t().unsqueeze(0))",
 ]  # fmt: skip
 REFUSED = ["x.numpy()", "x.tolist()", "memoryview(x)", "x.item()"]

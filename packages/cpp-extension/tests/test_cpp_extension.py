@@ -18,7 +18,10 @@ def test_every_name_is_there():
 
 
 def test_setuptools_is_loaded_when_it_is_named():
-    code = "import sys; from taeda.utils import cpp_extension; assert 'setuptools' not in sys.modules; dir(cpp_extension)"
+    code = (
+        "import sys; from taeda.utils import cpp_extension; assert 'setuptools' not in "
+        "sys.modules; dir(cpp_extension)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

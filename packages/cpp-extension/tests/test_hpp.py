@@ -1,4 +1,6 @@
-"""taeda/taeda.hpp: what arguments, results, errors, loops, views, schemas and derivatives become in Python."""
+"""taeda/taeda.hpp: what arguments, results, errors, loops, views, schemas and derivatives become in
+Python.
+"""
 
 from __future__ import annotations
 
@@ -241,7 +243,10 @@ def test_derivative(ext):
 
 
 def test_two_versions_in_one_process(tmp_path):
-    text = "taeda::Tensor f() {{ return taeda::scalar<float>({}); }}\nstruct S {{ static inline int shared = {}; }};\nint64_t g() {{ return S::shared; }}"
+    text = (
+        "taeda::Tensor f() {{ return taeda::scalar<float>({}); }}\nstruct S {{ static inline int "
+        "shared = {}; }};\nint64_t g() {{ return S::shared; }}"
+    )
     made = [
         load_inline("versions", text.format(n, n), functions=["f", "g"], extra_cflags=["-O0"])
         for n in (1, 2)
@@ -250,6 +255,9 @@ def test_two_versions_in_one_process(tmp_path):
 
 
 def test_what_the_core_refuses_is_said():
-    source = 'taeda::Tensor f() { return taeda::zeros({1}); } TAEDA_EXTENSION(m) { m.def("f(Tenso x) -> Tensor", f); }'
+    source = (
+        'taeda::Tensor f() { return taeda::zeros({1}); } TAEDA_EXTENSION(m) { m.def("f(Tenso x) -> '
+        'Tensor", f); }'
+    )
     with pytest.raises(ImportError, match="Tenso"):
         load_inline("refused", source, extra_cflags=["-O0"])

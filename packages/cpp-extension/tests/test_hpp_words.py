@@ -1,4 +1,6 @@
-"""taeda/taeda.hpp on what ABI 1.2 added: strides, work space, random bits, Python's lock, DLPack, later kinds."""
+"""taeda/taeda.hpp on what ABI 1.2 added: strides, work space, random bits, Python's lock, DLPack,
+later kinds.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,9 @@ def test_plain_c_becomes_a_module(tmp_path):
 
 
 def test_a_changed_source_is_never_stale(tmp_path):
-    """Each version gets a library of its own, because a loaded one cannot be replaced; going back finds the first."""
+    """Each version gets a library of its own, because a loaded one cannot be replaced; going back
+    finds the first.
+    """
     source = write(tmp_path / "plain.c", 1)
     first = load("plain", source)
     second = load("plain", write(tmp_path / "plain.c", 2))

@@ -278,7 +278,9 @@ def test_both_do_the_same(program):
 
 @pytest.mark.parametrize("options", [{}, {"num_workers": 2}, {"shuffle": True}], ids=str)
 def test_both_draw_as_often_from_the_generator(options):
-    """Two passes move the global stream equally: seen by what a pass with the same options draws after as many draws."""
+    """Two passes move the global stream equally: seen by what a pass with the same options draws
+    after as many draws.
+    """
 
     def draws(T):
         data = numbers(T.utils.data)

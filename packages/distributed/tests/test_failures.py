@@ -1,4 +1,6 @@
-"""A rank that is killed, stopped, raises, comes late or calls something else: every survivor says who, what and where."""
+"""A rank that is killed, stopped, raises, comes late or calls something else: every survivor says
+who, what and where.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from taeda.distributed import launch
     ("words", "given"),
     [
         (["a.py"], ["a.py", "--local-rank=${local_rank}"]),
-        (["--nnodes", "1", "a.py", "--lr", "2"], ["--nnodes", "1", "a.py", "--local-rank=${local_rank}", "--lr", "2"]),
+        (["--nnodes", "1", "a.py", "--lr", "2"],
+            ["--nnodes", "1", "a.py", "--local-rank=${local_rank}", "--lr", "2"]),
         (["--use-env", "a.py", "x"], ["a.py", "x"]),
         (["--use_env", "a.py"], ["a.py"]),
     ],

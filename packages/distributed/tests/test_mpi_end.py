@@ -1,4 +1,6 @@
-"""A process of mpiexec that ends well lets the others go on; one that ends by an exception takes them with it."""
+"""A process of mpiexec that ends well lets the others go on; one that ends by an exception takes
+them with it.
+"""
 
 from __future__ import annotations
 

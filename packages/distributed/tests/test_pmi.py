@@ -39,12 +39,14 @@ def admitted(server, rank):
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"),
+        ("cmd=init pmi_version=1 pmi_subversion=1",
+            "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"),
         ("cmd=get_maxes", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024"),
         ("cmd=get_appnum", "cmd=appnum appnum=0"),
         ("cmd=get_my_kvsname", "cmd=my_kvsname kvsname=job7"),
         ("cmd=get_universe_size", "cmd=universe_size size=2"),
-        ("cmd=get kvsname=job7 key=PMI_process_mapping", "cmd=get_result rc=0 msg=success value=(vector,(0,2,1))"),
+        ("cmd=get kvsname=job7 key=PMI_process_mapping",
+            "cmd=get_result rc=0 msg=success value=(vector,(0,2,1))"),
         ("cmd=get kvsname=job7 key=none", "cmd=get_result rc=-1 msg=key_not_found value=unknown"),
         ("cmd=finalize", "cmd=finalize_ack rc=0"),
     ],

@@ -1,4 +1,6 @@
-"""The ring over machines, on loopback sockets and threads: every machine gets the same bits, in a fixed order."""
+"""The ring over machines, on loopback sockets and threads: every machine gets the same bits, in a
+fixed order.
+"""
 
 from __future__ import annotations
 

@@ -78,7 +78,8 @@ def test_a_missing_engine_is_named_with_its_extra():
         ({"backend": "fake", "store": {}, "rank": 0, "world_size": 1}, TypeError, "Store"),
         ({"backend": "fake", "store": dist.HashStore(), "rank": 2, "world_size": 2}, ValueError, "outside"),
         ({"backend": "fake", "init_method": "smoke://x"}, RuntimeError, "no rendezvous"),
-        ({"backend": "fake", "init_method": "tcp://127.0.0.1", "rank": 0, "world_size": 1}, ValueError, "port"),
+        ({"backend": "fake", "init_method": "tcp://127.0.0.1", "rank": 0, "world_size": 1},
+            ValueError, "port"),
         ({"backend": "fake", "init_method": "file://", "rank": 0, "world_size": 1}, ValueError, "path"),
     ],
 )  # fmt: skip
@@ -138,9 +139,11 @@ def test_the_fake_group():
 
 WAYS = {
     "env": 'dist.init_process_group("gloo", timeout=seconds(20))',
-    "tcp": 'dist.init_process_group("mpi", f"tcp://127.0.0.1:{os.environ[\'MASTER_PORT\']}", rank=rank, world_size=size)',
+    "tcp": 'dist.init_process_group("mpi", f"tcp://127.0.0.1:{os.environ[\'MASTER_PORT\']}", '
+    "rank=rank, world_size=size)",
     "file": 'dist.init_process_group("cpu:gloo", "file://" + os.environ["FILE"], rank=rank, world_size=size)',
-    "store": 'dist.init_process_group(store=dist.FileStore(os.environ["FILE"], size), rank=rank, world_size=size)',
+    "store": 'dist.init_process_group(store=dist.FileStore(os.environ["FILE"], size), rank=rank, '
+    "world_size=size)",
 }
 
 
@@ -193,7 +196,8 @@ os._exit(0)
 
 @pytest.mark.parametrize(
     "first",
-    ["import taeda.nn.parallel", "from taeda.nn.parallel import DataParallel", "import taeda.nn as nn; nn.parallel",
+    ["import taeda.nn.parallel", "from taeda.nn.parallel import DataParallel",
+     "import taeda.nn as nn; nn.parallel",
      "import taeda; taeda.nn.DataParallel", "import taeda.distributed.nn.functional", "import taeda.futures"],
 )  # fmt: skip
 def test_every_first_import_works(first):

@@ -1,4 +1,6 @@
-"""Sums in memory that ranks of one machine share, on threads for what is decided and on processes for the bits."""
+"""Sums in memory that ranks of one machine share, on threads for what is decided and on processes
+for the bits.
+"""
 
 from __future__ import annotations
 

@@ -8,9 +8,12 @@ from taeda import distributions as D
 from taeda.distributions import constraints, transforms
 
 SETS = [
-    constraints.real, constraints.positive, constraints.greater_than(2.0), constraints.less_than(-1.0), constraints.interval(1.0, 3.0),
-    constraints.unit_interval, constraints.simplex, constraints.corr_cholesky, constraints.independent(constraints.positive, 1),
-    constraints.half_open_interval(-1.0, 1.0), constraints.cat([constraints.positive, constraints.real], -1, [1, 2]),
+    constraints.real, constraints.positive, constraints.greater_than(2.0),
+    constraints.less_than(-1.0), constraints.interval(1.0, 3.0),
+    constraints.unit_interval, constraints.simplex, constraints.corr_cholesky,
+    constraints.independent(constraints.positive, 1),
+    constraints.half_open_interval(-1.0, 1.0),
+    constraints.cat([constraints.positive, constraints.real], -1, [1, 2]),
 ]  # fmt: skip
 
 

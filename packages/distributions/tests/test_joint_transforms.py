@@ -11,7 +11,8 @@ MADE = [
     transforms.ComposeTransform([]), transforms.ReshapeTransform((3,), (1, 3)),
     transforms.IndependentTransform(transforms.ExpTransform(), 1),
     transforms.CatTransform([transforms.ExpTransform(), transforms.TanhTransform()], -1, [1, 2]),
-    transforms.StackTransform([transforms.ExpTransform(), transforms.TanhTransform(), transforms.identity_transform], -1),
+    transforms.StackTransform([transforms.ExpTransform(), transforms.TanhTransform(),
+        transforms.identity_transform], -1),
 ]  # fmt: skip
 each = pytest.mark.parametrize("f", MADE, ids=lambda f: type(f).__name__)
 

@@ -10,17 +10,22 @@ MATRIX = taeda.tensor([[2.0, 0.3], [0.3, 1.0]], dtype=taeda.float64)
 
 
 PAIRS = [
-    (D.Normal(t(0.3), t(1.2)), D.Normal(t(-0.5), t(2.0))), (D.Laplace(t(0.3), t(1.2)), D.Laplace(t(-0.5), t(2.0))),
+    (D.Normal(t(0.3), t(1.2)), D.Normal(t(-0.5), t(2.0))),
+    (D.Laplace(t(0.3), t(1.2)), D.Laplace(t(-0.5), t(2.0))),
     (D.Gamma(t(2.5), t(1.2)), D.Gamma(t(1.5), t(2.0))), (D.Beta(t(2.5), t(1.2)), D.Beta(t(1.5), t(2.0))),
     (D.Exponential(t(2.5)), D.Gamma(t(1.5), t(2.0))), (D.Gumbel(t(0.3), t(1.2)), D.Gumbel(t(-0.5), t(2.0))),
-    (D.Uniform(t(0.2), t(0.9)), D.Beta(t(1.5), t(2.0))), (D.Uniform(t(0.2), t(0.9)), D.Normal(t(0.0), t(1.0))),
+    (D.Uniform(t(0.2), t(0.9)), D.Beta(t(1.5), t(2.0))),
+    (D.Uniform(t(0.2), t(0.9)), D.Normal(t(0.0), t(1.0))),
     (D.Pareto(t(1.0), t(5.0)), D.Exponential(t(2.0))), (D.Normal(t(0.3), t(1.2)), D.Laplace(t(-0.5), t(2.0))),
     (D.Normal(t(0.3), t(0.5)), D.Gumbel(t(-0.5), t(2.0))), (D.Bernoulli(t(0.3)), D.Bernoulli(t(0.6))),
-    (D.Geometric(t(0.3)), D.Geometric(t(0.6))), (D.Poisson(t(3.0)), D.Poisson(t(2.0))), (D.Binomial(4, t(0.3)), D.Binomial(4, t(0.6))),
-    (D.Categorical(t([0.2, 0.8])), D.Categorical(t([0.5, 0.5]))), (D.Dirichlet(t([1.0, 2.0])), D.Dirichlet(t([3.0, 1.5]))),
+    (D.Geometric(t(0.3)), D.Geometric(t(0.6))), (D.Poisson(t(3.0)), D.Poisson(t(2.0))),
+    (D.Binomial(4, t(0.3)), D.Binomial(4, t(0.6))),
+    (D.Categorical(t([0.2, 0.8])), D.Categorical(t([0.5, 0.5]))),
+    (D.Dirichlet(t([1.0, 2.0])), D.Dirichlet(t([3.0, 1.5]))),
     (D.MultivariateNormal(t([0.0, 1.0]), MATRIX), D.MultivariateNormal(t([0.5, 0.0]), 2 * MATRIX)),
     (D.LogNormal(t(0.3), t(0.5)), D.LogNormal(t(0.0), t(0.7))), (D.HalfNormal(t(1.0)), D.HalfNormal(t(2.0))),
-    (D.ContinuousBernoulli(t(0.3)), D.ContinuousBernoulli(t(0.8))), (D.Wishart(t(4.0), MATRIX), D.Wishart(t(5.0), MATRIX / 2)),
+    (D.ContinuousBernoulli(t(0.3)), D.ContinuousBernoulli(t(0.8))),
+    (D.Wishart(t(4.0), MATRIX), D.Wishart(t(5.0), MATRIX / 2)),
     (D.Bernoulli(t(0.3)), D.Poisson(t(0.6))), (D.Exponential(t(2.0)), D.Gumbel(t(0.5), t(1.0))),
     (D.Independent(D.Normal(t([0.3, 0.1]), 1.0), 1), D.Independent(D.Normal(t([0.0, 0.1]), 2.0), 1)),
 ]  # fmt: skip

@@ -14,7 +14,8 @@ def test_divergence_is_infinite_where_q_cannot_follow():
 
 
 NEVER = [
-    (D.Beta, D.Pareto), (D.ContinuousBernoulli, D.Pareto), (D.Exponential, D.Uniform), (D.Gamma, D.Beta), (D.Gumbel, D.Exponential),
+    (D.Beta, D.Pareto), (D.ContinuousBernoulli, D.Pareto), (D.Exponential, D.Uniform),
+    (D.Gamma, D.Beta), (D.Gumbel, D.Exponential),
     (D.Laplace, D.Gamma), (D.Normal, D.Pareto), (D.Pareto, D.Uniform), (D.Poisson, D.Binomial),
 ]  # fmt: skip
 

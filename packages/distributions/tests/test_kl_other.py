@@ -8,21 +8,28 @@ from taeda import distributions as D
 
 #: p, from where to where it lies
 FROM = {
-    "beta": (D.Beta(t(2.5), t(1.2)), 1e-12, 1 - 1e-12), "continuous": (D.ContinuousBernoulli(t(0.3)), 0, 1), "exponential": (D.Exponential(t(2.5)), 0, 20),
-    "gamma": (D.Gamma(t(2.5), t(1.2)), 1e-9, 50), "gumbel": (D.Gumbel(t(0.3), t(0.5)), -3, 25), "laplace": (D.Laplace(t(0.3), t(0.4)), -20, 20),
-    "uniform": (D.Uniform(t(0.2), t(0.9)), 0.2, 0.9 - 1e-15), "pareto": (D.Pareto(t(1.0), t(9.0)), 1, 200), "normal": (D.Normal(t(0.3), t(0.5)), -6, 6),
+    "beta": (D.Beta(t(2.5), t(1.2)), 1e-12, 1 - 1e-12),
+    "continuous": (D.ContinuousBernoulli(t(0.3)), 0, 1), "exponential": (D.Exponential(t(2.5)), 0, 20),
+    "gamma": (D.Gamma(t(2.5), t(1.2)), 1e-9, 50), "gumbel": (D.Gumbel(t(0.3), t(0.5)), -3, 25),
+    "laplace": (D.Laplace(t(0.3), t(0.4)), -20, 20),
+    "uniform": (D.Uniform(t(0.2), t(0.9)), 0.2, 0.9 - 1e-15),
+    "pareto": (D.Pareto(t(1.0), t(9.0)), 1, 200), "normal": (D.Normal(t(0.3), t(0.5)), -6, 6),
 }  # fmt: skip
 TO = {
-    "normal": D.Normal(t(-0.2), t(1.5)), "exponential": D.Exponential(t(0.7)), "gamma": D.Gamma(t(1.5), t(2.0)), "gumbel": D.Gumbel(t(0.5), t(1.1)),
-    "laplace": D.Laplace(t(-0.5), t(2.0)), "beta": D.Beta(t(1.5), t(2.0)), "continuous": D.ContinuousBernoulli(t(0.6)),
+    "normal": D.Normal(t(-0.2), t(1.5)), "exponential": D.Exponential(t(0.7)),
+    "gamma": D.Gamma(t(1.5), t(2.0)), "gumbel": D.Gumbel(t(0.5), t(1.1)),
+    "laplace": D.Laplace(t(-0.5), t(2.0)), "beta": D.Beta(t(1.5), t(2.0)),
+    "continuous": D.ContinuousBernoulli(t(0.6)),
     "pareto": D.Pareto(t(0.1), t(2.0)), "uniform": D.Uniform(t(-0.5), t(1.5)),
 }  # fmt: skip
 NAMES = [
-    *[("normal", k) for k in ("beta", "continuous", "exponential", "gamma", "gumbel", "laplace", "uniform", "pareto")],
+    *[("normal", k) for k in ("beta", "continuous", "exponential", "gamma", "gumbel", "laplace",
+        "uniform", "pareto")],
     *[("exponential", k) for k in ("beta", "continuous", "gamma", "pareto", "uniform")],
     *[("gamma", k) for k in ("beta", "exponential", "pareto", "uniform")],
     *[("gumbel", k) for k in ("normal", "exponential", "gamma", "uniform")],
-    ("uniform", "beta"), ("uniform", "continuous"), ("laplace", "normal"), ("beta", "uniform"), ("continuous", "beta"), ("continuous", "uniform"),
+    ("uniform", "beta"), ("uniform", "continuous"), ("laplace", "normal"), ("beta", "uniform"),
+    ("continuous", "beta"), ("continuous", "uniform"),
     ("pareto", "uniform"),
 ]  # fmt: skip
 PAIRS = [(FROM[p], TO[q]) for q, p in NAMES]

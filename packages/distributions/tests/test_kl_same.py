@@ -10,11 +10,16 @@ from taeda import distributions as D
 
 #: (p, from where to where it lies), q
 PAIRS = [
-    ((D.Normal(t(0.3), t(1.2)), -12, 12), D.Normal(t(-0.5), t(2.0))), ((D.Laplace(t(0.3), t(1.2)), -30, 30), D.Laplace(t(-0.5), t(2.0))),
-    ((D.Gamma(t(2.5), t(1.2)), 1e-9, 40), D.Gamma(t(1.5), t(2.0))), ((D.Beta(t(2.5), t(1.2)), 1e-12, 1 - 1e-12), D.Beta(t(1.5), t(2.0))),
-    ((D.Exponential(t(2.5)), 0, 20), D.Exponential(t(0.3))), ((D.Gumbel(t(0.3), t(1.2)), -6, 50), D.Gumbel(t(-0.5), t(2.0))),
+    ((D.Normal(t(0.3), t(1.2)), -12, 12), D.Normal(t(-0.5), t(2.0))),
+    ((D.Laplace(t(0.3), t(1.2)), -30, 30), D.Laplace(t(-0.5), t(2.0))),
+    ((D.Gamma(t(2.5), t(1.2)), 1e-9, 40), D.Gamma(t(1.5), t(2.0))),
+    ((D.Beta(t(2.5), t(1.2)), 1e-12, 1 - 1e-12), D.Beta(t(1.5), t(2.0))),
+    ((D.Exponential(t(2.5)), 0, 20), D.Exponential(t(0.3))),
+    ((D.Gumbel(t(0.3), t(1.2)), -6, 50), D.Gumbel(t(-0.5), t(2.0))),
     ((D.Uniform(t(0.2), t(0.9)), 0.2, 0.9 - 1e-15), D.Uniform(t(0.0), t(3.0))),
-    ((D.ContinuousBernoulli(t(0.3)), 0, 1), D.ContinuousBernoulli(t(0.8))), ((D.HalfNormal(t(1.0)), 0, 9), D.HalfNormal(t(2.0))), ((D.Pareto(t(2.0), t(6.0)), 2, 400), D.Pareto(t(1.0), t(3.0))),
+    ((D.ContinuousBernoulli(t(0.3)), 0, 1), D.ContinuousBernoulli(t(0.8))),
+    ((D.HalfNormal(t(1.0)), 0, 9), D.HalfNormal(t(2.0))),
+    ((D.Pareto(t(2.0), t(6.0)), 2, 400), D.Pareto(t(1.0), t(3.0))),
     ((D.LogNormal(t(0.3), t(0.5)), 1e-3, 60), D.LogNormal(t(0.0), t(0.7))),
 ]  # fmt: skip
 

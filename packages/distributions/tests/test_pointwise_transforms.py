@@ -8,9 +8,12 @@ from taeda import distributions as D
 from taeda.distributions import transforms
 
 RISING = [
-    transforms.ExpTransform(), transforms.SigmoidTransform(), transforms.TanhTransform(), transforms.SoftplusTransform(),
-    transforms.PowerTransform(t(1.5)), transforms.PowerTransform(t(-2.0)), transforms.AffineTransform(1.0, -2.0),
-    transforms.AffineTransform(t([1.0, 2.0, 3.0]), 2.0), transforms.AffineTransform(0.5, t([1.0, -2.0, 3.0]), event_dim=1),
+    transforms.ExpTransform(), transforms.SigmoidTransform(), transforms.TanhTransform(),
+    transforms.SoftplusTransform(),
+    transforms.PowerTransform(t(1.5)), transforms.PowerTransform(t(-2.0)),
+    transforms.AffineTransform(1.0, -2.0),
+    transforms.AffineTransform(t([1.0, 2.0, 3.0]), 2.0),
+    transforms.AffineTransform(0.5, t([1.0, -2.0, 3.0]), event_dim=1),
     transforms.CumulativeDistributionTransform(D.Normal(t(0.0), 1.0)),
 ]  # fmt: skip
 each = pytest.mark.parametrize("f", RISING, ids=lambda f: type(f).__name__)

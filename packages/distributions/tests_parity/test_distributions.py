@@ -17,14 +17,19 @@ import taeda.distributions as our_distributions
 COVARIANCE = np.array([[2.0, 0.3], [0.3, 1.0]])
 #: constructor arguments; lists are tensors
 CASES: list[tuple[str, tuple[Any, ...]]] = [
-    *((name, ([0.1, -2.0], [1.0, 0.5])) for name in ("Normal", "Laplace", "Cauchy", "Gumbel", "LogNormal", "VonMises")),
-    *((name, ([0.5, 2.0], [1.5, 3.0])) for name in ("Gamma", "Beta", "InverseGamma", "Kumaraswamy", "Weibull", "Pareto", "Uniform")),
-    *((name, ([0.5, 2.0],)) for name in ("Exponential", "Chi2", "HalfNormal", "HalfCauchy", "Poisson", "StudentT")),
+    *((name, ([0.1, -2.0], [1.0, 0.5])) for name in ("Normal", "Laplace", "Cauchy", "Gumbel",
+        "LogNormal", "VonMises")),
+    *((name, ([0.5, 2.0], [1.5, 3.0])) for name in ("Gamma", "Beta", "InverseGamma", "Kumaraswamy",
+        "Weibull", "Pareto", "Uniform")),
+    *((name, ([0.5, 2.0],)) for name in ("Exponential", "Chi2", "HalfNormal", "HalfCauchy",
+        "Poisson", "StudentT")),
     *((name, ([0.2, 0.9],)) for name in ("Bernoulli", "Geometric", "ContinuousBernoulli")),
-    *((name, ([[0.2, 0.3, 0.5], [1.0, 0.2, 1.0]],)) for name in ("Categorical", "OneHotCategorical", "Dirichlet")),
+    *((name, ([[0.2, 0.3, 0.5], [1.0, 0.2, 1.0]],)) for name in ("Categorical", "OneHotCategorical",
+        "Dirichlet")),
     ("Bernoulli", (None, [0.2, -0.5])), ("Categorical", (None, [[0.2, 0.3], [1.0, 0.0]])),
     ("FisherSnedecor", ([3.0, 5.0], [4.5, 2.0])), ("StudentT", ([3.0, 0.5], [0.0, 1.0], [1.0, 2.0])),
-    ("Binomial", (5, [0.2, 0.9])), ("NegativeBinomial", ([3.0, 2.0], [0.2, 0.9])), ("Multinomial", (5, [[0.2, 0.8], [0.5, 0.5]])),
+    ("Binomial", (5, [0.2, 0.9])), ("NegativeBinomial", ([3.0, 2.0], [0.2, 0.9])),
+    ("Multinomial", (5, [[0.2, 0.8], [0.5, 0.5]])),
     ("MultivariateNormal", ([[0.0, 1.0], [2.0, 3.0]], COVARIANCE)), ("Wishart", ([3.0, 4.0], COVARIANCE)),
     ("LowRankMultivariateNormal", ([0.0, 1.0], [[1.0], [0.5]], [0.5, 1.0])), ("LKJCholesky", (3, [0.5, 2.0])),
 ]  # fmt: skip

@@ -129,10 +129,13 @@ class Lazy(Base):
 
 
 class Sharded(Base):
-    """Rows of a matrix, or of a vector, in parts, as a rank for each would have them; what is not known to work on parts is gathered."""
+    """Rows of a matrix, or of a vector, in parts, as a rank for each would have them; what is not
+    known to work on parts is gathered.
+    """
 
     local: ClassVar[int] = 0
-    POINTWISE = (aten.add.Tensor, aten.mul.Tensor, aten.div.Tensor, aten.sqrt.default, aten.neg.default, aten.clone.default,
+    POINTWISE = (aten.add.Tensor, aten.mul.Tensor, aten.div.Tensor, aten.sqrt.default,
+                 aten.neg.default, aten.clone.default,
                  aten.detach.default, aten.zeros_like.default)  # fmt: skip
 
     @staticmethod
@@ -181,7 +184,9 @@ class Sharded(Base):
 
 
 class Nested(Base):
-    """Rows of different lengths in one buffer with offsets: the batch is first, the longest length is claimed."""
+    """Rows of different lengths in one buffer with offsets: the batch is first, the longest length
+    is claimed.
+    """
 
     @staticmethod
     def __new__(cls, buffer, lengths, requires_grad=False):

@@ -1,4 +1,6 @@
-"""Modules and packed sequences get the methods of a device type of one's own, whether nn is loaded before or after they are asked for."""
+"""Modules and packed sequences get the methods of a device type of one's own, whether nn is loaded
+before or after they are asked for.
+"""
 
 import subprocess
 import sys

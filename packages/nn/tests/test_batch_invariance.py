@@ -1,4 +1,6 @@
-"""With use_deterministic_algorithms, a sample's result has the same bits in any batch and on any number of threads."""
+"""With use_deterministic_algorithms, a sample's result has the same bits in any batch and on any
+number of threads.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,8 @@ CASES = {
     "GRUCell": [(lambda: nn.GRUCell(100, 20), (100,))],
     "MultiheadAttention": [(SelfAttention, (10, 16))],
     "TransformerEncoderLayer": [(lambda: nn.TransformerEncoderLayer(16, 4, 40, batch_first=True), (7, 16))],
-    "TransformerDecoderLayer": [(lambda: ToItself(nn.TransformerDecoderLayer(16, 4, 40, batch_first=True)), (7, 16))],
+    "TransformerDecoderLayer": [(lambda: ToItself(nn.TransformerDecoderLayer(16, 4, 40,
+        batch_first=True)), (7, 16))],
     "Transformer": [(lambda: ToItself(nn.Transformer(16, 4, 1, 1, 40, batch_first=True)), (5, 16))],
     "BatchNorm1d": [(lambda: nn.BatchNorm1d(19), (19,))],
     "BatchNorm2d": [(lambda: nn.BatchNorm2d(6), (6, 5, 7))],
@@ -131,10 +134,14 @@ CASES |= {name: [(getattr(nn, name), (37,))] for name in _ONE_INPUT.split()}
 
 # Why a layer has no case above.
 ELSEWHERE = {
-    "containers and their bases": "Module Sequential ModuleList ModuleDict ParameterList ParameterDict Container RNNBase RNNCellBase "
+    "containers and their "
+    "bases": "Module Sequential ModuleList ModuleDict ParameterList ParameterDict Container "
+             "RNNBase RNNCellBase "
     "TransformerEncoder TransformerDecoder SyncBatchNorm CrossMapLRN2d Parameter",
-    "numbers are only moved or dropped": "ChannelShuffle PixelShuffle PixelUnshuffle Unflatten Fold Unfold Embedding MaxUnpool1d "
-    "MaxUnpool2d MaxUnpool3d UpsamplingNearest2d UpsamplingBilinear2d GLU Threshold Dropout1d Dropout2d Dropout3d FeatureAlphaDropout "
+    "numbers are only moved or "
+    "dropped": "ChannelShuffle PixelShuffle PixelUnshuffle Unflatten Fold Unfold Embedding MaxUnpool1d "
+    "MaxUnpool2d MaxUnpool3d UpsamplingNearest2d UpsamplingBilinear2d GLU Threshold Dropout1d "
+    "Dropout2d Dropout3d FeatureAlphaDropout "
     "FractionalMaxPool2d FractionalMaxPool3d",
     "bags of words, no batch of samples": "EmbeddingBag",
     "a head with clusters": "AdaptiveLogSoftmaxWithLoss",

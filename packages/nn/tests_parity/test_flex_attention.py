@@ -64,7 +64,10 @@ def lists(mask):
 
 
 def facts(mask):
-    names = "kv_num_blocks kv_indices full_kv_num_blocks full_kv_indices q_num_blocks q_indices full_q_num_blocks full_q_indices"
+    names = (
+        "kv_num_blocks kv_indices full_kv_num_blocks full_kv_indices q_num_blocks q_indices "
+        "full_q_num_blocks full_q_indices"
+    )
     return [*(getattr(mask, n) for n in names.split()), mask.shape, mask.numel(), mask.to_dense()]
 
 

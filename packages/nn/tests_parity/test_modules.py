@@ -1,4 +1,6 @@
-"""Modules equal torch's: names of their state, repr, results, gradients and buffers, in training and evaluation."""
+"""Modules equal torch's: names of their state, repr, results, gradients and buffers, in training
+and evaluation.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ CASES = [
     ("nn.AdaptiveAvgPool1d(3)", SEQUENCE),
     ("nn.AdaptiveAvgPool2d((2, 3))", IMAGE),
     ("nn.AdaptiveMaxPool2d(2)", IMAGE),
-    *((f"nn.{name}()", VECTOR) for name in ("ReLU", "GELU", "SiLU", "Sigmoid", "Tanh", "Softplus", "LeakyReLU", "ELU")),
+    *((f"nn.{name}()", VECTOR) for name in ("ReLU", "GELU", "SiLU", "Sigmoid", "Tanh", "Softplus",
+        "LeakyReLU", "ELU")),
     ("nn.Softmax(dim=1)", VECTOR),
     ("nn.LogSoftmax(dim=-1)", VECTOR),
     ("nn.GELU(approximate='tanh')", VECTOR),

@@ -1,4 +1,6 @@
-"""Orthogonal parametrizations against torch's: first values, values of a given matrix, gradients, names of what is saved."""
+"""Orthogonal parametrizations against torch's: first values, values of a given matrix, gradients,
+names of what is saved.
+"""
 
 from __future__ import annotations
 

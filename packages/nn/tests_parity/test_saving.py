@@ -1,4 +1,6 @@
-"""Whole modules that torch saved are ours after loading and compute the same; layers that we saved are torch's."""
+"""Whole modules that torch saved are ours after loading and compute the same; layers that we saved
+are torch's.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,11 @@ CASES = {
     "GRU": lambda m: (m.nn.GRU(4, 5, batch_first=True), (3, 2, 4)),
     "attention": lambda m: (m.nn.TransformerEncoderLayer(4, 2, activation="gelu"), (3, 2, 4)),
     "encoder": lambda m: (
-        m.nn.TransformerEncoder(m.nn.TransformerEncoderLayer(4, 2, batch_first=True), 2, enable_nested_tensor=False), (3, 2, 4)
+        m.nn.TransformerEncoder(m.nn.TransformerEncoderLayer(4, 2, batch_first=True), 2,
+            enable_nested_tensor=False), (3, 2, 4)
     ),
-    "containers": lambda m: (m.nn.Sequential(m.nn.ModuleList([m.nn.Linear(4, 4)])[0], m.nn.Dropout(0.5)), (2, 4)),
+    "containers": lambda m: (m.nn.Sequential(m.nn.ModuleList([m.nn.Linear(4, 4)])[0],
+        m.nn.Dropout(0.5)), (2, 4)),
     "pooling": lambda m: (m.nn.Sequential(m.nn.MaxPool2d(2), m.nn.Upsample(scale_factor=2)), (1, 2, 4, 4)),
 }  # fmt: skip
 

@@ -28,7 +28,8 @@ def tree(t):
 
 def facts(module):
     return [
-        (n, v.tolist() if isinstance(v, type(module)) or hasattr(v, "tolist") else v, str(getattr(v, "dtype", "")))
+        (n, v.tolist() if isinstance(v, type(module)) or hasattr(v, "tolist") else v,
+            str(getattr(v, "dtype", "")))
         for n, v in module.state_dict().items()
     ]  # fmt: skip
 
@@ -56,7 +57,8 @@ LOADS = [
     (lambda t, s: s.update({"a.weight": [1, 2]}), {}),
     (lambda t, s: s.update({"a.weight": t.ones(3, 2, dtype=t.float64) * 7}), {}),
     (lambda t, s: s.update({"a.weight": t.ones(3, 2, dtype=t.float64) * 7}), {"assign": True}),
-    (lambda t, s: s.update({"a.weight": t.nn.Parameter(t.ones(3, 2), requires_grad=False)}), {"assign": True}),
+    (lambda t, s: s.update({"a.weight": t.nn.Parameter(t.ones(3, 2), requires_grad=False)}),
+        {"assign": True}),
     (lambda t, s: s.update({"b.0.num_batches_tracked": t.tensor(5)}), {}),
     (lambda t, s: s.pop("b.0.num_batches_tracked"), {}),
     (lambda t, s: (s.pop("b.0.num_batches_tracked"), setattr(s, "_metadata", {})), {}),
@@ -264,9 +266,12 @@ def replaced(t):
 
 
 CASES = [
-    extra_comes_back, extra_is_missing, extra_is_not_wanted, unsaved_names_are_unexpected, shared, lazy, lazy_into_made,
-    meta_takes_only_by_assignment, into_a_given_dict, metadata, kept_variables, parameter_list, module_dict, order_of_state_hooks,
-    hooks_may_clear_what_is_wrong, order_of_call_hooks, pre_hook_with_a_wrong_result, before_init, without_its_bias, replaced,
+    extra_comes_back, extra_is_missing, extra_is_not_wanted, unsaved_names_are_unexpected, shared,
+    lazy, lazy_into_made,
+    meta_takes_only_by_assignment, into_a_given_dict, metadata, kept_variables, parameter_list,
+    module_dict, order_of_state_hooks,
+    hooks_may_clear_what_is_wrong, order_of_call_hooks, pre_hook_with_a_wrong_result, before_init,
+    without_its_bias, replaced,
 ]  # fmt: skip
 
 
@@ -276,15 +281,24 @@ def test_case(case):
 
 
 ONE = [
-    "m.load_state_dict([1])", "m.load_state_dict(None)", "list(m.state_dict(prefix='x.'))", "m.to('meta').load_state_dict(m.state_dict())",
-    "t.nn.Module().register_buffer('a.b', t.ones(1))", "t.nn.Module().register_buffer('', t.ones(1))", "m.a.register_buffer('weight', t.ones(1))",
-    "m.a.register_buffer('x', [1])", "m.a.register_parameter('x', t.ones(1))", "setattr(m.a, 'weight', t.ones(1))",
-    "m.a.register_parameter('x', t.nn.Parameter(t.ones(1)) * 2)", "m.a.add_module('x', 3)", "m.a.add_module('forward', t.nn.ReLU())",
-    "m.a.nothing", "m.get_parameter('x')", "m.get_submodule('b.5')", "m.get_submodule('a.weight')", "m.get_submodule('')",
-    "m.get_parameter('b.0')", "m.get_buffer('b.0.weight')", "m.get_buffer('b.0.running_mean').tolist()", "m.set_submodule('', t.nn.Tanh())",
-    "m.set_submodule('b.7', t.nn.Tanh(), strict=True)", "m.to(t.float64).state_dict()", "m.half().state_dict()", "m.to(t.int64)",
-    "m.to_empty(device='meta').a.weight.device.type", "[n for n, _ in m.named_buffers()]", "[n for n, _ in m.named_children()]",
-    "m.train('x')", "m.requires_grad_(False).a.weight.requires_grad", "[n for n, _ in m.named_modules(prefix='p')]",
+    "m.load_state_dict([1])", "m.load_state_dict(None)", "list(m.state_dict(prefix='x.'))",
+    "m.to('meta').load_state_dict(m.state_dict())",
+    ("t.nn.Module().register_buffer('a.b', "
+    "t.ones(1))"), "t.nn.Module().register_buffer('', t.ones(1))", "m.a.register_buffer('weight', t.ones(1))",
+    ("m.a.register_buffer('x', "
+    "[1])"), "m.a.register_parameter('x', t.ones(1))", "setattr(m.a, 'weight', t.ones(1))",
+    ("m.a.register_parameter('x', t.nn.Parameter(t.ones(1)) * "
+    "2)"), "m.a.add_module('x', 3)", "m.a.add_module('forward', t.nn.ReLU())",
+    "m.a.nothing", "m.get_parameter('x')", "m.get_submodule('b.5')", "m.get_submodule('a.weight')",
+    "m.get_submodule('')",
+    "m.get_parameter('b.0')", "m.get_buffer('b.0.weight')",
+    "m.get_buffer('b.0.running_mean').tolist()", "m.set_submodule('', t.nn.Tanh())",
+    ("m.set_submodule('b.7', t.nn.Tanh(), "
+    "strict=True)"), "m.to(t.float64).state_dict()", "m.half().state_dict()", "m.to(t.int64)",
+    "m.to_empty(device='meta').a.weight.device.type", "[n for n, _ in m.named_buffers()]",
+    "[n for n, _ in m.named_children()]",
+    "m.train('x')", "m.requires_grad_(False).a.weight.requires_grad",
+    "[n for n, _ in m.named_modules(prefix='p')]",
 ]  # fmt: skip
 
 

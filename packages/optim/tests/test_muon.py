@@ -60,7 +60,8 @@ def test_refusals():
         optim.Muon([taeda.ones(3).requires_grad_()])
     matrix = taeda.ones(2, 3).requires_grad_()
     matrix.grad = taeda.ones(2, 3)
-    for options, fact in (({"adjust_lr_fn": "x"}, "x is not supported"), ({"lr": -1.0}, "Learning rate"), ({"momentum": -1.0}, "momentum"),
+    for options, fact in (({"adjust_lr_fn": "x"}, "x is not supported"),
+                          ({"lr": -1.0}, "Learning rate"), ({"momentum": -1.0}, "momentum"),
                           ({"lr": taeda.ones(2)}, "1-element")):  # fmt: skip
         with pytest.raises(ValueError, match=fact):
             optim.Muon([matrix], **options)

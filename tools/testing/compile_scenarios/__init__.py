@@ -1,7 +1,8 @@
 """Programs that are called, changed around, and called again: each gives the same with and without compile.
 
-A scenario takes `compile`, or a function that leaves programs as they are, and returns all results. `thrice` calls a
-program often enough that a captured graph is trusted and runs by itself. A module holds the scenarios of one subject.
+A scenario takes `compile`, or a function that leaves programs as they are, and returns all results.
+`thrice` calls a program often enough that a captured graph is trusted and runs by itself. A module
+holds the scenarios of one subject.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Images with argparse, meters that are reduced, synchronized batch norm and a validation: the form of the large example."""
+"""Images with argparse, meters that are reduced, synchronized batch norm and a validation: the form
+of the large example.
+"""
 
 import argparse
 import os

@@ -1,4 +1,6 @@
-"""A character model in the form of a well-known small script: `ddp` from RANK, accumulation, raw_model, evaluation."""
+"""A character model in the form of a well-known small script: `ddp` from RANK, accumulation,
+raw_model, evaluation.
+"""
 
 import math
 import os

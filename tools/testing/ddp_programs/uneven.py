@@ -1,4 +1,6 @@
-"""Ranks with inputs of uneven number, a sharded optimizer, gathered metrics, functional collectives with gradients."""
+"""Ranks with inputs of uneven number, a sharded optimizer, gathered metrics, functional collectives
+with gradients.
+"""
 
 import os
 

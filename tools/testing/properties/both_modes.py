@@ -1,4 +1,6 @@
-"""Forward and backward mode are one derivative: <v, J t> of a tangent t equals <J* v, t> of the cotangent v, for every row."""
+"""Forward and backward mode are one derivative: <v, J t> of a tangent t equals <J* v, t> of the
+cotangent v, for every row.
+"""
 
 from __future__ import annotations
 

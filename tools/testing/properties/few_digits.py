@@ -1,6 +1,8 @@
-"""In a dtype of few digits a call gives what it gives for the same numbers in many digits, rounded; gradients too.
+"""In a dtype of few digits a call gives what it gives for the same numbers in many digits, rounded;
+gradients too.
 
-How far rounding may carry is measured: the call in many digits is made again with every input moved by one unit of the short dtype.
+How far rounding may carry is measured: the call in many digits is made again with every input moved
+by one unit of the short dtype.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ APART = {
         ("_linalg_eig", "eig", "eigvals"), "the order of eigenvalues is open where rounding decides"
     ),
 }
-_SMALLEST = {"float16": 2.0**-24, "complex32": 2.0**-24, "bfloat16": 2.0**-133, "complex64": 2.0**-149}  # fmt: skip
+_SMALLEST = {"float16": 2.0**-24, "complex32": 2.0**-24, "bfloat16": 2.0**-133,
+    "complex64": 2.0**-149}  # fmt: skip
 #: beyond, a number that is right within rounding may be infinite
 _LARGEST = {"float16": 32752.0, "complex32": 32752.0}
 _EPSILONS = {
@@ -41,7 +44,8 @@ _STEPS = {
 }
 #: rows whose complex results are vectors of which only the sizes of elements are fixed: any phase is as right
 _FREE_PHASE = {"_linalg_eigh", "eigh", "_linalg_svd", "svd"}
-#: rows whose slope rounding chooses, as of equal distances any may count and of two numbers the correlation is 1 or -1
+#: rows whose slope rounding chooses, as of equal distances any may count and of two numbers the
+#: correlation is 1 or -1
 _FREE_SLOPE = {"cdist", "triplet_margin_loss", "corrcoef"}
 _MOVED = 2.0  # times what the moved inputs change
 

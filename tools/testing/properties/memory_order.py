@@ -1,7 +1,8 @@
-"""An operation of a tensor equals that of its contiguous copy, however the tensor lies in memory; gradients too.
+"""An operation of a tensor equals that of its contiguous copy, however the tensor lies in memory;
+gradients too.
 
-Bit by bit where elements are computed or moved one by one, or drawn at random; where many are summed, the order of sums may
-follow memory, and the values are close.
+Bit by bit where elements are computed or moved one by one, or drawn at random; where many are
+summed, the order of sums may follow memory, and the values are close.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ APART = {
         "what it gives holds no values",
     ),
 }
-#: views that exist for some layouts only, and kernels that take what another kernel made as it is; both refuse the rest
+#: views that exist for some layouts only, and kernels that take what another kernel made as it is;
+#: both refuse the rest
 _PARTIAL = {
     *(
         "view",
@@ -122,7 +124,9 @@ def _one(
 
 
 def _moved(sample: Sample, layout: Change) -> tuple[Sample | None, Sample]:
-    """The sample with tensors laid out otherwise, and with contiguous copies of those; None if nothing changes."""
+    """The sample with tensors laid out otherwise, and with contiguous copies of those; None if
+    nothing changes.
+    """
     written = {id(t) for t in sample.written()}
     changed = False
 
@@ -139,7 +143,9 @@ def _moved(sample: Sample, layout: Change) -> tuple[Sample | None, Sample]:
 
 
 def _whole(sample: Sample, t: taeda.Tensor, layout: Change) -> bool:
-    """Whether repeated numbers would make the call another: places that are written twice, matrices without inverse."""
+    """Whether repeated numbers would make the call another: places that are written twice, matrices
+    without inverse.
+    """
     repeats = layout not in LAYOUTS.values() or layout.__name__ in OVERLAPPING
     named = sample.row.family in _MATRICES or sample.row.schema.name in _VARIANCES
     special = named or not (t.is_floating_point() or t.is_complex())

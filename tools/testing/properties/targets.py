@@ -1,4 +1,6 @@
-"""`out=` of every kind holds what the call gives without it, or is refused; a refusal leaves the inputs as they were."""
+"""`out=` of every kind holds what the call gives without it, or is refused; a refusal leaves the
+inputs as they were.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _PLAIN = ("fresh", "empty", "transposed", "stepped", "offset", "channels_last")
 
 
 def faults(row: Row, dtype: str, *, seed: int = 0, **sizes: int) -> Iterator[str]:
-    """Every sample of a row that has `out=`, with targets fresh, laid out otherwise, of other shapes and dtypes, and its inputs."""
+    """Every sample of a row that has `out=`, with targets fresh, laid out otherwise, of other
+    shapes and dtypes, and its inputs.
+    """
     if "out" not in row.variants or row.schema.qualified in APART:
         return
     for sample in samples(row, dtype, seed=seed, **sizes):

@@ -1,13 +1,15 @@
-"""Valid calls of every row of the op table, at any dtype and size: what tests over the whole table start from.
+"""Valid calls of every row of the op table, at any dtype and size: what tests over the whole table
+start from.
 
     for sample in samples("add.Tensor", "float32", n=7):
         sample.call()                        # taeda.add(x, y)
         sample.map(strided).call()           # the same numbers, other tensors
 
-A family's calls stand in `<family>.txt`: a row, perhaps a mark that says which dtypes it is for (a kind of `_MARKS`, or one
-dtype), and the arguments of its calls, separated by ` ; `. The arguments are Python; `_numbers.Maker` has the names in them (`x(m, n)` is a tensor of numbers).
-Rows whose arguments are tensors of one shape have no line: `_plain` writes their calls from the schema.
-What a sample holds depends on its row, dtype, sizes and seed alone.
+A family's calls stand in `<family>.txt`: a row, perhaps a mark that says which dtypes it is for (a
+kind of `_MARKS`, or one dtype), and the arguments of its calls, separated by ` ; `. The arguments
+are Python; `_numbers.Maker` has the names in them (`x(m, n)` is a tensor of numbers). Rows whose
+arguments are tensors of one shape have no line: `_plain` writes their calls from the schema. What a
+sample holds depends on its row, dtype, sizes and seed alone.
 """
 
 from __future__ import annotations
@@ -95,7 +97,8 @@ def samples(
 ) -> Iterator[Sample]:
     """The calls of a row in `dtype` (its own where None is given); none if the row is not for that dtype.
 
-    A dtype that a row's mark allows may still be refused by the op, by NotImplementedError or another RuntimeError.
+    A dtype that a row's mark allows may still be refused by the op, by NotImplementedError or
+    another RuntimeError.
     """
     row = ROWS[row] if isinstance(row, str) else row
     dtype = dtype or default_dtype(row)

@@ -1,4 +1,6 @@
-"""Calls of rows whose arguments are tensors of one shape: written from the schema, and from where the function is defined."""
+"""Calls of rows whose arguments are tensors of one shape: written from the schema, and from where
+the function is defined.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,10 @@ __all__ = ["plain"]
 
 # which numbers an argument takes: u lies in (0.1, 0.9), p in (0.5, 3)
 _WITHIN = dict.fromkeys("acos asin atanh erfinv ndtri logit log_ndtr".split(), "u({})")
-_POSITIVE = "digamma entr igamma igammac lgamma log log10 log1p log2 reciprocal rsqrt sqrt xlog1py xlogy zeta _standard_gamma_grad"
+_POSITIVE = (
+    "digamma entr igamma igammac lgamma log log10 log1p log2 reciprocal rsqrt sqrt xlog1py xlogy "
+    "zeta _standard_gamma_grad"
+)
 _WITHIN |= dict.fromkeys(_POSITIVE.split(), "p({})")
 _WITHIN |= {"acosh": "p({}) + 1", "float_power": "p({})", "zeta": "p({}) + 1"}
 _DIVISORS = "div floor_divide remainder fmod".split()

@@ -41,7 +41,8 @@ def test_a_text_is_called_with_its_defaults():
 
 @pytest.mark.parametrize(
     ("key", "args", "kwargs"),
-    [("sin", (X,), {}), ("nothing", (X,), {}), ("cov", (X[0], 1, 2), {}), ("cov", (), {}), ("cov", (X[0],), {"input": X[0]}),
+    [("sin", (X,), {}), ("nothing", (X,), {}), ("cov", (X[0], 1, 2), {}), ("cov", (), {}),
+     ("cov", (X[0],), {"input": X[0]}),
      ("cov", (X[0],), {"unknown": 1}), ("cov", ([1.0, 2.0],), {})],
 )  # fmt: skip
 def test_what_it_is_not_for_is_declined(key, args, kwargs):

@@ -14,9 +14,12 @@ from taeda.func import vmap
 
 @pytest.mark.parametrize(
     ("function", "key"),
-    [(taeda.sum, "sum"), (taeda.Tensor.sum, "sum"), (taeda.linalg.norm, "linalg.norm"), (taeda.fft.fft, "fft.fft"),
-     (taeda.Tensor.__add__, "add"), (taeda.Tensor.__and__, "bitwise_and"), (taeda.Tensor.__invert__, "bitwise_not"),
-     (taeda.Tensor.__getitem__, "method.getitem"), (taeda.Tensor.__len__, "method.len"), (operator.mod, "mod")],
+    [(taeda.sum, "sum"), (taeda.Tensor.sum, "sum"), (taeda.linalg.norm, "linalg.norm"),
+     (taeda.fft.fft, "fft.fft"),
+     (taeda.Tensor.__add__, "add"), (taeda.Tensor.__and__, "bitwise_and"),
+     (taeda.Tensor.__invert__, "bitwise_not"),
+     (taeda.Tensor.__getitem__, "method.getitem"), (taeda.Tensor.__len__, "method.len"),
+     (operator.mod, "mod")],
 )  # fmt: skip
 def test_functions_and_methods_have_one_name(function, key):
     assert key_of(function) == key

@@ -1,4 +1,6 @@
-"""vmap of every row of the op table is the loop over its samples: here the families whose rules have no file of their own."""
+"""vmap of every row of the op table is the loop over its samples: here the families whose rules
+have no file of their own.
+"""
 
 from __future__ import annotations
 

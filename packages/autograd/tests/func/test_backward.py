@@ -46,7 +46,8 @@ def test_vjp():
         (lambda: grad(lambda x: x)(X), RuntimeError, "return a scalar Tensor, got tensor with 1 dims"),
         (lambda: grad(lambda x: x.sum().reshape(1))(X), RuntimeError, "got tensor with 1 dims"),
         (lambda: grad(lambda x: 3.0)(X), RuntimeError, "return a Tensor, got <class 'float'>"),
-        (lambda: grad(lambda x: x.sum(), has_aux=True)(X), RuntimeError, r"should be a tuple: \(output, aux\)"),
+        (lambda: grad(lambda x: x.sum(), has_aux=True)(X), RuntimeError,
+            r"should be a tuple: \(output, aux\)"),
         (lambda: vjp(cube, X)[1](values(1, 2)), RuntimeError, r"Mismatch in shape.*\[2\].*\[3\]"),
     ],
 )  # fmt: skip

@@ -57,7 +57,8 @@ def test_transforms_inside_a_dual_level():
     [
         (lambda: jvp(cube, X, X), RuntimeError, "Expected primals to be a tuple"),
         (lambda: jvp(cube, (X,), (values(1, 2),)), RuntimeError, "different size"),
-        (lambda: jvp(lambda x: taeda.ones(2), (X,), (X,), strict=True), RuntimeError, "output of f is independent of the inputs"),
+        (lambda: jvp(lambda x: taeda.ones(2), (X,), (X,), strict=True), RuntimeError,
+            "output of f is independent of the inputs"),
         (lambda: linearize(cube, X)[1](values(1, 2)), RuntimeError, r"tangent:0 with shape .*\[2\].*\[3\]"),
     ],
 )  # fmt: skip

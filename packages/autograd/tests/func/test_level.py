@@ -29,7 +29,8 @@ def test_levels_are_not_confused():
 
 def test_results_have_no_graph_of_the_transforms_own():
     for made in (
-        grad(lambda x: (x * x).sum())(X), jacrev(cube)(X), jacfwd(cube)(X), vjp(cube, X)[0], vjp(cube, X)[1](X)[0],
+        grad(lambda x: (x * x).sum())(X), jacrev(cube)(X), jacfwd(cube)(X), vjp(cube, X)[0],
+        vjp(cube, X)[1](X)[0],
         jvp(cube, (X,), (X,))[1], linearize(cube, X)[0], linearize(cube, X)[1](X),
     ):  # fmt: skip
         assert not made.requires_grad
@@ -38,7 +39,8 @@ def test_results_have_no_graph_of_the_transforms_own():
 def test_backward_goes_through():
     p = X.clone().requires_grad_()
     for made in (
-        grad(lambda x: cube(x).sum())(p), jvp(cube, (p,), (values(1, 1, 1),))[1], vjp(cube, p)[1](values(1, 1, 1))[0],
+        grad(lambda x: cube(x).sum())(p), jvp(cube, (p,), (values(1, 1, 1),))[1],
+        vjp(cube, p)[1](values(1, 1, 1))[0],
         linearize(cube, p)[1](values(1, 1, 1)), jacrev(cube)(p).sum(0), jacfwd(cube)(p).sum(0),
     ):  # fmt: skip
         (slope,) = taeda.autograd.grad(made.sum(), p)
@@ -80,10 +82,12 @@ def test_callers_tensors_are_left_alone():
 @pytest.mark.parametrize(
     ("run", "error", "text"),
     [
-        (lambda: grad(lambda x: x.sum())(X.long()), RuntimeError, "floating point and complex dtype .* got taeda.int64"),
+        (lambda: grad(lambda x: x.sum())(X.long()), RuntimeError,
+            "floating point and complex dtype .* got taeda.int64"),
         (lambda: grad(lambda x: x.sum())(3.0), ValueError, "must be Tensor, got <class 'float'>"),
         (lambda: grad(lambda x: x.mul_(2).sum())(X), RuntimeError, "leaf Variable that requires grad"),
-        (lambda: grad(lambda x: x.mul_(2).sum())(X.clone().requires_grad_() * 1), RuntimeError, "wrote in place into one of its inputs"),
+        (lambda: grad(lambda x: x.mul_(2).sum())(X.clone().requires_grad_() * 1), RuntimeError,
+            "wrote in place into one of its inputs"),
     ],
 )  # fmt: skip
 def test_refusals(run, error, text):

@@ -17,7 +17,8 @@ CALLS = {
     "corrcoef": (taeda.corrcoef, (3, 5)),
     "cdist 1": (lambda a, b: taeda.cdist(a, b, 1), (3, 2), (4, 2)),
     "cdist 2": (taeda.cdist, (3, 2), (2, 4, 2)),
-    "cdist by a product": (lambda a, b: taeda.cdist(a, b, compute_mode="use_mm_for_euclid_dist"), (3, 2), (4, 2)),
+    "cdist by a "
+    "product": (lambda a, b: taeda.cdist(a, b, compute_mode="use_mm_for_euclid_dist"), (3, 2), (4, 2)),
     "cdist 3": (lambda a, b: taeda.cdist(a, b, 3), (3, 2), (4, 2)),
     "renorm": (lambda x: x.renorm(2, 0, 1), (3, 4)),
     "trace": (taeda.trace, (3, 4)),

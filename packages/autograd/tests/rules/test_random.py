@@ -8,9 +8,12 @@ import taeda
 from taeda.autograd import forward_ad, gradcheck
 
 WRITES = {
-    "uniform_": lambda x: x.uniform_(), "normal_": lambda x: x.normal_(), "exponential_": lambda x: x.exponential_(),
-    "bernoulli_": lambda x: x.bernoulli_(0.5), "log_normal_": lambda x: x.log_normal_(), "random_": lambda x: x.random_(),
-    "cauchy_": lambda x: x.cauchy_(), "geometric_": lambda x: x.geometric_(0.5), "bernoulli_ by tensor": lambda x: x.bernoulli_(taeda.full((3,), 0.5)),
+    "uniform_": lambda x: x.uniform_(), "normal_": lambda x: x.normal_(),
+    "exponential_": lambda x: x.exponential_(),
+    "bernoulli_": lambda x: x.bernoulli_(0.5), "log_normal_": lambda x: x.log_normal_(),
+    "random_": lambda x: x.random_(),
+    "cauchy_": lambda x: x.cauchy_(), "geometric_": lambda x: x.geometric_(0.5),
+    "bernoulli_ by tensor": lambda x: x.bernoulli_(taeda.full((3,), 0.5)),
 }  # fmt: skip
 
 
@@ -26,7 +29,8 @@ def test_what_is_overwritten_gets_no_gradient(name):
 
 @pytest.mark.parametrize(
     "draw",
-    [lambda p: taeda.bernoulli(p), lambda p: taeda.poisson(p), lambda p: taeda.normal(p, 1.0), lambda p: taeda.normal(0.0, p),
+    [lambda p: taeda.bernoulli(p), lambda p: taeda.poisson(p), lambda p: taeda.normal(p, 1.0),
+     lambda p: taeda.normal(0.0, p),
      lambda p: taeda.normal(p, p), lambda p: taeda.binomial(taeda.full((3,), 5.0), p)],
 )  # fmt: skip
 def test_parameters_get_none_or_zero(draw):

@@ -1,4 +1,6 @@
-"""Each operator against the loop that it stands for: values, gradients, transforms, compiled; and what it refuses."""
+"""Each operator against the loop that it stands for: values, gradients, transforms, compiled; and
+what it refuses.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,9 @@ def test_each_sample_of_a_batch(name):
 @pytest.mark.parametrize("wants_gradients", [False, True])
 @pytest.mark.parametrize("name", PAIRS)
 def test_compiled_it_is_the_same(name, wants_gradients):
-    """As a graph, unless the number of steps is the value of a tensor; gradients have the bits of the program, too."""
+    """As a graph, unless the number of steps is the value of a tensor; gradients have the bits of
+    the program, too.
+    """
     operator, loop = PAIRS[name]
     f = taeda.compile(lambda x: operator(x) * 2)
     for k in range(4):
@@ -111,5 +115,8 @@ def test_compiled_it_is_the_same(name, wants_gradients):
 
 
 def test_nothing_of_it_is_loaded_before_it_is_named():
-    code = "import sys, taeda; assert not any('higher_order' in m for m in sys.modules); taeda._higher_order_ops.scan"
+    code = (
+        "import sys, taeda; assert not any('higher_order' in m for m in sys.modules); "
+        "taeda._higher_order_ops.scan"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -19,8 +19,11 @@ REFUSED = {
         lambda: ops.while_loop(lambda i: True, lambda i: (taeda.cat([i, i]),), (ONE,)),
         RuntimeError, r"must stay a taeda.float32 tensor of shape \[1\] on cpu, got .*\[2\]",
     ),
-    "other type": (lambda: ops.while_loop(lambda i: True, lambda i: (i * 1.5,), (1,)), RuntimeError, "type int, got"),
-    "alias": (lambda: ops.while_loop(lambda i: True, lambda i: (i.view(1),), (ONE,)), RuntimeError, "return a clone"),
+    "other "
+    "type": (lambda: ops.while_loop(lambda i: True, lambda i: (i * 1.5,), (1,)), RuntimeError,
+        "type int, got"),
+    "alias": (lambda: ops.while_loop(lambda i: True, lambda i: (i.view(1),), (ONE,)), RuntimeError,
+        "return a clone"),
     "write": (
         lambda: ops.while_loop(lambda i: True, lambda i: (i.add_(0) + 1,), (taeda.ones(1),)),
         RuntimeError, "body_fn writes to its inputs",

@@ -1,4 +1,6 @@
-"""Guards: each kind holds while nothing changed, fails for the change that it is there for, and says so in words."""
+"""Guards: each kind holds while nothing changed, fails for the change that it is there for, and
+says so in words.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,10 @@ from taeda.compiler._guards import Guards, same_value
     ("a", "b", "same"),
     [
         (1, 1, True), (1, 1.0, False), (True, 1, False), (0.0, -0.0, False), (math.nan, float("nan"), True),
-        ("ab", "".join(["a", "b"]), True), ((1, 2), (1, 3), False), ([], [], False), (taeda.float32, taeda.float32, True),
-        (taeda.Size([2]), taeda.Size([2]), True), (1j, complex(0, 1), True), (None, False, False), (slice(1), slice(1), True),
+        ("ab", "".join(["a", "b"]), True), ((1, 2), (1, 3), False), ([], [], False),
+        (taeda.float32, taeda.float32, True),
+        (taeda.Size([2]), taeda.Size([2]), True), (1j, complex(0, 1), True), (None, False, False),
+        (slice(1), slice(1), True),
     ],
 )  # fmt: skip
 def test_values_are_the_same_by_equality_or_by_identity(a, b, same):
@@ -165,8 +169,10 @@ def parameter_of_a_module():
     return lambda g: g.module(module), lambda: setattr(module, "bias", None), "Linear"
 
 
-KINDS = [attribute, attribute_of_an_odd_name, method, item, item_of_a_list, variable, no_variable, cell, contents, order,
-         contents_of_a_list, contents_but_one, keys, absent, defaults, keyword_defaults, expression, mode_of_a_module,
+KINDS = [attribute, attribute_of_an_odd_name, method, item, item_of_a_list, variable, no_variable,
+         cell, contents, order,
+         contents_of_a_list, contents_but_one, keys, absent, defaults, keyword_defaults, expression,
+         mode_of_a_module,
          parameter_of_a_module]  # fmt: skip
 
 

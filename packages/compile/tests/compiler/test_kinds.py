@@ -36,8 +36,10 @@ class Tagged(taeda.Tensor):
 
 @pytest.mark.parametrize(
     ("value", "immutable"),
-    [(1, True), ("a", True), (None, True), (2.5, True), (taeda.float32, True), (taeda.device("cpu"), True), (Color.RED, True),
-     (slice(1), True), (taeda.Size([1]), True), ((1,), False), ([], False), (object(), False), (taeda.ones(1), False)],
+    [(1, True), ("a", True), (None, True), (2.5, True), (taeda.float32, True),
+     (taeda.device("cpu"), True), (Color.RED, True),
+     (slice(1), True), (taeda.Size([1]), True), ((1,), False), ([], False), (object(), False),
+     (taeda.ones(1), False)],
 )  # fmt: skip
 def test_values_of_which_equality_says_all(value, immutable):
     assert _kinds.is_immutable(value) is immutable
@@ -45,7 +47,8 @@ def test_values_of_which_equality_says_all(value, immutable):
 
 @pytest.mark.parametrize(
     ("value", "plain"),
-    [(taeda.ones(1), True), (nn.Parameter(taeda.ones(1)), True), (taeda.ones(1).as_subclass(Tagged), False), (1, False)],
+    [(taeda.ones(1), True), (nn.Parameter(taeda.ones(1)), True),
+        (taeda.ones(1).as_subclass(Tagged), False), (1, False)],
 )  # fmt: skip
 def test_plain_tensors(value, plain):
     assert _kinds.is_plain_tensor(value) is plain
@@ -69,8 +72,10 @@ def test_instances_whose_state_is_in_attributes(value, plain):
 
 @pytest.mark.parametrize(
     ("module", "known"),
-    [("taeda.nn.functional", True), ("taeda.nn.modules.conv", True), ("taeda.nn.modulesx", False), ("taeda._tensor.printing", False),
-     ("taeda.optim.adam", True), ("taeda.optim.lr_scheduler", False), ("taeda.optim.swa_utils", False), ("os", False)],
+    [("taeda.nn.functional", True), ("taeda.nn.modules.conv", True), ("taeda.nn.modulesx", False),
+     ("taeda._tensor.printing", False),
+     ("taeda.optim.adam", True), ("taeda.optim.lr_scheduler", False),
+     ("taeda.optim.swa_utils", False), ("os", False)],
 )  # fmt: skip
 def test_parts_of_the_library_that_are_modelled(module, known):
     assert _kinds.is_library(module) is known

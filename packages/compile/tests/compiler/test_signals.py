@@ -1,4 +1,6 @@
-"""A signal may come at any line, and its handler may raise: the error is the user's, and the graph is not to blame."""
+"""A signal may come at any line, and its handler may raise: the error is the user's, and the graph
+is not to blame.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ def always_graphs(monkeypatch):
 
 
 class Block(nn.Module):
-    """One of several shapes: a chain, a residual, an input used twice, weights used twice, draws and a buffer."""
+    """One of several shapes: a chain, a residual, an input used twice, weights used twice, draws
+    and a buffer.
+    """
 
     def __init__(self, kind, width=6):
         super().__init__()

@@ -15,7 +15,9 @@ from taeda import fx, nn
 
 
 def edit(graph: fx.Graph, kind: int, a: int, b: int) -> None:
-    """One of the edits that the interface offers, between nodes chosen by numbers, in the order that makes sense."""
+    """One of the edits that the interface offers, between nodes chosen by numbers, in the order
+    that makes sense.
+    """
     nodes = [n for n in graph.nodes if n.op != "output"]
     first, second = sorted((nodes[a % len(nodes)], nodes[b % len(nodes)]))
     match kind % 7:

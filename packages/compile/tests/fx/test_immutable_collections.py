@@ -22,12 +22,15 @@ def test_arguments_cannot_be_changed_behind_the_graph():
 
 
 LIST_CHANGES = [
-    lambda v: v.append(1), lambda v: v.extend([1]), lambda v: v.insert(0, 1), lambda v: v.pop(), lambda v: v.remove(1), lambda v: v.clear(),
-    lambda v: v.sort(), lambda v: v.reverse(), lambda v: v.__setitem__(0, 1), lambda v: v.__delitem__(0), lambda v: v.__iadd__([1]),
+    lambda v: v.append(1), lambda v: v.extend([1]), lambda v: v.insert(0, 1), lambda v: v.pop(),
+    lambda v: v.remove(1), lambda v: v.clear(),
+    lambda v: v.sort(), lambda v: v.reverse(), lambda v: v.__setitem__(0, 1),
+    lambda v: v.__delitem__(0), lambda v: v.__iadd__([1]),
     lambda v: v.__imul__(2),
 ]  # fmt: skip
 DICT_CHANGES = [
-    lambda v: v.update(a=1), lambda v: v.pop("a"), lambda v: v.popitem(), lambda v: v.setdefault("b", 1), lambda v: v.clear(),
+    lambda v: v.update(a=1), lambda v: v.pop("a"), lambda v: v.popitem(),
+    lambda v: v.setdefault("b", 1), lambda v: v.clear(),
     lambda v: v.__setitem__("a", 1), lambda v: v.__delitem__("a"), lambda v: v.__ior__({"a": 1}),
 ]  # fmt: skip
 

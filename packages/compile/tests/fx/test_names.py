@@ -24,8 +24,10 @@ def place():
 
 @pytest.mark.parametrize(
     ("function", "name"),
-    [(taeda.relu, "taeda.relu"), (operator.add, "operator.add"), (len, "len"), (nn.functional.interpolate, "taeda.nn.functional.interpolate"),
-     (taeda.linalg.inv, "taeda.linalg.inv"), (place, f"{__name__}.place"), (lambda: 0, None), (functools.partial(place), None)],
+    [(taeda.relu, "taeda.relu"), (operator.add, "operator.add"), (len, "len"),
+     (nn.functional.interpolate, "taeda.nn.functional.interpolate"),
+     (taeda.linalg.inv, "taeda.linalg.inv"), (place, f"{__name__}.place"), (lambda: 0, None),
+     (functools.partial(place), None)],
 )  # fmt: skip
 def test_functions_are_found_again_by_their_name(function, name):
     assert qualified_name(function) == name
@@ -41,8 +43,10 @@ def test_what_is_not_there(path):
 
 @pytest.mark.parametrize(
     ("op", "target", "wanted"),
-    [("call_module", "layers.0.convOne", "layers_0_conv_one"), ("call_method", "__add__", "add"), ("call_function", operator.iadd, "add"),
-     ("call_function", operator.getitem, "getitem"), ("call_function", nn.ReLU, "re_lu"), ("placeholder", "xIn", "x_in")],
+    [("call_module", "layers.0.convOne", "layers_0_conv_one"), ("call_method", "__add__", "add"),
+     ("call_function", operator.iadd, "add"),
+     ("call_function", operator.getitem, "getitem"), ("call_function", nn.ReLU, "re_lu"),
+     ("placeholder", "xIn", "x_in")],
 )  # fmt: skip
 def test_what_a_node_would_like_to_be_called(op, target, wanted):
     assert candidate(op, target) == wanted

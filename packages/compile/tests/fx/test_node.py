@@ -55,7 +55,10 @@ def test_text_of_a_graph():
         "    %y : [num_users=1] = placeholder[target=y](default=3)",
         "    %add : [num_users=1] = call_function[target=operator.add](args = (%x, %y), kwargs = {})",
         "    %topk : [num_users=1] = call_function[target=taeda.topk](args = (%add, 2), kwargs = {dim: -1})",
-        "    %getitem : [num_users=1] = call_function[target=operator.getitem](args = (%topk, 0), kwargs = {})",
+        (
+            "    %getitem : [num_users=1] = call_function[target=operator.getitem](args = (%topk, 0), "
+            "kwargs = {})"
+        ),
         "    return getitem",
     ]
     assert gm.graph._table().splitlines()[2].split()[:3] == ["placeholder", "x", "x"]

@@ -1,5 +1,7 @@
 # ruff: noqa: N999 - the name that programs of the field expect
-"""Entry points of the core under the name that programs of the field expect; `_nn` holds the operations of nn."""
+"""Entry points of the core under the name that programs of the field expect; `_nn` holds the
+operations of nn.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Ways of working that may be chosen before they are the default: what converting and loading a module does to its parameters."""
+"""Ways of working that may be chosen before they are the default: what converting and loading a
+module does to its parameters.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _chosen = {"overwrite": False, "swap": False}
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
-    """Whether `Module.to` and its like put new parameters into the module, instead of new memory into the old ones."""
+    """Whether `Module.to` and its like put new parameters into the module, instead of new memory
+    into the old ones.
+    """
     _chosen["overwrite"] = value
 
 
@@ -23,7 +27,8 @@ def get_overwrite_module_params_on_conversion() -> bool:
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
-    """Whether `Module.to` and its like, and `load_state_dict`, exchange parameters by `swap_tensors`; comes before overwriting.
+    """Whether `Module.to` and its like, and `load_state_dict`, exchange parameters by
+    `swap_tensors`; comes before overwriting.
 
     Loading then asks `parameter.module_load(value)` what to exchange it with.
     """

@@ -72,22 +72,30 @@ _EXPORTS = {
     **dict.fromkeys(("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), "random"),
     **dict.fromkeys(("save", "load"), "serialization"),
     **dict.fromkeys(
-        ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum", "histogramdd", "lu", "meshgrid", "pca_lowrank", "resize_as_", "svd_lowrank", "tensordot", "unique", "unique_consecutive"),
+        ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
+            "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum", "histogramdd", "lu",
+            "meshgrid", "pca_lowrank", "resize_as_", "svd_lowrank", "tensordot", "unique",
+            "unique_consecutive"),
         "functional",
     ),
     **dict.fromkeys(
-        ("detach_", "get_device", "get_file_path", "init_num_threads", "is_distributed", "is_same_size", "is_vulkan_available",
+        ("detach_", "get_device", "get_file_path", "init_num_threads", "is_distributed",
+         "is_same_size", "is_vulkan_available",
          "to_dlpack"),
         "_torch_names.tensor_facts",
     ),
     **dict.fromkeys(
-        ("affine_grid_generator", "alpha_dropout", "alpha_dropout_", "conv_tbc", "cosine_similarity", "ctc_loss", "embedding_bag",
-         "embedding_renorm_", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
-         "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "norm_except_dim", "pairwise_distance", "pdist"),
+        ("affine_grid_generator", "alpha_dropout", "alpha_dropout_", "conv_tbc",
+         "cosine_similarity", "ctc_loss", "embedding_bag",
+         "embedding_renorm_", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout",
+         "feature_dropout_",
+         "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "norm_except_dim",
+         "pairwise_distance", "pdist"),
         "nn._top",
     ),
     **dict.fromkeys(
-        ("gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"), "nn._top_recurrent"
+        ("gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
+            "rnn_tanh_cell"), "nn._top_recurrent"
     ),
     **dict.fromkeys(
         ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"
@@ -99,24 +107,33 @@ _EXPORTS = {
     "vmap": "func",
     "set_printoptions": "_tensor.printing",
     **dict.fromkeys(
-        ("BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
+        ("BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
+         "HalfTensor", "IntTensor", "LongTensor",
          "ShortTensor", "set_default_tensor_type"),
         "_tensor.legacy_types",
     ),
     "from_dlpack": "utils.dlpack",
     **dict.fromkeys(("autocast", "GradScaler"), "amp"),
     **dict.fromkeys(
-        ("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
-         "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
-         "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+        ("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+         "get_autocast_cpu_dtype",
+         "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
+         "is_autocast_cpu_enabled",
+         "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
+         "set_autocast_cpu_enabled",
          "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"),
         "_layers.autocast",
     ),
     **dict.fromkeys((
-        "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms"),
+        "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode",
+        "get_float32_matmul_precision", "get_num_interop_threads",
+        "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled",
+        "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+        "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms"),
         "_settings",
     ),
-    **dict.fromkeys(("_assert", "cond", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum"), "_torch_names.symbolic"),
+    **dict.fromkeys(("_assert", "cond", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min",
+        "sym_not", "sym_sum"), "_torch_names.symbolic"),
     **dict.fromkeys(("compiled_with_cxx11_abi", "get_device_module"), "_torch_names.build_facts"),
     "from_file": "_tensor.creation",
     "Tag": "_library.tags",
@@ -124,7 +141,8 @@ _EXPORTS = {
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
     **dict.fromkeys(
         (f"{kind}Storage" for kind in (
-            "BFloat16", "Bool", "Byte", "Char", "ComplexDouble", "ComplexFloat", "Double", "Float", "Half", "Int", "Long", "QInt32",
+            "BFloat16", "Bool", "Byte", "Char", "ComplexDouble", "ComplexFloat", "Double", "Float",
+            "Half", "Int", "Long", "QInt32",
             "QInt8", "QUInt2x4", "QUInt4x2", "QUInt8", "Short",
         )),
         "storage",
@@ -132,7 +150,10 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "__config__", "__future__", "accelerator", "array_api", "backends", "cpu", "mps", "mtia", "quasirandom", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "hub", "linalg", "signal", "special", "types", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
+            "__config__", "__future__", "accelerator", "array_api", "backends", "cpu", "mps",
+            "mtia", "quasirandom", "xpu", "random", "testing", "overrides", "serialization",
+            "return_types", "functional", "fft", "hub", "linalg", "signal", "special", "types",
+            "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
         )
     },
 }  # fmt: skip

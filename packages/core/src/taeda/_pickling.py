@@ -2,9 +2,10 @@
 
     memory, dtype, (sizes, strides), (conj bit, neg bit), requires_grad, attributes
 
-A pickle holds the bytes that the tensor reaches, gaps between its elements included, so that strides survive. `copy.copy`
-uses the same description but never pickles `memory`: its copy lies on the same bytes. A subclass is described as a class
-around a plain tensor; taeda.multiprocessing describes the plain one differently, and so shares both.
+A pickle holds the bytes that the tensor reaches, gaps between its elements included, so that
+strides survive. `copy.copy` uses the same description but never pickles `memory`: its copy lies on
+the same bytes. A subclass is described as a class around a plain tensor; taeda.multiprocessing
+describes the plain one differently, and so shares both.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def _describe_dispatching(tensor: Tensor) -> tuple[Any, ...]:
 
     if tensor.data_ptr():
         raise TypeError(
-            f"cannot pickle a {type(tensor).__name__}: its operators run in __torch_dispatch__ and it has memory of its own. "
+            f"cannot pickle a {type(tensor).__name__}: its operators run in __torch_dispatch__ and "
+            "it has memory of its own. "
             "Define __reduce_ex__, or make it with _make_wrapper_subclass"
         )
     claims = (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(), tensor.dtype)

@@ -1,4 +1,6 @@
-"""Switches of a process: repeatable results, precision of products, warnings, threads between operations, tiny numbers."""
+"""Switches of a process: repeatable results, precision of products, warnings, threads between
+operations, tiny numbers.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from ._native import core as _core
 __all__ = [
     "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
     "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled",
-    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+    "set_num_interop_threads",
     "set_warn_always", "use_deterministic_algorithms",
 ]  # fmt: skip
 
@@ -38,10 +41,12 @@ def _flag(value: Any, asked: str) -> bool:
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for results that repeat bit for bit.
 
-    Operations here are written to do so anyway, with any number of threads, so none refuses. Two things change. `empty` and
-    its forms are filled (`taeda.utils.deterministic.fill_uninitialized_memory`). And a sample's result has the same bits in
-    whatever batch it comes: products and convolutions no longer take another way for few rows or images, which costs time
-    there. Holds for the layers of `nn` in eval mode. TypeError for no bool.
+    Operations here are written to do so anyway, with any number of threads, so none refuses. Two
+    things change. `empty` and its forms are filled
+    (`taeda.utils.deterministic.fill_uninitialized_memory`). And a sample's result has the same bits
+    in whatever batch it comes: products and convolutions no longer take another way for few rows or
+    images, which costs time there. Holds for the layers of `nn` in eval mode. TypeError for no
+    bool.
 
     >>> use_deterministic_algorithms(True)
     >>> taeda.empty(2).tolist()
@@ -93,7 +98,8 @@ def get_deterministic_debug_mode() -> int:
 def set_float32_matmul_precision(precision: str) -> None:
     """Allow products of float32 to be less precise: "highest", "high" or "medium".
 
-    A permission, which the kernels here do not need: they compute in float32. Another word warns and changes nothing.
+    A permission, which the kernels here do not need: they compute in float32. Another word warns
+    and changes nothing.
     """
     if precision not in _PRECISIONS:
         warn(
@@ -109,7 +115,9 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_warn_always(b: bool) -> None:
-    """Whether a warning that would come once should come each time. Ours come each time; Python's filters decide."""
+    """Whether a warning that would come once should come each time.
+    Ours come each time; Python's filters decide.
+    """
     _Chosen.warn_always = _flag(b, "set_warn_always(): argument 'b'")
 
 

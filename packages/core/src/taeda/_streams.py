@@ -1,7 +1,7 @@
 """`Stream` and `Event` for a program that is written for any device.
 
-On the processor a stream has nothing in it: work is done when its call returns. So its questions answer yes, waiting returns at once,
-and an event is the time at which it was recorded.
+On the processor a stream has nothing in it: work is done when its call returns. So its questions
+answer yes, waiting returns at once, and an event is the time at which it was recorded.
 """
 
 from __future__ import annotations
@@ -38,10 +38,12 @@ def _elsewhere(device: Any, name: str) -> Any:
 
 
 class Stream(metaclass=abc.ABCMeta):
-    """Work of a device that is done in order: `taeda.cuda.Stream` for a CUDA device, and one for the processor.
+    """Work of a device that is done in order: `taeda.cuda.Stream` for a CUDA device, and one for
+    the processor.
 
-    `device` is the accelerator by default, where there is one, and else the processor; a lower `priority` is served first. Within
-    `with stream:` work goes there. RuntimeError for devices without streams.
+    `device` is the accelerator by default, where there is one, and else the processor; a lower
+    `priority` is served first. Within `with stream:` work goes there. RuntimeError for devices
+    without streams.
 
     >>> stream = Stream("cpu")
     >>> stream.query()
@@ -94,13 +96,17 @@ class Stream(metaclass=abc.ABCMeta):
         return hash((self.device, self.stream_id))
 
     def __repr__(self) -> str:
-        return f"taeda.Stream device_type={self.device.type}, device_index={self.device_index}, stream_id={self.stream_id}"
+        return (
+            f"taeda.Stream device_type={self.device.type}, device_index={self.device_index}, "
+            f"stream_id={self.stream_id}"
+        )
 
 
 class Event(metaclass=abc.ABCMeta):
     """A mark in the work of a device: `taeda.cuda.Event` for a CUDA device, a time for the processor.
 
-    With `enable_timing` the time between two can be read. `blocking` changes how a device is waited for; `interprocess` must be False.
+    With `enable_timing` the time between two can be read. `blocking` changes how a device is waited
+    for; `interprocess` must be False.
 
     >>> begin, end = Event("cpu", enable_timing=True), Event("cpu", enable_timing=True)
     >>> begin.record()
@@ -148,7 +154,9 @@ class Event(metaclass=abc.ABCMeta):
         """Wait for the mark, which is reached."""
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this mark to another; ValueError unless both have `enable_timing` and were recorded."""
+        """Milliseconds from this mark to another; ValueError unless both have `enable_timing` and
+        were recorded.
+        """
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._at is None or end_event._at is None:
@@ -156,4 +164,7 @@ class Event(metaclass=abc.ABCMeta):
         return (end_event._at - self._at) / 1e6
 
     def __repr__(self) -> str:
-        return f"taeda.Event device_type={self.device.type}, device_index=-1, event_flag={int(self.enable_timing)}, event_id=0"
+        return (
+            f"taeda.Event device_type={self.device.type}, device_index=-1, "
+            f"event_flag={int(self.enable_timing)}, event_id=0"
+        )

@@ -9,7 +9,8 @@ __all__ = ["warn"]
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """`warnings.warn` at the innermost frame outside of taeda: so each line of a program is told once, and filters know it.
+    """`warnings.warn` at the innermost frame outside of taeda: so each line of a program is told
+    once, and filters know it.
 
     If every frame is of taeda (a thread of its own), at the outermost.
     """

@@ -1,6 +1,7 @@
 """The accelerator of this machine: CUDA devices, where there are some.
 
-Questions have answers anywhere; what needs a device raises RuntimeError where there is none, in words that programs look for.
+Questions have answers anywhere; what needs a device raises RuntimeError where there is none, in
+words that programs look for.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ __all__ = [
 def _need() -> None:
     if not cuda.is_available():
         raise RuntimeError(
-            "Cannot access accelerator device when none is available. Ask taeda.accelerator.is_available() before."
+            "Cannot access accelerator device when none is available. Ask "
+            "taeda.accelerator.is_available() before."
         )
 
 

@@ -60,7 +60,8 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Size:
                 raise RuntimeError(f"broadcast_shapes: negative size {size} in {shape}")
             if made[d] != size and made[d] != 1 and size != 1:
                 raise RuntimeError(
-                    f"broadcast_shapes: sizes {made[d]} and {size} do not match at dimension {d} of {[tuple(s) for s in lists]}"
+                    f"broadcast_shapes: sizes {made[d]} and {size} do not match at dimension {d} "
+                    f"of {[tuple(s) for s in lists]}"
                 )
             made[d] = size if made[d] == 1 else made[d]
     return Size(made)
@@ -206,10 +207,11 @@ def lu(
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """About the q largest singular values of A (of A - M), with their vectors: (U, S, V) with A near U diag(S) V^H.
+    """About the q largest singular values of A (of A - M), with their vectors: (U, S, V) with A
+    near U diag(S) V^H.
 
-    A random projection, sharpened by `niter` steps of subspace iteration (Halko, Martinsson and Tropp 2011). Draws
-    from the default generator. ValueError for a negative q or niter.
+    A random projection, sharpened by `niter` steps of subspace iteration (Halko, Martinsson and
+    Tropp 2011). Draws from the default generator. ValueError for a negative q or niter.
 
     >>> svd_lowrank(taeda.ones(4, 3), q=1)[1].shape
     taeda.Size([1])
@@ -286,15 +288,18 @@ def histogramdd(
     wanted = [bins] * n if isinstance(bins, int) else list(bins)
     if len(wanted) != n:
         raise RuntimeError(
-            f"histogramdd(): the innermost dimension of input ({n}) should have as many bins, but got {len(wanted)}"
+            f"histogramdd(): the innermost dimension of input ({n}) should have as many bins, but "
+            f"got {len(wanted)}"
         )
     if range is not None and len(range) != 2 * n:
         raise RuntimeError(
-            f"histogramdd(): for a {n}-dimensional histogram range should have {2 * n} elements, but got {len(range)}"
+            f"histogramdd(): for a {n}-dimensional histogram range should have {2 * n} elements, "
+            f"but got {len(range)}"
         )
     if weight is not None and weight.shape != input.shape[:-1]:
         raise RuntimeError(
-            "histogramdd(): if weight tensor is provided it should have the same shape as the input tensor excluding "
+            "histogramdd(): if weight tensor is provided it should have the same shape as the "
+            "input tensor excluding "
             f"its innermost dimension, but got {list(weight.shape)} for {list(input.shape)}"
         )
     points = input.reshape(-1, n)
@@ -336,7 +341,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 
 
 def einsum(*args: Any) -> Tensor:
-    """Sum of products by Einstein's convention: `einsum("ij,jk->ik", a, b)`, or with numbered dimensions after each tensor.
+    """Sum of products by Einstein's convention: `einsum("ij,jk->ik", a, b)`, or with numbered
+    dimensions after each tensor.
 
     RuntimeError for subscripts that do not fit the tensors.
 
@@ -345,7 +351,8 @@ def einsum(*args: Any) -> Tensor:
     """
     if len(args) < 2:
         raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or operands with their subscript lists"
+            "einsum(): must specify the equation string and at least one operand, or operands with "
+            "their subscript lists"
         )
     call = _core.functions[""]["einsum"]
     if not isinstance(args[0], str):
@@ -393,7 +400,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.dim(), b.dim()):
             raise RuntimeError(
-                f"tensordot expects dims >= 0 and at most the rank of both, but got dims={dims} for ranks {a.dim()} and {b.dim()}"
+                f"tensordot expects dims >= 0 and at most the rank of both, but got dims={dims} "
+                f"for ranks {a.dim()} and {b.dim()}"
             )
         left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:

@@ -1,6 +1,7 @@
 """Weights from the network, and models from a folder with a `hubconf.py`.
 
-Files lie in `get_dir()`: TORCH_HOME, or $XDG_CACHE_HOME/torch, or ~/.cache/torch, and there in `hub`, as programs expect.
+Files lie in `get_dir()`: TORCH_HOME, or $XDG_CACHE_HOME/torch, or ~/.cache/torch, and there in
+`hub`, as programs expect.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def download_url_to_file(
 ) -> None:
     """Write what lies at `url` to the file `dst`, which is there whole or not at all.
 
-    With `hash_prefix` its SHA-256 has to begin so: RuntimeError otherwise, and no file. `progress` shows bytes on stderr.
+    With `hash_prefix` its SHA-256 has to begin so: RuntimeError otherwise, and no file. `progress`
+    shows bytes on stderr.
     """
     request = urllib.request.Request(url, headers={"User-Agent": "taeda.hub"})
     digest = hashlib.sha256()
@@ -83,9 +85,11 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = True,
 ) -> Any:
-    """What `taeda.load` reads from the file at `url`, kept in `model_dir` (`checkpoints` of `get_dir()`) for the next time.
+    """What `taeda.load` reads from the file at `url`, kept in `model_dir` (`checkpoints` of
+    `get_dir()`) for the next time.
 
-    With `check_hash` the name has to end in part of its SHA-256, as in `model-5c106cde.pth`, and the content has to fit.
+    With `check_hash` the name has to end in part of its SHA-256, as in `model-5c106cde.pth`, and
+    the content has to fit.
     """
     import taeda
 
@@ -120,7 +124,8 @@ def _entries(folder: str) -> ModuleType:
 def _folder(name: Any, source: str) -> str:
     if source != "local":
         raise NotImplementedError(
-            f"hub: code is not fetched and run from {source}: clone {name} and give the folder with source='local'"
+            f"hub: code is not fetched and run from {source}: clone {name} and give the folder "
+            "with source='local'"
         )
     return os.path.expanduser(os.fspath(name))
 
@@ -154,7 +159,8 @@ def load(
     skip_validation: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """What the function `model` of a folder's `hubconf.py` returns for the arguments. That code runs: trust it first.
+    """What the function `model` of a folder's `hubconf.py` returns for the arguments.
+    That code runs: trust it first.
 
     NotImplementedError unless source is "local".
     """

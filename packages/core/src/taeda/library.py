@@ -85,10 +85,11 @@ def _name_of(op: Any, function: str) -> str:
 def define(
     qualname: Any, schema: str, *, lib: Library | None = None, tags: Tag | Sequence[Tag] = ()
 ) -> Any:
-    """Define an operator by its name "mylib::sin" and its schema "(Tensor x) -> Tensor". It lives as long as `lib`, if given.
+    """Define an operator by its name "mylib::sin" and its schema "(Tensor x) -> Tensor".
+    It lives as long as `lib`, if given.
 
-    `define(lib, "sin(Tensor x) -> Tensor")` is a decorator of its implementation. Raises ValueError for a name without
-    namespace, RuntimeError for an operator that exists.
+    `define(lib, "sin(Tensor x) -> Tensor")` is a decorator of its implementation. Raises ValueError
+    for a name without namespace, RuntimeError for an operator that exists.
 
     >>> define("doc::third", "(Tensor x) -> Tensor")
     >>> impl("doc::third", "cpu", lambda x: x / 3)
@@ -100,7 +101,8 @@ def define(
     namespace, name = split_name(qualname)
     if not schema.lstrip().startswith("("):
         raise ValueError(
-            f'define(qualname, schema): expected schema to look like e.g. "(Tensor x) -> Tensor" but got "{schema}"'
+            'define(qualname, schema): expected schema to look like e.g. "(Tensor x) -> Tensor" '
+            f'but got "{schema}"'
         )
     (lib or _library_of(namespace)).define(name + schema.strip(), tags=as_tags(tags))
 
@@ -122,7 +124,8 @@ def impl(
     *,
     lib: Library | None = None,
 ) -> Any:
-    """Give an operator an implementation for device types ("cpu", "cuda", "meta"), or for all of them ("default").
+    """Give an operator an implementation for device types ("cpu", "cuda", "meta"), or for all of
+    them ("default").
 
     Without `func` a decorator. `impl(lib, name, dispatch_key)` is a decorator too.
     """
@@ -188,9 +191,11 @@ def register_fake(
     _stacklevel: int = 1,
     allow_override: bool = False,
 ) -> Any:
-    """Say what calls on meta tensors give: a function of the same parameters, which reads no data. Without `func` a decorator.
+    """Say what calls on meta tensors give: a function of the same parameters, which reads no data.
+    Without `func` a decorator.
 
-    For a size that depends on data it asks `get_ctx().new_dynamic_size()`. RuntimeError if the operator has one.
+    For a size that depends on data it asks `get_ctx().new_dynamic_size()`. RuntimeError if the
+    operator has one.
 
     >>> import taeda
     >>> @custom_op("doc::linear", mutates_args=())
@@ -227,13 +232,14 @@ def register_autograd(
 ) -> None:
     """Give an operator a derivative.
 
-    `backward(ctx, *grads)` gets one gradient per result (a list for a list of Tensors) and returns one per positional argument,
-    None where there is none. `setup_context(ctx, inputs, output)` runs after the kernel of a recorded call, saves what
-    backward needs with `ctx.save_for_backward` or as attributes, and gets `keyword_only_inputs` besides `inputs` if there are
-    such arguments. Written in differentiable operations, backward can be differentiated again.
+    `backward(ctx, *grads)` gets one gradient per result (a list for a list of Tensors) and returns
+    one per positional argument, None where there is none. `setup_context(ctx, inputs, output)` runs
+    after the kernel of a recorded call, saves what backward needs with `ctx.save_for_backward` or
+    as attributes, and gets `keyword_only_inputs` besides `inputs` if there are such arguments.
+    Written in differentiable operations, backward can be differentiated again.
 
-    Raises AttributeError if there is no such operator, RuntimeError if it writes its arguments, NotImplementedError if a
-    keyword-only argument is a Tensor.
+    Raises AttributeError if there is no such operator, RuntimeError if it writes its arguments,
+    NotImplementedError if a keyword-only argument is a Tensor.
     """
     rules.set_autograd(_name_of(op, "register_autograd"), backward, setup_context)
 
@@ -246,7 +252,8 @@ def register_torch_dispatch(
     *,
     lib: Library | None = None,
 ) -> Any:
-    """Say what a TorchDispatchMode does with this operator: `func(mode, op, types, args, kwargs)`, in place of its method.
+    """Say what a TorchDispatchMode does with this operator: `func(mode, op, types, args, kwargs)`,
+    in place of its method.
 
     Without `func` a decorator. RuntimeError if there is such a rule.
     """
@@ -264,10 +271,12 @@ def register_vmap(
 ) -> Any:
     """Say what an operator gives inside of `vmap`, for all samples at once. Without `func` a decorator.
 
-    `func(info, in_dims, *args, **kwargs)` gets the arguments with all their samples: `in_dims` has the dimension along which they
-    lie, or None, for each positional argument (a list for a list); `info.batch_size` says how many there are,
-    `info.randomness` what draws are to do. It returns the results and, in the same form, where their samples lie. Without such
-    a rule the operator runs sample by sample. A later rule takes the place of an earlier one. With `lib`, the rule goes with it.
+    `func(info, in_dims, *args, **kwargs)` gets the arguments with all their samples: `in_dims` has
+    the dimension along which they lie, or None, for each positional argument (a list for a list);
+    `info.batch_size` says how many there are, `info.randomness` what draws are to do. It returns
+    the results and, in the same form, where their samples lie. Without such a rule the operator
+    runs sample by sample. A later rule takes the place of an earlier one. With `lib`, the rule goes
+    with it.
 
     AttributeError if there is no such operator; RuntimeError, at the call, if `func` returns no pair.
 
@@ -312,7 +321,9 @@ def triton_op(
     mutates_args: str | Sequence[str],
     schema: str | None = None,
 ) -> NoReturn:
-    """Refused: there are no tensors on a device that Triton compiles for. NotImplementedError names what serves instead."""
+    """Refused: there are no tensors on a device that Triton compiles for.
+    NotImplementedError names what serves instead.
+    """
     raise _no_triton(f"triton_op({name!r})")
 
 

@@ -1,4 +1,5 @@
-"""Operators by namespace: `taeda.ops.aten.add.Tensor`, `taeda.ops.mylib.scale`; and libraries that bring new ones.
+"""Operators by namespace: `taeda.ops.aten.add.Tensor`, `taeda.ops.mylib.scale`; and libraries that
+bring new ones.
 
 >>> import taeda
 >>> taeda.ops.aten.relu(taeda.tensor([-1.0, 2.0]))
@@ -28,12 +29,14 @@ _loading = (
 def load_library(path: str | os.PathLike[str]) -> None:
     """Load a shared library that was built against `taeda/abi.h`, and enter its operators into the op table.
 
-    Its operators appear under `taeda.ops.<namespace>`. A kernel that is offered by name alone, without a schema (ABI 1.0),
-    becomes an operator of Tensors in the namespace that the file's name gives: `scale.so` with the kernel "twice" gives
-    `taeda.ops.scale.twice`. A library that was loaded already is not loaded again.
+    Its operators appear under `taeda.ops.<namespace>`. A kernel that is offered by name alone,
+    without a schema (ABI 1.0), becomes an operator of Tensors in the namespace that the file's name
+    gives: `scale.so` with the kernel "twice" gives `taeda.ops.scale.twice`. A library that was
+    loaded already is not loaded again.
 
-    Raises ImportError, which says why: the file is missing, empty or no shared library; it is no extension of taeda; it needs
-    another major or a later minor version of the ABI than `taeda/abi.h` of this core has; it refused to start.
+    Raises ImportError, which says why: the file is missing, empty or no shared library; it is no
+    extension of taeda; it needs another major or a later minor version of the ABI than
+    `taeda/abi.h` of this core has; it refused to start.
     """
     full = str(Path(path).resolve())
     with _loading:

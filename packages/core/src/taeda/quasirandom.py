@@ -1,7 +1,7 @@
 """Sobol's sequence: points that fill the unit cube evenly.
 
-The direction numbers are those that S. Joe and F. Y. Kuo published in 2008 ("Constructing Sobol sequences with better
-two-dimensional projections", the set D6), for the first 2000 dimensions.
+The direction numbers are those that S. Joe and F. Y. Kuo published in 2008 ("Constructing Sobol
+sequences with better two-dimensional projections", the set D6), for the first 2000 dimensions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ __all__ = ["SobolEngine"]
 
 @cache
 def _numbers() -> list[tuple[int, list[int]]]:
-    """For each dimension after the first: its primitive polynomial with all coefficients as bits, and its first numbers."""
+    """For each dimension after the first: its primitive polynomial with all coefficients as bits,
+    and its first numbers.
+    """
     data = zlib.decompress((Path(__file__).parent / "_sobol.z").read_bytes())
     words = memoryview(data).cast("H")
     found, at = [], 0
@@ -31,7 +33,8 @@ def _numbers() -> list[tuple[int, list[int]]]:
 
 
 class SobolEngine:
-    """Draws points of Sobol's sequence in (0 to 1) ** dimension, from its beginning; with `scramble` in random linear order.
+    """Draws points of Sobol's sequence in (0 to 1) ** dimension, from its beginning; with
+    `scramble` in random linear order.
 
     ValueError for a dimension below 1 or above 2000.
 
@@ -72,7 +75,9 @@ class SobolEngine:
     def draw(
         self, n: int = 1, out: Tensor | None = None, dtype: taeda.dtype | None = None
     ) -> Tensor:
-        """The next `n` points, as (n, dimension) in `dtype` or the default one; written to `out` if that is given."""
+        """The next `n` points, as (n, dimension) in `dtype` or the default one; written to `out` if
+        that is given.
+        """
         kind = taeda.get_default_dtype() if dtype is None else dtype
         made = self._points(n).to(taeda.float64) * 2.0**-self.MAXBIT
         made = made.to(kind)
@@ -91,7 +96,8 @@ class SobolEngine:
         if total & (total - 1):
             raise ValueError(
                 "The balance properties of Sobol' points require n to be a power of 2. "
-                f"{self.num_generated} points have been previously generated, then: n={self.num_generated}+2**{m}={total}. "
+                f"{self.num_generated} points have been previously generated, then: "
+                f"n={self.num_generated}+2**{m}={total}. "
                 "If you still want to do this, please use 'SobolEngine.draw()' instead."
             )
         return self.draw(n, out=out, dtype=dtype)

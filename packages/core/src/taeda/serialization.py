@@ -68,21 +68,23 @@ def save(
 ) -> None:
     """Write `obj` to a path, a URL that fsspec opens, or an object with `write`.
 
-    `obj` is a tensor, a number, a text, None, a numpy array, or dicts, lists, tuples and sets of those:
-    what `state_dict()` gives. Tensors that share memory share it after loading, and so do objects
-    that are one object. A path is replaced as a whole or not at all. TypeError for other objects, with
-    the place they were found at. There is no pickling: `pickle_protocol` has no effect.
-    A whole module is recorded by the names of its classes with their fields, and `load` gives it back to those who
-    allow its class; its `state_dict()` loads everywhere, so save that if you can.
-    `progress=True` writes a line to stderr; a function is called with (bytes done, bytes in all).
+    `obj` is a tensor, a number, a text, None, a numpy array, or dicts, lists, tuples and sets of
+    those: what `state_dict()` gives. Tensors that share memory share it after loading, and so do
+    objects that are one object. A path is replaced as a whole or not at all. TypeError for other
+    objects, with the place they were found at. There is no pickling: `pickle_protocol` has no
+    effect. A whole module is recorded by the names of its classes with their fields, and `load`
+    gives it back to those who allow its class; its `state_dict()` loads everywhere, so save that if
+    you can. `progress=True` writes a line to stderr; a function is called with (bytes done, bytes
+    in all).
 
-    `sync` says what a save to a path waits for. However the process ends, and after a loss of power, the path is
-    the old file or the new one, whole. With "full" it is the new one from the moment on when `save` returns (ask for
-    it before you delete another checkpoint); with "normal" a few seconds later. "off" waits for nothing, as
-    `torch.save` does: a loss of power within half a minute may leave a damaged file, which `load` refuses.
+    `sync` says what a save to a path waits for. However the process ends, and after a loss of
+    power, the path is the old file or the new one, whole. With "full" it is the new one from the
+    moment on when `save` returns (ask for it before you delete another checkpoint); with "normal" a
+    few seconds later. "off" waits for nothing, as `torch.save` does: a loss of power within half a
+    minute may leave a damaged file, which `load` refuses.
 
-    `format` is "safetensors", or "pt" for the zip that `torch.load` reads, with each storage whole. By default a name that
-    ends in .pt or .pth gets the zip, and everything else safetensors.
+    `format` is "safetensors", or "pt" for the zip that `torch.load` reads, with each storage whole.
+    By default a name that ends in .pt or .pth gets the zip, and everything else safetensors.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -156,18 +158,19 @@ def load(
 ) -> Any:
     """Read what `save` wrote, or another kind of checkpoint, from a path, a URL or an object with `read`.
 
-    A file is checked before anything is made of it: FormatError (a RuntimeError) says what is
-    wrong with it and what to do, EOFError that it is empty. `mmap=True` maps the file: numbers are read when
-    they are used.
-    The checksums of a mapped file's tensors are compared only with `verify=True`, which reads them all; its
-    header's always, and so are all of a file that is not mapped. `verify=False` reads what is left of a damaged file.
-    `map_location` is a device, a dict of places, or a function of (storage, place) that gives a storage
-    or None; "meta" reads no numbers. `progress` is as for `save`.
-    Loading runs no code. A file with objects of classes, such as a whole module, is refused (FormatError) unless their
-    classes were allowed by `taeda.serialization.add_safe_globals`. `weights_only=False` is your word that you trust the file:
-    then the classes that it names are imported and their code may run, of torch's whole modules too, with a warning that
-    names the file. It is refused where TORCH_FORCE_WEIGHTS_ONLY_LOAD or TAEDA_FORCE_WEIGHTS_ONLY_LOAD is set.
-    `pickle_module` and arguments for it are refused.
+    A file is checked before anything is made of it: FormatError (a RuntimeError) says what is wrong
+    with it and what to do, EOFError that it is empty. `mmap=True` maps the file: numbers are read
+    when they are used. The checksums of a mapped file's tensors are compared only with
+    `verify=True`, which reads them all; its header's always, and so are all of a file that is not
+    mapped. `verify=False` reads what is left of a damaged file. `map_location` is a device, a dict
+    of places, or a function of (storage, place) that gives a storage or None; "meta" reads no
+    numbers. `progress` is as for `save`. Loading runs no code. A file with objects of classes, such
+    as a whole module, is refused (FormatError) unless their classes were allowed by
+    `taeda.serialization.add_safe_globals`. `weights_only=False` is your word that you trust the
+    file: then the classes that it names are imported and their code may run, of torch's whole
+    modules too, with a warning that names the file. It is refused where
+    TORCH_FORCE_WEIGHTS_ONLY_LOAD or TAEDA_FORCE_WEIGHTS_ONLY_LOAD is set. `pickle_module` and
+    arguments for it are refused.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -199,14 +202,18 @@ def load(
 
 
 def _load_trusted(f: Any, map_location: MapLocation, arguments: dict[str, Any]) -> Any:
-    """Load, first as data; if the file holds objects of classes nobody allowed, with the classes that it names."""
+    """Load, first as data; if the file holds objects of classes nobody allowed, with the classes
+    that it names.
+    """
     f = f if isinstance(f, (str, os.PathLike)) else _seekable(_opened_pipe(f))
     if isinstance(f, (str, os.PathLike)) and (is_url(f) or _is_pipe(f)):
         with opened_url(f) if is_url(f) else contextlib.nullcontext(_opened_pipe(f)) as file:
             f = io.BytesIO(file.read())
     if names := get_unsafe_globals_in_checkpoint(f):
         warn(
-            f"{_name(f)} holds objects of {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}: weights_only=False lets it "
+            f"{_name(f)} holds objects of "
+            f"{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}: weights_only=False lets "
+            "it "
             "import them and run their code. Do that with files that you trust only"
         )
         with safetypes.trusting():
@@ -270,8 +277,9 @@ def _seekable(file: Any) -> Any:
 def add_safe_globals(safe_globals: list[Any]) -> None:
     """Allow files to hold instances of these classes: enums, named tuples, data classes, Tensor subclasses.
 
-    Each is a class, or (class, the full name that files give it). `save` writes their fields as data, `load`
-    puts the fields back without calling any method of the class. Functions may be listed, and are never called.
+    Each is a class, or (class, the full name that files give it). `save` writes their fields as
+    data, `load` puts the fields back without calling any method of the class. Functions may be
+    listed, and are never called.
     """
     safetypes.add(safe_globals)
 
@@ -351,8 +359,8 @@ def get_default_mmap_options() -> int:
 class set_default_mmap_options:
     """Map files so from now on, or inside a `with` block.
 
-    MAP_PRIVATE: writing to a loaded tensor changes no file. MAP_SHARED: it changes the file, behind the back of
-    its checksums, and wants a file that may be written.
+    MAP_PRIVATE: writing to a loaded tensor changes no file. MAP_SHARED: it changes the file, behind
+    the back of its checksums, and wants a file that may be written.
     """
 
     def __init__(self, flags: int) -> None:

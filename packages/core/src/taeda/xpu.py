@@ -214,7 +214,9 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 
 
 class device(AbsentDevice):
-    """Within the block this device would be the current one. RuntimeError on entering with an index from 0 on."""
+    """Within the block this device would be the current one.
+    RuntimeError on entering with an index from 0 on.
+    """
 
     kind = "xpu"
 

@@ -1,4 +1,6 @@
-"""The compiler driver: what it does again, what it leaves, and how it refuses. Needs a C compiler, as core does."""
+"""The compiler driver: what it does again, what it leaves, and how it refuses.
+Needs a C compiler, as core does.
+"""
 
 from __future__ import annotations
 
@@ -158,7 +160,8 @@ def test_a_space_in_a_path_is_no_separator(tmp_path):
 def test_two_processes_share_a_folder(project):
     code = (
         "from pathlib import Path; from taeda._build import cc; import sys; p = Path(sys.argv[1]);"
-        f"cc.build([cc.Unit(p / 'a.c'), cc.Unit(p / 'b.c')], p / 'out' / 'lib.so', p / 'objects', {CFLAGS}, ())"
+        "cc.build([cc.Unit(p / 'a.c'), cc.Unit(p / 'b.c')], p / 'out' / 'lib.so', p / 'objects', "
+        f"{CFLAGS}, ())"
     )
     command = [sys.executable, "-c", code, str(project)]
     started = [subprocess.Popen(command) for _ in range(3)]

@@ -82,10 +82,14 @@ def test_the_compiled_module_is_typed():
 
 SIGNATURES = [
     ("f(Tensor self, Scalar b=1) -> Tensor", {}, "def f(input: Tensor, b: Number = ...) -> Tensor: ..."),
-    ("f(int[] size, *, ScalarType? dtype=None) -> Tensor", {}, "def f(*size: builtins.int, dtype: _dtype | None = ...) -> Tensor: ..."),
-    ("f(Tensor? a, int[2] b) -> Tensor[]", {}, "def f(a: Tensor | None, b: Sequence[builtins.int] | builtins.int) -> list[Tensor]: ..."),
-    ("f(Tensor self, Tensor b) -> (Tensor values, Tensor indices)", {"numbers": "b"}, "def f(input: Tensor, b: Tensor | Number) -> _f_values_indices: ..."),
-    ("f(Tensor self) -> Tensor", {"variants": "function out"}, "def f(input: Tensor, *, out: Tensor | None = None) -> Tensor: ..."),
+    ("f(int[] size, *, ScalarType? dtype=None) -> Tensor", {},
+        "def f(*size: builtins.int, dtype: _dtype | None = ...) -> Tensor: ..."),
+    ("f(Tensor? a, int[2] b) -> Tensor[]", {},
+        "def f(a: Tensor | None, b: Sequence[builtins.int] | builtins.int) -> list[Tensor]: ..."),
+    ("f(Tensor self, Tensor b) -> (Tensor values, Tensor indices)", {"numbers": "b"},
+        "def f(input: Tensor, b: Tensor | Number) -> _f_values_indices: ..."),
+    ("f(Tensor self) -> Tensor", {"variants": "function out"},
+        "def f(input: Tensor, *, out: Tensor | None = None) -> Tensor: ..."),
 ]  # fmt: skip
 
 

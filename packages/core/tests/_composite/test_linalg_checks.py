@@ -21,9 +21,12 @@ def test_dtypes_that_are_taken(dtype):
     [
         (lambda: checks.check_floating("f", ones(1).long()), r"f: Expected a floating point .*taeda\.int64"),
         (lambda: checks.check_floating("f", ones(1).half()), "Low precision dtypes not supported"),
-        (lambda: checks.check_floating("f", ones(1), ones(1).double()), r"one dtype, but got taeda\.float32 and taeda\.float64"),
-        (lambda: checks.check_matrix("f", ones(3), "B"), "f: The input tensor B must have at least 2 dimensions, but got 1"),
-        (lambda: checks.check_square("f", ones(2, 3)), "f: A must be batches of square matrices, but they are 2 by 3"),
+        (lambda: checks.check_floating("f", ones(1), ones(1).double()),
+            r"one dtype, but got taeda\.float32 and taeda\.float64"),
+        (lambda: checks.check_matrix("f", ones(3), "B"),
+            "f: The input tensor B must have at least 2 dimensions, but got 1"),
+        (lambda: checks.check_square("f", ones(2, 3)),
+            "f: A must be batches of square matrices, but they are 2 by 3"),
         (lambda: checks.check_square("f", ones(3)), "at least 2 dimensions"),
     ],
 )  # fmt: skip

@@ -199,7 +199,9 @@ def sizes(value):
 @settings(derandomize=True, database=None, deadline=None, max_examples=200)
 @given(data=st.data())
 def test_a_file_with_other_bytes_is_read_or_refused(kind, data):
-    """No other exception, and no tensor larger than the file; a zip, which has checksums, gives what it gave or is refused."""
+    """No other exception, and no tensor larger than the file; a zip, which has checksums, gives
+    what it gave or is refused.
+    """
     whole = bytearray(KINDS[kind])
     for _ in range(data.draw(st.integers(1, 3))):
         whole = whole or bytearray(b"x")  # an empty file is another error, EOFError

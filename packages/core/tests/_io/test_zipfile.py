@@ -121,7 +121,8 @@ WIDE = packed(ENTRIES, force_zip64=True)
 def with_end64(**fields):
     """The archive with a zip64 end, some of whose numbers are others."""
     values = {
-        "mark": b"PK\6\6", "length": 44, "made": 45, "needed": 45, "disk": 0, "disk2": 0, "here": 3, "count": 3,
+        "mark": b"PK\6\6", "length": 44, "made": 45, "needed": 45, "disk": 0, "disk2": 0, "here": 3,
+        "count": 3,
         "size": END - CENTRAL, "start": CENTRAL,
     } | {key: value for key, value in fields.items() if key not in ("at", "disks", "plain")}  # fmt: skip
     end64 = struct.pack("<4sQ2H2I4Q", *values.values())
@@ -150,7 +151,9 @@ ODD = {
     "fewer here": (put(END + 8, 2), "spans several disks"),
     "the directory elsewhere": (put(END + 16, 1, 4), "must end at byte"),
     "many records": (put(END + 8, 60000, data=put(END + 10, 60000)), "claims 60000 records"),
-    "one record more": (put(END + 8, 4, data=put(END + 10, 4)), "ends before its record 3|claims 4 records|damaged at its record"),
+    "one record "
+    "more": (put(END + 8, 4, data=put(END + 10, 4)),
+        "ends before its record 3|claims 4 records|damaged at its record"),
     "one record fewer": (put(END + 8, 2, data=put(END + 10, 2)), "bytes too many"),
     "no mark of a record": (put(CENTRAL, 0, 4), "damaged at its record 0"),
     "a comment of a record": (put(CENTRAL + 32, 1), "damaged at its record 0"),
@@ -160,7 +163,8 @@ ODD = {
     "a folder": (put(CENTRAL + 38, 0o040755 << 16, 4), "a link, a folder"),
     "all ones and no zip64": (put(CENTRAL + 24, 0xFFFFFFFF, 4), "lacks its zip64 sizes"),
     "overlap": (put(CENTRAL + 42, 1, 4), "leaves a hole|overlaps"),
-    "a record into the directory": (put(CENTRAL + 20, 5000, 4, put(CENTRAL + 24, 5000, 4)), "reaches into the directory"),
+    "a record into the "
+    "directory": (put(CENTRAL + 20, 5000, 4, put(CENTRAL + 24, 5000, 4)), "reaches into the directory"),
     "no mark of a header": (put(LOCAL, 0, 4), "own header contradicts"),
     "another checksum": (put(LOCAL + 14, 1, 4), "own header contradicts"),
     "an unknown flag": (put(CENTRAL + 8, 0x40), "encrypted or has flags"),

@@ -33,7 +33,9 @@ class Sees(Tensor):
 
 
 def arguments(row, tensor):
-    """(positional, keywords) that a call has to give: `tensor` for Tensors, something of the type for the rest."""
+    """(positional, keywords) that a call has to give: `tensor` for Tensors, something of the type
+    for the rest.
+    """
     positional, keywords = [], {}
     for a in row.schema.arguments:
         if a.has_default:

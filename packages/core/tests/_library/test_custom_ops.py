@@ -36,7 +36,8 @@ def test_objects_say_what_they_are(double):
     assert repr(double) == "<CustomOpDef(tlib::double)>"
     assert repr(op) == "<OpOverloadPacket(op='tlib.double')>"
     assert repr(op.default) == "<OpOverload(op='tlib.double', overload='default')>"
-    assert (str(op), str(op.default), op.default.name()) == ("tlib.double", "tlib.double.default", "tlib::double")  # fmt: skip
+    assert (str(op), str(op.default), op.default.name()) == ("tlib.double", "tlib.double.default",
+        "tlib::double")  # fmt: skip
     assert str(op.default._schema) == "tlib::double(Tensor x, float times=2.0) -> Tensor"
     assert op.overloads() == ["default"]
     assert op.default.overloadpacket is op

@@ -21,7 +21,8 @@ def library_of(name):
 
 
 def test_schemas_given_as_text():
-    made = custom_op("tlib::text", lambda x, n: x * n, mutates_args=(), schema="(Tensor x, int n=3) -> Tensor")  # fmt: skip
+    made = custom_op("tlib::text", lambda x, n: x * n, mutates_args=(),
+        schema="(Tensor x, int n=3) -> Tensor")  # fmt: skip
     assert made(taeda.ones(1)).item() == 3
     with pytest.raises(ValueError, match="consistent"):
         custom_op("tlib::t2", lambda x: x, mutates_args=("x",), schema="(Tensor x) -> Tensor")
@@ -40,8 +41,10 @@ def test_schemas_given_as_text():
 def test_defaults_of_every_type():
     with library_of("tl6") as lib:
         lib.define(
-            "f(Tensor x, int[2] a=1, float? b=None, bool c=True, str d='e, (f', ScalarType g=float64, Scalar h=2.5, "
-            "MemoryFormat i=channels_last, Device j='meta', int[] k=[1, 2], Tensor[] l=[], bool[] m=[True]) -> ()"
+            "f(Tensor x, int[2] a=1, float? b=None, bool c=True, str d='e, (f', ScalarType "
+            "g=float64, Scalar h=2.5, "
+            "MemoryFormat i=channels_last, Device j='meta', int[] k=[1, 2], Tensor[] l=[], bool[] "
+            "m=[True]) -> ()"
         )
         got: list[Any] = []
         lib.impl("f", lambda *args: got.append(args[1:]), "CompositeExplicitAutograd")

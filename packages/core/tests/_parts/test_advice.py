@@ -1,4 +1,6 @@
-"""What is said of a part that is not installed: how to get it from where this core came from, and never from an index."""
+"""What is said of a part that is not installed: how to get it from where this core came from, and
+never from an index.
+"""
 
 from __future__ import annotations
 

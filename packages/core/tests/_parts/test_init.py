@@ -21,7 +21,9 @@ def test_every_listed_name_is_there(name):
 
 
 def there_or_elsewhere(package: ModuleType, name: str) -> bool:
-    """Names of distributions are listed whether they are installed or not; the error says which one to install."""
+    """Names of distributions are listed whether they are installed or not; the error says which one
+    to install.
+    """
     try:
         getattr(package, name)
     except AttributeError as error:

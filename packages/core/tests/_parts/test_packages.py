@@ -1,4 +1,6 @@
-"""Packages run when they are asked for a name, once, and threads that begin at both ends get whole modules."""
+"""Packages run when they are asked for a name, once, and threads that begin at both ends get whole
+modules.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +146,9 @@ def test_packages_that_run_at_once_exist_and_say_where_their_modules_are():
 
 
 def test_packages_that_look_for_folders_of_other_distributions_are_known():
-    """Somebody may import a module of another distribution before the package's own code has looked for it."""
+    """Somebody may import a module of another distribution before the package's own code has looked
+    for it.
+    """
     packages = Path(__file__).resolve().parents[3]
     looking = {
         ".".join(path.parent.relative_to(source).parts)

@@ -8,9 +8,12 @@ import taeda
 from taeda import UntypedStorage
 
 CASTS = {
-    "double": taeda.float64, "half": taeda.float16, "bfloat16": taeda.bfloat16, "long": taeda.int64, "short": taeda.int16,
-    "char": taeda.int8, "byte": taeda.uint8, "bool": taeda.bool, "complex_float": taeda.complex64, "int": taeda.int32,
-    "complex_double": taeda.complex128, "float": taeda.float32, "float8_e5m2": taeda.float8_e5m2, "float8_e4m3fn": taeda.float8_e4m3fn,
+    "double": taeda.float64, "half": taeda.float16, "bfloat16": taeda.bfloat16, "long": taeda.int64,
+    "short": taeda.int16,
+    "char": taeda.int8, "byte": taeda.uint8, "bool": taeda.bool, "complex_float": taeda.complex64,
+    "int": taeda.int32,
+    "complex_double": taeda.complex128, "float": taeda.float32, "float8_e5m2": taeda.float8_e5m2,
+    "float8_e4m3fn": taeda.float8_e4m3fn,
 }  # fmt: skip
 
 

@@ -16,7 +16,8 @@ from taeda import UntypedStorage
 from taeda._storage import sharing as _sharing
 
 DTYPES = [
-    *(taeda.bool, taeda.uint8, taeda.int8, taeda.int16, taeda.int32, taeda.int64, taeda.float16, taeda.bfloat16),
+    *(taeda.bool, taeda.uint8, taeda.int8, taeda.int16, taeda.int32, taeda.int64, taeda.float16,
+        taeda.bfloat16),
     *(taeda.float32, taeda.float64, taeda.complex64, taeda.complex128, taeda.float8_e5m2),
 ]  # fmt: skip
 

@@ -11,8 +11,10 @@ import taeda
 from taeda import TypedStorage, UntypedStorage
 
 OLD = {
-    "FloatStorage": taeda.float32, "DoubleStorage": taeda.float64, "HalfStorage": taeda.float16, "BFloat16Storage": taeda.bfloat16,
-    "LongStorage": taeda.int64, "IntStorage": taeda.int32, "ShortStorage": taeda.int16, "CharStorage": taeda.int8,
+    "FloatStorage": taeda.float32, "DoubleStorage": taeda.float64, "HalfStorage": taeda.float16,
+    "BFloat16Storage": taeda.bfloat16,
+    "LongStorage": taeda.int64, "IntStorage": taeda.int32, "ShortStorage": taeda.int16,
+    "CharStorage": taeda.int8,
     "ByteStorage": taeda.uint8, "BoolStorage": taeda.bool, "ComplexFloatStorage": taeda.complex64,
     "ComplexDoubleStorage": taeda.complex128, "QInt8Storage": taeda.qint8, "QUInt8Storage": taeda.quint8,
     "QInt32Storage": taeda.qint32, "QUInt4x2Storage": taeda.quint4x2, "QUInt2x4Storage": taeda.quint2x4,

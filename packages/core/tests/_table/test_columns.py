@@ -1,4 +1,6 @@
-"""What the columns of a row say is what its calls do: chance, values read, memory shared, arguments written."""
+"""What the columns of a row say is what its calls do: chance, values read, memory shared, arguments
+written.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What help says of every operation is true: its signature takes the calls that work, and its example runs."""
+"""What help says of every operation is true: its signature takes the calls that work, and its
+example runs.
+"""
 
 import ast
 import doctest
@@ -80,8 +82,10 @@ def test_examples_run(name):
 CASES = [
     (["f(Tensor self, *, Scalar alpha=1) -> Tensor"], "(input, *, alpha=1)"),
     (["f(int[] size, *, ScalarType? dtype=None) -> Tensor"], "(*size, dtype=None)"),
-    (["f(Tensor self) -> Tensor", "f.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"], "(input, dim=..., keepdim=False)"),
-    (["f(Tensor self, Tensor other) -> Tensor", "f.dim(Tensor self, int dim) -> Tensor"], "(input, *args, **kwargs)"),
+    (["f(Tensor self) -> Tensor", "f.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"],
+        "(input, dim=..., keepdim=False)"),
+    (["f(Tensor self, Tensor other) -> Tensor", "f.dim(Tensor self, int dim) -> Tensor"],
+        "(input, *args, **kwargs)"),
     (["f(Tensor self, float p=inf, int[2] s=1) -> Tensor"], "(input, p=1e999, s=1)"),
 ]  # fmt: skip
 
@@ -102,7 +106,10 @@ def test_overloads_become_one_signature(schemas, wanted):
 
 
 def test_documentation_costs_nothing_at_import():
-    code = "import sys, taeda; assert 'taeda._table._docs' not in sys.modules and 'inspect' not in sys.modules"
+    code = (
+        "import sys, taeda; assert 'taeda._table._docs' not in sys.modules and 'inspect' not in "
+        "sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

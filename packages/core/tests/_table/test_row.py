@@ -19,7 +19,8 @@ def table(monkeypatch):
 def test_a_pointwise_row(table):
     op("f.Tensor(Tensor self, Tensor other) -> Tensor", pointwise="same", loop="g", doc="d", aliases="h i")
     (row,) = table
-    assert (row.family, row.kind, row.target, row.loop, row.promotion) == ("test_row", "pointwise", "g", "", "same")
+    assert (row.family, row.kind, row.target, row.loop, row.promotion) == ("test_row", "pointwise",
+        "g", "", "same")
     assert row.numbers == {"other"} and row.writes_out and row.any_device and row.aliases == ("h", "i")
     assert row.variants == {"function", "method"} and (row.reads_value, row.autocast) == ("", "")
 
@@ -30,7 +31,8 @@ def test_rows_of_the_other_kinds(table):
     op("h(Tensor self) -> Tensor", composite=True, view=True, writes_out=True, tags="a b", doc="d")
     one, two, three = table
     assert (one.kind, one.target, one.loop, one.any_device, one.promotion) == ("c", "stem", "l", True, "none")
-    assert (two.kind, two.target, two.numbers, two.random, two.any_device) == ("python", "g_x", {"t"}, True, False)
+    assert (two.kind, two.target, two.numbers, two.random, two.any_device) == ("python", "g_x",
+        {"t"}, True, False)
     assert (three.kind, three.view, three.writes_out, three.tags) == ("composite", True, True, {"a", "b"})
 
 

@@ -34,7 +34,8 @@ def test_types(text, facts):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("None", None), ("True", True), ("-1", -1), ("1.5e-3", 1.5e-3), ("Mean", 1), ("Sum", 2), ("[1,0]", [1, 0]),
+    [("None", None), ("True", True), ("-1", -1), ("1.5e-3", 1.5e-3), ("Mean", 1), ("Sum", 2),
+     ("[1,0]", [1, 0]),
      ("'a,b'", "a,b"), ('"linear"', "linear"), ("long", "int64"), ("strided", "strided"), ("[]", [])],
 )  # fmt: skip
 def test_defaults(text, value):

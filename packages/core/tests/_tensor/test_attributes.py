@@ -11,7 +11,8 @@ import taeda
 def test_views_share_memory():
     x = taeda.tensor([[1 + 2j, 3 - 1j], [0j, 5j]])
     n = x.numpy()
-    for name, want in (("T", n.T), ("mT", n.T), ("H", n.T.conj()), ("mH", n.T.conj()), ("real", n.real), ("imag", n.imag)):  # fmt: skip
+    for name, want in (("T", n.T), ("mT", n.T), ("H", n.T.conj()), ("mH", n.T.conj()),
+        ("real", n.real), ("imag", n.imag)):  # fmt: skip
         view = getattr(x, name)
         assert np.array_equal(view.resolve_conj().numpy(), want), name
         assert view.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()

@@ -131,7 +131,8 @@ REFUSED = {
     "None": ([1, None], RuntimeError, "NoneType"),
     "a dict": ([{}], RuntimeError, "dtype of dict"),
     "a dict beside an array": ([np.ones(2), {}], RuntimeError, "dtype of dict"),
-    "float8 beside a float": ([taeda.tensor(1.0).to(taeda.float8_e5m2), 1.0], RuntimeError, "float8_e5m2 and float32"),
+    "float8 beside a "
+    "float": ([taeda.tensor(1.0).to(taeda.float8_e5m2), 1.0], RuntimeError, "float8_e5m2 and float32"),
     "ragged arrays": ([np.ones(1), np.ones(2)], ValueError, r"\(2,\) stands beside \(1,\)"),
     "a number beside an array": ([np.ones(1), 2], ValueError, r"\(\) stands beside \(1,\)"),
     "a list beside a number": ([1, [2]], TypeError, "must be a number, not a sequence"),

@@ -63,8 +63,10 @@ def test_what_is_long_and_thin_is_no_picture():
 @pytest.mark.parametrize(
     "x",
     [
-        taeda.ones(()), taeda.empty(0, 3), taeda.ones(2, 2, dtype=taeda.bool), taeda.ones(3, dtype=taeda.complex64),
-        taeda.empty(4, device="meta"), taeda.full((9, 9), float("nan")), taeda.arange(5), taeda.ones(9, 9, dtype=taeda.bfloat16),
+        taeda.ones(()), taeda.empty(0, 3), taeda.ones(2, 2, dtype=taeda.bool),
+        taeda.ones(3, dtype=taeda.complex64),
+        taeda.empty(4, device="meta"), taeda.full((9, 9), float("nan")), taeda.arange(5),
+        taeda.ones(9, 9, dtype=taeda.bfloat16),
         taeda.full((9, 9), 1e300, dtype=taeda.float64),
     ],
 )  # fmt: skip

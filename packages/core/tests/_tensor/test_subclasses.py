@@ -41,7 +41,8 @@ class Wrapper(Tensor):
     @staticmethod
     def __new__(cls, inner, requires_grad=False):
         return Tensor._make_wrapper_subclass(
-            cls, inner.shape, strides=inner.stride(), storage_offset=inner.storage_offset(), dtype=inner.dtype,
+            cls, inner.shape, strides=inner.stride(), storage_offset=inner.storage_offset(),
+            dtype=inner.dtype,
             device=inner.device, requires_grad=requires_grad,
         )  # fmt: skip
 
@@ -608,23 +609,36 @@ def becomes_plain(func, args, plain):
     return taeda.ones(2, 2)
 
 
-ACTS = [wrong_type, nothing, wrong_list, wrong_shape, plain_result, other_dtype, raises, recurses, returns_its_input, mutates,
+ACTS = [wrong_type, nothing, wrong_list, wrong_shape, plain_result, other_dtype, raises, recurses,
+        returns_its_input, mutates,
         resizes, drops, becomes_plain]  # fmt: skip
 CALLS = [
     lambda x, p: x + p, lambda x, p: p * x, lambda x, p: x.add_(p), lambda x, p: taeda.add(p, p, out=x),
-    lambda x, p: taeda.cat([x, p, x]), lambda x, p: taeda.stack((p, x)), lambda x, p: p[x > 0], lambda x, p: x[0], lambda x, p: x[p > 0],
-    lambda x, p: x.__setitem__(0, p[0]), lambda x, p: p.__setitem__(0, x[0]), lambda x, p: x.split(1), lambda x, p: x.sort(),
-    lambda x, p: x.max(0), lambda x, p: x.view(-1), lambda x, p: x.t_(), lambda x, p: x.sum().item(), lambda x, p: bool(x.sum() > 0),
-    lambda x, p: x.detach(), lambda x, p: x.data, lambda x, p: copy.deepcopy(x), lambda x, p: p.copy_(x), lambda x, p: x @ p,
-    lambda x, p: (x.requires_grad_() * x).sum().backward(), lambda x, p: x.requires_grad_().softmax(0).sum().backward(),
-    lambda x, p: (x.requires_grad_() * 1)[0].mul_(2).sum().backward(), lambda x, p: (x.requires_grad_() @ p).relu().mean().backward(),
+    lambda x, p: taeda.cat([x, p, x]), lambda x, p: taeda.stack((p, x)), lambda x, p: p[x > 0],
+    lambda x, p: x[0], lambda x, p: x[p > 0],
+    lambda x, p: x.__setitem__(0, p[0]), lambda x, p: p.__setitem__(0, x[0]), lambda x,
+    p: x.split(1), lambda x, p: x.sort(),
+    lambda x, p: x.max(0), lambda x, p: x.view(-1), lambda x, p: x.t_(), lambda x,
+    p: x.sum().item(), lambda x, p: bool(x.sum() > 0),
+    lambda x, p: x.detach(), lambda x, p: x.data, lambda x, p: copy.deepcopy(x), lambda x,
+    p: p.copy_(x), lambda x, p: x @ p,
+    lambda x, p: (x.requires_grad_() * x).sum().backward(), lambda x,
+    p: x.requires_grad_().softmax(0).sum().backward(),
+    lambda x, p: (x.requires_grad_() * 1)[0].mul_(2).sum().backward(), lambda x,
+    p: (x.requires_grad_() @ p).relu().mean().backward(),
     lambda x, p: taeda.nn.functional.linear(x.requires_grad_(), p.requires_grad_()).sum().backward(),
-    lambda x, p: x.unbind(), lambda x, p: taeda.where(x > 0, x, p), lambda x, p: p.index_copy_(0, taeda.tensor([0, 1]), x),
-    lambda x, p: taeda.equal(x, p), lambda x, p: taeda.nonzero(x), lambda x, p: x.to(taeda.float64), lambda x, p: x.numel(),
-    lambda x, p: repr(x), lambda x, p: taeda.func.vmap(lambda a: a + 1)(x), lambda x, p: taeda.func.jvp(lambda a: a * a, (x,), (x,)),
-    lambda x, p: taeda.utils.checkpoint.checkpoint(lambda a: a * a, x.requires_grad_(), use_reentrant=False).sum().backward(),
-    lambda x, p: taeda.hstack([p, p], out=x), lambda x, p: list(x), lambda x, p: taeda.tensor([x.sum(), 1.0]), lambda x, p: x.share_memory_(),
-    lambda x, p: taeda.tensor(x), lambda x, p: pickle.loads(pickle.dumps(x)), lambda x, p: x.expand(3, 2, 2).contiguous(),
+    lambda x, p: x.unbind(), lambda x, p: taeda.where(x > 0, x, p), lambda x,
+    p: p.index_copy_(0, taeda.tensor([0, 1]), x),
+    lambda x, p: taeda.equal(x, p), lambda x, p: taeda.nonzero(x), lambda x, p: x.to(taeda.float64),
+    lambda x, p: x.numel(),
+    lambda x, p: repr(x), lambda x, p: taeda.func.vmap(lambda a: a + 1)(x), lambda x,
+    p: taeda.func.jvp(lambda a: a * a, (x,), (x,)),
+    lambda x, p: taeda.utils.checkpoint.checkpoint(lambda a: a * a, x.requires_grad_(),
+        use_reentrant=False).sum().backward(),
+    lambda x, p: taeda.hstack([p, p], out=x), lambda x, p: list(x), lambda x,
+    p: taeda.tensor([x.sum(), 1.0]), lambda x, p: x.share_memory_(),
+    lambda x, p: taeda.tensor(x), lambda x, p: pickle.loads(pickle.dumps(x)), lambda x,
+    p: x.expand(3, 2, 2).contiguous(),
     lambda x, p: taeda.compile(lambda a: a * 2 + 1)(x),
 ]  # fmt: skip
 

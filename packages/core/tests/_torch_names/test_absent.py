@@ -26,7 +26,9 @@ def test_places_are_modules_of_ours():
     assert all(part.partition(".")[0] == "taeda" for part in parts)
 
 
-@pytest.mark.parametrize(("place", "name"), [("taeda", "sparse_coo_tensor"), ("taeda", "nested"), ("taeda.cuda", "MemPool"), ("taeda.utils", "tensorboard")])  # fmt: skip
+@pytest.mark.parametrize(("place", "name"),
+    [("taeda", "sparse_coo_tensor"), ("taeda", "nested"), ("taeda.cuda", "MemPool"),
+        ("taeda.utils", "tensorboard")])  # fmt: skip
 def test_asking_for_one_says_what_to_do(place, name):
     module = importlib.import_module(place)
     full = f"{place}.{name}"
@@ -60,7 +62,10 @@ def test_other_names_are_plain_misses():
 
 
 def test_the_list_is_read_at_the_first_miss_only():
-    code = "import sys, taeda, taeda.linalg; assert 'taeda._torch_names.absent' not in sys.modules; hasattr(taeda, 'x'); assert 'taeda._torch_names.absent' in sys.modules"
+    code = (
+        "import sys, taeda, taeda.linalg; assert 'taeda._torch_names.absent' not in sys.modules; "
+        "hasattr(taeda, 'x'); assert 'taeda._torch_names.absent' in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

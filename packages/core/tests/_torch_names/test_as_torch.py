@@ -60,7 +60,10 @@ assert disable(lambda x: x + 1)(1) == disable(recursive=False)(lambda x: x + 1)(
 
 
 def test_the_real_one_is_not_replaced():
-    code = "import sys, types, taeda; sys.modules['torch'] = types.ModuleType('torch'); taeda.install_as_torch()"
+    code = (
+        "import sys, types, taeda; sys.modules['torch'] = types.ModuleType('torch'); "
+        "taeda.install_as_torch()"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "torch is imported in this process already" in done.stderr
 

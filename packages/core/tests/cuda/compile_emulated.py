@@ -1,7 +1,9 @@
-"""What the stand-in NVRTC calls: the text in a folder becomes a library of emulated kernels; its path goes into the file `image`.
+"""What the stand-in NVRTC calls: the text in a folder becomes a library of emulated kernels; its
+path goes into the file `image`.
 
-A text that defines loops is compiled once, with the two kernels of every loop; another with the kernels that are named. Libraries are
-kept beside the folder by the digest of the text, so that a text is compiled once for all processes.
+A text that defines loops is compiled once, with the two kernels of every loop; another with the
+kernels that are named. Libraries are kept beside the folder by the digest of the text, so that a
+text is compiled once for all processes.
 """
 
 from __future__ import annotations

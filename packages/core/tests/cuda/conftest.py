@@ -1,4 +1,6 @@
-"""Kernels of many loops take g++ a quarter of a minute each before their first run: the session `cuda-null` asks for those tests."""
+"""Kernels of many loops take g++ a quarter of a minute each before their first run: the session
+`cuda-null` asks for those tests.
+"""
 
 from __future__ import annotations
 

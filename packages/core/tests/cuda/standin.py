@@ -1,4 +1,6 @@
-"""The stand-in driver and compiler, built once into the checkout's build folder, and programs that run on them."""
+"""The stand-in driver and compiler, built once into the checkout's build folder, and programs that
+run on them.
+"""
 
 from __future__ import annotations
 

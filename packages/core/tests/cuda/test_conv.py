@@ -1,4 +1,6 @@
-"""Convolutions on the stand-in driver, forward and backward: the processor's numbers, exactly for integers."""
+"""Convolutions on the stand-in driver, forward and backward: the processor's numbers, exactly for
+integers.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Indexing on the stand-in driver: the processor's bits, where one place is named many times, too; bad indices are told as on the processor."""
+"""Indexing on the stand-in driver: the processor's bits, where one place is named many times, too;
+bad indices are told as on the processor.
+"""
 
 import sys
 from pathlib import Path

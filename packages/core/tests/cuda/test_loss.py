@@ -1,4 +1,6 @@
-"""Losses on the stand-in driver: the processor's bits, forward and backward; targets that are no classes are told as on the processor."""
+"""Losses on the stand-in driver: the processor's bits, forward and backward; targets that are no
+classes are told as on the processor.
+"""
 
 import sys
 from pathlib import Path

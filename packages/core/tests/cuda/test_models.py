@@ -1,4 +1,6 @@
-"""A small GPT trains on the stand-in driver with no fallback: the processor's losses, and the same letters from it."""
+"""A small GPT trains on the stand-in driver with no fallback: the processor's losses, and the same
+letters from it.
+"""
 
 import sys
 from pathlib import Path

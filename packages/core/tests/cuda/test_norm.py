@@ -1,4 +1,6 @@
-"""Normalisation on the stand-in driver: the processor's bits, forward and backward, by rows, channels and groups."""
+"""Normalisation on the stand-in driver: the processor's bits, forward and backward, by rows,
+channels and groups.
+"""
 
 import sys
 from pathlib import Path

@@ -232,7 +232,10 @@ assert taeda.cuda.memory_reserved() == 0, "merged blocks are whole segments agai
 
 def test_the_host_cannot_touch_device_memory():
     """The trap itself: without it nothing above would show a host read."""
-    program = "import ctypes, taeda; x = taeda.ones(4, device='cuda'); ctypes.c_float.from_address(x.data_ptr()).value"
+    program = (
+        "import ctypes, taeda; x = taeda.ones(4, device='cuda'); "
+        "ctypes.c_float.from_address(x.data_ptr()).value"
+    )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, env=standin.environment(), check=False)
     sanitized = "libasan" in os.environ.get(

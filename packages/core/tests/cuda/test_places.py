@@ -1,4 +1,6 @@
-"""Views that overlap, folds and borders on the stand-in driver: the processor's bits, forward and backward."""
+"""Views that overlap, folds and borders on the stand-in driver: the processor's bits, forward and
+backward.
+"""
 
 import sys
 from pathlib import Path

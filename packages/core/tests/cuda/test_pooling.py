@@ -1,4 +1,6 @@
-"""Pooling on the stand-in driver: the processor's bits and places, forward and backward, in one to three dimensions."""
+"""Pooling on the stand-in driver: the processor's bits and places, forward and backward, in one to
+three dimensions.
+"""
 
 import sys
 from pathlib import Path

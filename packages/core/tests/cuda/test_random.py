@@ -1,4 +1,6 @@
-"""Samples on the stand-in driver: the processor's, by the same seed; what is drawn moves the one generator on as far."""
+"""Samples on the stand-in driver: the processor's, by the same seed; what is drawn moves the one
+generator on as far.
+"""
 
 import sys
 from pathlib import Path

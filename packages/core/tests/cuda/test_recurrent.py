@@ -1,4 +1,6 @@
-"""Recurrent layers on the stand-in driver: close to the processor's, and its bits where the products with the state are exact."""
+"""Recurrent layers on the stand-in driver: close to the processor's, and its bits where the
+products with the state are exact.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Running results and triangles on the stand-in driver: the processor's bits and places, whatever the length of a line."""
+"""Running results and triangles on the stand-in driver: the processor's bits and places, whatever
+the length of a line.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Streams, events and what crosses between the host, a device and its peer, on the stand-in driver whose work runs late."""
+"""Streams, events and what crosses between the host, a device and its peer, on the stand-in driver
+whose work runs late.
+"""
 
 from __future__ import annotations
 

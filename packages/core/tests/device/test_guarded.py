@@ -1,6 +1,8 @@
-"""A device whose memory faults when the host touches it: what runs on it assumes nothing about where elements lie.
+"""A device whose memory faults when the host touches it: what runs on it assumes nothing about
+where elements lie.
 
-The device is compiled here from guarded.c and driven in a process of its own, because a device type is registered once a process.
+The device is compiled here from guarded.c and driven in a process of its own, because a device type
+is registered once a process.
 """
 
 import os

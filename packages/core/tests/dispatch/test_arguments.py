@@ -55,7 +55,8 @@ REFUSED = {
     "x without self": (lambda: taeda.stack([x], x=x), "unexpected keyword argument 'x'"),
     "a word with x": (lambda: taeda.relu(x, xs=x), "unexpected keyword argument 'xs'"),
     "given twice": (lambda: taeda.relu(x, input=x), "unexpected keyword argument 'input'"),
-    "too many": (lambda: taeda.relu(x, x), r"relu\(\) takes at most 1 positional arguments, but 2 were given"),
+    "too "
+    "many": (lambda: taeda.relu(x, x), r"relu\(\) takes at most 1 positional arguments, but 2 were given"),
     "too many for a method": (lambda: x.relu(x), r"takes at most 0 positional arguments, but 1 were given"),
     "too few": (lambda: taeda.relu(), 'missing 1 required positional arguments: "input"'),
     "too few of two": (lambda: x.outer(), "missing 1 required positional arguments"),
@@ -64,12 +65,15 @@ REFUSED = {
     "another object's method": (lambda: Tensor.relu(3), "descriptor|must be Tensor|requires"),
     "out of an operation without": (lambda: taeda.relu_(x, out=x), "unexpected keyword argument 'out'"),
     "out of a method in place": (lambda: x.clone().add_(x, out=x), "got \\(|unexpected"),
-    "requires_grad of no factory": (lambda: taeda.relu(x, requires_grad=True), "unexpected keyword argument 'requires_grad'"),
-    "requires_grad that is no truth": (lambda: taeda.zeros(2, requires_grad=1), "unexpected keyword argument 'requires_grad'"),
+    "requires_grad of no "
+    "factory": (lambda: taeda.relu(x, requires_grad=True), "unexpected keyword argument 'requires_grad'"),
+    "requires_grad that is no "
+    "truth": (lambda: taeda.zeros(2, requires_grad=1), "unexpected keyword argument 'requires_grad'"),
     "a size that is a text": (lambda: x.reshape("2", 3), "must be tuple of ints, not str"),
     "a float among sizes": (lambda: x.reshape(2, 3.0), "what stands at position 2 is float"),
     "out that is no tensor": (lambda: taeda.add(x, x, out=1), "out"),
-    "a surplus after a list": (lambda: taeda.stack([x], 0, 0), "takes at most 2 positional arguments, but 3 were given"),
+    "a surplus after a "
+    "list": (lambda: taeda.stack([x], 0, 0), "takes at most 2 positional arguments, but 3 were given"),
 }  # fmt: skip
 
 

@@ -190,7 +190,8 @@ def takes():
 FITS = [
     ("float[2]", 2, [2.0, 2.0]), ("float[2]", [1, 2.5], [1.0, 2.5]), ("float[2]", np.float32(3), [3.0, 3.0]),
     ("int[2]", 2, [2, 2]), ("int[2]", (1, np.int8(2)), [1, 2]), ("bool[2]", True, [True, True]),
-    ("bool[]", [True, False], [True, False]), ("bool[]", [], []), ("Layout?", None, None), ("Layout?", taeda.strided, taeda.strided),
+    ("bool[]", [True, False], [True, False]), ("bool[]", [], []), ("Layout?", None, None),
+    ("Layout?", taeda.strided, taeda.strided),
     ("MemoryFormat?", taeda.channels_last, taeda.channels_last), ("MemoryFormat?", None, None),
     ("Tensor?[]", [None, None], [None, None]), ("str", "ab", "ab"), ("ScalarType", taeda.int8, taeda.int8),
     ("Scalar[]", [1, 2.5], [1, 2.5]),
@@ -204,10 +205,14 @@ def test_what_fits_a_type(takes, kind, value, wanted):
 
 
 MISFITS = [
-    ("float[2]", "2"), ("float[2]", [1.0, "2"]), ("float[2]", 1j), ("int[2]", 2.5), ("int[2]", [1, None]), ("bool[2]", 1),
-    ("bool[]", True), ("bool[]", [1, 0]), ("bool[]", [True, None]), ("Layout?", "strided"), ("MemoryFormat?", taeda.strided),
-    ("Generator?", "seed"), ("Tensor?[]", [1]), ("Tensor?[]", one), ("str", b"ab"), ("ScalarType", "int8"), ("ScalarType", None),
-    ("float[2]", [1j, 2.0]), ("float[2]", [taeda.tensor(1.0), "2"]), ("Scalar[]", [1.0, "2"]), ("Tensor?[]", [None, 1]),
+    ("float[2]", "2"), ("float[2]", [1.0, "2"]), ("float[2]", 1j), ("int[2]", 2.5),
+    ("int[2]", [1, None]), ("bool[2]", 1),
+    ("bool[]", True), ("bool[]", [1, 0]), ("bool[]", [True, None]), ("Layout?", "strided"),
+    ("MemoryFormat?", taeda.strided),
+    ("Generator?", "seed"), ("Tensor?[]", [1]), ("Tensor?[]", one), ("str", b"ab"),
+    ("ScalarType", "int8"), ("ScalarType", None),
+    ("float[2]", [1j, 2.0]), ("float[2]", [taeda.tensor(1.0), "2"]), ("Scalar[]", [1.0, "2"]),
+    ("Tensor?[]", [None, 1]),
     ("Tensor?[]", [one, 1.5]), ("Layout?", 1), ("bool[2]", [True, 1]),
 ]  # fmt: skip
 

@@ -13,18 +13,33 @@ from taeda._native import core
 
 x = taeda.ones(4)
 WRONG = {
-    "an entry of a list": (lambda: taeda.stack([1, 2]), TypeError, "'tensors' (position 1) must be tuple of Tensors, but its entry 0 is int"),
+    "an entry of a "
+    "list": (lambda: taeda.stack([1, 2]), TypeError,
+        "'tensors' (position 1) must be tuple of Tensors, but its entry 0 is int"),
     "a later entry": (lambda: taeda.cat([x, None]), TypeError, "but its entry 1 is NoneType"),
-    "a size that is a float": (lambda: x.reshape(2, 2.0), TypeError, "must be tuple of ints, but what stands at position 2 is float"),
+    "a size that is a "
+    "float": (lambda: x.reshape(2, 2.0), TypeError,
+        "must be tuple of ints, but what stands at position 2 is float"),
     "a size in a list": (lambda: x.reshape([2, 2.0]), TypeError, "but its entry 1 is float"),
     "no list": (lambda: taeda.stack(1), TypeError, "must be tuple of Tensors, not int"),
-    "a keyword has no position": (lambda: taeda.zeros(2, dtype="float32"), TypeError, "argument 'dtype' must be taeda.dtype, not str"),
-    "overloads": (lambda: x.sum(dims=0), TypeError, "(tuple of ints dim, bool keepdim=False, *, taeda.dtype dtype=None)"),
-    "an index": (lambda: x[taeda.tensor([9])], IndexError, "^index 9 is out of bounds for dimension 0 with size 4"),
-    "byte order": (lambda: taeda.from_numpy(np.zeros(2, ">f4")), TypeError, "byte order is not the machine's"),
-    "channels of a norm": (lambda: taeda.batch_norm(taeda.ones(1, 3, 2), taeda.ones(4), None, None, None, True, 0.1, 1e-5, False), RuntimeError, "the input of shape [1, 3, 2] has 3 channels"),
-    "channels that stand last": (lambda: taeda.conv2d(taeda.ones(1, 8, 8, 3), taeda.ones(4, 3, 1, 1)), RuntimeError, "if the channels stand there, movedim(-1, 1)"),
-    "padding": (lambda: taeda._C._nn.pad(taeda.ones(2, 2), (1, 1, 1, 1), "reflect"), NotImplementedError, "the last 1, 2 or 3 dimensions"),
+    "a keyword has no "
+    "position": (lambda: taeda.zeros(2, dtype="float32"), TypeError,
+        "argument 'dtype' must be taeda.dtype, not str"),
+    "overloads": (lambda: x.sum(dims=0), TypeError,
+        "(tuple of ints dim, bool keepdim=False, *, taeda.dtype dtype=None)"),
+    "an "
+    "index": (lambda: x[taeda.tensor([9])], IndexError,
+        "^index 9 is out of bounds for dimension 0 with size 4"),
+    "byte "
+    "order": (lambda: taeda.from_numpy(np.zeros(2, ">f4")), TypeError, "byte order is not the machine's"),
+    "channels of a "
+    "norm": (lambda: taeda.batch_norm(taeda.ones(1, 3, 2), taeda.ones(4), None, None, None, True,
+        0.1, 1e-5, False), RuntimeError, "the input of shape [1, 3, 2] has 3 channels"),
+    "channels that stand "
+    "last": (lambda: taeda.conv2d(taeda.ones(1, 8, 8, 3), taeda.ones(4, 3, 1, 1)), RuntimeError,
+        "if the channels stand there, movedim(-1, 1)"),
+    "padding": (lambda: taeda._C._nn.pad(taeda.ones(2, 2), (1, 1, 1, 1), "reflect"),
+        NotImplementedError, "the last 1, 2 or 3 dimensions"),
 }  # fmt: skip
 
 

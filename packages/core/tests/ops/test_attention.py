@@ -1,4 +1,6 @@
-"""scaled_dot_product_attention against its formula in float64: masks, heads, dtypes, layouts, threads, refusals."""
+"""scaled_dot_product_attention against its formula in float64: masks, heads, dtypes, layouts,
+threads, refusals.
+"""
 
 from __future__ import annotations
 
@@ -187,9 +189,11 @@ def ones(*shape):
         (lambda: attend(ones(2, 4), ones(3, 4), ones(2, 4)), "3.*2"),
         (lambda: attend(ones(1, 2, 4), ones(1, 3, 4), ones(1, 3, 4), ones(5, 5)), "5"),
         (lambda: attend(ones(2, 4), ones(2, 4), ones(2, 4), ones(2, 2).long()), "attn_mask dtype"),
-        (lambda: attend(ones(2, 4), ones(2, 4), ones(2, 4), ones(2, 2), is_causal=True), "should not be set when is_causal"),
+        (lambda: attend(ones(2, 4), ones(2, 4), ones(2, 4), ones(2, 2), is_causal=True),
+            "should not be set when is_causal"),
         (lambda: attend(ones(1, 5, 2, 4), ones(1, 2, 2, 4), ones(1, 2, 2, 4), enable_gqa=True), "multiple"),
-        (lambda: attend(ones(1, 2, 2, 4), ones(1, 2, 2, 4), ones(1, 2, 2, 4), dropout_p=1.5), "probability|1.5"),
+        (lambda: attend(ones(1, 2, 2, 4), ones(1, 2, 2, 4), ones(1, 2, 2, 4), dropout_p=1.5),
+            "probability|1.5"),
     ],
 )  # fmt: skip
 def test_refusals(call, message):

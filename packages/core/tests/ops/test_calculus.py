@@ -40,7 +40,8 @@ def test_few_samples_have_no_area():
 
 
 @pytest.mark.parametrize("edge_order", [1, 2])
-@pytest.mark.parametrize("layout", [lambda t: t, lambda t: t.t(), lambda t: t[:, ::2]], ids=["", "t", "strided"])  # fmt: skip
+@pytest.mark.parametrize("layout", [lambda t: t, lambda t: t.t(), lambda t: t[:, ::2]],
+    ids=["", "t", "strided"])  # fmt: skip
 def test_gradient(edge_order, layout):
     x = layout(draw(6, 8))
     places = [draw(n, seed=n).sort()[0] for n in x.shape]
@@ -65,7 +66,8 @@ def test_gradient_of_two_samples_and_of_integers():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: taeda.trapezoid(taeda.ones(3), taeda.ones(2)), RuntimeError, "one `x` value for each sample"),
+        (lambda: taeda.trapezoid(taeda.ones(3), taeda.ones(2)), RuntimeError,
+            "one `x` value for each sample"),
         (lambda: taeda.trapezoid(taeda.ones(3) > 0), RuntimeError, "bool is not supported"),
         (lambda: taeda.trapezoid(taeda.ones(3), dim=1), IndexError, r"\[-1, 0\], but got 1"),
         (lambda: taeda.gradient(taeda.ones(1)), RuntimeError, r"at least edge_order\+1"),

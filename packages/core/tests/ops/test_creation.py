@@ -1,4 +1,6 @@
-"""Factories: values against numpy, dtypes that follow from arguments, layouts, sizes at the edge, refusals."""
+"""Factories: values against numpy, dtypes that follow from arguments, layouts, sizes at the edge,
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,8 @@ def test_minus_one_wraps_in_unsigned_dtypes_and_more_does_not():
 
 @pytest.mark.parametrize(
     ("value", "dtype"),
-    [(200.7, taeda.int8), (127.9, taeda.int8), (-0.5, taeda.uint8), (-1.0, taeda.uint8), (math.nan, taeda.int64), (math.inf, taeda.int32),
+    [(200.7, taeda.int8), (127.9, taeda.int8), (-0.5, taeda.uint8), (-1.0, taeda.uint8),
+     (math.nan, taeda.int64), (math.inf, taeda.int32),
      (1e30, taeda.int64), (-256, taeda.uint8), (2.0**63, taeda.int64), (-1.0, taeda.uint64)],
 )  # fmt: skip
 def test_numbers_that_an_integer_dtype_does_not_hold_are_refused(value, dtype):
@@ -292,7 +295,8 @@ def test_refuses(call, kind, words):
 
 
 FACTORIES = {
-    "empty": (2,), "zeros": (2,), "ones": (2,), "full": ((2,), 1.0), "rand": (2,), "randn": (2,), "randint": (3, (2,)), "eye": (2,),
+    "empty": (2,), "zeros": (2,), "ones": (2,), "full": ((2,), 1.0), "rand": (2,), "randn": (2,),
+    "randint": (3, (2,)), "eye": (2,),
     "arange": (2,), "linspace": (0, 1, 2), "logspace": (0, 1, 2), "randperm": (2,), "tensor": ([1, 2],),
 }  # fmt: skip
 

@@ -67,7 +67,8 @@ def test_renorm(p, dim):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: taeda.cdist(taeda.ones(3), taeda.ones(2, 3)), RuntimeError, "at least 2D tensors, X1 got: 1D"),
+        (lambda: taeda.cdist(taeda.ones(3), taeda.ones(2, 3)), RuntimeError,
+            "at least 2D tensors, X1 got: 1D"),
         (lambda: taeda.cdist(taeda.ones(2, 2), taeda.ones(2, 3)), RuntimeError, "X1: 2 X2: 3"),
         (lambda: taeda.cdist(taeda.ones(2, 2).long(), taeda.ones(2, 2)), RuntimeError, "floating-point"),
         (lambda: taeda.cdist(taeda.ones(2, 2), taeda.ones(2, 2), -1), RuntimeError, "non-negative p"),

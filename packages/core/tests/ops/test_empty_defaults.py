@@ -1,4 +1,6 @@
-"""A list of sizes that is empty unless it is given may be None, as in `stride=None`: the same as leaving it away."""
+"""A list of sizes that is empty unless it is given may be None, as in `stride=None`: the same as
+leaving it away.
+"""
 
 from __future__ import annotations
 

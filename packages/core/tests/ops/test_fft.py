@@ -1,4 +1,6 @@
-"""Fourier transforms against numpy and scipy: sizes, dimensions, norms, dtypes, layouts, refusals; round trips of pieces."""
+"""Fourier transforms against numpy and scipy: sizes, dimensions, norms, dtypes, layouts, refusals;
+round trips of pieces.
+"""
 
 from __future__ import annotations
 
@@ -153,7 +155,8 @@ def test_istft_gives_the_signal_back(kind, normalized):
     ("call", "error", "message"),
     [
         (lambda: taeda.fft.fft(taeda.ones(3), 0), RuntimeError, r"Invalid number of data points \(0\)"),
-        (lambda: taeda.fft.fft(taeda.ones(3), norm="half"), RuntimeError, 'Invalid normalization mode: "half"'),
+        (lambda: taeda.fft.fft(taeda.ones(3), norm="half"), RuntimeError,
+            'Invalid normalization mode: "half"'),
         (lambda: taeda.fft.fft(taeda.ones(3), dim=1), IndexError, r"\[-1, 0\], but got 1"),
         (lambda: taeda.fft.fft(taeda.tensor(1.0)), IndexError, "no dimensions"),
         (lambda: taeda.fft.rfft(taeda.ones(3) * 1j), RuntimeError, "rfft expects a real input"),
@@ -167,14 +170,18 @@ def test_istft_gives_the_signal_back(kind, normalized):
         (lambda: taeda.stft(taeda.ones(9), 4), RuntimeError, "requires the return_complex parameter"),
         (lambda: taeda.stft(taeda.ones(9), 0, return_complex=True), RuntimeError, "0 < n_fft"),
         (lambda: taeda.stft(taeda.ones(9), 4, 0, return_complex=True), RuntimeError, "hop_length > 0"),
-        (lambda: taeda.stft(taeda.ones(9), 4, 1, 5, return_complex=True), RuntimeError, "win_length <= n_fft"),
-        (lambda: taeda.stft(taeda.ones(9), 4, window=taeda.ones(3), return_complex=True), RuntimeError, "1D window tensor"),
+        (lambda: taeda.stft(taeda.ones(9), 4, 1, 5, return_complex=True), RuntimeError,
+            "win_length <= n_fft"),
+        (lambda: taeda.stft(taeda.ones(9), 4, window=taeda.ones(3), return_complex=True),
+            RuntimeError, "1D window tensor"),
         (lambda: taeda.stft(taeda.ones(9) * 1j, 4, onesided=True), RuntimeError, "onesided output"),
         (lambda: taeda.stft(taeda.ones(2, 2, 9), 4, return_complex=True), RuntimeError, "1D or 2D tensor"),
-        (lambda: taeda.stft(taeda.ones(9).long(), 4, return_complex=True), RuntimeError, "floating point or complex"),
+        (lambda: taeda.stft(taeda.ones(9).long(), 4, return_complex=True), RuntimeError,
+            "floating point or complex"),
         (lambda: taeda.istft(taeda.ones(3, 4), 4), RuntimeError, "complex-valued"),
         (lambda: taeda.istft(taeda.ones(3, 4) * 1j, 6), RuntimeError, "frequency dimension"),
-        (lambda: taeda.istft(taeda.ones(3, 4) * 1j, 4, window=taeda.zeros(4)), RuntimeError, "window overlap add min: 0"),
+        (lambda: taeda.istft(taeda.ones(3, 4) * 1j, 4, window=taeda.zeros(4)), RuntimeError,
+            "window overlap add min: 0"),
     ],
 )  # fmt: skip
 def test_refusals(call, error, message):

@@ -1,5 +1,7 @@
-"""The kernels of Fourier transforms at every kind of length, against numpy in double: rows and columns, one and many, odd and
-even; the same bits by any number of threads; plans that stay within their memory; failing allocations."""
+"""The kernels of Fourier transforms at every kind of length, against numpy in double: rows and
+columns, one and many, odd and even; the same bits by any number of threads; plans that stay within
+their memory; failing allocations.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ import pytest
 
 import taeda
 
-# passes of 2 to 16, 3, 5, 7 and any odd prime to 61; folded lengths; primes and twice primes by convolution; powers of two
+# passes of 2 to 16, 3, 5, 7 and any odd prime to 61; folded lengths; primes and twice primes by
+# convolution; powers of two
 LENGTHS = [
     *range(1, 201),
     211,
@@ -161,14 +164,17 @@ def test_any_allocation_may_fail():
     [
         (lambda z: taeda.fft.fft(z, 2**62), RuntimeError, r"overflowed 64 bits"),
         (lambda z: taeda.fft.fft(z, 2**50), MemoryError, r"could not be allocated"),
-        (lambda z: taeda._fft_c2c(z.real, [0], 0, True), RuntimeError, "complex64 or complex128, but got float32"),
+        (lambda z: taeda._fft_c2c(z.real, [0], 0, True), RuntimeError,
+            "complex64 or complex128, but got float32"),
         (lambda z: taeda._fft_r2c(z, [0], 0, True), RuntimeError, "float32 or float64, but got complex64"),
         (lambda z: taeda._fft_c2c(z, [0, 0], 0, True), RuntimeError, "2 dims for a tensor of 1"),
-        (lambda z: taeda._fft_c2c(z.expand(2, 4), [0, -2], 0, True), RuntimeError, "unique, but 0 stands twice"),
+        (lambda z: taeda._fft_c2c(z.expand(2, 4), [0, -2], 0, True), RuntimeError,
+            "unique, but 0 stands twice"),
         (lambda z: taeda._fft_c2c(z, [0], 3, True), RuntimeError, "must be 0, 1 or 2, but got 3"),
         (lambda z: taeda._fft_c2c(z[:0], [0], 0, True), RuntimeError, r"data points \(0\)"),
         (lambda z: taeda._fft_r2c(z.real, [], 0, True), RuntimeError, "at least one axis"),
-        (lambda z: taeda._fft_c2r(z, [0], 0, 9), RuntimeError, "9 real points need a half spectrum of 5, but dimension 0 has 4"),
+        (lambda z: taeda._fft_c2r(z, [0], 0, 9), RuntimeError,
+            "9 real points need a half spectrum of 5, but dimension 0 has 4"),
         (lambda z: taeda._fft_c2r(z, [0], 0, 2**63 - 1), RuntimeError, "need a half spectrum"),
         (lambda z: taeda._fft_c2r(z, [0], 0, -1), RuntimeError, r"data points \(-1\)"),
     ],

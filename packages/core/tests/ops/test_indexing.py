@@ -1,4 +1,6 @@
-"""Indexing against numpy: random index expressions, gather and scatter by plain loops, masks, embedding, refusals."""
+"""Indexing against numpy: random index expressions, gather and scatter by plain loops, masks,
+embedding, refusals.
+"""
 
 from __future__ import annotations
 

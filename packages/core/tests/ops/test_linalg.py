@@ -1,4 +1,6 @@
-"""Linear algebra by what defines its results, and against numpy: batches, dtypes, layouts, empty matrices, failures, refusals."""
+"""Linear algebra by what defines its results, and against numpy: batches, dtypes, layouts, empty
+matrices, failures, refusals.
+"""
 
 from __future__ import annotations
 

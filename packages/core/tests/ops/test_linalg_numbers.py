@@ -1,4 +1,6 @@
-"""Linear algebra where it is hard: NaN and infinity, singular and large matrices, unusual layouts, broadcast batches."""
+"""Linear algebra where it is hard: NaN and infinity, singular and large matrices, unusual layouts,
+broadcast batches.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,10 @@ def spoiled(bad, dtype, n=5):
 @pytest.mark.parametrize("bad", BAD)
 def test_iterations_refuse_what_is_not_finite(bad, dtype):
     a = spoiled(bad, dtype)
-    says = r"\(Batch element 1\): The algorithm failed to converge because the input matrix contained non-finite"
+    says = (
+        r"\(Batch element 1\): The algorithm failed to converge because the input matrix contained "
+        r"non-finite"
+    )
     for call in (linalg.svd, linalg.svdvals, linalg.eigh, linalg.eigvalsh):
         with pytest.raises(linalg.LinAlgError, match=says):
             call(a)
@@ -112,8 +117,8 @@ def test_lu_by_panels_tells_of_the_first_zero():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_lu_of_triangles_whose_inverses_are_large(dtype):
-    # Whole numbers in the first columns, so that no rounding decides about pivots; the inverse of L's first 32 rows has powers of 2
-    # up to 2^30.
+    # Whole numbers in the first columns, so that no rounding decides about pivots; the inverse of
+    # L's first 32 rows has powers of 2 up to 2^30.
     below = taeda.eye(200) - taeda.ones(200, 200).tril(-1)
     above = draw(200, 200).triu()
     above[:, :64] = (2 * draw(200, 64)).round().triu(1) + taeda.eye(200, 64)
@@ -168,7 +173,8 @@ def test_many_right_sides(columns, dtype):
 def test_bits_do_not_depend_on_threads(threads):
     before = taeda.get_num_threads()
     a, b = draw(300, 300, dtype=taeda.float32), draw(300, 150, dtype=taeda.float32, seed=1)
-    calls = [lambda: linalg.solve(a, b), lambda: linalg.inv(a), lambda: linalg.qr(a)[1], lambda: linalg.svd(a)[1], lambda: linalg.lu_factor(a)[0]]  # fmt: skip
+    calls = [lambda: linalg.solve(a, b), lambda: linalg.inv(a), lambda: linalg.qr(a)[1],
+        lambda: linalg.svd(a)[1], lambda: linalg.lu_factor(a)[0]]  # fmt: skip
     try:
         taeda.set_num_threads(1)
         want = [call() for call in calls]
@@ -322,8 +328,10 @@ def test_layouts_do_not_matter(dtype):
     b = draw(3, 5, 2, dtype=dtype, seed=1)
     calls = [
         linalg.inv, linalg.det, linalg.svdvals, lambda x: linalg.solve(x, b), lambda x: linalg.qr(x)[1].abs(),
-        lambda x: linalg.lu_factor(x)[0], lambda x: linalg.cholesky(x @ x.mH), lambda x: linalg.eigvalsh(x), lambda x: taeda.geqrf(x)[1],
-        lambda x: linalg.solve_triangular(x, b, upper=True), lambda x: linalg.solve_triangular(x, b, upper=False, unitriangular=True),
+        lambda x: linalg.lu_factor(x)[0], lambda x: linalg.cholesky(x @ x.mH),
+        lambda x: linalg.eigvalsh(x), lambda x: taeda.geqrf(x)[1],
+        lambda x: linalg.solve_triangular(x, b, upper=True),
+        lambda x: linalg.solve_triangular(x, b, upper=False, unitriangular=True),
         lambda x: linalg.eigvals(x).abs().sort()[0], lambda x: linalg.solve(x, b.mT, left=False),
     ]  # fmt: skip
     for name, other in layouts(a):

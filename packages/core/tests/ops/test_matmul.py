@@ -182,7 +182,8 @@ ADDED = {
     "addmv": (lambda s, a, b, **k: taeda.addmv(s, a[0], b[0, :, 0], **k), lambda a, b: a[0] @ b[0, :, 0]),
     "baddbmm": (taeda.baddbmm, lambda a, b: a @ b),
     "addbmm": (taeda.addbmm, lambda a, b: (a @ b).sum(0)),
-    "addr": (lambda s, a, b, **k: taeda.addr(s, a[0, 0], b[0, 0], **k), lambda a, b: np.outer(a[0, 0], b[0, 0])),
+    "addr": (lambda s, a, b, **k: taeda.addr(s, a[0, 0], b[0, 0], **k), lambda a,
+        b: np.outer(a[0, 0], b[0, 0])),
 }  # fmt: skip
 
 
@@ -219,7 +220,8 @@ def test_linear():
     close(out, values(x) @ values(w).T + values(bias), "float32", 7)
 
 
-EQUATIONS = ["ij,jk->ik", "ij,jk", "ij->ji", "ij->", "ii->i", "ii", "i,j->ij", "bij,bjk->bik", "...ij,...jk->...ik",
+EQUATIONS = ["ij,jk->ik", "ij,jk", "ij->ji", "ij->", "ii->i", "ii", "i,j->ij", "bij,bjk->bik",
+             "...ij,...jk->...ik",
              "ij,ij->j", "ij,kj,lk->il", " i j , j -> i "]  # fmt: skip
 
 
@@ -263,7 +265,8 @@ def test_tensordot_kron_and_chains():
         (lambda: taeda.ones(2, 3, 4) @ taeda.ones(3, 4, 5), r"2 .*3"),
         (lambda: taeda.addmm(taeda.ones(4, 4), taeda.ones(2, 3), taeda.ones(3, 2)), r"\[4, 4\]|4"),
         (lambda: taeda.einsum("ij,jk", taeda.ones(2, 3), taeda.ones(2, 3)), r"subscript|size"),
-        (lambda: taeda.mm(taeda.ones(2, 2), taeda.ones(2, 2), out=taeda.ones(2, 2, dtype=taeda.float64)), r"Expected out"),
+        (lambda: taeda.mm(taeda.ones(2, 2), taeda.ones(2, 2),
+            out=taeda.ones(2, 2, dtype=taeda.float64)), r"Expected out"),
     ],
 )  # fmt: skip
 def test_refusals(call, message):
@@ -301,7 +304,8 @@ def test_chains_take_matrices_one_by_one():
 
 # ---- bfloat16: sums in float32, of one rounding at the end ----
 
-NARROW = [(1, 1, 1), (3, 5, 7), (12, 32, 64), (13, 33, 65), (1, 100, 300), (100, 1, 301), (150, 70, 1030), (7, 9, 5000), (290, 65, 33), (2, 3, 0)]  # fmt: skip
+NARROW = [(1, 1, 1), (3, 5, 7), (12, 32, 64), (13, 33, 65), (1, 100, 300), (100, 1, 301),
+    (150, 70, 1030), (7, 9, 5000), (290, 65, 33), (2, 3, 0)]  # fmt: skip
 
 
 def narrow(rows, cols, layout, seed):

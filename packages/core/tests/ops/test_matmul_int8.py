@@ -1,4 +1,6 @@
-"""int8 times int8 in int32 against numpy's int64: sizes around tiles, layouts, threads, wrapping, refusals."""
+"""int8 times int8 in int32 against numpy's int64: sizes around tiles, layouts, threads, wrapping,
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ import pytest
 
 import taeda
 
-SIZES = [(1, 1, 1), (3, 5, 7), (12, 32, 64), (13, 33, 65), (145, 70, 2051), (300, 40, 3), (7, 1100, 130), (0, 3, 2), (3, 0, 2), (2, 3, 0)]  # fmt: skip
+SIZES = [(1, 1, 1), (3, 5, 7), (12, 32, 64), (13, 33, 65), (145, 70, 2051), (300, 40, 3),
+    (7, 1100, 130), (0, 3, 2), (3, 0, 2), (2, 3, 0)]  # fmt: skip
 
 
 def laid_out(a, layout):

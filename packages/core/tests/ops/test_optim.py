@@ -326,8 +326,10 @@ def test_writing_counts_as_a_new_version():
     assert x[0]._version > before
 
 
-UNARY = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
-sigmoid sign sin sinh sqrt square tan tanh trunc""".split()
+UNARY = """
+abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg
+reciprocal round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc
+""".split()
 
 
 @pytest.mark.parametrize("name", UNARY)

@@ -27,7 +27,9 @@ def call(name, n, *arguments):
 
 
 def windows(shape, kernel, stride, pad, dilation, ceil):
-    """Output place -> the input places its window covers, padding left out; and the window's size with padding."""
+    """Output place -> the input places its window covers, padding left out; and the window's size
+    with padding.
+    """
     counts = []
     for n, k, s, p, d in zip(shape, kernel, stride, pad, dilation, strict=True):
         room = n + 2 * p - d * (k - 1) - 1

@@ -1,4 +1,6 @@
-"""The recurrent kernels against a loop in numpy: sizes around a block of units, directions, layouts, refusals."""
+"""The recurrent kernels against a loop in numpy: sizes around a block of units, directions,
+layouts, refusals.
+"""
 
 from __future__ import annotations
 
@@ -192,20 +194,30 @@ ONE = taeda.ones(1, 1)
     ("call", "text"),
     [
         (lambda: _nn._lstm(ONE, ONE, ONE, ONE, False), r"\[T, N, 4 \* H\].*got \[1, 1\] and \[1, 1\]"),
-        (lambda: _nn._lstm(taeda.ones(2, 1, 8), ONE, ONE, taeda.ones(4, 1), False), r"share of the gates of shape \[2, 1, 4\], got \[2, 1, 8\]"),
-        (lambda: _nn._lstm(taeda.ones(2, 1, 4), taeda.ones(2, 1), ONE, taeda.ones(4, 1), False), r"hidden state of shape \[1, 1\], got \[2, 1\]"),
-        (lambda: _nn._lstm(taeda.ones(2, 1, 4), ONE, ONE.double(), taeda.ones(4, 1), False), "dtype float32 like the weight, got float64"),
-        (lambda: _nn._lstm(taeda.ones(2, 1, 4).half(), ONE.half(), ONE.half(), taeda.ones(4, 1).half(), False), "float32 or float64, got float16"),
+        (lambda: _nn._lstm(taeda.ones(2, 1, 8), ONE, ONE, taeda.ones(4, 1), False),
+            r"share of the gates of shape \[2, 1, 4\], got \[2, 1, 8\]"),
+        (lambda: _nn._lstm(taeda.ones(2, 1, 4), taeda.ones(2, 1), ONE, taeda.ones(4, 1), False),
+            r"hidden state of shape \[1, 1\], got \[2, 1\]"),
+        (lambda: _nn._lstm(taeda.ones(2, 1, 4), ONE, ONE.double(), taeda.ones(4, 1), False),
+            "dtype float32 like the weight, got float64"),
+        (lambda: _nn._lstm(taeda.ones(2, 1, 4).half(), ONE.half(), ONE.half(),
+            taeda.ones(4, 1).half(), False), "float32 or float64, got float16"),
         (
-            lambda: _nn._lstm_backward(taeda.ones(2, 1, 1), ONE, ONE, taeda.ones(4, 1), taeda.ones(3, 1, 1), taeda.ones(2, 1, 4), False),
+            lambda: _nn._lstm_backward(taeda.ones(2, 1, 1), ONE, ONE, taeda.ones(4, 1),
+                taeda.ones(3, 1, 1), taeda.ones(2, 1, 4), False),
             r"cell's states of shape \[2, 1, 1\], got \[3, 1, 1\]",
         ),
-        (lambda: _nn._gru(ONE, ONE, ONE, None, False), r"gru: .*\[T, N, 3 \* H\] and a weight \[3 \* H, H\], got \[1, 1\] and \[1, 1\]"),
-        (lambda: _nn._gru(taeda.ones(2, 1, 3), ONE, taeda.ones(3, 1), taeda.ones(3), False), r"bias of the last gate of shape \[1\], got \[3\]"),
-        (lambda: _nn._gru_backward(taeda.ones(2, 1, 1), ONE, taeda.ones(3, 1), taeda.ones(2, 1, 1), taeda.ones(2, 1, 3), False),
+        (lambda: _nn._gru(ONE, ONE, ONE, None, False),
+            r"gru: .*\[T, N, 3 \* H\] and a weight \[3 \* H, H\], got \[1, 1\] and \[1, 1\]"),
+        (lambda: _nn._gru(taeda.ones(2, 1, 3), ONE, taeda.ones(3, 1), taeda.ones(3), False),
+            r"bias of the last gate of shape \[1\], got \[3\]"),
+        (lambda: _nn._gru_backward(taeda.ones(2, 1, 1), ONE, taeda.ones(3, 1), taeda.ones(2, 1, 1),
+            taeda.ones(2, 1, 3), False),
          r"gates of shape \[2, 1, 4\], got \[2, 1, 3\]"),
-        (lambda: _nn._rnn(taeda.ones(2, 1, 1), ONE.double(), ONE, True, False), "rnn: .*float32 like the weight, got float64"),
-        (lambda: _nn._rnn_backward(taeda.ones(2, 3, 1), ONE, taeda.ones(3, 2, 1).transpose(0, 1), True, False), "contiguous"),
+        (lambda: _nn._rnn(taeda.ones(2, 1, 1), ONE.double(), ONE, True, False),
+            "rnn: .*float32 like the weight, got float64"),
+        (lambda: _nn._rnn_backward(taeda.ones(2, 3, 1), ONE, taeda.ones(3, 2, 1).transpose(0, 1),
+            True, False), "contiguous"),
     ],
 )  # fmt: skip
 def test_refusals(call, text):

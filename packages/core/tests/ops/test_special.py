@@ -14,15 +14,20 @@ WIDE = np.concatenate(
 )
 RIGHT = WIDE[WIDE > 0]
 UNARY = {
-    "i0": (scipy.special.i0, WIDE), "i0e": (scipy.special.i0e, WIDE), "i1": (scipy.special.i1, WIDE), "i1e": (scipy.special.i1e, WIDE),
+    "i0": (scipy.special.i0, WIDE), "i0e": (scipy.special.i0e, WIDE),
+    "i1": (scipy.special.i1, WIDE), "i1e": (scipy.special.i1e, WIDE),
     "modified_bessel_i0": (scipy.special.i0, WIDE), "modified_bessel_i1": (scipy.special.i1, WIDE),
     "modified_bessel_k0": (scipy.special.k0, RIGHT), "modified_bessel_k1": (scipy.special.k1, RIGHT),
-    "scaled_modified_bessel_k0": (scipy.special.k0e, RIGHT), "scaled_modified_bessel_k1": (scipy.special.k1e, RIGHT),
-    "bessel_j0": (scipy.special.j0, WIDE), "bessel_j1": (scipy.special.j1, WIDE), "bessel_y0": (scipy.special.y0, RIGHT),
-    "bessel_y1": (scipy.special.y1, RIGHT), "spherical_bessel_j0": (lambda x: scipy.special.spherical_jn(0, x), WIDE),
+    "scaled_modified_bessel_k0": (scipy.special.k0e, RIGHT),
+    "scaled_modified_bessel_k1": (scipy.special.k1e, RIGHT),
+    "bessel_j0": (scipy.special.j0, WIDE), "bessel_j1": (scipy.special.j1, WIDE),
+    "bessel_y0": (scipy.special.y0, RIGHT),
+    "bessel_y1": (scipy.special.y1, RIGHT),
+    "spherical_bessel_j0": (lambda x: scipy.special.spherical_jn(0, x), WIDE),
     "airy_ai": (lambda x: scipy.special.airy(x)[0], WIDE), "ndtr": (scipy.special.ndtr, WIDE[WIDE > -30]),
     "log_ndtr": (scipy.special.log_ndtr, WIDE[WIDE < 30]), "erfcx": (scipy.special.erfcx, WIDE[WIDE > -26]),
-    "ndtri": (scipy.special.ndtri, np.concatenate([np.linspace(0.001, 0.999, 99), np.logspace(-300, -1, 60)])),
+    "ndtri": (scipy.special.ndtri, np.concatenate([np.linspace(0.001, 0.999, 99),
+        np.logspace(-300, -1, 60)])),
     "entr": (scipy.special.entr, WIDE),
 }  # fmt: skip
 
@@ -58,8 +63,10 @@ def test_layouts_out_and_in_place():
 INF, NAN = float("inf"), float("nan")
 EDGES = {
     "i0": {INF: INF, -INF: INF, NAN: NAN}, "i1": {INF: INF, -INF: -INF}, "i0e": {INF: 0},
-    "modified_bessel_k0": {0.0: INF, -1.0: NAN, INF: 0}, "scaled_modified_bessel_k1": {0.0: INF, INF: 0, NAN: NAN},
-    "airy_ai": {INF: 0, -INF: 0, NAN: NAN}, "spherical_bessel_j0": {0.0: 1, INF: 0}, "ndtr": {-INF: 0, INF: 1, NAN: NAN},
+    "modified_bessel_k0": {0.0: INF, -1.0: NAN, INF: 0},
+    "scaled_modified_bessel_k1": {0.0: INF, INF: 0, NAN: NAN},
+    "airy_ai": {INF: 0, -INF: 0, NAN: NAN}, "spherical_bessel_j0": {0.0: 1, INF: 0},
+    "ndtr": {-INF: 0, INF: 1, NAN: NAN},
     "ndtri": {0.0: -INF, 1.0: INF, 0.5: 0, -1.0: NAN, 2.0: NAN}, "log_ndtr": {-INF: -INF, INF: 0},
     "erfcx": {INF: 0, -INF: INF, 0.0: 1}, "entr": {0.0: 0, -1.0: -INF, NAN: NAN},
 }  # fmt: skip
@@ -94,7 +101,8 @@ def test_incomplete_gamma_functions():
 
 @pytest.mark.parametrize(
     ("a", "x", "lower"),
-    [(0.0, 1.0, 1), (0.0, 0.0, NAN), (1.0, 0.0, 0), (INF, 1.0, 0), (1.0, INF, 1), (INF, INF, NAN), (-1.0, 1.0, NAN), (1.0, -1.0, NAN)],
+    [(0.0, 1.0, 1), (0.0, 0.0, NAN), (1.0, 0.0, 0), (INF, 1.0, 0), (1.0, INF, 1), (INF, INF, NAN),
+        (-1.0, 1.0, NAN), (1.0, -1.0, NAN)],
 )  # fmt: skip
 def test_incomplete_gamma_edges(a, x, lower):
     a, x = taeda.tensor(a), taeda.tensor(x)

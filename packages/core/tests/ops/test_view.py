@@ -1,4 +1,6 @@
-"""Views against numpy: values and shared memory on several layouts; copies in another order; every refusal."""
+"""Views against numpy: values and shared memory on several layouts; copies in another order; every
+refusal.
+"""
 
 from __future__ import annotations
 

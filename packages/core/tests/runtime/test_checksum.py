@@ -1,4 +1,6 @@
-"""crc32 against zlib's and crc32c against its definition, at all the lengths where the ways of computing meet."""
+"""crc32 against zlib's and crc32c against its definition, at all the lengths where the ways of
+computing meet.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,9 @@ ends_by_signal = pytest.mark.skipif(
 
 
 def inside(side, action):
-    """How a process ends that does this with guarded blocks: 0, or the negated signal; 3 if a canary was damaged."""
+    """How a process ends that does this with guarded blocks: 0, or the negated signal; 3 if a
+    canary was damaged.
+    """
 
     def guarded():
         before = core.memory_guard(side)

@@ -1,4 +1,6 @@
-"""The library with LAPACK: where it is found, integers of both widths, and what is said when there is none."""
+"""The library with LAPACK: where it is found, integers of both widths, and what is said when there
+is none.
+"""
 
 from __future__ import annotations
 

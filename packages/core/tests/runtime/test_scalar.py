@@ -26,7 +26,9 @@ def stored(value, dtype):
 
 
 def samples(dtype):
-    """All numbers of a narrow format within its range, halves between neighbours, and a little beside those."""
+    """All numbers of a narrow format within its range, halves between neighbours, and a little
+    beside those.
+    """
     bits = np.arange(256, dtype=np.uint8)
     if NARROW[dtype] in (np.float16, ml_dtypes.bfloat16):
         bits = (bits.astype(np.uint16) * 257) ^ 0x55

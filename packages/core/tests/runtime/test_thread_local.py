@@ -1,4 +1,6 @@
-"""The thread-local variables of the library are few bytes: they come from a reserve that all libraries of a process share."""
+"""The thread-local variables of the library are few bytes: they come from a reserve that all
+libraries of a process share.
+"""
 
 import struct
 from pathlib import Path
@@ -10,7 +12,9 @@ LIMIT = 512  # bytes; the reserve has about 1,600
 
 
 def thread_local_bytes(library: bytes) -> int:
-    """The size of the segment of thread-local variables, by the ELF header of a 64-bit library (System V ABI, chapter 5)."""
+    """The size of the segment of thread-local variables, by the ELF header of a 64-bit library
+    (System V ABI, chapter 5).
+    """
     assert library[:5] == b"\x7fELF\x02"
     offset = struct.unpack_from("<Q", library, 32)[0]
     size, count = struct.unpack_from("<HH", library, 54)

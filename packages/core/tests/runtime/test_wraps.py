@@ -1,6 +1,8 @@
-"""Sizes and strides at the ends of 64 bits, without memory behind them: a right answer or a refusal, and defined arithmetic.
+"""Sizes and strides at the ends of 64 bits, without memory behind them: a right answer or a
+refusal, and defined arithmetic.
 
-The sanitized build sees what overflows; the ordinary one sees values and crashes. `tools/extremes.py` does it for every operator.
+The sanitized build sees what overflows; the ordinary one sees values and crashes.
+`tools/extremes.py` does it for every operator.
 """
 
 from __future__ import annotations
@@ -96,7 +98,8 @@ def test_complex_numbers_far_apart_have_parts():
 
 @pytest.mark.parametrize("size", [2**59, 2**60, 2**61, 2**62])
 def test_indices_refuse_more_places_than_offsets_can_be_counted_for(size):
-    # Eight bytes for each place were counted in 64 bits, which wrapped to a few, and then all places were written.
+    # Eight bytes for each place were counted in 64 bits, which wrapped to a few, and then all
+    # places were written.
     x = taeda.ones(1, 1, dtype=taeda.uint8).expand(1, size)
     with pytest.raises(RuntimeError, match=r"memory|overflowed"):
         x[taeda.tensor([0])]

@@ -157,7 +157,9 @@ def test_killed_at_points_spread_over_a_save(path):
 
 
 def after_power_cuts(path, tmp_path, sync):
-    """What `load` makes of each state that a power cut during a save may leave: (how far, old, new or refused)."""
+    """What `load` makes of each state that a power cut during a save may leave: (how far, old, new
+    or refused).
+    """
     before = {str(path): path.read_bytes()}
     with faults.recorded() as steps:
         taeda.save(NEW, path, sync=sync)

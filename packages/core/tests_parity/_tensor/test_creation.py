@@ -50,7 +50,8 @@ def test_same_tensor(way, recipe):
 
 
 COMPARED = [
-    ("==", np.array([1.0, 2.0])), ("==", np.array([[1], [2]])), ("==", np.array(1)), ("==", np.array(["a", "b"])),
+    ("==", np.array([1.0, 2.0])), ("==", np.array([[1], [2]])), ("==", np.array(1)),
+    ("==", np.array(["a", "b"])),
     ("/", np.array([1.0, 2.0])), ("/", np.array([1, 2])), ("/", np.array(2.0)),
 ]  # fmt: skip
 

@@ -16,7 +16,8 @@ import taeda  # noqa: E402 - after the check: without torch there is nothing to 
 drawn = load("packages/core/tests_parity/drawn.py")
 COUNT = 5000 if FULL else 500
 OPTIONS = (
-    *[{}] * 3, {"precision": 2}, {"precision": 8}, {"threshold": 5}, {"threshold": 5, "edgeitems": 1}, {"linewidth": 40}, {"sci_mode": True},
+    *[{}] * 3, {"precision": 2}, {"precision": 8}, {"threshold": 5},
+    {"threshold": 5, "edgeitems": 1}, {"linewidth": 40}, {"sci_mode": True},
     {"sci_mode": False}, {"profile": "short"}, {"profile": "full"}, {"linewidth": 120, "precision": 6},
 )  # fmt: skip
 KINDS = {

@@ -31,7 +31,9 @@ def seed_all():
 
 
 def after(make, stop, resume=None, epochs=2):
-    """Batches from the `stop`-th on, of a run without a break; and of one that is resumed by another loader."""
+    """Batches from the `stop`-th on, of a run without a break; and of one that is resumed by
+    another loader.
+    """
     seed_all()
     loader = make()
     batches = iter(loader)

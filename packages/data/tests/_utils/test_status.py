@@ -49,7 +49,10 @@ def test_both_sides_read_the_same_page():
 def test_stacks_stand_behind_the_page_without_the_way_to_the_worker():
     status = Status(_new_file())
     assert status.stack() == "" and not status.answered(4096)
-    text = 'File "a.py", line 1 in fetch\n  File "b.py", line 2 in run_worker\n  File "c.py", line 3 in _bootstrap\n'
+    text = (
+        'File "a.py", line 1 in fetch\n  File "b.py", line 2 in run_worker\n  File "c.py", line 3 '
+        "in _bootstrap\n"
+    )
     os.pwrite(status.fd, text.encode(), 4096)
     assert status.stack().splitlines() == [
         'File "a.py", line 1 in fetch',

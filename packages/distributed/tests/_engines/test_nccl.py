@@ -1,7 +1,8 @@
 """Groups on NCCL, on stand-ins for the driver and for NCCL's library: processes, arguments, order, faults.
 
-No GPU is needed, and none has run this backend. The stand-in keeps device memory closed to the host and checks each
-call's arguments; what it cannot show is the speed, and how the real library behaves when a peer ends.
+No GPU is needed, and none has run this backend. The stand-in keeps device memory closed to the host
+and checks each call's arguments; what it cannot show is the speed, and how the real library behaves
+when a peer ends.
 """
 
 from __future__ import annotations

@@ -12,7 +12,9 @@ from taeda.distributed._stores.server import Server
 
 
 def test_strangers_at_the_port_do_no_harm():
-    """2,000 messages of noise, before and after the secret: the server serves, and has only what it was given."""
+    """2,000 messages of noise, before and after the secret: the server serves, and has only what it
+    was given.
+    """
     master = dist.TCPStore("127.0.0.1", 0, is_master=True)
     master.set("k", "v")
     noise = random.Random(0)

@@ -62,7 +62,8 @@ def test_the_environment(tmp_path):
     for rank, env in enumerate(found):
         wanted = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "GROUP_RANK": 0,
                   "GROUP_WORLD_SIZE": 1, "ROLE_RANK": rank, "ROLE_WORLD_SIZE": 2, "ROLE_NAME": "trainer",
-                  "TORCHELASTIC_RESTART_COUNT": 0, "TORCHELASTIC_MAX_RESTARTS": 3, "OMP_NUM_THREADS": 1}  # fmt: skip
+                  "TORCHELASTIC_RESTART_COUNT": 0, "TORCHELASTIC_MAX_RESTARTS": 3,
+                  "OMP_NUM_THREADS": 1}  # fmt: skip
         assert {name: env[name] for name in wanted} == {n: str(v) for n, v in wanted.items()}
         assert env["MASTER_ADDR"] == "127.0.0.1" and int(env["MASTER_PORT"]) > 0
         assert os.path.dirname(env["TORCHELASTIC_ERROR_FILE"]) and env["TAEDA_STORE_SECRET"]
@@ -174,7 +175,9 @@ time.sleep(60)
 
 
 def test_two_agents_meet(mpi, tmp_path):
-    """Two agents on one machine, as if they were two: by the static way, and by c10d with a machine too many wanted."""
+    """Two agents on one machine, as if they were two: by the static way, and by c10d with a machine
+    too many wanted.
+    """
     body = """
 import taeda, taeda.distributed as dist
 dist.init_process_group("gloo")

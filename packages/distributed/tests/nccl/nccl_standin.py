@@ -1,4 +1,6 @@
-"""Ranks on the stand-ins for the driver and for NCCL, which is built once into the checkout's build folder."""
+"""Ranks on the stand-ins for the driver and for NCCL, which is built once into the checkout's build
+folder.
+"""
 
 from __future__ import annotations
 

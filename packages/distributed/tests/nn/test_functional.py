@@ -1,4 +1,6 @@
-"""Collectives that gradients flow through, and batch normalisation over ranks, against one process with everything."""
+"""Collectives that gradients flow through, and batch normalisation over ranks, against one process
+with everything.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,9 @@ def attend(given, **options):
 
 
 def by_heads(given, mask=0.0, extra=None):
-    """Outputs (L, N, E) and weights (N, heads, L, S), each head of each sample for itself; `mask` (N, heads, L, S) is added."""
+    """Outputs (L, N, E) and weights (N, heads, L, S), each head of each sample for itself; `mask`
+    (N, heads, L, S) is added.
+    """
     a = {name: t.numpy() for name, t in given.items()}
     w, b = np.split(a["in_proj_weight"], 3), np.split(a["in_proj_bias"], 3)
     q, k, v = (a[n] @ w[i].T + b[i] for i, n in enumerate(("query", "key", "value")))
@@ -190,10 +192,16 @@ REFUSED = {
     "heads": ({}, {"num_heads": 4}, AssertionError, "6 not divisible by num_heads 4"),
     "sizes": ({"value": double(4, 3, E)}, {}, AssertionError, "does not match value shape"),
     "hint": ({}, {"is_causal": True}, RuntimeError, "Need attn_mask"),
-    "shape of a mask": ({}, {"attn_mask": taeda.zeros(5, 4).double()}, RuntimeError, r"\(5, 4\), but should be \(4, 5\)"),
-    "masks of heads": ({}, {"attn_mask": taeda.zeros(3, 4, 5).double()}, RuntimeError, r"should be \(6, 4, 5\)"),
-    "padding": ({}, {"key_padding_mask": taeda.zeros(3, 4).double()}, AssertionError, r"shape of \(3, 5\), but got \(3, 4\)"),
-    "mask of integers": ({}, {"attn_mask": taeda.zeros(4, 5).long()}, RuntimeError, "types of attn_mask are supported, got taeda.int64"),
+    "shape of a "
+    "mask": ({}, {"attn_mask": taeda.zeros(5, 4).double()}, RuntimeError,
+        r"\(5, 4\), but should be \(4, 5\)"),
+    "masks of "
+    "heads": ({}, {"attn_mask": taeda.zeros(3, 4, 5).double()}, RuntimeError, r"should be \(6, 4, 5\)"),
+    "padding": ({}, {"key_padding_mask": taeda.zeros(3, 4).double()}, AssertionError,
+        r"shape of \(3, 5\), but got \(3, 4\)"),
+    "mask of "
+    "integers": ({}, {"attn_mask": taeda.zeros(4, 5).long()}, RuntimeError,
+        "types of attn_mask are supported, got taeda.int64"),
 }  # fmt: skip
 
 

@@ -10,7 +10,8 @@ from taeda.autograd import gradcheck
 from taeda.nn import functional as F
 
 Options = nn.LinearCrossEntropyOptions
-PARTS = [None, Options(batch_chunk_size=2), Options(batch_chunk_size=9), Options(), Options(chunking_method=None),
+PARTS = [None, Options(batch_chunk_size=2), Options(batch_chunk_size=9), Options(),
+         Options(chunking_method=None),
          Options(chunking_method="aspect_ratio:1", acc_policy="compact")]  # fmt: skip
 
 
@@ -24,7 +25,8 @@ LABELS = taeda.tensor([0, 3, -100, 2, 1])
 
 @pytest.mark.parametrize("options", PARTS, ids=str)
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-@pytest.mark.parametrize("extra", [{}, {"weight": taeda.tensor([1.0, 2, 3, 4]).double()}, {"label_smoothing": 0.2}], ids=str)  # fmt: skip
+@pytest.mark.parametrize("extra", [{}, {"weight": taeda.tensor([1.0, 2, 3, 4]).double()},
+    {"label_smoothing": 0.2}], ids=str)  # fmt: skip
 @pytest.mark.parametrize("probabilities", [False, True])
 def test_equals_both_after_each_other(options, reduction, extra, probabilities):
     x, w, b = draw(5, 3), draw(4, 3), draw(4)
@@ -84,17 +86,25 @@ ONES = taeda.ones(2, dtype=taeda.int64)
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: F.linear_cross_entropy(taeda.ones(2, 3, 3), W, ONES), RuntimeError, "dimensionality 1 or 2, got 3"),
+        (lambda: F.linear_cross_entropy(taeda.ones(2, 3, 3), W, ONES), RuntimeError,
+            "dimensionality 1 or 2, got 3"),
         (lambda: F.linear_cross_entropy(W, taeda.ones(3), ONES), RuntimeError, "at least 2, got 1"),
         (lambda: F.linear_cross_entropy(W, taeda.ones(2, 4), ONES), RuntimeError, "got 3 and 4"),
-        (lambda: F.linear_cross_entropy(W, W, taeda.ones(2, 2), ignore_index=0), RuntimeError, "contains probabilities"),
-        (lambda: F.linear_cross_entropy(W[0], taeda.ones(2, 4, 3), ONES), RuntimeError, "requires batched input"),
-        (lambda: F.linear_cross_entropy(W, W, ONES, linear_bias=taeda.ones(3)), RuntimeError, r"linear_bias shape \(2,\), got \(3,\)"),
-        (lambda: F.linear_cross_entropy(W, W, ONES, weight=taeda.ones(3)), RuntimeError, r"weight shape to be \(2,\), got \(3,\)"),
-        (lambda: F.linear_cross_entropy(W, W, ONES, label_smoothing=2), RuntimeError, r"range \[0, 1\], got 2"),
-        (lambda: F.linear_cross_entropy(W, W, taeda.zeros(5, dtype=taeda.int64), options=Options()), ValueError, r"batch_size \(2\).*\(5\)"),
+        (lambda: F.linear_cross_entropy(W, W, taeda.ones(2, 2), ignore_index=0), RuntimeError,
+            "contains probabilities"),
+        (lambda: F.linear_cross_entropy(W[0], taeda.ones(2, 4, 3), ONES), RuntimeError,
+            "requires batched input"),
+        (lambda: F.linear_cross_entropy(W, W, ONES, linear_bias=taeda.ones(3)), RuntimeError,
+            r"linear_bias shape \(2,\), got \(3,\)"),
+        (lambda: F.linear_cross_entropy(W, W, ONES, weight=taeda.ones(3)), RuntimeError,
+            r"weight shape to be \(2,\), got \(3,\)"),
+        (lambda: F.linear_cross_entropy(W, W, ONES, label_smoothing=2), RuntimeError,
+            r"range \[0, 1\], got 2"),
+        (lambda: F.linear_cross_entropy(W, W, taeda.zeros(5, dtype=taeda.int64), options=Options()),
+            ValueError, r"batch_size \(2\).*\(5\)"),
         (lambda: Options(batch_chunk_size=0), ValueError, "positive int or None, got 0"),
-        (lambda: Options(chunking_method="aspect_ratio:0"), ValueError, "invalid chunking_method: 'aspect_ratio:0'"),
+        (lambda: Options(chunking_method="aspect_ratio:0"), ValueError,
+            "invalid chunking_method: 'aspect_ratio:0'"),
         (lambda: Options(acc_policy="x"), ValueError, "invalid acc_policy: 'x'"),
         (lambda: Options(acc_dtype=taeda.int64), ValueError, r"got taeda\.int64"),
     ],

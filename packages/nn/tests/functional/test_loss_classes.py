@@ -38,18 +38,25 @@ def margins(margin, p, weight):
 SIGMOID = 1 / (1 + np.exp(-X))
 W = taeda.from_numpy(WEIGHT)
 CASES = {
-    "nll_loss": (lambda x, y, **o: F.nll_loss(x, y, W, **o), (LOG, LABELS), -WEIGHT[LABELS] * LOG[ROWS, LABELS]),
-    "cross_entropy": (lambda x, y, **o: F.cross_entropy(x, y, W, **o), (X, LABELS), -WEIGHT[LABELS] * LOG[ROWS, LABELS]),
-    "probabilities": (lambda x, y, **o: F.cross_entropy(x, y, W, **o), (X, TARGET), -(WEIGHT * TARGET * LOG).sum(1)),
+    "nll_loss": (lambda x, y, **o: F.nll_loss(x, y, W, **o), (LOG, LABELS),
+        -WEIGHT[LABELS] * LOG[ROWS, LABELS]),
+    "cross_entropy": (lambda x, y, **o: F.cross_entropy(x, y, W, **o), (X, LABELS),
+        -WEIGHT[LABELS] * LOG[ROWS, LABELS]),
+    "probabilities": (lambda x, y, **o: F.cross_entropy(x, y, W, **o), (X, TARGET),
+        -(WEIGHT * TARGET * LOG).sum(1)),
     "smoothed": (lambda x, y, **o: F.cross_entropy(x, y, label_smoothing=0.2, **o), (X, LABELS),
                  -0.8 * LOG[ROWS, LABELS] - 0.2 * LOG.mean(1)),
-    "binary": (lambda x, y, **o: F.binary_cross_entropy(x, y, W, **o), (SURE, TARGET), WEIGHT * cross(SURE, TARGET)),
-    "logits": (lambda x, y, **o: F.binary_cross_entropy_with_logits(x, y, W, pos_weight=2 * W, **o), (X, TARGET),
+    "binary": (lambda x, y, **o: F.binary_cross_entropy(x, y, W, **o), (SURE, TARGET),
+        WEIGHT * cross(SURE, TARGET)),
+    "logits": (lambda x, y, **o: F.binary_cross_entropy_with_logits(x, y, W, pos_weight=2 * W, **o),
+               (X, TARGET),
                WEIGHT * cross(SIGMOID, TARGET, 2 * WEIGHT)),
     "several": (lambda x, y, **o: F.multilabel_soft_margin_loss(x, y, W, **o), (X, TARGET),
                 (WEIGHT * cross(SIGMOID, TARGET)).mean(1)),
-    "margin": (lambda x, y, **o: F.multi_margin_loss(x, y, 1, 0.7, W, **o), (X, LABELS), margins(0.7, 1, WEIGHT)),
-    "square": (lambda x, y, **o: F.multi_margin_loss(x, y, 2, 0.7, W, **o), (X, LABELS), margins(0.7, 2, WEIGHT)),
+    "margin": (lambda x, y, **o: F.multi_margin_loss(x, y, 1, 0.7, W, **o), (X, LABELS),
+        margins(0.7, 1, WEIGHT)),
+    "square": (lambda x, y, **o: F.multi_margin_loss(x, y, 2, 0.7, W, **o), (X, LABELS),
+        margins(0.7, 2, WEIGHT)),
 }  # fmt: skip
 OF_WEIGHTS = {"nll_loss", "cross_entropy"}  # their mean is over the weights
 

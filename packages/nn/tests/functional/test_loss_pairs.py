@@ -32,17 +32,22 @@ FAR = np.minimum(apart(A, C, 3), apart(B, C, 3))
 CITY = np.abs(A - C).sum(-1), np.abs(B - C).sum(-1)
 CASES = {
     "soft margin": (F.soft_margin_loss, (A, SIGN), np.log1p(np.exp(-SIGN * A))),
-    "hinge": (lambda x, y, **o: F.hinge_embedding_loss(x, y, 0.7, **o), (A, SIGN), np.where(SIGN > 0, A, np.maximum(0, 0.7 - A))),
-    "ranking": (lambda a, b, y, **o: F.margin_ranking_loss(a, b, y, 0.3, **o), (A, B, SIGN), np.maximum(0, -SIGN * (A - B) + 0.3)),
+    "hinge": (lambda x, y, **o: F.hinge_embedding_loss(x, y, 0.7, **o), (A, SIGN),
+        np.where(SIGN > 0, A, np.maximum(0, 0.7 - A))),
+    "ranking": (lambda a, b, y, **o: F.margin_ranking_loss(a, b, y, 0.3, **o), (A, B, SIGN),
+        np.maximum(0, -SIGN * (A - B) + 0.3)),
     "cosine": (lambda a, b, y, **o: F.cosine_embedding_loss(a, b, y, -0.2, **o), (A, B, SIGNS),
                np.where(SIGNS > 0, 1 - cosine(A, B), np.maximum(0, cosine(A, B) + 0.2))),
     "triplet": (lambda a, b, c, **o: F.triplet_margin_loss(a, b, c, 2.0, **o), (A, B, C),
                 np.maximum(0, 2 + apart(A, B) - apart(A, C))),
     "swapped": (lambda a, b, c, **o: F.triplet_margin_loss(a, b, c, 2.0, 3, swap=True, **o), (A, B, C),
                 np.maximum(0, 2 + apart(A, B, 3) - FAR)),
-    "own distance": (lambda a, b, c, **o: F.triplet_margin_with_distance_loss(a, b, c, distance_function=cityblock, swap=True, **o),
+    "own "
+    "distance": (lambda a, b, c, **o: F.triplet_margin_with_distance_loss(a, b, c,
+        distance_function=cityblock, swap=True, **o),
                      (A, B, C), np.maximum(0, 1 + np.abs(A - B).sum(-1) - np.minimum(*CITY))),
-    "own distance by default": (F.triplet_margin_with_distance_loss, (A, B, C), np.maximum(0, 1 + apart(A, B) - apart(A, C))),
+    "own distance by "
+    "default": (F.triplet_margin_with_distance_loss, (A, B, C), np.maximum(0, 1 + apart(A, B) - apart(A, C))),
 }  # fmt: skip
 
 
@@ -92,8 +97,10 @@ ONES = taeda.ones(4, 3)
             ValueError,
             "got 0",
         ),
-        (lambda: F.triplet_margin_with_distance_loss(ONES, ONES, ONES, margin=-2), ValueError, "greater than 0, got -2"),
-        (lambda: F.triplet_margin_with_distance_loss(ONES, ONES[0], ONES), RuntimeError, "anchor 2D, positive 1D, and negative 2D"),
+        (lambda: F.triplet_margin_with_distance_loss(ONES, ONES, ONES, margin=-2), ValueError,
+            "greater than 0, got -2"),
+        (lambda: F.triplet_margin_with_distance_loss(ONES, ONES[0], ONES), RuntimeError,
+            "anchor 2D, positive 1D, and negative 2D"),
         (lambda: F.triplet_margin_loss(ONES, ONES, ONES[0]), RuntimeError, "1D"),
         (lambda: F.margin_ranking_loss(ONES, ONES[0], ONES), RuntimeError, "same dimension but got sizes"),
         (lambda: F.cosine_embedding_loss(ONES, ONES, ONES), RuntimeError, "1D|0D|0 or 1|target"),

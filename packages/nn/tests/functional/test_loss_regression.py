@@ -58,10 +58,13 @@ CASES = {
     "smooth": (lambda x, y, **o: F.smooth_l1_loss(x, y, beta=0.6, **o), (GIVEN, WANTED), huber(0.6) / 0.6),
     "huber": (lambda x, y, **o: F.huber_loss(x, y, delta=0.6, **o), (GIVEN, WANTED), huber(0.6)),
     "kl": (F.kl_div, (GIVEN, POSITIVE), POSITIVE * (np.log(POSITIVE) - GIVEN)),
-    "kl of logarithms": (lambda x, y, **o: F.kl_div(x, y, log_target=True, **o), (GIVEN, WANTED), np.exp(WANTED) * (WANTED - GIVEN)),
+    "kl of "
+    "logarithms": (lambda x, y, **o: F.kl_div(x, y, log_target=True, **o), (GIVEN, WANTED),
+        np.exp(WANTED) * (WANTED - GIVEN)),
     "poisson": (lambda x, y, **o: F.poisson_nll_loss(x, y, full=True, **o), (GIVEN, POSITIVE),
                 np.exp(GIVEN) - POSITIVE * GIVEN + stirling(POSITIVE)),
-    "poisson of rates": (lambda x, y, **o: F.poisson_nll_loss(x, y, log_input=False, **o), (POSITIVE, POSITIVE),
+    "poisson of "
+    "rates": (lambda x, y, **o: F.poisson_nll_loss(x, y, log_input=False, **o), (POSITIVE, POSITIVE),
                          POSITIVE - POSITIVE * np.log(POSITIVE + 1e-8)),
     "gauss": (lambda x, y, v, **o: F.gaussian_nll_loss(x, y, v, full=True, **o), (GIVEN, WANTED, POSITIVE),
               (np.log(POSITIVE) + GAP**2 / POSITIVE + np.log(2 * np.pi)) / 2),

@@ -9,7 +9,8 @@ from taeda.nn import functional as F
 
 # layer, input shape, function of the input (None: only the text)
 LAYERS = [
-    ("Fold((4, 5), 2)", "output_size=(4, 5), kernel_size=2, dilation=1, padding=0, stride=1", (2, 12, 12), lambda x: F.fold(x, (4, 5), 2)),
+    ("Fold((4, 5), 2)", "output_size=(4, 5), kernel_size=2, dilation=1, padding=0, stride=1",
+        (2, 12, 12), lambda x: F.fold(x, (4, 5), 2)),
     ("Unfold(2)", "kernel_size=2, dilation=1, padding=0, stride=1", (2, 4, 5), lambda x: F.unfold(x, 2)),
 ]  # fmt: skip
 

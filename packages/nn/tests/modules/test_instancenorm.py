@@ -12,7 +12,8 @@ from taeda.nn import functional as F
 
 # layer, input shape, function of the input (None: only the text)
 LAYERS = [
-    ("InstanceNorm2d(4)", "4, eps=1e-05, momentum=0.1, affine=False, bias=False, track_running_stats=False", (3, 4, 5, 5), F.instance_norm),
+    ("InstanceNorm2d(4)", ("4, eps=1e-05, momentum=0.1, affine=False, bias=False, "
+                          "track_running_stats=False"), (3, 4, 5, 5), F.instance_norm),
 ]  # fmt: skip
 
 

@@ -28,7 +28,8 @@ LOSSES = [
     (nn.TripletMarginLoss, {}, (X, Y, P), np.maximum(0, 1 + distance(X, Y) - distance(X, P))),
     (nn.TripletMarginLoss, {"swap": True, "p": 1}, (X, Y, P),
      np.maximum(0, 1 + distance(X, Y, 1) - np.minimum(distance(X, P, 1), distance(Y, P, 1)))),
-    (nn.TripletMarginWithDistanceLoss, {"margin": 0.5}, (X, Y, P), np.maximum(0, 0.5 + distance(X, Y) - distance(X, P))),
+    (nn.TripletMarginWithDistanceLoss, {"margin": 0.5}, (X, Y, P),
+        np.maximum(0, 0.5 + distance(X, Y) - distance(X, P))),
 ]  # fmt: skip
 
 

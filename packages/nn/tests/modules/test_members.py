@@ -1,4 +1,6 @@
-"""Tables of members: the truth about their names, written through to the module; and the number of every change."""
+"""Tables of members: the truth about their names, written through to the module; and the number of
+every change.
+"""
 
 from __future__ import annotations
 

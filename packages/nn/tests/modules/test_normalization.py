@@ -13,8 +13,10 @@ from taeda.nn import functional as F
 # layer, input shape, function of the input (None: only the text)
 LAYERS = [
     ("GroupNorm(2, 4)", "2, 4, eps=1e-05, affine=True, bias=True", (3, 4, 5), lambda x: F.group_norm(x, 2)),
-    ("LayerNorm((5, 6))", "(5, 6), eps=1e-05, elementwise_affine=True, bias=True", (3, 5, 6), lambda x: F.layer_norm(x, (5, 6))),
-    ("LocalResponseNorm(3)", "3, alpha=0.0001, beta=0.75, k=1.0", (1, 5, 3), lambda x: F.local_response_norm(x, 3)),
+    ("LayerNorm((5, 6))", "(5, 6), eps=1e-05, elementwise_affine=True, bias=True", (3, 5, 6),
+        lambda x: F.layer_norm(x, (5, 6))),
+    ("LocalResponseNorm(3)", "3, alpha=0.0001, beta=0.75, k=1.0", (1, 5, 3),
+        lambda x: F.local_response_norm(x, 3)),
     ("RMSNorm(5)", "(5,), eps=None, elementwise_affine=True", (3, 5), lambda x: F.rms_norm(x, (5,))),
 ]  # fmt: skip
 

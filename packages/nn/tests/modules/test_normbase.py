@@ -1,4 +1,6 @@
-"""What batch and instance normalisation share: parameters, statistics, old states, sizes from the first input."""
+"""What batch and instance normalisation share: parameters, statistics, old states, sizes from the
+first input.
+"""
 
 from __future__ import annotations
 

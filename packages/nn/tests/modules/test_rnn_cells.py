@@ -12,7 +12,8 @@ from taeda import nn
 
 @pytest.mark.parametrize(
     ("kind", "make"),
-    [("tanh", nn.RNNCell), ("relu", lambda *a: nn.RNNCell(*a, nonlinearity="relu")), ("LSTM", nn.LSTMCell), ("GRU", nn.GRUCell)],
+    [("tanh", nn.RNNCell), ("relu", lambda *a: nn.RNNCell(*a, nonlinearity="relu")),
+        ("LSTM", nn.LSTMCell), ("GRU", nn.GRUCell)],
 )  # fmt: skip
 def test_cells(kind, make):
     cell = make(3, 4)

@@ -1,4 +1,6 @@
-"""Whole modules in files: recorded by their classes' names, given back to those who allow them, refused to others."""
+"""Whole modules in files: recorded by their classes' names, given back to those who allow them,
+refused to others.
+"""
 
 from __future__ import annotations
 

@@ -81,7 +81,8 @@ def test_all_parameters_together():
         (lambda m: prune.l1_unstructured(m, "weight", 1.5), ValueError, "amount=1.5"),
         (lambda m: prune.l1_unstructured(m, "weight", -1), ValueError, "amount=-1"),
         (lambda m: prune.ln_structured(m, "bias", 1, 2, 0), ValueError, "multidimensional"),
-        (lambda m: prune.global_unstructured([(m, "weight")], prune.RandomStructured, amount=1), TypeError, "unstructured"),
+        (lambda m: prune.global_unstructured([(m, "weight")], prune.RandomStructured, amount=1),
+            TypeError, "unstructured"),
     ],
 )  # fmt: skip
 def test_pruning_refuses(layer, call, error, text):

@@ -97,7 +97,8 @@ def _can(device_type: str, fast_dtype: dtype) -> bool:
         return False
     if fast_dtype not in _LOWER:
         warn(
-            f"In CPU autocast, but the target dtype {fast_dtype} is not supported. Disabling autocast. CPU autocast only "
+            f"In CPU autocast, but the target dtype {fast_dtype} is not supported. Disabling "
+            "autocast. CPU autocast only "
             "supports dtype of taeda.bfloat16, taeda.float16 currently.",
         )
         return False

@@ -1,4 +1,6 @@
-"""Loss scaling: gradients of a scaled loss are scaled too, so small ones survive float16; the scale follows what overflows."""
+"""Loss scaling: gradients of a scaled loss are scaled too, so small ones survive float16; the scale
+follows what overflows.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,10 @@ class GradScaler:
 
     scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()
 
-    `update` multiplies the scale by `backoff_factor` after an overflow, and by `growth_factor` after
-    `growth_interval` steps in a row without. With `enabled=False` everything passes through. `device` is "cpu"
-    or "cuda"; for one that is not available it warns and is disabled. AssertionError for a growth factor of at most 1 or a backoff factor
-    of at least 1.
+    `update` multiplies the scale by `backoff_factor` after an overflow, and by `growth_factor`
+    after `growth_interval` steps in a row without. With `enabled=False` everything passes through.
+    `device` is "cpu" or "cuda"; for one that is not available it warns and is disabled.
+    AssertionError for a growth factor of at most 1 or a backoff factor of at least 1.
 
     >>> scaler = GradScaler("cpu", init_scale=8.0)
     >>> w = taeda.ones(1, requires_grad=True)
@@ -94,7 +96,8 @@ class GradScaler:
     def _checked(self, wants: str) -> Tensor:
         if self._scale is None:
             raise AssertionError(
-                f"Attempted {wants} but _scale is None. This may indicate your script did not use scaler.scale(loss or "
+                f"Attempted {wants} but _scale is None. This may indicate your script did not use "
+                "scaler.scale(loss or "
                 "outputs) earlier in the iteration."
             )
         return self._scale
@@ -102,9 +105,11 @@ class GradScaler:
     # ---- the gradients ----
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients of an optimizer's parameters by the scale, once between two updates, and look for overflow.
+        """Divide the gradients of an optimizer's parameters by the scale, once between two updates,
+        and look for overflow.
 
-        RuntimeError the second time and after `step`; ValueError for float16 gradients, which have no room for it.
+        RuntimeError the second time and after `step`; ValueError for float16 gradients, which have
+        no room for it.
         """
         if not self._enabled:
             return
@@ -125,7 +130,8 @@ class GradScaler:
             for gradient in _gradients(optimizer):
                 if gradient.dtype is taeda.float16:
                     raise ValueError(
-                        "Attempting to unscale FP16 gradients: keep the parameters in float32 and let autocast cast them"
+                        "Attempting to unscale FP16 gradients: keep the parameters in float32 and "
+                        "let autocast cast them"
                     )
                 finite = bool(gradient.isfinite().all())
                 progress.overflowed = bool(progress.overflowed) or not finite
@@ -135,10 +141,11 @@ class GradScaler:
         return self._progress.setdefault(id(optimizer), _Progress(optimizer))
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """`optimizer.step(*args)` with gradients unscaled, and what it returns; None where a gradient overflowed: no step then.
+        """`optimizer.step(*args)` with gradients unscaled, and what it returns; None where a
+        gradient overflowed: no step then.
 
-        RuntimeError for a closure and for a second step before `update`; AssertionError before the first `scale`, and if no
-        parameter has a gradient.
+        RuntimeError for a closure and for a second step before `update`; AssertionError before the
+        first `scale`, and if no parameter has a gradient.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -241,7 +248,8 @@ class GradScaler:
             return
         if not state_dict:
             raise RuntimeError(
-                "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
+                "The source state dict is empty, possibly because it was saved from a disabled "
+                "instance of GradScaler."
             )
         self._init_scale = state_dict["scale"]
         if self._scale is not None:
@@ -256,7 +264,8 @@ class GradScaler:
         if self._enabled:
             if self._progress:
                 raise AssertionError(
-                    "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after scaler.update()."
+                    "A GradScaler instance may only be pickled at the beginning of an iteration, "
+                    "or at the end after scaler.update()."
                 )
             state.update(_init_scale=self.get_scale(), _scale=None)
         return state

@@ -37,7 +37,8 @@ def _root_gradient(root: Tensor, gradient: Tensor | None) -> Tensor:
     if gradient is None:
         if root.numel() != 1:
             raise RuntimeError(
-                f"grad can be implicitly created only for scalar outputs, this one has shape {list(root.shape)}: "
+                "grad can be implicitly created only for scalar outputs, this one has shape "
+                f"{list(root.shape)}: "
                 "pass gradient= of that shape, or reduce it with sum() or mean()"
             )
         if root.is_complex():
@@ -51,7 +52,8 @@ def _root_gradient(root: Tensor, gradient: Tensor | None) -> Tensor:
         )
     if gradient.shape != root.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output has a shape of {gradient.shape} and output has a shape of {root.shape}."
+            f"Mismatch in shape: grad_output has a shape of {gradient.shape} and output has a "
+            f"shape of {root.shape}."
         )
     if gradient.is_complex() and not root.is_complex():
         raise RuntimeError(
@@ -162,7 +164,8 @@ def grad(
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
         )
     if _core.get_layers() & TRANSFORM:
         _function_maps.refuse_samples((outputs, inputs))

@@ -1,4 +1,6 @@
-"""One call of an operation as forward mode sees it: arguments, results, tangents, and what its rule's formulas ask for."""
+"""One call of an operation as forward mode sees it: arguments, results, tangents, and what its
+rule's formulas ask for.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def facts(op: str) -> Facts:
 
 
 class Call:
-    """One call of an op: its arguments, what it returned, and the tangents of the arguments (lists for Tensor[])."""
+    """One call of an op: its arguments, what it returned, and the tangents of the arguments (lists
+    for Tensor[]).
+    """
 
     def __init__(
         self,

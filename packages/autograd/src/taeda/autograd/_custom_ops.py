@@ -1,7 +1,8 @@
 """The graph of an operator whose derivative is a pair of Python functions (`library.register_autograd`).
 
-The core calls `record` after the kernel, with the rule that was registered, the arguments and the results. What follows is the
-way of a custom Function: one context, one node; lists of tensors among arguments and results are spread over edges and outputs.
+The core calls `record` after the kernel, with the rule that was registered, the arguments and the
+results. What follows is the way of a custom Function: one context, one node; lists of tensors among
+arguments and results are spread over edges and outputs.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class _OpCtx(FunctionCtx):
         wanted = len(self._lengths)
         if len(made) < wanted or any(extra is not None for extra in made[wanted:]):
             raise RuntimeError(
-                f"{self._name()}: the backward function returned an incorrect number of gradients (expected {wanted}, one for "
+                f"{self._name()}: the backward function returned an incorrect number of gradients "
+                f"(expected {wanted}, one for "
                 f"each positional argument, got {len(made)})"
             )
         flat: list[Any] = []
@@ -79,7 +81,8 @@ class _OpCtx(FunctionCtx):
         if gradient is None or isinstance(gradient, Tensor):
             return gradient
         raise RuntimeError(
-            f"{self._name()}: the backward function returned a {type(gradient).__name__} as a gradient, wanted Tensor or None"
+            f"{self._name()}: the backward function returned a {type(gradient).__name__} as a "
+            "gradient, wanted Tensor or None"
         )
 
     def _listed(self, gradient: Any, length: int) -> list[Any]:
@@ -87,13 +90,16 @@ class _OpCtx(FunctionCtx):
             return [None] * length
         if not isinstance(gradient, (list, tuple)) or len(gradient) != length:
             raise RuntimeError(
-                f"{self._name()}: the gradient of a list of {length} tensors is a list as long, got {gradient!r}"
+                f"{self._name()}: the gradient of a list of {length} tensors is a list as long, "
+                f"got {gradient!r}"
             )
         return list(gradient)
 
 
 def record(rule: Any, args: tuple[Any, ...], results: tuple[Any, ...]) -> None:
-    """Note a call whose inputs require grad: run the rule's `setup_context`, and set the history of the results."""
+    """Note a call whose inputs require grad: run the rule's `setup_context`, and set the history of
+    the results.
+    """
     count = rule.positional
     inputs, keywords = args[:count], dict(zip(rule.keywords, args[count:], strict=True))
     ctx = _OpCtx(rule, inputs, results)

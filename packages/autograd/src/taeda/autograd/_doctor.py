@@ -1,4 +1,6 @@
-"""Autograd's part of `python -m taeda`: a derivative against a difference quotient, and one of a derivative."""
+"""Autograd's part of `python -m taeda`: a derivative against a difference quotient, and one of a
+derivative.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ from taeda import Tensor
 from taeda._core_api import warn
 
 __all__ = [
-    "check_nan", "explain_failure", "first_gradient", "fit_gradient", "join_slices", "post", "post_accumulate", "pre",
+    "check_nan", "explain_failure", "first_gradient", "fit_gradient", "join_slices", "post",
+    "post_accumulate", "pre",
     "retain", "split_slices", "tensor",
 ]  # fmt: skip
 
@@ -17,7 +18,9 @@ __all__ = [
 def fit_gradient(
     gradient: Tensor, shape: Any, dtype: Any, device: Any, node: Any, index: int
 ) -> Tensor:
-    """Sum a gradient down to `shape` over broadcast dimensions, bring it to the device and give it the dtype."""
+    """Sum a gradient down to `shape` over broadcast dimensions, bring it to the device and give it
+    the dtype.
+    """
     if gradient.shape != shape:
         gradient = _sum_to(gradient, shape, node, index)
     if gradient.device != device:
@@ -70,7 +73,9 @@ Facts = tuple[Any, tuple[int, ...], tuple[int, ...], int, int, int]
 
 
 def split_slices(gradient: Tensor, base: Facts, view: Facts) -> tuple[Tensor, Tensor, Facts, Facts]:
-    """(the base's gradient laid out as its memory, a copy of the part under the view, both tensors' facts)."""
+    """(the base's gradient laid out as its memory, a copy of the part under the view, both tensors'
+    facts).
+    """
     _, sizes, strides, _, conj, neg = base
     gradient = _toggled(gradient, conj, neg)
     if taeda.is_grad_enabled() and gradient.requires_grad:
@@ -112,7 +117,9 @@ def _under(dense: Tensor, base: Facts, view: Facts) -> Tensor:
 
 
 def join_slices(parts: tuple[Tensor, Tensor, Facts, Facts], through: Tensor | None) -> Tensor:
-    """The base's gradient: under the view what the write passed on (zero if it passed nothing), elsewhere unchanged."""
+    """The base's gradient: under the view what the write passed on (zero if it passed nothing),
+    elsewhere unchanged.
+    """
     dense, part, base, view = parts
     target = _under(dense, base, view)
     if through is None:
@@ -153,7 +160,9 @@ def tensor(node: Any, gradients: tuple[Any, ...], unused: Any) -> tuple[Any, ...
 
 
 def _replaced(result: Any, before: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a hook of a node returned in place of `before`: as many gradients, each like the one that it replaces."""
+    """What a hook of a node returned in place of `before`: as many gradients, each like the one
+    that it replaces.
+    """
     who = "hook of a node"
     if not isinstance(result, tuple):
         raise TypeError(f"{who} must return None or a tuple, got {type(result).__name__}")
@@ -230,6 +239,7 @@ def explain_failure(node: Any) -> None:
     lines = node.metadata.get("traceback_")
     if lines:
         warn(
-            f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(lines)}",
+            f"Error detected in {node.name()}. Traceback of forward call that caused the "
+            f"error:\n{''.join(lines)}",
             UserWarning,
         )

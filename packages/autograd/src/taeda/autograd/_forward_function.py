@@ -1,4 +1,6 @@
-"""Forward mode of custom Functions: `jvp` runs right after `forward`, and its results become tangents of the outputs."""
+"""Forward mode of custom Functions: `jvp` runs right after `forward`, and its results become
+tangents of the outputs.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ def _check(name: str, number: int, output: Any, tangent: Any) -> None:
         return
     if not isinstance(tangent, Tensor):
         raise RuntimeError(
-            f"{name}: jvp returned a {type(tangent).__name__} as forward gradient {number}: expected Tensor or None"
+            f"{name}: jvp returned a {type(tangent).__name__} as forward gradient {number}: "
+            "expected Tensor or None"
         )
     if not isinstance(output, Tensor):
         raise RuntimeError(
@@ -74,8 +77,10 @@ def _check(name: str, number: int, output: Any, tangent: Any) -> None:
         )
     if tangent.shape != output.shape:
         raise RuntimeError(
-            f"{name}: Trying to set a forward gradient that has a different size than that of the original Tensor: "
-            f"output {number} is of size {list(output.shape)} while its forward gradient is of size {list(tangent.shape)}"
+            f"{name}: Trying to set a forward gradient that has a different size than that of the "
+            "original Tensor: "
+            f"output {number} is of size {list(output.shape)} while its forward gradient is of "
+            f"size {list(tangent.shape)}"
         )
 
 

@@ -29,12 +29,15 @@ def apply(cls: Any, level: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     own = cls._own("vmap")
     if own and cls.generate_vmap_rule:
         raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. "
-            "Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and "
+            "an overriden vmap staticmethod. "
+            "Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to "
+            "avoid ambiguity."
         )
     if not own and not cls.generate_vmap_rule:
         raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap "
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please "
+            "override and implement the vmap "
             "staticmethod or set generate_vmap_rule=True."
         )
     return _by_rule(cls, level, args) if own else _by_sample(cls, level, args, kwargs)
@@ -45,7 +48,9 @@ def _by_rule(cls: Any, level: Any, args: tuple[Any, ...]) -> Any:
 
 
 def by_user(what: str, rule: Any, level: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `rule(info, in_dims, *args, **kwargs)` gives: results, and where their samples lie. RuntimeError if it gives no pair."""
+    """What `rule(info, in_dims, *args, **kwargs)` gives: results, and where their samples lie.
+    RuntimeError if it gives no pair.
+    """
     in_dims = tuple(_dims(level, a) for a in args)
     info = VmapInfo(level.size, level.randomness)
     values = {name: _values(level, value) for name, value in kwargs.items()}
@@ -99,6 +104,7 @@ def refuse_samples(values: Any) -> None:
 
     if any(type(leaf) is Batched for leaf in leaves(values)):
         raise RuntimeError(
-            "backward() and autograd.grad of a sample inside of vmap: its graph is that of all samples. Use taeda.func.grad or vjp "
+            "backward() and autograd.grad of a sample inside of vmap: its graph is that of all "
+            "samples. Use taeda.func.grad or vjp "
             "inside of vmap, or call backward on what vmap returns"
         )

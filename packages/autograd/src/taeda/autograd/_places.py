@@ -1,7 +1,7 @@
 """Where tangents are put.
 
-A tangent lies in memory as its tensor does. Views of a dual tensor have views of its tangent, and a write in place writes the
-tangent in place, so that all views see it.
+A tangent lies in memory as its tensor does. Views of a dual tensor have views of its tangent, and a
+write in place writes the tangent in place, so that all views see it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def _is_dense(x: Tensor) -> bool:
 
 
 def laid_out_as(primal: Tensor, tangent: Tensor) -> Tensor:
-    """The tangent itself if it has the strides of `primal`, else a copy that has them where `primal` is dense."""
+    """The tangent itself if it has the strides of `primal`, else a copy that has them where
+    `primal` is dense.
+    """
     if not tangent.numel() or _same_strides(primal, tangent) or not _is_dense(primal):
         return tangent
     return tangent.new_empty_strided(primal.shape, primal.stride()).copy_(tangent)
@@ -94,7 +96,9 @@ def place(x: Tensor, tangent: Tensor | None) -> None:
 
 
 def _writable(tangent: Tensor, x: Tensor) -> bool:
-    """Not where the write changed the shape, nor a leaf of the graph, nor one memory place for several elements."""
+    """Not where the write changed the shape, nor a leaf of the graph, nor one memory place for
+    several elements.
+    """
     leaf = tangent.is_leaf and tangent.requires_grad and taeda.is_grad_enabled()
     return tangent.shape == x.shape and not leaf and (_is_dense(tangent) or not _overlaps(tangent))
 

@@ -1,4 +1,6 @@
-"""The ways a tangent passes an operation. Each gets a call and returns the tangents of its results, None for zero."""
+"""The ways a tangent passes an operation. Each gets a call and returns the tangents of its results,
+None for zero.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def _sum(parts: list[Tensor]) -> Tensor | None:
 
 
 def _pointwise(call: Call) -> tuple[Any, ...]:
-    """A diagonal is its own transpose; with complex numbers the formulas multiply by the conjugate of the slope."""
+    """A diagonal is its own transpose; with complex numbers the formulas multiply by the conjugate
+    of the slope.
+    """
     result, names = call.results[0], call.facts.names
     if any(call.args[k].is_complex() for k in call.duals()) and not result.is_complex():
         return transposed(call)
@@ -86,5 +90,7 @@ _WAYS: dict[str, Callable[[Call], tuple[Any, ...]]] = {
 
 
 def tangents(call: Call) -> tuple[Any, ...]:
-    """The tangents of the results of a call, in their own shapes and dtypes or such that broadcast and cast to them."""
+    """The tangents of the results of a call, in their own shapes and dtypes or such that broadcast
+    and cast to them.
+    """
     return _WAYS[call.facts.way](call)

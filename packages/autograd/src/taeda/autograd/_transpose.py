@@ -1,7 +1,8 @@
 """The general way of a tangent: the rule of backward, transposed.
 
-A rule computes the gradients g = Jᵀ v of the arguments, linear in v. So <g, t> = <v, J t>, and its derivative with respect to v is
-the tangent J t of the results. (Conjugates are understood; both products are real parts.)
+A rule computes the gradients g = Jᵀ v of the arguments, linear in v. So <g, t> = <v, J t>, and its
+derivative with respect to v is the tangent J t of the results. (Conjugates are understood; both
+products are real parts.)
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def _values(call: Call) -> tuple[Any, ...]:
 
 
 def _dummies(call: Call) -> tuple[Tensor | None, ...]:
-    """Cotangents to differentiate by. Ones, because some formulas, though linear, take logarithms on their way."""
+    """Cotangents to differentiate by. Ones, because some formulas, though linear, take logarithms
+    on their way.
+    """
     count, results = call.facts.rule.differentiable_results, call.results
     return tuple(
         taeda.ones(r.shape, dtype=r.dtype, device=r.device, requires_grad=True)
@@ -92,9 +95,9 @@ def _fitted(argument: Any, gradient: Any, tangent: Any) -> Iterator[tuple[Tensor
 class _Transposed(Function):
     """The tangents as one step of the graph.
 
-    Its backward differentiates <rule(c), t>, that is, the rule once more, as backward twice does. Differentiating what
-    computed the tangent instead would take a third derivative, which rules with results that are kept for them alone
-    (the mean of a norm) do not have.
+    Its backward differentiates <rule(c), t>, that is, the rule once more, as backward twice does.
+    Differentiating what computed the tangent instead would take a third derivative, which rules
+    with results that are kept for them alone (the mean of a norm) do not have.
     """
 
     @staticmethod

@@ -43,13 +43,16 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the level: every tangent is taken off its tensor. RuntimeError for another level than the open one."""
+    """Close the level: every tangent is taken off its tensor.
+    RuntimeError for another level than the open one.
+    """
     global _current_level
     if _current_level < 0:
         raise RuntimeError("no dual level is open: call enter_dual_level() first")
     if level is not None and level != _current_level:
         raise RuntimeError(
-            f"Trying to exit forward AD level {level} that was not the last one that was created, {_current_level}"
+            f"Trying to exit forward AD level {level} that was not the last one that was created, "
+            f"{_current_level}"
         )
     _core.exit_dual_level()
     _current_level -= 1
@@ -75,7 +78,8 @@ def _level(level: int | None, name: str) -> int:
     level = _current_level if level is None else level
     if level < 0:
         raise RuntimeError(
-            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
         )
     if level != _current_level:
         raise RuntimeError(
@@ -94,10 +98,12 @@ def _check(tensor: Any, role: str) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A view of `tensor` that carries `tangent`, a tensor of the same shape; both stay in the graph of backward.
+    """A view of `tensor` that carries `tangent`, a tensor of the same shape; both stay in the graph
+    of backward.
 
-    The tangent itself is kept where its strides are the tensor's, so an in-place write to the dual tensor writes it.
-    RuntimeError without an open level, for another shape or device, or if one of the two is dual; ValueError for integers.
+    The tangent itself is kept where its strides are the tensor's, so an in-place write to the dual
+    tensor writes it. RuntimeError without an open level, for another shape or device, or if one of
+    the two is dual; ValueError for integers.
 
     >>> with dual_level():
     ...     unpack_dual(make_dual(taeda.ones(2), taeda.ones(2)) * 3).tangent
@@ -109,13 +115,15 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if tensor.shape != tangent.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor: "
-            f"Tensor is of size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}"
+            f"Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}"
         )
     if tensor.device != tangent.device:
         raise RuntimeError(f"the tensor is on {tensor.device}, its tangent on {tangent.device}")
     if _places.tangent_of(tensor) is not None:
         raise RuntimeError(
-            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level is not supported"
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            "same level is not supported"
         )
     if _places.tangent_of(tangent) is not None:
         raise RuntimeError(

@@ -45,7 +45,8 @@ class FunctionCtx:
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}"
+                    "save_for_backward can only save variables, but argument is of type "
+                    f"{type(tensor).__name__}"
                 )
         self._to_save = tensors
 
@@ -72,9 +73,12 @@ class FunctionCtx:
             return self._for_forward
         if self._freed:
             raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-                "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-                "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time."
+                "Trying to backward through the graph a second time (or directly access saved "
+                "tensors after they have "
+                "already been freed). Saved intermediate values of the graph are freed when you "
+                "call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the "
+                "graph a second time."
             )
         if self._node is None:
             return self._to_save or ()
@@ -111,12 +115,14 @@ def _check_returned(ctx: FunctionCtx, made: tuple[Any, ...]) -> tuple[Any, ...]:
     extra = made[count:]
     if len(made) < count or any(e is not None for e in extra):
         raise RuntimeError(
-            f"function {ctx._name()} returned an incorrect number of gradients (expected {count}, got {len(made)})"
+            f"function {ctx._name()} returned an incorrect number of gradients (expected {count}, "
+            f"got {len(made)})"
         )
     for number, gradient in enumerate(made[:count]):
         if gradient is not None and not isinstance(gradient, Tensor):
             raise RuntimeError(
-                f"function {ctx._name()} returned a {type(gradient).__name__} as gradient {number}: expected Tensor or None"
+                f"function {ctx._name()} returned a {type(gradient).__name__} as gradient "
+                f"{number}: expected Tensor or None"
             )
     return made[:count]
 
@@ -141,7 +147,8 @@ class Function:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
-            f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static: call {type(self).__name__}.apply(...)"
+            f"{type(self).__name__} should not be instantiated. Methods on autograd functions are "
+            f"all static: call {type(self).__name__}.apply(...)"
         )
 
     @classmethod
@@ -167,19 +174,22 @@ class Function:
         """Fill ctx after a forward without ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
-    # with `**_` a type checker takes any parameters after ctx as those of an override; nothing is ever passed there
+    # with `**_` a type checker takes any parameters after ctx as those of an override; nothing is
+    # ever passed there
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
         """Gradients of the inputs, one per argument of forward, None where there is none."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
         )
 
     @staticmethod
     def vjp(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
         """Another name of backward."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
         )
 
     @staticmethod
@@ -191,7 +201,9 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run forward, and record one node for it. Inside of vmap the class says how (`vmap`, `generate_vmap_rule`)."""
+        """Run forward, and record one node for it.
+        Inside of vmap the class says how (`vmap`, `generate_vmap_rule`).
+        """
         if _core.get_layers() & TRANSFORM and (level := _function_maps.level_of(args)) is not None:
             return _function_maps.apply(cls, level, args, kwargs)
         ctx = FunctionCtx()
@@ -239,7 +251,9 @@ def _wrap_outputs(ctx: FunctionCtx, args: tuple[Any, ...], output: Any, record: 
 
 
 def _fresh(ctx: FunctionCtx, args: tuple[Any, ...], output: Any, record: bool) -> Any:
-    """The object to return: an input that came back unchanged, or a view of one, gets an object of its own."""
+    """The object to return: an input that came back unchanged, or a view of one, gets an object of
+    its own.
+    """
     if not isinstance(output, Tensor) or any(output is d for d in ctx._dirty):
         return output
     if any(output is a for a in args) and record:
@@ -291,7 +305,9 @@ def _save(ctx: FunctionCtx, node: Any, made: tuple[Any, ...], originals: tuple[A
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a backward whose own derivative does not exist: a second differentiation through it is an error."""
+    """Mark a backward whose own derivative does not exist: a second differentiation through it is
+    an error.
+    """
 
     @functools.wraps(function)
     def run(ctx: Any, *gradients: Any) -> Any:
@@ -328,14 +344,19 @@ class _Refuse(Function):
 
 
 class BackwardCFunction(FunctionCtx):
-    """What a custom function's node in the graph is asked: the context of its call, and its backward by hand."""
+    """What a custom function's node in the graph is asked: the context of its call, and its
+    backward by hand.
+    """
 
     def apply(self, *gradients: Any) -> Any:
-        """The gradients of the inputs from those of the outputs. RuntimeError if the class has both backward and vjp."""
+        """The gradients of the inputs from those of the outputs.
+        RuntimeError if the class has both backward and vjp.
+        """
         function = self._function
         if function is not None and function._own("backward") and function._own("vjp"):
             raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
             )
         made = self._run_backward(*gradients)
         return made[0] if len(made) == 1 else made
@@ -356,8 +377,8 @@ class InplaceFunction(Function, FunctionCtx):
 class NestedIOFunction(Function, FunctionCtx):
     """A Function whose arguments and results are lists, tuples and dicts of tensors, nested.
 
-    A subclass has `forward_extended(ctx, *args)` and `backward_extended(ctx, *gradients)`, which see the nested forms; gradients
-    come and go in the forms of the results and of the arguments.
+    A subclass has `forward_extended(ctx, *args)` and `backward_extended(ctx, *gradients)`, which
+    see the nested forms; gradients come and go in the forms of the results and of the arguments.
 
     >>> class Swap(NestedIOFunction):
     ...     @staticmethod

@@ -1,7 +1,7 @@
 """Jacobians, Hessians and their products with vectors, of functions from tensors to tensors.
 
-A function takes one tensor or several and returns a tensor or a tuple of tensors. What depends on nothing counts as zero,
-unless `strict`; results are detached, unless `create_graph`.
+A function takes one tensor or several and returns a tensor or a tuple of tensors. What depends on
+nothing counts as zero, unless `strict`; results are detached, unless `create_graph`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def _strict(message: str) -> RuntimeError:
 def _filled(
     found: Maybe, like: Sequence[Tensor], strict: bool, create_graph: bool, what: str, of: str
 ) -> Tensors:
-    """Zeros for None. strict: `what` must depend on every `of`, and with create_graph do so differentiably."""
+    """Zeros for None. strict: `what` must depend on every `of`, and with create_graph do so
+    differentiably.
+    """
     for number, gradient in enumerate(found if strict else ()):
         if gradient is None:
             raise _strict(f"{what} is independent of {of} {number}.")
@@ -197,7 +199,8 @@ def jvp(
 ) -> tuple[Any, Any]:
     """(func(inputs), Jacobian·v): v has the shape of the inputs, there is one product per output.
 
-    Goes through backward twice, so `func` needs no forward mode; `forward_ad` takes one pass where there is one.
+    Goes through backward twice, so `func` needs no forward mode; `forward_ad` takes one pass where
+    there is one.
 
     >>> jvp(lambda x: x.prod(), taeda.tensor([2.0, 3.0]), taeda.tensor([1.0, 0.0]))[1]
     tensor(3.)
@@ -299,10 +302,12 @@ def jacobian(
     func: Function, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
-    """The Jacobian, of shape output.shape + input.shape; a tuple for several outputs, of tuples for several inputs.
+    """The Jacobian, of shape output.shape + input.shape; a tuple for several outputs, of tuples for
+    several inputs.
 
-    strategy: "reverse-mode" takes one walk per element of the outputs, "forward-mode" (with vectorize) one call of `func`
-    per element of the inputs. vectorize computes the same values; here it saves no time.
+    strategy: "reverse-mode" takes one walk per element of the outputs, "forward-mode" (with
+    vectorize) one call of `func` per element of the inputs. vectorize computes the same values;
+    here it saves no time.
 
     >>> jacobian(lambda x: x ** 2, taeda.tensor([1.0, 3.0]))
     tensor([[2., 0.],
@@ -328,7 +333,8 @@ def hessian(
     func: Function, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
-    """The Hessian of a function to one number: of shape input.shape + input.shape, a tuple of tuples for several inputs.
+    """The Hessian of a function to one number: of shape input.shape + input.shape, a tuple of
+    tuples for several inputs.
 
     outer_jacobian_strategy="forward-mode" (with vectorize) takes forward mode over backward.
 
@@ -375,7 +381,8 @@ def vhp(
 def hvp(
     func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """(func(inputs), Hessian·v) of a function to one number. Where the Hessian is symmetric `vhp` is the same and cheaper.
+    """(func(inputs), Hessian·v) of a function to one number.
+    Where the Hessian is symmetric `vhp` is the same and cheaper.
 
     >>> hvp(lambda x: (x ** 3).sum(), taeda.tensor([1.0, 2.0]), taeda.ones(2))[1]
     tensor([ 6., 12.])

@@ -1,4 +1,6 @@
-"""Switches of recording: no_grad, enable_grad, set_grad_enabled, inference_mode. Each is a context and a decorator."""
+"""Switches of recording: no_grad, enable_grad, set_grad_enabled, inference_mode.
+Each is a context and a decorator.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Decorator:
-    """A context manager that may also stand above a function, a generator function or a coroutine function."""
+    """A context manager that may also stand above a function, a generator function or a coroutine
+    function.
+    """
 
     def clone(self) -> _Decorator:
         """A fresh context with the same settings, for each call of a decorated function."""
@@ -37,7 +41,8 @@ class _Decorator:
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
             warn(
-                f"Decorating classes is deprecated: only __init__ of {function.__name__} is wrapped. Decorate its methods.",
+                f"Decorating classes is deprecated: only __init__ of {function.__name__} is "
+                "wrapped. Decorate its methods.",
                 FutureWarning,
             )
             function.__init__ = self(function.__init__)  # type: ignore[method-assign]  # that is what the decorator means here
@@ -145,10 +150,11 @@ class set_grad_enabled(_Decorator):
 
 
 class set_multithreading_enabled(_Decorator):
-    """Whether backward may use threads for several devices: at once when called, until the block ends as a context.
+    """Whether backward may use threads for several devices: at once when called, until the block
+    ends as a context.
 
-    There is one device here, and a walk runs in the thread that asked for it, so both settings give the same walk; operations
-    inside it use their own threads (`taeda.set_num_threads`).
+    There is one device here, and a walk runs in the thread that asked for it, so both settings give
+    the same walk; operations inside it use their own threads (`taeda.set_num_threads`).
     """
 
     def __init__(self, mode: bool) -> None:
@@ -165,7 +171,9 @@ class set_multithreading_enabled(_Decorator):
 
 
 class inference_mode(_Decorator):
-    """No recording, and tensors made inside never take part in autograd. `inference_mode(False)` leaves the mode."""
+    """No recording, and tensors made inside never take part in autograd.
+    `inference_mode(False)` leaves the mode.
+    """
 
     mode: bool
 

@@ -1,7 +1,7 @@
 """gradcheck and gradgradcheck: analytical derivatives against central differences.
 
-Complex functions are differentiated in their real and imaginary parts; an analytical gradient of a real loss is
-2·dL/d(conj z), as everywhere in the package.
+Complex functions are differentiated in their real and imaginary parts; an analytical gradient of a
+real loss is 2·dL/d(conj z), as everywhere in the package.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def _analytical(output: Tensor, inputs: tuple[Any, ...], number: int) -> Tensor:
         found = taeda.zeros_like(inputs[number]) if found is None else found
         if found.shape != inputs[number].shape:
             raise GradcheckError(
-                f"gradient of input {number} has shape {list(found.shape)}, the input {list(inputs[number].shape)}"
+                f"gradient of input {number} has shape {list(found.shape)}, the input "
+                f"{list(inputs[number].shape)}"
             )
         rows.append(_real_rows(found.detach()))
     width = inputs[number].numel() * (2 if inputs[number].is_complex() else 1)
@@ -175,7 +176,8 @@ def _compare(
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
     if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of the them "
+            "have requires_grad=True."
         )
     for number, x in enumerate(inputs):
         if not isinstance(x, Tensor) or not x.requires_grad:
@@ -183,13 +185,15 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
         if x.dtype not in (taeda.float64, taeda.complex128):
             warn(
                 f"Input #{number} requires gradient and is not a double precision floating point or complex. "
-                "This check will likely fail if all the inputs are not of double precision floating point or complex. ",
+                "This check will likely fail if all the inputs are not of double precision "
+                "floating point or complex. ",
             )
         if x.numel() and any(
             stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)
         ):
             raise RuntimeError(
-                f"The {number}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping: clone() it"
+                f"The {number}th input has a dimension with stride 0. gradcheck only supports "
+                "inputs that are non-overlapping: clone() it"
             )
 
 
@@ -198,7 +202,8 @@ def _check_repeatable(fn: Callable[..., Any], inputs: tuple[Any, ...], tolerance
     for number, (a, b) in enumerate(zip(first, second, strict=True)):
         if a.shape != b.shape or not taeda.allclose(a, b, rtol=0, atol=tolerance, equal_nan=True):
             raise GradcheckError(
-                f"output {number} differs between two calls with the same inputs: the function is not deterministic"
+                f"output {number} differs between two calls with the same inputs: the function is "
+                "not deterministic"
             )
 
 
@@ -218,10 +223,12 @@ def gradcheck(
 ) -> bool:  # fmt: skip
     """True if the derivatives of `func` at `inputs` equal central differences, else GradcheckError.
 
-    Compared are those of backward (check_backward_ad) and of forward mode (check_forward_ad); ValueError for neither.
+    Compared are those of backward (check_backward_ad) and of forward mode (check_forward_ad);
+    ValueError for neither.
 
-    Inputs that require grad should be float64 or complex128. fast_mode compares one random projection instead of
-    the whole Jacobian. raise_exception=False returns False instead of raising.
+    Inputs that require grad should be float64 or complex128. fast_mode compares one random
+    projection instead of the whole Jacobian. raise_exception=False returns False instead of
+    raising.
 
     >>> x = taeda.tensor([0.5, 2.0], dtype=taeda.float64, requires_grad=True)
     >>> gradcheck(lambda x: x * x, x)
@@ -302,7 +309,8 @@ def _compare_projection(
 
 def gradgradcheck(
     func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
-    rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True, nondet_tol: float = 0.0,
+    rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True,
+    nondet_tol: float = 0.0,
     check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
     check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, fast_mode: bool = False,
 ) -> bool:  # fmt: skip
@@ -331,7 +339,8 @@ def gradgradcheck(
     with taeda.enable_grad():
         return gradcheck(
             _keep_grad(first), differentiable, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
-            nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_forward_ad=check_fwd_over_rev,
+            nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
+            check_forward_ad=check_fwd_over_rev,
             check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
         )  # fmt: skip
 

@@ -13,7 +13,8 @@ from taeda._core_api import runtime as _core
 from taeda.utils.hooks import RemovableHandle
 
 __all__ = [
-    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+    "get_gradient_edge", "increment_version",
     "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
 ]  # fmt: skip
 
@@ -110,7 +111,8 @@ class _AllowMutationOnSavedContext:
     def _unpack(self, number: int) -> Tensor:
         if number not in self._copies:
             raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
+                "which the graph was "
                 "originally recorded: run backward inside it"
             )
         return self._copies[number]
@@ -120,7 +122,8 @@ class _AllowMutationOnSavedContext:
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
     """Context: what is saved for backward may be written afterwards. Forward and backward both run inside.
 
-    Each tensor is copied when it is saved, so memory grows by what the graph keeps. Contexts do not nest: RuntimeError.
+    Each tensor is copied when it is saved, so memory grows by what the graph keeps. Contexts do not
+    nest: RuntimeError.
 
     >>> with allow_mutation_on_saved_tensors():
     ...     x = taeda.ones(2, requires_grad=True)
@@ -149,7 +152,8 @@ _mutation = threading.local()
 class save_on_cpu(saved_tensors_hooks):
     """Context: what is saved for backward waits in memory of the cpu, page-locked with `pin_memory`.
 
-    From page-locked memory it comes back without a wait. RuntimeError for `pin_memory` without an accelerator.
+    From page-locked memory it comes back without a wait. RuntimeError for `pin_memory` without an
+    accelerator.
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:

@@ -1,4 +1,5 @@
-"""Transforms of functions: each takes a function and returns one that computes derivatives of it, or maps it. They nest.
+"""Transforms of functions: each takes a function and returns one that computes derivatives of it,
+or maps it. They nest.
 
 >>> import taeda
 >>> def loss(w, x):
@@ -18,6 +19,7 @@ from ._modules import functional_call, replace_all_batch_norm_modules_, stack_mo
 from ._vmap import debug_unwrap, vmap
 
 __all__ = [
-    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
+    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian",
+    "jacfwd", "jacrev", "jvp",
     "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip

@@ -59,7 +59,8 @@ def pull(
             cotangents = [taeda.ones_like(o) for o in results]
         given = results if cotangents is None else [*results, *cotangents]
         found = _grad(
-            results, leaves, cotangents, retain_graph=True, create_graph=level.is_watched(given), materialize_grads=True,
+            results, leaves, cotangents, retain_graph=True, create_graph=level.is_watched(given),
+            materialize_grads=True,
         ) if any(o.requires_grad for o in results) else [taeda.zeros_like(x) for x in leaves]  # fmt: skip
         return [level.mapped(g) for g in found]
 
@@ -106,7 +107,8 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
 
 
 def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """The function that computes the gradient of `func`, which returns one number; with has_aux (gradient, aux).
+    """The function that computes the gradient of `func`, which returns one number; with has_aux
+    (gradient, aux).
 
     By argument `argnums`, a tensor or a tree of tensors; a tuple of numbers gives a tuple of gradients.
 
@@ -144,13 +146,15 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
     ) -> tuple[Any, ...]:
         if not _tree.same_form(cotangents, output):
             raise RuntimeError(
-                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function"
+                "Expected pytree structure of cotangents to be the same as pytree structure of "
+                "outputs to the function"
             )
         given = _tree.leaves(cotangents)
         for number, (g, o) in enumerate(zip(given, outputs, strict=True)):
             if g.shape != o.shape:
                 raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{number}] has a shape of {g.shape} and output[{number}] has a shape of {o.shape}."
+                    f"Mismatch in shape: grad_output[{number}] has a shape of {g.shape} and "
+                    f"output[{number}] has a shape of {o.shape}."
                 )
         if new := new_levels(given, level.maps):
             return _again(func, primals, has_aux, cotangents, pullback, new)
@@ -168,7 +172,8 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
 def _again(
     func: Function, primals: Any, has_aux: bool, cotangents: Any, pullback: Function, new: Any
 ) -> tuple[Any, ...]:
-    """The gradients for cotangents of a map that began after the function ran: it runs again, for all samples.
+    """The gradients for cotangents of a map that began after the function ran: it runs again, for
+    all samples.
 
     A function that asks for values, which samples have not, is walked back for one sample after another.
     """

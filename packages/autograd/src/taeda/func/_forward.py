@@ -34,7 +34,8 @@ def jvp(
     """
     if not isinstance(primals, tuple):
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to "
+            "call f(*primals)."
         )
     if not _tree.same_form(primals, tangents):
         raise RuntimeError(
@@ -97,7 +98,8 @@ def _check_tangents(primals: list[Tensor], tangents: list[Tensor]) -> None:
     for number, (p, t) in enumerate(zip(primals, tangents, strict=True)):
         if p.shape != t.shape:
             raise RuntimeError(
-                f"tangent:{number} with shape {t.shape} in flattened pytree doesn't match the shape {p.shape} of the corresponding primal."
+                f"tangent:{number} with shape {t.shape} in flattened pytree doesn't match the "
+                f"shape {p.shape} of the corresponding primal."
             )
 
 

@@ -1,8 +1,9 @@
 """functionalize: a function whose operators write nothing, but its inputs at the end.
 
-What really runs is the function as it is. A tracer stands between it and the tracers around: where an operator writes into a tensor,
-those see the operator that computes the new contents, and from then on the result in place of the tensor and of all that share
-its memory. So views show what was written, gradients are those of the function, and the graph has no writes.
+What really runs is the function as it is. A tracer stands between it and the tracers around: where
+an operator writes into a tensor, those see the operator that computes the new contents, and from
+then on the result in place of the tensor and of all that share its memory. So views show what was
+written, gradients are those of the function, and the graph has no writes.
 
     x.add_(1)          add(x, 1), which is x from now on
     y[0] = 5           select, full_like, select_scatter into y
@@ -28,23 +29,28 @@ __all__ = ["functionalize"]
 _MUTATES, _RANDOM = _core.row_flags["MUTATES"], _core.row_flags["RANDOM"]
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
 _RELAYS = (
-    "transpose_", "swapaxes_", "swapdims_", "t_", "squeeze_", "squeeze_.dim", "squeeze_.dims", "unsqueeze_", "as_strided_",
+    "transpose_", "swapaxes_", "swapdims_", "t_", "squeeze_", "squeeze_.dim", "squeeze_.dims",
+    "unsqueeze_", "as_strided_",
 )  # fmt: skip
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """The function that computes `func` by operators that write nothing, and writes its results into those inputs that `func` writes.
+    """The function that computes `func` by operators that write nothing, and writes its results
+    into those inputs that `func` writes.
 
-    The values are those of `func`, and so are the gradients; other transforms may be around it and inside. The difference is what
-    a tracer sees, `make_fx` for one: no operator writes, but for a `copy_` at the end into each tensor from outside that `func`
-    changed. With `remove="mutations_and_views"` no operator makes a view either: each copies what the view shows.
+    The values are those of `func`, and so are the gradients; other transforms may be around it and
+    inside. The difference is what a tracer sees, `make_fx` for one: no operator writes, but for a
+    `copy_` at the end into each tensor from outside that `func` changed. With
+    `remove="mutations_and_views"` no operator makes a view either: each copies what the view shows.
 
-    Operators without a form that writes nothing run on fresh clones of what they write: batch norm, which keeps statistics, fused
-    optimizers, draws from distributions other than uniform and normal.
+    Operators without a form that writes nothing run on fresh clones of what they write: batch norm,
+    which keeps statistics, fused optimizers, draws from distributions other than uniform and
+    normal.
 
-    RuntimeError for another `remove`; NotImplementedError if `func` changes the shape of a tensor in place, or writes through a
-    view that reads elements in another way than its base (conjugates, other dtypes). A tensor that shares memory with a written
-    one and came about without an operator raises RuntimeError when it is read.
+    RuntimeError for another `remove`; NotImplementedError if `func` changes the shape of a tensor
+    in place, or writes through a view that reads elements in another way than its base (conjugates,
+    other dtypes). A tensor that shares memory with a written one and came about without an operator
+    raises RuntimeError when it is read.
 
     >>> import taeda
     >>> def f(x):
@@ -99,7 +105,8 @@ class _Functional:
         """One kernel call: its results are what the tracers around see; what it writes is noted."""
         if op in _RELAYS:
             raise NotImplementedError(
-                f"functionalize: {op} changes the shape of a tensor in place; assign the result of {op.rstrip('_')} instead"
+                f"functionalize: {op} changes the shape of a tensor in place; assign the result of "
+                f"{op.rstrip('_')} instead"
             )
         if _flags.get(op, 0) & _MUTATES and targets is None:
             return self._mutate(op, args, run)
@@ -218,7 +225,9 @@ class _Functional:
         return value
 
     def _laid_out(self, value: Tensor, target: Tensor) -> Tensor:
-        """The same elements with the strides of `target`, where these leave no gaps: views are made of them."""
+        """The same elements with the strides of `target`, where these leave no gaps: views are made
+        of them.
+        """
         if value.stride() == target.stride() or value.numel() == 0:
             return value
         order = sorted(range(target.dim()), key=lambda d: (-target.stride(d), d))
@@ -283,7 +292,8 @@ class _Functional:
             if other is not tensor and _key(other) == key and _place(other) == _place(tensor):
                 return self.value(other)
         raise RuntimeError(
-            f"functionalize: a tensor of shape {list(tensor.shape)} shares memory with one that was written, and no operator made it "
+            f"functionalize: a tensor of shape {list(tensor.shape)} shares memory with one that "
+            "was written, and no operator made it "
             "from that: make views inside of the function, or clone() one of two arguments that overlap"
         )
 
@@ -377,12 +387,15 @@ def _written(op: str, args: tuple[Any, ...]) -> list[Tensor]:
 def _fitting(
     op: str, args: tuple[Any, ...], values: tuple[Any, ...], shape: tuple[int, ...]
 ) -> tuple[str, tuple[Any, ...]]:
-    """The view `op(*args)`, of `shape`, as a call on the values: those of a tensor with gaps lie in another way than it does."""
+    """The view `op(*args)`, of `shape`, as a call on the values: those of a tensor with gaps lie in
+    another way than it does.
+    """
     if args[0].stride() == values[0].stride() or args[0].numel() == 0:
         return op, values
     if op.startswith("as_strided"):
         raise NotImplementedError(
-            "functionalize: as_strided of a tensor that was written and whose elements lie apart; clone() it first"
+            "functionalize: as_strided of a tensor that was written and whose elements lie apart; "
+            "clone() it first"
         )
     return ("reshape", (values[0], tuple(shape))) if op in RESHAPES else (op, values)
 
@@ -418,11 +431,13 @@ def _normal(call: Callable[..., Any], target: Tensor, values: tuple[Any, ...]) -
         return None
     _, mean, std, generator = values
     shape = tuple(target.shape)
-    return call("normal.float_float", (mean, std, shape, generator, target.dtype, None, target.device, None))  # fmt: skip
+    return call("normal.float_float", (mean, std, shape, generator, target.dtype, None,
+        target.device, None))  # fmt: skip
 
 
 _PURE: dict[str, Any] = {
-    "fill_.Scalar": _filled, "zero_": _filled, "fill_.Tensor": _fill_tensor, "copy_": _copy, "index_put_": _index_put,
+    "fill_.Scalar": _filled, "zero_": _filled, "fill_.Tensor": _fill_tensor, "copy_": _copy,
+    "index_put_": _index_put,
     "normal_": _normal,
 }  # fmt: skip
 _VIEWS = frozenset(t for t, flags in _flags.items() if flags & _core.row_flags["VIEW"])

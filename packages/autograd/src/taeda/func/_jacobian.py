@@ -40,7 +40,9 @@ def _of_some(
 
 
 def _basis(tensors: list[Tensor]) -> list[Tensor]:
-    """For each tensor the directions of all of them, one after another along dimension 0: units in its own block, zeros else."""
+    """For each tensor the directions of all of them, one after another along dimension 0: units in
+    its own block, zeros else.
+    """
     total = sum(x.numel() for x in tensors)
     made, start = [], 0
     for x in tensors:
@@ -70,10 +72,12 @@ def _by_vmap(run: Function, basis: Any, chunk_size: int | None, randomness: str 
 def jacrev(
     func: Function, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Function:
-    """The function that computes the Jacobian of `func`, by walking back for all elements of the output at once.
+    """The function that computes the Jacobian of `func`, by walking back for all elements of the
+    output at once.
 
-    Form: that of the output, each tensor replaced by the form of the argument (a tuple for a tuple of argnums), whose leaves have the
-    shape output.shape + argument.shape. `chunk_size` elements of the output are walked at a time.
+    Form: that of the output, each tensor replaced by the form of the argument (a tuple for a tuple
+    of argnums), whose leaves have the shape output.shape + argument.shape. `chunk_size` elements of
+    the output are walked at a time.
 
     >>> jacrev(lambda x: x * x)(taeda.tensor([1.0, 3.0]))
     tensor([[2., 0.],
@@ -127,7 +131,8 @@ def _rows(
 def jacfwd(
     func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """The function that computes the Jacobian of `func`, forward along all elements of the argument at once; form as in `jacrev`.
+    """The function that computes the Jacobian of `func`, forward along all elements of the argument
+    at once; form as in `jacrev`.
 
     `randomness` says what random functions in `func` do, as in `vmap`.
 

@@ -1,7 +1,8 @@
 """What a transform differentiates by, and what leaves it.
 
-Inputs get objects of their own: a new leaf, or a step in the callers' graph where they are in one. What is computed from new leaves
-alone is cut off when it leaves; what somebody else's leaf takes part in keeps its graph, so transforms nest and outer backwards go through.
+Inputs get objects of their own: a new leaf, or a step in the callers' graph where they are in one.
+What is computed from new leaves alone is cut off when it leaves; what somebody else's leaf takes
+part in keeps its graph, so transforms nest and outer backwards go through.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ class Level:
         """RuntimeError if the function wrote into what it was given."""
         if any(x._version != version for x, version in self._entered):
             raise RuntimeError(
-                "the function wrote in place into one of its inputs, which is not allowed in a transform: clone() it first"
+                "the function wrote in place into one of its inputs, which is not allowed in a "
+                "transform: clone() it first"
             )
 
     def is_watched(self, tensors: Iterable[Tensor]) -> bool:

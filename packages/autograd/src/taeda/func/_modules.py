@@ -32,7 +32,8 @@ def functional_call(
     if not isinstance(given, Mapping):
         if not isinstance(given, Sequence) or not all(isinstance(d, Mapping) for d in given):
             raise ValueError(
-                f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}"
+                "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but "
+                f"got {type(given)}"
             )
         given = _merged(given)
     return stateless.functional_call(
@@ -62,7 +63,8 @@ def _stacked(tensors: Sequence[Tensor], name: str) -> Tensor:
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """(parameters, buffers) of models of one class, by name, each stacked along a new first dimension: new leaves.
+    """(parameters, buffers) of models of one class, by name, each stacked along a new first
+    dimension: new leaves.
 
     RuntimeError for no models, for different classes, and for some in training and some in evaluation mode.
     """
@@ -82,7 +84,9 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
-    """Let every batch norm in `root` normalize by the batch it sees: running statistics are dropped in place. Returns `root`."""
+    """Let every batch norm in `root` normalize by the batch it sees: running statistics are dropped
+    in place. Returns `root`.
+    """
     from taeda import nn  # upward: the modules come from there
 
     for module in root.modules():

@@ -1,7 +1,9 @@
-"""Views as operators: what a view becomes without aliases, and a tensor with other contents where a view of it was written.
+"""Views as operators: what a view becomes without aliases, and a tensor with other contents where a
+view of it was written.
 
-`put(parent, view, made)` is the parent with `made` in the view's place: the inverse of the view where it keeps all elements, a scatter
-where it leaves some out, and by the numbers of the elements for whatever has no inverse of its own.
+`put(parent, view, made)` is the parent with `made` in the view's place: the inverse of the view
+where it keeps all elements, a scatter where it leaves some out, and by the numbers of the elements
+for whatever has no inverse of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ Call = Callable[..., Any]
 
 @dataclass
 class View:
-    """How a tensor came from another one: `op(*args)`, whose first argument was `parent`; `place` is its number among several."""
+    """How a tensor came from another one: `op(*args)`, whose first argument was `parent`; `place`
+    is its number among several.
+    """
 
     op: str
     args: tuple[Any, ...]
@@ -41,7 +45,9 @@ class View:
 
 
 def put(parent: Tensor, view: View, made: Tensor, call: Call) -> Tensor:
-    """`parent` with `made` where `view` looks. NotImplementedError where elements cannot be told from their places."""
+    """`parent` with `made` where `view` looks.
+    NotImplementedError where elements cannot be told from their places.
+    """
     inverse = _INVERSES.get(view.op) or _INVERSES.get(view.op.partition(".")[0])
     if inverse is not None and view.place is None:
         found: Tensor = inverse(parent, view, made, call)
@@ -108,7 +114,8 @@ _INVERSES: dict[str, Any] = {
 def _by_numbers(parent: Tensor, view: View, made: Tensor, call: Call) -> Tensor:
     if made.dtype != parent.dtype or view.op in ("_conj", "_neg_view", "conj"):
         raise NotImplementedError(
-            f"functionalize: a write through {view.op}, which reads elements in another way than its base holds them"
+            f"functionalize: a write through {view.op}, which reads elements in another way than "
+            "its base holds them"
         )
     with _core.hidden(_core.TRACE):
         places = view.of(_numbered(parent), _core.call_backend).reshape(-1)

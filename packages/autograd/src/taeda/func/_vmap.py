@@ -47,13 +47,14 @@ def vmap(
 ) -> Function:  # fmt: skip
     """The function that computes `func` for every entry along a dimension of its arguments, all at once.
 
-    `in_dims` says along which dimension each argument is mapped, None for one that all samples share: an int for all of them, or a
-    structure like the arguments', or a prefix of it. `out_dims` says where the samples lie in the results. Tensors in keyword
-    arguments are mapped along dimension 0. Random functions raise with `randomness="error"`; they draw for each sample with
+    `in_dims` says along which dimension each argument is mapped, None for one that all samples
+    share: an int for all of them, or a structure like the arguments', or a prefix of it. `out_dims`
+    says where the samples lie in the results. Tensors in keyword arguments are mapped along
+    dimension 0. Random functions raise with `randomness="error"`; they draw for each sample with
     "different", once for all with "same". `chunk_size` computes so many samples at a time.
 
-    ValueError for in_dims or out_dims that do not fit, sizes that differ, results that are no tensors; RuntimeError inside of the
-    mapped function for what needs the value of a sample.
+    ValueError for in_dims or out_dims that do not fit, sizes that differ, results that are no
+    tensors; RuntimeError inside of the mapped function for what needs the value of a sample.
 
     >>> vmap(taeda.dot)(taeda.ones(3, 4), taeda.ones(3, 4))
     tensor([4., 4., 4.])
@@ -80,11 +81,13 @@ def vmap(
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
-    """All samples of a tensor inside of `vmap`, along its first dimensions, to be looked at: those of the innermost map, with
-    `recurse` those of all maps around as well. Another tensor is returned as it is.
+    """All samples of a tensor inside of `vmap`, along its first dimensions, to be looked at: those
+    of the innermost map, with `recurse` those of all maps around as well. Another tensor is
+    returned as it is.
 
-    It is for prints and debuggers. What is computed from the result belongs to no map, so results of a mapped function that
-    depend on it are not what the function would give. TypeError for what is no tensor.
+    It is for prints and debuggers. What is computed from the result belongs to no map, so results
+    of a mapped function that depend on it are not what the function would give. TypeError for what
+    is no tensor.
 
     >>> seen = []
     >>> taeda.vmap(lambda x: seen.append(debug_unwrap(x)) or x)(taeda.arange(3))
@@ -135,16 +138,19 @@ def _inputs(name: str, in_dims: Any, args: Any, kwargs: Any) -> tuple[list[Any],
     head = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
     if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(
-            f"{head}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: {type(in_dims)}."
+            f"{head}: expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"structure of inputs, got: {type(in_dims)}."
         )
     if not args and not kwargs:
         raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs."
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
+            "trying to vmap over a function with no inputs."
         )
     places = _spread(in_dims, args)
     if places is None:
         raise ValueError(
-            f"{head}: in_dims is not compatible with the structure of inputs: it must be the same structure or a prefix of it, with an int or None for each tensor"
+            f"{head}: in_dims is not compatible with the structure of inputs: it must be the same "
+            "structure or a prefix of it, with an int or None for each tensor"
         )
     values = _tree.leaves(args)
     named = _tree.leaves(kwargs)
@@ -158,7 +164,8 @@ def _inputs(name: str, in_dims: Any, args: Any, kwargs: Any) -> tuple[list[Any],
         )
     if len(set(sizes)) > 1:
         raise ValueError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
         )
     return values, places, sizes[0]
 
@@ -168,11 +175,14 @@ def _checked(head: str, value: Any, dim: Any) -> int | None:
         return None
     if not isinstance(value, Tensor):
         raise ValueError(
-            f"{head}: Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+            f"{head}: Got in_dim={dim} for an input but the input is of type {type(value)}. We "
+            "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
         )
     if not -value.dim() <= dim < value.dim():
         raise ValueError(
-            f"{head}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {value.dim()} so expected in_dim to satisfy -{value.dim()} <= in_dim < {value.dim()}."
+            f"{head}: Got in_dim={dim} for some input, but that input is a Tensor of "
+            f"dimensionality {value.dim()} so expected in_dim to satisfy -{value.dim()} <= in_dim "
+            f"< {value.dim()}."
         )
     return int(dim) % value.dim()
 
@@ -212,12 +222,14 @@ def _outputs(name: str, out_dims: Any, output: Any) -> list[Any]:
         wanted = _spread(out_dims[0], output)
     if wanted is None:
         raise ValueError(
-            f"vmap({name}, ..., out_dims={out_dims}): out_dims is not compatible with the structure of the outputs: it must be an int, or the same structure or a prefix of it"
+            f"vmap({name}, ..., out_dims={out_dims}): out_dims is not compatible with the "
+            "structure of the outputs: it must be an int, or the same structure or a prefix of it"
         )
     for leaf, dim in zip(_tree.leaves(output), wanted, strict=True):
         if dim is not None and not isinstance(leaf, Tensor):
             raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did you mean to set `out_dims=` to None for output?"
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did "
+                "you mean to set `out_dims=` to None for output?"
             )
     return wanted
 
@@ -242,7 +254,8 @@ def _placed(leaf: Any, dim: Any) -> Any:
     return leaf.movedim(0, dim) if dim else leaf
 
 
-def _mapped(func: Function, name: str, tree: Any, values: Any, places: Any, out_dims: Any, size: int, randomness: str) -> Any:  # fmt: skip
+def _mapped(func: Function, name: str, tree: Any, values: Any, places: Any, out_dims: Any,
+    size: int, randomness: str) -> Any:  # fmt: skip
     output, found, wanted = _run(func, name, tree, values, places, out_dims, size, randomness)
     made = [_placed(leaf, dim) for leaf, dim in zip(found, wanted, strict=True)]
     return _tree.filled(output, iter(made))

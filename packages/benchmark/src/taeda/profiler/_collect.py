@@ -33,7 +33,8 @@ class Range:
     """One operation or named piece of program: when, within what, and what was noted of it."""
 
     __slots__ = (
-        "children", "end", "flops", "kind", "memory", "name", "overload", "parent", "shapes", "stack", "start", "text", "thread",
+        "children", "end", "flops", "kind", "memory", "name", "overload", "parent", "shapes",
+        "stack", "start", "text", "thread",
     )  # fmt: skip
 
     def __init__(self, name: str, overload: str, kind: str, parent: Range | None) -> None:

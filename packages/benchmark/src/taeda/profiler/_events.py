@@ -164,7 +164,8 @@ class FunctionEvent(_Times):
         return (
             f"<FunctionEvent id={self.id} name={self.name} cpu_time={self.cpu_time_str} "
             f"start_us={self.time_range.start:.3f} end_us={self.time_range.end:.3f} "
-            f"cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} input_shapes={self.input_shapes} "
+            f"cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
+            f"input_shapes={self.input_shapes} "
             f"cpu_memory_usage={self.cpu_memory_usage}>"
         )
 
@@ -197,8 +198,10 @@ class FunctionEventAvg(_Times):
 
     def __repr__(self) -> str:
         return (
-            f"<FunctionEventAvg key={self.key} count={self.count} self_cpu_time={self.self_cpu_time_total_str} "
-            f"cpu_time={self.cpu_time_str} input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage}>"
+            f"<FunctionEventAvg key={self.key} count={self.count} "
+            f"self_cpu_time={self.self_cpu_time_total_str} "
+            f"cpu_time={self.cpu_time_str} input_shapes={self.input_shapes} "
+            f"cpu_memory_usage={self.cpu_memory_usage}>"
         )
 
 
@@ -267,7 +270,8 @@ class EventList(list[Any]):
         chosen = [e for e in self if not top_level_events_only or e.cpu_parent is None]
         return table(
             chosen, sort_by, row_limit, header=header, unit=time_unit, memory=self._memory, flops=self._flops,
-            widths=(max_name_column_width, max_shapes_column_width, max_src_column_width), total=self.self_cpu_time_total,
+            widths=(max_name_column_width, max_shapes_column_width, max_src_column_width),
+            total=self.self_cpu_time_total,
         )  # fmt: skip
 
     def export_chrome_trace(self, path: str) -> None:

@@ -32,16 +32,20 @@ class profile:
     """
 
     def __init__(
-        self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None, record_shapes: bool = False,
-        with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False,
-        use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None, acc_events: bool = False,
+        self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None,
+        acc_events: bool = False,
         custom_trace_id_callback: Any = None,
     ) -> None:  # fmt: skip
         refuse_unknown("profile", use_device=use_device, experimental_config=experimental_config)
         wanted = [ProfilerActivity.CPU] * use_cpu + [ProfilerActivity.CUDA] * use_cuda
         self.enabled = enabled
         self._profile = _KinetoProfile(
-            activities=wanted, record_shapes=record_shapes, profile_memory=profile_memory, with_stack=with_stack,
+            activities=wanted, record_shapes=record_shapes, profile_memory=profile_memory,
+            with_stack=with_stack,
             with_flops=with_flops, with_modules=with_modules, acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
         )  # fmt: skip
@@ -110,7 +114,8 @@ class _Emit:
     def __enter__(self) -> Self:
         if self.enabled:
             raise RuntimeError(
-                f"{type(self).__name__}: {self.tool} functions not installed: this build of taeda emits no such marks. "
+                f"{type(self).__name__}: {self.tool} functions not installed: this build of taeda "
+                "emits no such marks. "
                 "Record with taeda.profiler.profile, or pass enabled=False"
             )
         return self

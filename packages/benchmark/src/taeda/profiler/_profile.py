@@ -38,9 +38,12 @@ class _KinetoProfile:
     """
 
     def __init__(
-        self, *, activities: Iterable[ProfilerActivity] | None = None, record_shapes: bool = False, profile_memory: bool = False,
-        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None,
-        execution_trace_observer: Any = None, acc_events: bool = False, custom_trace_id_callback: Callable[[], str] | None = None,
+        self, *, activities: Iterable[ProfilerActivity] | None = None, record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None, acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
     ) -> None:  # fmt: skip
         refuse_unknown(
             "profile",
@@ -194,9 +197,12 @@ class profile(_KinetoProfile):
     """
 
     def __init__(
-        self, *, activities: Iterable[ProfilerActivity] | None = None, schedule: Callable[[int], ProfilerAction] | None = None,
-        on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False, profile_memory: bool = False,
-        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None,
+        self, *, activities: Iterable[ProfilerActivity] | None = None,
+        schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False,
+        experimental_config: Any = None,
         execution_trace_observer: Any = None, acc_events: bool = False, use_cuda: bool | None = None,
         custom_trace_id_callback: Callable[[], str] | None = None,
     ) -> None:  # fmt: skip
@@ -205,7 +211,8 @@ class profile(_KinetoProfile):
             wanted = {ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if use_cuda else [])}
             activities = wanted if activities is None else activities
         super().__init__(
-            activities=activities, record_shapes=record_shapes, profile_memory=profile_memory, with_stack=with_stack,
+            activities=activities, record_shapes=record_shapes, profile_memory=profile_memory,
+            with_stack=with_stack,
             with_flops=with_flops, with_modules=with_modules, experimental_config=experimental_config,
             execution_trace_observer=execution_trace_observer, acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
@@ -255,7 +262,8 @@ class profile(_KinetoProfile):
         recording = before in (Action.RECORD, Action.RECORD_AND_SAVE)
         if before is Action.RECORD and now in (Action.NONE, Action.WARMUP):
             warn(
-                "profile: the schedule goes from RECORD to an idle step without RECORD_AND_SAVE, so that nobody is told of the trace"
+                "profile: the schedule goes from RECORD to an idle step without RECORD_AND_SAVE, "
+                "so that nobody is told of the trace"
             )
             self._stop()
         elif before is Action.RECORD_AND_SAVE or (recording and now is None):

@@ -50,7 +50,8 @@ def chosen(activities: Iterable[ProfilerActivity] | None) -> set[ProfilerActivit
     for activity in wanted:
         if not isinstance(activity, ProfilerActivity):
             raise TypeError(
-                f"profile: activities holds {activity!r}, and takes members of taeda.profiler.ProfilerActivity"
+                f"profile: activities holds {activity!r}, and takes members of "
+                "taeda.profiler.ProfilerActivity"
             )
     if deaf := sorted(a.name for a in wanted - supported_activities()):
         warn(

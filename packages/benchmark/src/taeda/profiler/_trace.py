@@ -27,7 +27,8 @@ def write_trace(
     """
     name = os.fspath(path)
     text = json.dumps({
-        "schemaVersion": 1, "displayTimeUnit": "ms", "traceName": name, **metadata, "traceEvents": [_entry(e) for e in events],
+        "schemaVersion": 1, "displayTimeUnit": "ms", "traceName": name, **metadata,
+        "traceEvents": [_entry(e) for e in events],
     })  # fmt: skip
     data = text.encode()
     if name.endswith(".gz"):
@@ -38,12 +39,14 @@ def write_trace(
 
 def _entry(event: Any) -> dict[str, Any]:
     noted = {
-        "Input Dims": event.input_shapes, "Overload": event.overload_name, "Args": event.text, "Flops": event.flops,
+        "Input "
+        "Dims": event.input_shapes, "Overload": event.overload_name, "Args": event.text, "Flops": event.flops,
         "Memory": event.cpu_memory_usage, "Call stack": ";".join(event.stack),
     }  # fmt: skip
     return {
         "ph": "X", "cat": event.kind, "name": event.name, "pid": os.getpid(), "tid": event.thread,
-        "ts": event.time_range.start, "dur": event.cpu_time_total, "args": {k: v for k, v in noted.items() if v},
+        "ts": event.time_range.start, "dur": event.cpu_time_total,
+        "args": {k: v for k, v in noted.items() if v},
     }  # fmt: skip
 
 

@@ -11,7 +11,8 @@ __all__ = ["is_available", "mark", "range_pop", "range_push"]
 
 def _refuse(asked: str) -> NoReturn:
     raise RuntimeError(
-        f"taeda.profiler.itt.{asked}: ITT functions not installed: ask itt.is_available() before, or name ranges with "
+        f"taeda.profiler.itt.{asked}: ITT functions not installed: ask itt.is_available() before, "
+        "or name ranges with "
         "taeda.profiler.record_function"
     )
 

@@ -31,7 +31,8 @@ PRODUCTS = [
     ("linear", lambda: F.linear(r(5, 2, 3), r(4, 3), r(4)), 2 * 5 * 2 * 12),
     ("convolution", lambda: F.conv2d(r(2, 4, 8, 8), r(6, 2, 3, 3), groups=2), 2 * (2 * 6 * 36) * (2 * 9)),
     ("convolution", lambda: F.conv_transpose1d(r(2, 4, 8), r(4, 6, 3)), 2 * (2 * 8 * 4) * (6 * 3)),
-    ("_fused_attention", lambda: F.scaled_dot_product_attention(r(2, 3, 5, 4), r(2, 3, 7, 4), r(2, 3, 7, 6)), 2 * 6 * 35 * 10),
+    ("_fused_attention", lambda: F.scaled_dot_product_attention(r(2, 3, 5, 4), r(2, 3, 7, 4),
+        r(2, 3, 7, 6)), 2 * 6 * 35 * 10),
 ]  # fmt: skip
 
 

@@ -36,7 +36,8 @@ suppress_errors: bool
 
 @contextlib.contextmanager
 def patch(*changes: Any, **settings: Any) -> Iterator[None]:
-    """Other settings for a while, as `patch(suppress_errors=True)`, `patch("recompile_limit", 2)` or `patch({...})`.
+    """Other settings for a while, as `patch(suppress_errors=True)`, `patch("recompile_limit", 2)`
+    or `patch({...})`.
 
     A context, and a decorator. Errors are those of an assignment.
     """

@@ -46,7 +46,8 @@ class CompileCounterWithBackend(CompileCounter):
         found = lookup(backend)
         if not callable(found):
             raise TypeError(
-                f"CompileCounterWithBackend: {backend!r} is built in and takes no graph; pass a function or a registered name"
+                f"CompileCounterWithBackend: {backend!r} is built in and takes no graph; pass a "
+                "function or a registered name"
             )
         self.backend: Callable[..., Any] = found
         super().__init__()

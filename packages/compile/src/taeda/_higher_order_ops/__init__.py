@@ -1,7 +1,9 @@
-"""Control flow as functions: a branch, loops and scans over tensors, each with functions of the user as its parts.
+"""Control flow as functions: a branch, loops and scans over tensors, each with functions of the
+user as its parts.
 
-Each runs as the Python loop that it stands for, so gradients flow and `taeda.func` works through it. The checks are those that a
-graph would need: what is carried keeps its structure, shapes and dtypes, and is made anew by each step.
+Each runs as the Python loop that it stands for, so gradients flow and `taeda.func` works through
+it. The checks are those that a graph would need: what is carried keeps its structure, shapes and
+dtypes, and is made anew by each step.
 
     cond              one of two functions, by a bool
     while_loop        a function again and again, as long as another one says so

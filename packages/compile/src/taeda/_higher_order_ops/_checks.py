@@ -21,7 +21,9 @@ def function(operator: str, name: str, value: Any) -> None:
 
 
 def tensors(operator: str, name: str, tree: Any) -> tuple[list[Tensor], TreeSpec]:
-    """The leaves of a tree of tensors, and its structure. RuntimeError for none at all, or for leaves of another kind."""
+    """The leaves of a tree of tensors, and its structure.
+    RuntimeError for none at all, or for leaves of another kind.
+    """
     leaves, spec = tree_flatten(tree)
     if not leaves:
         raise RuntimeError(f"{operator}: {name} holds no tensor")
@@ -36,7 +38,8 @@ def slices(
 ) -> tuple[list[list[Tensor]], TreeSpec]:
     """The leaves of `xs` at every place along `dim`, in the order of the steps, and the structure of `xs`.
 
-    RuntimeError if `xs` holds no tensors, or they differ in size there, or the size is 0; IndexError if a tensor lacks the dimension.
+    RuntimeError if `xs` holds no tensors, or they differ in size there, or the size is 0;
+    IndexError if a tensor lacks the dimension.
     """
     leaves, spec = tensors(operator, "xs", xs)
     for leaf in leaves:
@@ -56,7 +59,9 @@ def slices(
 
 
 def alike(operator: str, what: str, given: Any, made: Any) -> None:
-    """RuntimeError unless `made` has the structure of `given`, and each tensor its shape, dtype and device."""
+    """RuntimeError unless `made` has the structure of `given`, and each tensor its shape, dtype and
+    device.
+    """
     before, spec = tree_flatten(given)
     after, found = tree_flatten(made)
     if spec != found:
@@ -69,7 +74,9 @@ def alike(operator: str, what: str, given: Any, made: Any) -> None:
 
 
 def stacked(operator: str, made: list[Any], dim: int = 0, *, reverse: bool = False) -> Any:
-    """A tree whose leaves are those of all steps, stacked. RuntimeError unless all steps gave the same kinds of tensors."""
+    """A tree whose leaves are those of all steps, stacked.
+    RuntimeError unless all steps gave the same kinds of tensors.
+    """
     for one in made:
         alike(operator, "the output of a step", made[0], one)
     first, spec = tree_flatten(made[0])
@@ -88,8 +95,9 @@ def stacked(operator: str, made: list[Any], dim: int = 0, *, reverse: bool = Fal
 def pure(operator: str, name: str, given: Any) -> Iterator[Callable[[Any], None]]:
     """Around a call of a user's function with `given`: RuntimeError if the call writes to it.
 
-    The function that it yields takes what the call gave: RuntimeError if that shares memory with what was given. Under a mode or
-    transform tensors tell nothing of their memory, so neither is asked.
+    The function that it yields takes what the call gave: RuntimeError if that shares memory with
+    what was given. Under a mode or transform tensors tell nothing of their memory, so neither is
+    asked.
     """
     leaves = [] if _core.get_layers() else [v for v in tree_flatten(given)[0] if _has_memory(v)]
     versions = [_version(leaf) for leaf in leaves]

@@ -11,16 +11,19 @@ __all__ = ["associative_scan"]
 
 
 def associative_scan(
-    combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, reverse: bool = False, combine_mode: str = "pointwise"
+    combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, reverse: bool = False,
+    combine_mode: str = "pointwise"
 ) -> Any:  # fmt: skip
     """A tree like `xs`, whose slice at each place along `dim` combines all slices of `xs` up to there.
 
-    `combine_fn` takes two slices, without the dimension, and gives one like them; for the result to mean anything it is
-    associative. `reverse` combines from the end. Both values of `combine_mode`, "pointwise" and "generic", run the same steps, one
-    after the other. Gradients flow through all of them.
+    `combine_fn` takes two slices, without the dimension, and gives one like them; for the result to
+    mean anything it is associative. `reverse` combines from the end. Both values of `combine_mode`,
+    "pointwise" and "generic", run the same steps, one after the other. Gradients flow through all
+    of them.
 
-    ValueError for another mode; RuntimeError if there is no tensor in `xs`, if its tensors differ in size along `dim` or have none
-    there, and if `combine_fn` gives something unlike a slice or writes to its inputs. IndexError if there is no dimension `dim`.
+    ValueError for another mode; RuntimeError if there is no tensor in `xs`, if its tensors differ
+    in size along `dim` or have none there, and if `combine_fn` gives something unlike a slice or
+    writes to its inputs. IndexError if there is no dimension `dim`.
 
     >>> import taeda
     >>> associative_scan(lambda a, b: a * b, taeda.tensor([1.0, 2.0, 3.0]), 0)

@@ -15,9 +15,9 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
 
     `xs` and what `f` gives are tensors, or tuples, lists and dicts of them. Gradients flow through all calls.
 
-    RuntimeError if there is no tensor in `xs`, if its tensors differ in their first size or that is 0, if `f` gives something else
-    than tensors, or tensors of other shapes or dtypes from one slice to the next, and if it writes to its inputs. IndexError for
-    a tensor without dimensions.
+    RuntimeError if there is no tensor in `xs`, if its tensors differ in their first size or that is
+    0, if `f` gives something else than tensors, or tensors of other shapes or dtypes from one slice
+    to the next, and if it writes to its inputs. IndexError for a tensor without dimensions.
 
     >>> import taeda
     >>> map(lambda row, y: (row * y).sum(), taeda.ones(2, 3), taeda.tensor([1.0, 2.0, 3.0]))

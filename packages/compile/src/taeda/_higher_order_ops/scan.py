@@ -11,17 +11,20 @@ __all__ = ["scan"]
 
 
 def scan(
-    combine_fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, dim: int = 0, reverse: bool = False
+    combine_fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, dim: int = 0,
+    reverse: bool = False
 ) -> tuple[Any, Any]:  # fmt: skip
-    """(the last carry, the outputs of all steps stacked along `dim`) of `carry, output = combine_fn(carry, slice)`.
+    """(the last carry, the outputs of all steps stacked along `dim`) of
+    `carry, output = combine_fn(carry, slice)`.
 
-    `init` is the first carry; the slices are those of `xs` along `dim`, without that dimension, the last one first if `reverse`.
-    An output stands where its slice stood. Carry, slice and output are tensors, or tuples, lists and dicts of them. Gradients
-    flow through all steps.
+    `init` is the first carry; the slices are those of `xs` along `dim`, without that dimension, the
+    last one first if `reverse`. An output stands where its slice stood. Carry, slice and output are
+    tensors, or tuples, lists and dicts of them. Gradients flow through all steps.
 
-    RuntimeError if there is no tensor in `init` or `xs`, if the tensors of `xs` differ in size along `dim` or have none there, if
-    `combine_fn` gives no pair, or a carry of another structure, shape or dtype than `init`, and if it writes to its inputs or
-    gives one of them as it is: give a clone. IndexError if there is no dimension `dim`.
+    RuntimeError if there is no tensor in `init` or `xs`, if the tensors of `xs` differ in size
+    along `dim` or have none there, if `combine_fn` gives no pair, or a carry of another structure,
+    shape or dtype than `init`, and if it writes to its inputs or gives one of them as it is: give a
+    clone. IndexError if there is no dimension `dim`.
 
     >>> import taeda
     >>> scan(lambda total, x: (total + x, total * x), taeda.zeros(()), taeda.tensor([1.0, 2.0, 3.0]))

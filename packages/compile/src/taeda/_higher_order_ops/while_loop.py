@@ -19,11 +19,13 @@ def while_loop(
 ) -> Any:  # fmt: skip
     """`carried_inputs`, after `body_fn(*carried)` took their place as long as `cond_fn(*carried)` held.
 
-    They are tensors and ints, in tuples, lists and dicts; `body_fn` gives a tuple of the same structure, shapes, dtypes and
-    devices. `cond_fn` gives a bool, or a bool tensor with one element. Gradients flow through all steps.
+    They are tensors and ints, in tuples, lists and dicts; `body_fn` gives a tuple of the same
+    structure, shapes, dtypes and devices. `cond_fn` gives a bool, or a bool tensor with one
+    element. Gradients flow through all steps.
 
-    RuntimeError if the carried values are no tuple, hold something else, or change their kind; if `cond_fn` gives no bool; and if
-    a function writes to the carried values or `body_fn` gives one of them as it is: give a clone.
+    RuntimeError if the carried values are no tuple, hold something else, or change their kind; if
+    `cond_fn` gives no bool; and if a function writes to the carried values or `body_fn` gives one
+    of them as it is: give a clone.
 
     >>> while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (0, taeda.ones(2)))
     (3, tensor([8., 8.]))

@@ -1,8 +1,9 @@
 """compile, and what programs ask about it.
 
-A compiled function runs as Python twice: the first call is recorded, the second is compared with a run of the recorded graph, bit by
-bit. From then on the graph runs, without Python between its operations, as long as nothing has changed that the program read. Where
-that cannot be known the program stays as it is, and `explain` says why.
+A compiled function runs as Python twice: the first call is recorded, the second is compared with a
+run of the recorded graph, bit by bit. From then on the graph runs, without Python between its
+operations, as long as nothing has changed that the program read. Where that cannot be known the
+program stays as it is, and `explain` says why.
 
 >>> import taeda
 >>> @taeda.compile
@@ -60,19 +61,24 @@ def compile(
     backend: str | Callable[..., Any] = "taeda", mode: str | None = None,
     options: dict[str, Any] | None = None, disable: bool = False,
 ) -> Any:  # fmt: skip
-    """A function or module that computes what `model` computes, to the same bits; without `model` a decorator.
+    """A function or module that computes what `model` computes, to the same bits; without `model` a
+    decorator.
 
-    A module comes back as an `OptimizedModule`, which shares its parameters. Backends: "taeda" (also called "inductor") records
-    the operations and runs them as one program if that is faster, "aot_eager" runs it in any case, "eager" leaves the program as it is.
-    A function, or the name of one that `register_backend` knows, is called once for each graph as `backend(graph_module, example_inputs)`
-    and returns a function of the inputs that gives a tuple of the graph's results; `options`, and a `mode` other than the
-    default, are passed on by keyword. What it computes is its own affair: only the graph is compared with the program.
+    A module comes back as an `OptimizedModule`, which shares its parameters. Backends: "taeda"
+    (also called "inductor") records the operations and runs them as one program if that is faster,
+    "aot_eager" runs it in any case, "eager" leaves the program as it is. A function, or the name of
+    one that `register_backend` knows, is called once for each graph as
+    `backend(graph_module, example_inputs)` and returns a function of the inputs that gives a tuple
+    of the graph's results; `options`, and a `mode` other than the default, are passed on by
+    keyword. What it computes is its own affair: only the graph is compared with the program.
 
-    With `fullgraph=True` a program of which there is no whole graph raises `Stop`, which names the reason and the line. Every shape
-    gets a graph of its own, in about the time of one call, so `dynamic` asks for nothing; every `mode` asks for speed alone.
+    With `fullgraph=True` a program of which there is no whole graph raises `Stop`, which names the
+    reason and the line. Every shape gets a graph of its own, in about the time of one call, so
+    `dynamic` asks for nothing; every `mode` asks for speed alone.
 
-    InvalidBackend for an unknown backend, TypeError for settings that are no flags, RuntimeError for an unknown mode and for
-    options of a built-in backend, which has none; BackendCompilerFailed from a call whose graph a function as backend refused.
+    InvalidBackend for an unknown backend, TypeError for settings that are no flags, RuntimeError
+    for an unknown mode and for options of a built-in backend, which has none; BackendCompilerFailed
+    from a call whose graph a function as backend refused.
 
     >>> import taeda
     >>> f = compile(lambda x: (x * 2).sum())
@@ -82,7 +88,8 @@ def compile(
     _check_types(fullgraph, dynamic, options, disable)
     if model is None:
         return functools.partial(
-            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
+            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
+            options=options, disable=disable
         )  # fmt: skip
     if not callable(model):
         raise TypeError(f"compile: wanted a function or a module, got {type(model).__name__}")
@@ -126,7 +133,9 @@ def compiled_state(
 
 
 def compiled_call(module: nn.Module, **settings: Any) -> Callable[..., Any] | None:
-    """Behind `Module.compile`: what its calls do with these settings of `compile`; None if they stay as they are."""
+    """Behind `Module.compile`: what its calls do with these settings of `compile`; None if they
+    stay as they are.
+    """
     return call_of(compiled_state(AsWritten(module), **settings))
 
 
@@ -169,10 +178,11 @@ def _check(fullgraph: bool, backend: Any, mode: Any, options: Any) -> None:
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """`fn`, which is never compiled: the original of what `compile` made, or a function that ends a graph. Without `fn` a decorator.
+    """`fn`, which is never compiled: the original of what `compile` made, or a function that ends a
+    graph. Without `fn` a decorator.
 
-    A compiled function that calls it stays eager, with `reason` in its explanation; with `recursive=False` only calls from
-    outside stay eager.
+    A compiled function that calls it stays eager, with `reason` in its explanation; with
+    `recursive=False` only calls from outside stay eager.
     """
     if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)

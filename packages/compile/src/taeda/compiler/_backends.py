@@ -1,14 +1,16 @@
 """Backends: their names, and functions of users as such.
 
-A function as backend is called as `backend(graph_module, example_inputs)`, once for each graph, and returns what runs in its place.
+A function as backend is called as `backend(graph_module, example_inputs)`, once for each graph, and
+returns what runs in its place.
 
     first call    the program runs and is recorded; its graph is compared with it; the backend compiles
     second call   the graph is compared with the program once more, on other data
     third on      what the backend returned, alone
 
-The comparison is between the program and its graph. What the backend makes of the graph is the backend's affair: the first and the
-second call return its result as well, unless the program writes to its inputs, draws numbers or leaves gradients behind, so
-that both cannot run in one call. Then those two calls return the program's own.
+The comparison is between the program and its graph. What the backend makes of the graph is the
+backend's affair: the first and the second call return its result as well, unless the program writes
+to its inputs, draws numbers or leaves gradients behind, so that both cannot run in one call. Then
+those two calls return the program's own.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from ._record import Graph
 from ._signals import let_through
 from ._trace import NoTrace, Trace, missed
 
-__all__ = ["BackendCompilerFailed", "Delegated", "InvalidBackend", "list_backends", "lookup", "register_backend"]  # fmt: skip
+__all__ = ["BackendCompilerFailed", "Delegated", "InvalidBackend", "list_backends", "lookup",
+    "register_backend"]  # fmt: skip
 
 BUILT_IN = ("taeda", "inductor", "eager", "aot_eager")
 _registered: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
@@ -41,7 +44,9 @@ class InvalidBackend(RuntimeError):
 
 
 class BackendCompilerFailed(RuntimeError):
-    """A function as backend raised, or returned nothing that can be called; `inner_exception` is what it raised."""
+    """A function as backend raised, or returned nothing that can be called; `inner_exception` is
+    what it raised.
+    """
 
     def __init__(self, backend_name: str, inner_exception: BaseException) -> None:
         self.backend_name, self.inner_exception = backend_name, inner_exception
@@ -61,7 +66,8 @@ def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
 def register_backend(
     compiler_fn: Callable[..., Any] | None = None, name: str | None = None, tags: Any = ()
 ) -> Any:
-    """Let `compile(backend=name)` mean this function; without it a decorator. The name is that of the function if none is given.
+    """Let `compile(backend=name)` mean this function; without it a decorator.
+    The name is that of the function if none is given.
 
     ValueError for a name that another function has, or that is built in.
 
@@ -96,7 +102,8 @@ def lookup(backend: Any) -> Any:
     if isinstance(backend, str) and backend in _registered:
         return _registered[backend][0]
     raise InvalidBackend(
-        f"Invalid backend: {backend!r}, see `taeda.compiler.list_backends()` for available backends: {', '.join(list_backends(()))}"
+        f"Invalid backend: {backend!r}, see `taeda.compiler.list_backends()` for available "
+        f"backends: {', '.join(list_backends(()))}"
     )
 
 
@@ -168,7 +175,8 @@ class Delegated(Compiled):
         if not isinstance(made, tuple | list) or len(made) != trace.count:
             found = f"{len(made)}" if isinstance(made, tuple | list) else type(made).__name__
             raise RuntimeError(
-                f"the function that the backend returned gives a tuple of {trace.count} results, as the graph does; got {found}"
+                f"the function that the backend returned gives a tuple of {trace.count} results, "
+                f"as the graph does; got {found}"
             )
         return trace.finish(inputs, tuple(made))
 

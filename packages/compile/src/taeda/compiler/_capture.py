@@ -28,7 +28,9 @@ __all__ = ["Call", "Capture", "captured", "parameters_of", "tensors_of"]
 
 @dataclass
 class Call:
-    """The graph of a call, the tensors that it names, those of them that it writes, and what the call gave."""
+    """The graph of a call, the tensors that it names, those of them that it writes, and what the
+    call gave.
+    """
 
     graph: Graph
     constants: dict[str, Tensor]
@@ -61,7 +63,8 @@ def captured(
     known: Mapping[int, str] | None = None, *, modes: bool = False,
     around: AbstractContextManager[Any] | None = None,
 ) -> Call | str:  # fmt: skip
-    """The call `f(*args)` as a graph, or why there is none. `known` has names for tensors from elsewhere, by their id.
+    """The call `f(*args)` as a graph, or why there is none.
+    `known` has names for tensors from elsewhere, by their id.
 
     `modes`: regions without gradients are part of the graph. `around` holds while `f` runs.
     """

@@ -155,7 +155,8 @@ class Compiled:
         """Whether no call may be recorded now."""
         if stance.name == "fail_on_recompile":
             raise RuntimeError(
-                f'{self.name} has no graph for this call, and set_stance("fail_on_recompile") forbids another one'
+                f'{self.name} has no graph for this call, and set_stance("fail_on_recompile") '
+                "forbids another one"
             )
         return stance.name == "eager_on_recompile"
 
@@ -186,7 +187,9 @@ class Compiled:
         return self._by_program(trace, tensors, args, kwargs)
 
     def _by_program(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
-        """The result of the graph. Where an operation raises before anything was changed, the program itself says what comes of it."""
+        """The result of the graph. Where an operation raises before anything was changed, the
+        program itself says what comes of it.
+        """
         again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
         states = [generator.get_state() for generator in trace.rewinds]
         try:
@@ -235,7 +238,9 @@ class Compiled:
         return made
 
     def _judge(self, args: Any, kwargs: Any) -> Any:
-        """Calls in turns, by all graphs and by the program: the way to the right graph of many takes time, too."""
+        """Calls in turns, by all graphs and by the program: the way to the right graph of many
+        takes time, too.
+        """
         number = len(self._judgement[0]) + len(self._judgement[1])
         by_graph = number.bit_count() % 2 == 0  # in no rhythm that calls could have as well
         start = time.perf_counter()
@@ -245,7 +250,10 @@ class Compiled:
             program, graph = map(_usual, self._judgement)
             self._judgement, self._scattered = ([], []), NEVER
             if graph + WAY > program:
-                text = f"its graphs take {graph * 1e6:.1f} us a call, the program itself {program * 1e6:.1f} us"
+                text = (
+                    f"its graphs take {graph * 1e6:.1f} us a call, the program itself "
+                    f"{program * 1e6:.1f} us"
+                )
                 self.reasons.append(text)
                 self._say(f"{self.name} stays eager: {text}")
                 self.off = True
@@ -309,7 +317,8 @@ class Compiled:
             self._scattered = min(self._scattered, 0)
             if self._count >= limits.graphs:
                 self._say(
-                    f"{self.name} was captured {self._count} times and stays eager for other calls: {self._changing(key)}"
+                    f"{self.name} was captured {self._count} times and stays eager for other "
+                    f"calls: {self._changing(key)}"
                 )
 
     def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
@@ -428,7 +437,9 @@ class Unit(Compiled):
         return self._by_program(trace, tensors, args, kwargs)
 
     def _in_turns(self, args: Any, kwargs: Any) -> Any:
-        """A call by the unit or by the module; both are timed with all that it takes to come there, and the faster one stays."""
+        """A call by the unit or by the module; both are timed with all that it takes to come there,
+        and the faster one stays.
+        """
         number, self._calls = self._calls, self._calls + 1
         if number not in TRIAL:
             return self(args, kwargs)
@@ -464,13 +475,17 @@ def _usual(seconds: list[float]) -> float:
 
 
 def _can_key(args: Any, kwargs: Any) -> bool:
-    """Whether the key of the call says all of its arguments; tensors of subclasses are objects like others, with more to them."""
+    """Whether the key of the call says all of its arguments; tensors of subclasses are objects like
+    others, with more to them.
+    """
     return not any(isinstance(o, Tensor) for v in (*args, *kwargs.values()) for o in objects(v))
 
 
 def _environment() -> Any:
     """What operations ask apart from their arguments."""
     return (
-        _core.is_grad_enabled(), _core.is_inference_mode_enabled(), _core.get_default_dtype(), _core.get_default_device(),
-        _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(), taeda.get_num_threads(),
+        _core.is_grad_enabled(), _core.is_inference_mode_enabled(), _core.get_default_dtype(),
+        _core.get_default_device(),
+        _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(),
+        taeda.get_num_threads(),
     )  # fmt: skip

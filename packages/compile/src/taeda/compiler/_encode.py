@@ -1,4 +1,6 @@
-"""Steps as a program of core: slots numbered anew, inputs first, with the place where each one is read last."""
+"""Steps as a program of core: slots numbered anew, inputs first, with the place where each one is
+read last.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ def program(
 ) -> Any:  # fmt: skip
     """A core program of steps: slots are numbered anew, the inputs first.
 
-    With `tangents` inputs are what a node saved, whatever hooks made of it, and so many gradients, of `any_layout` or of that recorded.
+    With `tangents` inputs are what a node saved, whatever hooks made of it, and so many gradients,
+    of `any_layout` or of that recorded.
     """
     number = {slot: n for n, slot in enumerate(inputs)}
     for step in steps:

@@ -47,7 +47,8 @@ class Explanation:
 def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
     """A function that calls `function` with its arguments, compiled, and returns an `Explanation`.
 
-    It is called twice, so what it does besides computing happens twice; up to eight times where child modules become units.
+    It is called twice, so what it does besides computing happens twice; up to eight times where
+    child modules become units.
 
     >>> import taeda
     >>> def f(x):

@@ -1,7 +1,7 @@
 """What must still hold when a captured program runs again, as one Python expression.
 
-A guard compares a value of which equality says all (numbers, strings, dtypes) by type and value, anything else by identity, and
-keeps the object, so that no other gets its address.
+A guard compares a value of which equality says all (numbers, strings, dtypes) by type and value,
+anything else by identity, and keeps the object, so that no other gets its address.
 """
 
 from __future__ import annotations

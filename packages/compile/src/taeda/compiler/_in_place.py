@@ -1,4 +1,6 @@
-"""Behind `Module.compile`: the calls of a module go through a compiled function, and the module stays what it is."""
+"""Behind `Module.compile`: the calls of a module go through a compiled function, and the module
+stays what it is.
+"""
 
 from __future__ import annotations
 

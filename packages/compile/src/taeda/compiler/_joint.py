@@ -1,17 +1,21 @@
 """Results that take part in a graph for backward: the backward of a captured program is a program as well.
 
-When a recorded run gives such results, they are differentiated at once, while the recorder still listens, with gradients that stand for those to come. What
-the steps of that walk read of the forward run is saved by a node of autograd, one for the whole program.
+When a recorded run gives such results, they are differentiated at once, while the recorder still
+listens, with gradients that stand for those to come. What the steps of that walk read of the
+forward run is saved by a node of autograd, one for the whole program.
 
     forward:   inputs ─▶ results, saved values          one node: edges to the inputs that want gradients
     backward:  saved values, gradients of the results ─▶ gradients of the inputs
 
-Gradients come in any layout, and those of the inputs have the strides that follow from it. The walk is recorded in three: as the results are, expanded from
-one number, as sum() and mean() give them, and transposed. If all of them did the same steps, one program is for every layout. Else each has its own, and with
-another layout the program itself is differentiated; where that cannot run again, the gradient is copied into the layout of the result.
+Gradients come in any layout, and those of the inputs have the strides that follow from it. The walk
+is recorded in three: as the results are, expanded from one number, as sum() and mean() give them,
+and transposed. If all of them did the same steps, one program is for every layout. Else each has
+its own, and with another layout the program itself is differentiated; where that cannot run again,
+the gradient is copied into the layout of the result.
 
-Not every result need have a gradient: who returns (logits, loss) walks back from the loss alone, and what only the logits read has no gradient then, which
-is not the same as zeros. Such a choice of results has programs of its own.
+Not every result need have a gradient: who returns (logits, loss) walks back from the loss alone,
+and what only the logits read has no gradient then, which is not the same as zeros. Such a choice of
+results has programs of its own.
 """
 
 from __future__ import annotations
@@ -38,7 +42,9 @@ Choice = tuple[bool, ...]  # which results have a gradient
 
 @dataclass
 class Walk:
-    """One recorded backward: which results it began at, where its steps begin, the gradients it began with, those it found."""
+    """One recorded backward: which results it began at, where its steps begin, the gradients it
+    began with, those it found.
+    """
 
     chosen: Choice
     make: Callable[[Tensor], Tensor]  # a gradient of a result, of ones
@@ -211,7 +217,8 @@ class Backward:
     ) -> list[Tensor | None]:
         """The gradients of the wanted inputs, None where the chosen results do not read one.
 
-        `tangents` are the gradients of the chosen results. Where no program is for their layout, `otherwise` says the gradients.
+        `tangents` are the gradients of the chosen results. Where no program is for their layout,
+        `otherwise` says the gradients.
         """
         if chosen not in self.programs:
             return self._summed(saved, chosen, tangents, otherwise)
@@ -281,8 +288,10 @@ class _Context:
     def _run_backward(self, *gradients: Any) -> tuple[Any, ...]:
         if self.freed:
             raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-                "been freed). Specify retain_graph=True if you need to backward through the graph a second time."
+                "Trying to backward through the graph a second time (or directly access saved "
+                "tensors after they have already "
+                "been freed). Specify retain_graph=True if you need to backward through the graph "
+                "a second time."
             )
         node = self.node()
         saved = [v if isinstance(v, float) else runtime.unpack_saved(node, v) for v in self.saved]
@@ -311,12 +320,14 @@ class _Context:
         """With create_graph the program itself runs again, as Python."""
         if self.again is None:
             raise RuntimeError(
-                "the gradient of a compiled program cannot be differentiated once more if the program draws numbers or writes to its "
+                "the gradient of a compiled program cannot be differentiated once more if the "
+                "program draws numbers or writes to its "
                 "inputs: call what taeda.compiler.disable gives for it"
             )
         if self._is_written():
             raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace operation since the compiled "
+                "one of the variables needed for gradient computation has been modified by an "
+                "inplace operation since the compiled "
                 "program read it"
             )
         start = [r for r, one in zip(self.again(), chosen, strict=True) if one]

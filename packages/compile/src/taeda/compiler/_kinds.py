@@ -1,7 +1,9 @@
-"""What objects are to a capture: values, tensors, containers, things that have attributes; and which code is known.
+"""What objects are to a capture: values, tensors, containers, things that have attributes; and
+which code is known.
 
-"Known" code is that of the library whose effects on Python objects the capture models itself, and a few modules of the
-standard library that keep no state. Whatever is not listed is unknown, and unknown means that a program stays as it is.
+"Known" code is that of the library whose effects on Python objects the capture models itself, and a
+few modules of the standard library that keep no state. Whatever is not listed is unknown, and
+unknown means that a program stays as it is.
 """
 
 from __future__ import annotations
@@ -74,27 +76,35 @@ def is_plain_instance(value: Any) -> bool:
 
 #: parts of the library whose functions change nothing but tensors, or what `Observer` models
 _LIBRARY = (
-    "taeda._composite", "taeda._dynamo", "taeda._higher_order_ops._checks", "taeda._layers", "taeda._library", "taeda._numpy", "taeda._parts", "taeda._tensor",
-    "taeda._warnings", "taeda.amp.autocast_mode", "taeda.autograd", "taeda.compiler", "taeda.fft", "taeda.func", "taeda.functional",
-    "taeda.linalg", "taeda.nn.functional", "taeda.nn.modules", "taeda.nn.parameter", "taeda.nn.utils.clip_grad", "taeda.ops",
+    "taeda._composite", "taeda._dynamo", "taeda._higher_order_ops._checks", "taeda._layers",
+    "taeda._library", "taeda._numpy", "taeda._parts", "taeda._tensor",
+    "taeda._warnings", "taeda.amp.autocast_mode", "taeda.autograd", "taeda.compiler", "taeda.fft",
+    "taeda.func", "taeda.functional",
+    "taeda.linalg", "taeda.nn.functional", "taeda.nn.modules", "taeda.nn.parameter",
+    "taeda.nn.utils.clip_grad", "taeda.ops",
     "taeda.overrides", "taeda.special", "taeda.utils._python_dispatch", "taeda.utils._pytree",
 )  # fmt: skip
 #: parts of those that do more: they read numbers, files, or settings of their own
 _NO_LIBRARY = frozenset(
-    {"taeda._composite._eigen_block", "taeda._parts.advice", "taeda._tensor.notebook", "taeda._tensor.printing"}
+    {"taeda._composite._eigen_block", "taeda._parts.advice", "taeda._tensor.notebook",
+        "taeda._tensor.printing"}
 )  # fmt: skip
 _OPTIMIZERS = "taeda.optim."
 _NO_OPTIMIZERS = ("taeda.optim.lr_scheduler", "taeda.optim.swa_utils", "taeda.optim.lbfgs")
 _STATELESS = frozenset(
-    {"contextlib", "functools", "typing", "abc", "_collections_abc", "collections", "enum", "types", "operator", "numbers", "weakref",
-     "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "dataclasses", "math", "reprlib", "inspect", "collections.abc"}
+    {"contextlib", "functools", "typing", "abc", "_collections_abc", "collections", "enum", "types",
+     "operator", "numbers", "weakref",
+     "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "dataclasses", "math",
+     "reprlib", "inspect", "collections.abc"}
 )  # fmt: skip
 #: functions of the parts above that do more than that
 _DENIED = frozenset(
     {
         "register_hook", "register_post_accumulate_grad_hook", "retain_grad", "share_memory_", "pin_memory",
-        "load_state_dict", "register_forward_hook", "register_forward_pre_hook", "add_param_group", "__setstate__",
-        "train", "to", "apply", "_apply", "register_buffer", "register_parameter", "add_module", "set_default_dtype",
+        "load_state_dict", "register_forward_hook", "register_forward_pre_hook", "add_param_group",
+        "__setstate__",
+        "train", "to", "apply", "_apply", "register_buffer", "register_parameter", "add_module",
+        "set_default_dtype",
     }
 )  # fmt: skip
 
@@ -128,25 +138,33 @@ def static(kind: type, name: str) -> Any:
 # ---- functions in C ----
 
 PURE_TYPES: frozenset[Any] = frozenset(
-    {list, tuple, dict, set, frozenset, int, float, bool, str, complex, bytes, range, slice, zip, enumerate, map, filter, reversed,
-     object, type, super, itertools.chain, itertools.product, itertools.repeat, itertools.islice, itertools.accumulate,
-     itertools.zip_longest, itertools.permutations, itertools.combinations, itertools.starmap, itertools.pairwise,
-     collections.OrderedDict, collections.defaultdict, collections.deque, taeda.Size, taeda.device, functools.partial}
+    {list, tuple, dict, set, frozenset, int, float, bool, str, complex, bytes, range, slice, zip,
+     enumerate, map, filter, reversed,
+     object, type, super, itertools.chain, itertools.product, itertools.repeat, itertools.islice,
+     itertools.accumulate,
+     itertools.zip_longest, itertools.permutations, itertools.combinations, itertools.starmap,
+     itertools.pairwise,
+     collections.OrderedDict, collections.defaultdict, collections.deque, taeda.Size, taeda.device,
+     functools.partial}
 )  # fmt: skip
 _NAMES = (
-    "abs all any bin bool callable chr divmod format hex isinstance issubclass iter len max min next oct ord pow repr round sorted sum"
+    "abs all any bin bool callable chr divmod format hex isinstance issubclass iter len max min "
+    "next oct ord pow repr round sorted sum"
 ).split()
 PURE_BUILTINS: frozenset[int] = frozenset(
     {id(getattr(builtins, name)) for name in _NAMES}
     | {id(f) for module in (math, operator) for f in vars(module).values() if callable(f)}
     | {id(functools.reduce)}
-    | {id(getattr(_core, name)) for name in ("is_grad_enabled", "is_inference_mode_enabled", "get_default_dtype", "get_num_threads")}
+    | {id(getattr(_core, name)) for name in ("is_grad_enabled", "is_inference_mode_enabled",
+        "get_default_dtype", "get_num_threads")}
 )  # fmt: skip
 
 #: methods of containers that change them
 MUTATORS = frozenset(
-    {"append", "extend", "insert", "pop", "popitem", "update", "setdefault", "clear", "add", "remove", "discard", "sort", "reverse",
-     "appendleft", "popleft", "extendleft", "rotate", "move_to_end", "intersection_update", "difference_update",
+    {"append", "extend", "insert", "pop", "popitem", "update", "setdefault", "clear", "add",
+     "remove", "discard", "sort", "reverse",
+     "appendleft", "popleft", "extendleft", "rotate", "move_to_end", "intersection_update",
+     "difference_update",
      "symmetric_difference_update", "__setitem__", "__delitem__", "__iadd__", "__ior__", "__imul__"}
 )  # fmt: skip
 

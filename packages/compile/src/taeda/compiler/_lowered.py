@@ -50,7 +50,9 @@ def lowered(graph: Graph, outputs: list[int], names: dict[int, str]) -> Lowered:
 def written_steps(
     graph: Graph, outputs: list[int], seen: Callable[[Step], bool]
 ) -> tuple[list[Step], dict[int, int]]:
-    """The steps worth a node, and the slots in place of others; aliases go, but for those that are `seen` by autograd."""
+    """The steps worth a node, and the slots in place of others; aliases go, but for those that are
+    `seen` by autograd.
+    """
     steps, moved = without_aliases(graph, outputs, seen=seen)
     steps = [step for step in steps if step.form != GRADIENT]  # who runs the graph assigns them
     return needed(steps, [moved.get(slot, slot) for slot in outputs]), moved
@@ -73,7 +75,9 @@ def _spaces() -> dict[str, str]:
 
 
 class Writer:
-    """Writes steps as nodes; `nodes` has those of slots, the inputs' among them. `modes`: grad modes are nodes."""
+    """Writes steps as nodes; `nodes` has those of slots, the inputs' among them.
+    `modes`: grad modes are nodes.
+    """
 
     def __init__(self, graph: Graph, steps: list[Step], *, modes: bool = True) -> None:
         self.recorded, self.steps, self.modes = graph, steps, modes

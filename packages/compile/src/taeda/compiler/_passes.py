@@ -1,4 +1,5 @@
-"""Steps of a graph that a run can do without, because of how the recording came about or because nobody reads them.
+"""Steps of a graph that a run can do without, because of how the recording came about or because
+nobody reads them.
 
 an alias with the layout of its base        its readers read the base
 a copy of a value that nobody else has      the value itself: an eager run would have moved it, but the recording held it
@@ -78,7 +79,9 @@ def _is_alias(layouts: dict[int, Layout], step: Step, out: int, written: Collect
 
 
 def _may_fail(step: Step) -> bool:
-    """Whether a run may end at this step because of values: then that happens whether or not its result is read."""
+    """Whether a run may end at this step because of values: then that happens whether or not its
+    result is read.
+    """
     return step.form < VIEW and may_raise(step.op)
 
 

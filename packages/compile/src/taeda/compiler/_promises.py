@@ -14,7 +14,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ALLOWED", "CONSTANT", "allow_in_graph", "assume_constant_result", "cudagraph_mark_step_begin", "substitute", "substitute_in_graph"]  # fmt: skip
+__all__ = ["ALLOWED", "CONSTANT", "allow_in_graph", "assume_constant_result",
+    "cudagraph_mark_step_begin", "substitute", "substitute_in_graph"]  # fmt: skip
 
 #: functions by id; each is kept, so that no other gets its id
 ALLOWED: dict[int, Any] = {}
@@ -32,10 +33,11 @@ def _note(table: dict[int, Any], fn: Any, what: str) -> Any:
 
 
 def allow_in_graph(fn: Any) -> Any:
-    """Say of a function, or a list of them, that it only computes. A recorded call runs it as it is and records its operations.
+    """Say of a function, or a list of them, that it only computes.
+    A recorded call runs it as it is and records its operations.
 
-    What else it reads is not guarded: a global that changes later is not seen. Returns what it was given. TypeError for what
-    cannot be called.
+    What else it reads is not guarded: a global that changes later is not seen. Returns what it was
+    given. TypeError for what cannot be called.
 
     >>> import taeda
     >>> @allow_in_graph
@@ -48,7 +50,8 @@ def allow_in_graph(fn: Any) -> Any:
 
 
 def assume_constant_result(fn: Any) -> Any:
-    """Say of a function that every call gives the same. A recorded call keeps what it gave; TypeError for what cannot be called.
+    """Say of a function that every call gives the same.
+    A recorded call keeps what it gave; TypeError for what cannot be called.
 
     >>> import taeda
     >>> @assume_constant_result
@@ -61,13 +64,16 @@ def assume_constant_result(fn: Any) -> Any:
 
 
 def substitute_in_graph(
-    original_fn: Callable[..., Any], *, can_constant_fold_through: bool = False, skip_signature_check: bool = False
+    original_fn: Callable[..., Any], *, can_constant_fold_through: bool = False,
+    skip_signature_check: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
-    """A decorator: in recorded calls the decorated function runs in place of `original_fn`, a function in C that is not known.
+    """A decorator: in recorded calls the decorated function runs in place of `original_fn`, a
+    function in C that is not known.
 
-    The original itself is called everywhere else. With `can_constant_fold_through` its result for numbers and strings is taken
-    as it is, without a look at the substitute. TypeError if their parameters differ, as far as the original tells them,
-    unless `skip_signature_check`; TypeError for what cannot be called.
+    The original itself is called everywhere else. With `can_constant_fold_through` its result for
+    numbers and strings is taken as it is, without a look at the substitute. TypeError if their
+    parameters differ, as far as the original tells them, unless `skip_signature_check`; TypeError
+    for what cannot be called.
 
     >>> import math
     >>> @substitute_in_graph(math.dist)
@@ -110,11 +116,14 @@ def _same_parameters(original: Any, other: Any) -> None:
     found = inspect.signature(other).parameters
     if [(p.name, p.kind) for p in wanted.values()] != [(p.name, p.kind) for p in found.values()]:
         raise TypeError(
-            f"substitute_in_graph: {original.__name__}({', '.join(wanted)}) and {other.__name__}({', '.join(found)}) differ in "
+            f"substitute_in_graph: {original.__name__}({', '.join(wanted)}) and "
+            f"{other.__name__}({', '.join(found)}) differ in "
             "their parameters. Give the substitute the same ones, or pass skip_signature_check=True"
         )
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Where another step begins: results of the one before may be written over where they lie in a pool of a recorded device
-    graph. Results have memory of their own here, so there is nothing to mark."""
+    """Where another step begins: results of the one before may be written over where they lie in a
+    pool of a recorded device graph. Results have memory of their own here, so there is nothing to
+    mark.
+    """

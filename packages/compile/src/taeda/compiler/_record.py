@@ -1,8 +1,9 @@
 """The operations of one run as a graph: what a tracer below autograd sees, with the tensors they came from.
 
-Every tensor that an operation reads is the result of an earlier one, or an input: an argument of the function, a tensor that a
-guard keeps, the gradient of such a one. A tensor that shares the memory of a known one is a view of it. Whatever else appears
-ends the recording, which never disturbs the run itself.
+Every tensor that an operation reads is the result of an earlier one, or an input: an argument of
+the function, a tensor that a guard keeps, the gradient of such a one. A tensor that shares the
+memory of a known one is a view of it. Whatever else appears ends the recording, which never
+disturbs the run itself.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _RANDOM, _INPLACE, _MUTATES = (_core.row_flags[f] for f in ("RANDOM", "INPLACE",
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
 _kinds = {text: kind for text, _, kind, _, _, _ in _core.op_rows()}
 PLAIN, WRITES_SELF, WRITES_OUT = 0, 1, 2
-VIEW = 3  # as_strided, whose offset is counted from where its tensor begins: another argument may begin elsewhere
+# as_strided, whose offset is counted from where its tensor begins: another argument may begin
+# elsewhere
+VIEW = 3
 DATA = 4  # the same with a version of its own, as Tensor.data has it
 GRADIENT = 5  # no row: the .grad of the first target becomes the second, or None
 
@@ -37,7 +40,8 @@ def is_elementwise(op: str) -> bool:
 
 @dataclass
 class Input:
-    """Where a tensor comes from: "argument" (its number), "kept" (itself), "grad" (of another input), "made" (a constant).
+    """Where a tensor comes from: "argument" (its number), "kept" (itself), "grad" (of another
+    input), "made" (a constant).
 
     One "number" comes from the dict of its source: the learning rate of a group, which schedules change.
     """
@@ -105,7 +109,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a slot held when it was recorded; `memory` tells tensors that share theirs, `version` those that share one."""
+    """What a slot held when it was recorded; `memory` tells tensors that share theirs, `version`
+    those that share one.
+    """
 
     dtype: Any
     shape: tuple[int, ...]
@@ -169,7 +175,9 @@ class Recorder:
     # ---- inputs ----
 
     def add_input(self, kind: str, source: Any, tensor: Tensor) -> int:
-        """The slot of a tensor that was there before the run: below zero, `finished` moves inputs to the front."""
+        """The slot of a tensor that was there before the run: below zero, `finished` moves inputs
+        to the front.
+        """
         known = self._slots.get(id(tensor))
         if known is not None:
             return known
@@ -189,7 +197,9 @@ class Recorder:
         return slot
 
     def note_made(self, tensor: Tensor) -> None:
-        """A tensor that was made of numbers, which are guarded where they were read: every run gets a copy of its own."""
+        """A tensor that was made of numbers, which are guarded where they were read: every run gets
+        a copy of its own.
+        """
         if not self.active:
             return
         self.active = False
@@ -201,7 +211,9 @@ class Recorder:
         self._know(tensor, slot)
 
     def note_same(self, tensor: Tensor, value: Tensor) -> None:
-        """From now on `tensor` is what `value` is: writes to it were recorded as operations that make it anew."""
+        """From now on `tensor` is what `value` is: writes to it were recorded as operations that
+        make it anew.
+        """
         slot = self.slot_of(value) if self.active else None
         if slot is not None:
             if id(tensor) in self._slots and not any(tensor is t for t in self._same):
@@ -214,7 +226,9 @@ class Recorder:
             self._memory[key] = [*known, (slot, tensor)]
 
     def slot_of(self, tensor: Tensor) -> int | None:
-        """The slot that holds this tensor; None, and the recording has failed, if nobody knows where it came from."""
+        """The slot that holds this tensor; None, and the recording has failed, if nobody knows
+        where it came from.
+        """
         slot = self._slots.get(id(tensor))
         if slot is not None:
             return slot
@@ -249,7 +263,9 @@ class Recorder:
         return self._know(tensor, made)
 
     def note_gradients(self) -> bool:
-        """Write down which gradients were assigned since it was asked last; False, and the recording has failed, if one is not known."""
+        """Write down which gradients were assigned since it was asked last; False, and the
+        recording has failed, if one is not known.
+        """
         count = _core.gradient_count()
         if count == self._count:
             return True
@@ -279,7 +295,9 @@ class Recorder:
         return None
 
     def add_rate(self, group: dict[str, Any], first: int) -> bool:
-        """Read the rate of a group of parameters anew in each run, where steps from `first` on hand it to a fused row; whether any did."""
+        """Read the rate of a group of parameters anew in each run, where steps from `first` on hand
+        it to a fused row; whether any did.
+        """
         mine = {self._slots.get(id(p)) for p in group["params"]}
         rate, slot = group["lr"], None
         for n in range(first, len(self.graph.steps)):

@@ -21,7 +21,8 @@ class Spent:
 
     def _run_backward(self, *gradients: Any) -> Any:
         raise RuntimeError(
-            "Trying to backward through the graph a second time: the compiled program that gave this result went through it "
+            "Trying to backward through the graph a second time: the compiled program that gave "
+            "this result went through it "
             "already. Call backward inside of the program with retain_graph=True if it is needed afterwards."
         )
 

@@ -3,9 +3,10 @@
     cfg.rate * x[k]      ->  __observer__.read(__observer__.name("cfg"), "rate") * __observer__.item(x, k)
     for layer in layers  ->  for layer in __observer__.each(layers)
 
-The copy runs in the function's own globals and closure, so it computes what the function computes. The function itself is not
-touched. `instrumented` refuses what it cannot copy faithfully, above all a source that is not that of the code: the text is
-compiled once as it is, and must give the very bytecode of the function.
+The copy runs in the function's own globals and closure, so it computes what the function computes.
+The function itself is not touched. `instrumented` refuses what it cannot copy faithfully, above all
+a source that is not that of the code: the text is compiled once as it is, and must give the very
+bytecode of the function.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ __all__ = ["CannotCopy", "catching_lines", "copy_of"]
 
 _OBSERVER = "__observer__"
 _OPERATORS = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
-    ast.MatMult: "matmul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift", ast.RShift: "rshift",
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
+    ast.Mod: "mod", ast.Pow: "pow",
+    ast.MatMult: "matmul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
+    ast.LShift: "lshift", ast.RShift: "rshift",
 }  # fmt: skip
 
 
@@ -173,7 +176,9 @@ def _check(code: types.CodeType, free: set[str], outer: set[str]) -> None:
 
 @functools.lru_cache(maxsize=1024)
 def copy_of(code: types.CodeType) -> types.CodeType:
-    """The code of the copy; its free variables are those of `code` and the observer. CannotCopy says why not."""
+    """The code of the copy; its free variables are those of `code` and the observer.
+    CannotCopy says why not.
+    """
     free, outer = set(code.co_freevars), _loads(code)
     _check(code, free, outer)
     node, imports = _node_of(code)
@@ -195,7 +200,9 @@ _CATCHES_NOTHING = ("no_grad", "enable_grad", "set_grad_enabled", "inference_mod
 
 @functools.lru_cache(maxsize=1024)
 def catching_lines(code: types.CodeType) -> tuple[tuple[int, int], ...]:
-    """(first, last) of the lines from which an error may come to code of the function: its handlers, what it does at last, its contexts."""
+    """(first, last) of the lines from which an error may come to code of the function: its
+    handlers, what it does at last, its contexts.
+    """
     found = []
     for node in ast.walk(_node_of(code)[0]):
         if isinstance(node, ast.With):

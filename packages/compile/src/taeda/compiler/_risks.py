@@ -1,4 +1,6 @@
-"""Which rows may raise because of the values that they are given: a graph keeps them, although nobody may read what they make."""
+"""Which rows may raise because of the values that they are given: a graph keeps them, although
+nobody may read what they make.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ __all__ = ["may_raise"]
 
 #: an index or a class out of range
 _INDEX = (
-    "index", "gather", "scatter", "masked_scatter", "take", "put", "embedding", "nll_loss", "_cross_entropy", "repeat_interleave",
+    "index", "gather", "scatter", "masked_scatter", "take", "put", "embedding", "nll_loss",
+    "_cross_entropy", "repeat_interleave",
     "narrow.Tensor", "tensor_split.tensor", "max_unpool", "_pad_inside",
 )  # fmt: skip
 #: a matrix without an inverse or a decomposition, a loop that does not converge

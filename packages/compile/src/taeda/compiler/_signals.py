@@ -1,4 +1,6 @@
-"""Handlers of signals, which Python calls at any line: what they do and raise is nothing that a program or its graph did."""
+"""Handlers of signals, which Python calls at any line: what they do and raise is nothing that a
+program or its graph did.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def let_through(error: BaseException) -> None:
 
 
 def _code(handler: Any) -> Any:
-    """The code that runs for a handler in Python: of a function, a method, a partial or an object with __call__."""
+    """The code that runs for a handler in Python: of a function, a method, a partial or an object
+    with __call__.
+    """
     while isinstance(handler, functools.partial):
         handler = handler.func
     if not isinstance(handler, types.FunctionType | types.MethodType):

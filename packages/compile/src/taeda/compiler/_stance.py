@@ -41,9 +41,10 @@ def _take(name: str) -> None:
 class set_stance:
     """Set what compiled functions do in general, from here on; as a context or a decorator only there.
 
-    "default", "force_eager" (run programs themselves), "eager_on_recompile" and "fail_on_recompile" (use the graphs there are; a
-    call that none fits runs the program itself, or raises RuntimeError), "eager_then_compile" (the first call of each function
-    is not recorded). It is one setting for all threads. ValueError for another one.
+    "default", "force_eager" (run programs themselves), "eager_on_recompile" and "fail_on_recompile"
+    (use the graphs there are; a call that none fits runs the program itself, or raises
+    RuntimeError), "eager_then_compile" (the first call of each function is not recorded). It is one
+    setting for all threads. ValueError for another one.
 
     >>> import taeda
     >>> f = taeda.compile(lambda x: x + 1)

@@ -1,4 +1,5 @@
-"""One captured program: inputs, a core program that runs the operations, what it gives back, what it leaves behind.
+"""One captured program: inputs, a core program that runs the operations, what it gives back, what
+it leaves behind.
 
 arguments ─▶ inputs (arguments, kept tensors, gradients) ─▶ core.Program ─▶ results, gradients to assign
 """
@@ -231,7 +232,9 @@ class Trace:
         return 0 <= _core.stopped_at() < self._first_write
 
     def inputs(self, tensors: list[Tensor]) -> list[Tensor] | None:
-        """The tensors that the program reads, in this call; None if a gradient is there or is not, against expectation."""
+        """The tensors that the program reads, in this call; None if a gradient is there or is not,
+        against expectation.
+        """
         found = self._kept.copy()
         for number, kind, source in self._varying:
             if kind == "argument":
@@ -251,7 +254,9 @@ class Trace:
         return found
 
     def run(self, tensors: list[Tensor], again: Callable[[], Any] | None = None) -> Any:
-        """The result of the program; `missed` if an input is not what it was. `again` calls the program itself."""
+        """The result of the program; `missed` if an input is not what it was.
+        `again` calls the program itself.
+        """
         inputs = self.inputs(tensors)
         if inputs is None:
             return missed

@@ -4,9 +4,10 @@ a compiled function has no graph ─▶ the modules that it called become units,
 a unit has no graph either       ─▶ it is a plain module again, and the modules that it called become units
 a unit is slower than its module ─▶ it is a plain module again
 
-A unit is a module whose calls go through a compiled function of their own, but only inside of calls of the function that it belongs
-to. Its gradients have the bits of the program: a module whose inputs or parameters get a sum of gradients is no unit where gradients
-are wanted, as the program would add its terms one by one to those from elsewhere.
+A unit is a module whose calls go through a compiled function of their own, but only inside of calls
+of the function that it belongs to. Its gradients have the bits of the program: a module whose
+inputs or parameters get a sum of gradients is no unit where gradients are wanted, as the program
+would add its terms one by one to those from elsewhere.
 """
 
 from __future__ import annotations
@@ -135,7 +136,9 @@ def _remove(module: nn.Module) -> None:
 
 
 def adds_gradients(observer: Observer) -> bool:
-    """Whether an input of a recorded run gets the sum of several gradients, whose order a caller could tell."""
+    """Whether an input of a recorded run gets the sum of several gradients, whose order a caller
+    could tell.
+    """
     if observer.joint is None:
         return False
     ends = {(id(t.grad_fn), t.output_nr) for t in observer.joint.wanted if t.grad_fn is not None}

@@ -1,4 +1,6 @@
-"""A call that is recorded: modules look for the observer, cycles wait, results are differentiated while the recorder listens."""
+"""A call that is recorded: modules look for the observer, cycles wait, results are differentiated
+while the recorder listens.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ def _module_call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
 class _patched:
     """While a run is recorded, in whatever thread, calls of modules look for an observer.
 
-    The collection of cycles waits meanwhile: it runs callbacks and finalizers of anybody at any line, and the observer would
-    take them for code of the program.
+    The collection of cycles waits meanwhile: it runs callbacks and finalizers of anybody at any
+    line, and the observer would take them for code of the program.
     """
 
     _collects = False  # whether cycles were collected before the first of these runs
@@ -107,7 +109,9 @@ def _enter(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _owners(function: Any) -> Iterator[Any]:
-    """Objects that a call reads from besides its arguments: of a method its own, of a partial what it was given."""
+    """Objects that a call reads from besides its arguments: of a method its own, of a partial what
+    it was given.
+    """
     if isinstance(function, types.MethodType):
         yield function.__self__
         yield from _owners(function.__func__)

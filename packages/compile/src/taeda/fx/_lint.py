@@ -58,7 +58,8 @@ def _check_input(
     if argument.graph is not graph:
         raise RuntimeError(
             f"Argument '{name}' of Node '{node}' does not belong to this Graph, but was used as an argument! "
-            "If you are copying nodes from another graph, make sure to use `arg_transform` on node_copy() to remap values"
+            "If you are copying nodes from another graph, make sure to use `arg_transform` on "
+            "node_copy() to remap values"
         )
     if argument._erased:
         raise RuntimeError(f"Argument '{name}' of Node '{node}' was erased from this Graph")
@@ -94,7 +95,8 @@ def _check_target(owner: Any, node: Node) -> None:
     for part in str(node.target).split("."):
         if not hasattr(place, part):
             raise RuntimeError(
-                f"Node {node} target {node.target} references nonexistent attribute {part} of {path or type(owner).__name__}"
+                f"Node {node} target {node.target} references nonexistent attribute {part} of "
+                f"{path or type(owner).__name__}"
             )
         place, path = getattr(place, part), f"{path}.{part}".lstrip(".")
     from taeda import nn

@@ -32,7 +32,9 @@ def snake_case(text: str) -> str:
 
 
 def candidate(op: str, target: Any) -> str:
-    """What a node would like to be called. `x += y` is named as `x + y` is, as users of features by name expect."""
+    """What a node would like to be called. `x += y` is named as `x + y` is, as users of features by
+    name expect.
+    """
     if isinstance(target, str):
         text = target.replace(".", "_")
         return snake_case(text.strip("_") if op == "call_method" else text)
@@ -101,7 +103,9 @@ def resolve(path: str) -> Any:
 
 
 def qualified_name(function: Any) -> str | None:
-    """The dotted name under which the function is found again: taeda.relu, operator.add; None if it has none."""
+    """The dotted name under which the function is found again: taeda.relu, operator.add; None if it
+    has none.
+    """
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if not name or not all(part.isidentifier() for part in name.split(".")):
         return None

@@ -1,8 +1,9 @@
-"""What is replaced while a program is traced, so that calls arrive at the tracer whatever way they were imported.
+"""What is replaced while a program is traced, so that calls arrive at the tracer whatever way they
+were imported.
 
-Methods of Module, functions that are written in Python, functions that make tensors, and functions that somebody
-wrapped. Replaced once for all traces that run, in whatever thread, and put back with the last; a thread that traces
-nothing goes straight through.
+Methods of Module, functions that are written in Python, functions that make tensors, and functions
+that somebody wrapped. Replaced once for all traces that run, in whatever thread, and put back with
+the last; a thread that traces nothing goes straight through.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def current() -> Any:
 
 
 class tracing:
-    """A with block in which `tracer` sees what this thread calls. `extra` are globals of modules where functions may hide."""
+    """A with block in which `tracer` sees what this thread calls.
+    `extra` are globals of modules where functions may hide.
+    """
 
     def __init__(self, tracer: Any, extra: Iterable[dict[str, Any]] = ()) -> None:
         self.tracer, self.extra = tracer, list(extra)
@@ -134,7 +137,9 @@ _replaced: dict[int, Any] = {}
 
 
 def _install_in(space: dict[str, Any]) -> None:
-    """The same in the globals of a user's module: for names that were imported one by one, and for wrapped ones."""
+    """The same in the globals of a user's module: for names that were imported one by one, and for
+    wrapped ones.
+    """
     for name, value in list(space.items()):
         made = _replaced.get(id(value))
         if made is not None:

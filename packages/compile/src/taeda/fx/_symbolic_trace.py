@@ -25,9 +25,9 @@ __all__ = ["Tracer", "symbolic_trace", "wrap"]
 class Tracer(TracerBase):
     """Traces modules and functions. Subclasses say what is a leaf, and see every node on its way.
 
-    `autowrap_modules`: modules (math) whose functions become nodes where a proxy is among their arguments;
-    `autowrap_functions`: the same for single functions. With `param_shapes_constant` the shape of a parameter is a
-    constant, so that a program may branch on it.
+    `autowrap_modules`: modules (math) whose functions become nodes where a proxy is among their
+    arguments; `autowrap_functions`: the same for single functions. With `param_shapes_constant` the
+    shape of a parameter is a constant, so that a program may branch on it.
     """
 
     def __init__(
@@ -47,7 +47,9 @@ class Tracer(TracerBase):
     # ---- what a subclass may decide ----
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Whether a call of `m` is one node: so it is for modules of taeda.nn, but for Sequential and the like."""
+        """Whether a call of `m` is one node: so it is for modules of taeda.nn, but for Sequential
+        and the like.
+        """
         module = type(m).__module__
         return (module == "taeda.nn" or module.startswith("taeda.nn.")) and not isinstance(
             m, (modules.Sequential, modules.ModuleList, modules.ModuleDict)
@@ -258,7 +260,8 @@ def _forward_of(root: Any) -> Any:
 def _flat(
     function: Any, parameters: list[inspect.Parameter]
 ) -> tuple[Callable[..., Any], list[str]]:
-    """(the function, its parameters' names in the order to pass them), with *args, **kwargs and keyword-only ones as plain ones.
+    """(the function, its parameters' names in the order to pass them), with *args, **kwargs and
+    keyword-only ones as plain ones.
 
     So the body sees one proxy as `args`, and may index it.
     """
@@ -278,7 +281,8 @@ def _flat(
     code = getattr(plain, "__code__", None)
     if code is None or hasattr(plain, "__wrapped__"):
         raise NotImplementedError(
-            f"cannot trace {plain!r}: it is decorated and has keyword-only parameters, *args or **kwargs; trace a function that calls it"
+            f"cannot trace {plain!r}: it is decorated and has keyword-only parameters, *args or "
+            "**kwargs; trace a function that calls it"
         )
     flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     count = len(names) + (code.co_varnames[0] not in names)  # a method's own first one
@@ -344,7 +348,8 @@ class _Autowrap:
 
 
 def wrap(fn_or_name: Any) -> Any:
-    """Make calls of a function nodes, never traced through: a decorator at module scope, or `wrap("len")` there.
+    """Make calls of a function nodes, never traced through: a decorator at module scope, or
+    `wrap("len")` there.
 
     RuntimeError for what is neither a function nor a name, NotImplementedError away from module scope.
     """
@@ -370,7 +375,8 @@ def symbolic_trace(
 ) -> GraphModule:
     """The module or function as a `GraphModule`: its graph, and Python code that runs.
 
-    `concrete_args` fixes arguments, so that the program may branch on them; the result insists on their values.
+    `concrete_args` fixes arguments, so that the program may branch on them; the result insists on
+    their values.
 
     >>> print(symbolic_trace(lambda x: taeda.relu(x) + 1).code)
     <BLANKLINE>

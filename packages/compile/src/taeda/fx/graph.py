@@ -119,7 +119,8 @@ class Graph:
         args, kwargs = args or (), kwargs or {}
         if not isinstance(args, tuple) or not isinstance(kwargs, dict):
             raise AssertionError(
-                f"args must be a tuple and kwargs a dict, got {type(args).__name__} and {type(kwargs).__name__}"
+                f"args must be a tuple and kwargs a dict, got {type(args).__name__} and "
+                f"{type(kwargs).__name__}"
             )
         wanted = name if name is not None else candidate(op, target)
         node = Node(self, self._names.create_name(wanted), op, target, args, kwargs, type_expr)
@@ -141,8 +142,10 @@ class Graph:
             self.owning_module, qualified_name
         ):
             warn(
-                f"Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule: {qualified_name!r}. "
-                "Call GraphModule.add_submodule to add the necessary submodule, or register_parameter or register_buffer",
+                "Attempted to insert a get_attr Node with no underlying reference in the owning "
+                f"GraphModule: {qualified_name!r}. "
+                "Call GraphModule.add_submodule to add the necessary submodule, or "
+                "register_parameter or register_buffer",
             )
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
@@ -158,7 +161,8 @@ class Graph:
             self.owning_module, module_name
         ):
             warn(
-                f"Attempted to insert a call_module Node with no underlying reference in the owning GraphModule: {module_name!r}. "
+                "Attempted to insert a call_module Node with no underlying reference in the "
+                f"owning GraphModule: {module_name!r}. "
                 "Call GraphModule.add_submodule to add the necessary submodule",
             )
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
@@ -196,7 +200,9 @@ class Graph:
         return found[-1]
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda x: x) -> Node:
-        """A copy of a node of another graph; `arg_transform` gives for each of its inputs what stands for it here."""
+        """A copy of a node of another graph; `arg_transform` gives for each of its inputs what
+        stands for it here.
+        """
         args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
         made = self.create_node(node.op, node.target, args, dict(kwargs), node.name, node.type)
         made.meta = dict(node.meta)
@@ -222,7 +228,9 @@ class Graph:
     # ---- order ----
 
     def inserting_before(self, n: Node | None = None) -> _Insertion:
-        """New nodes go before `n`, before all without it. In a with statement until its end, else for good."""
+        """New nodes go before `n`, before all without it.
+        In a with statement until its end, else for good.
+        """
         if n is None:
             return self.inserting_after(self._root)
         return _Insertion(self, self._own(n).prepend)
@@ -249,7 +257,8 @@ class Graph:
         """Take a node out. RuntimeError if another node uses it, or if it is of another graph."""
         if to_erase.users:
             raise RuntimeError(
-                f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in the graph: {list(to_erase.users)}!"
+                f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in "
+                f"the graph: {list(to_erase.users)}!"
             )
         if to_erase.graph is not self:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
@@ -262,7 +271,8 @@ class Graph:
         self._length -= 1
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase what nobody uses and what is pure (`Node.is_impure`, or your own function). Whether something went.
+        """Erase what nobody uses and what is pure (`Node.is_impure`, or your own function).
+        Whether something went.
 
         In-place operations, inputs and the output stay. Say of a function of yours that writes something
         `has_side_effect(function)`.
@@ -278,21 +288,24 @@ class Graph:
     # ---- checks, text ----
 
     def lint(self) -> None:
-        """RuntimeError if something is wrong: a foreign or later node among arguments, a name twice, users that are not true, a target the owning module lacks."""
+        """RuntimeError if something is wrong: a foreign or later node among arguments, a name
+        twice, users that are not true, a target the owning module lacks.
+        """
         _lint.lint(self)
 
     def python_code(self, root_module: str, *, verbose: bool = False) -> PythonCode:
         """The Python function that the graph stands for: `src`, and the `globals` it needs.
 
-        `root_module` is what the module is called in it, "self" in a method. `verbose` notes as comments where
-        each node was recorded.
+        `root_module` is what the module is called in it, "self" in a method. `verbose` notes as
+        comments where each node was recorded.
         """
         return generate(self, root_module, verbose, self._transform)
 
     def on_generate_code(
         self, make_transformer: Callable[[TransformBody | None], TransformBody | None]
     ) -> _Transform:
-        """Let a function change the lines of the body whenever code is made: `make_transformer(current)` returns it.
+        """Let a function change the lines of the body whenever code is made:
+        `make_transformer(current)` returns it.
 
         Needs a recompile to act. As a context the former one comes back at the end.
         """

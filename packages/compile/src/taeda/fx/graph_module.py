@@ -27,7 +27,9 @@ def _compiled(code: PythonCode) -> Any:
 
 
 def _copy_attr(from_module: Any, to_module: Any, target: str) -> None:
-    """Give `to_module` what `from_module` has at a dotted path, through new empty modules where there are none."""
+    """Give `to_module` what `from_module` has at a dotted path, through new empty modules where
+    there are none.
+    """
     *prefix, field = target.split(".")
     for part in prefix:
         origin, there = getattr(from_module, part), getattr(to_module, part, None)
@@ -124,7 +126,9 @@ class GraphModule(nn.Module):
         return self._code
 
     def print_readable(self, print_output: bool = True) -> str:
-        """The code under the name of the class, with a comment for each place in the user's program; printed and returned."""
+        """The code under the name of the class, with a comment for each place in the user's
+        program; printed and returned.
+        """
         source = self._graph.python_code("self", verbose=True).src
         name = getattr(self, "_class_name", type(self).__name__)
         text = f"class {name}(taeda.nn.Module):" + source.replace("\n", "\n    ").rstrip() + "\n"
@@ -133,7 +137,10 @@ class GraphModule(nn.Module):
         return text
 
     def __str__(self) -> str:
-        return f"{super().__str__()}\n\n{self._code}\n# To see more debug info, please use `graph_module.print_readable()`"
+        return (
+            f"{super().__str__()}\n\n{self._code}\n# To see more debug info, please use "
+            "`graph_module.print_readable()`"
+        )
 
     # ---- submodules ----
 

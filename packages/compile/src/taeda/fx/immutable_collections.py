@@ -1,4 +1,6 @@
-"""Lists and dicts that a node keeps as arguments: they cannot be changed in place, so the users of a node stay known."""
+"""Lists and dicts that a node keeps as arguments: they cannot be changed in place, so the users of
+a node stay known.
+"""
 
 from __future__ import annotations
 

@@ -176,7 +176,8 @@ def _plain(value: Any) -> Any:
 
 
 class Transformer(Interpreter):
-    """Makes a new `GraphModule`: the methods of a subclass get proxies, and what they do with them is recorded.
+    """Makes a new `GraphModule`: the methods of a subclass get proxies, and what they do with them
+    is recorded.
 
     >>> import taeda
     >>> from taeda.fx import symbolic_trace

@@ -33,7 +33,9 @@ _INPLACE_OPERATORS = {
 
 
 def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Say that calls of `fn` matter even where nobody uses the result: dead code elimination keeps them. A decorator."""
+    """Say that calls of `fn` matter even where nobody uses the result: dead code elimination keeps
+    them. A decorator.
+    """
     _side_effects.add(fn)
     return fn
 
@@ -44,7 +46,8 @@ def _writes(name: str) -> bool:
 
 
 class Node:
-    """One operation in a graph. `op` says how `target` is used, with `args` and `kwargs`, which may hold other nodes.
+    """One operation in a graph. `op` says how `target` is used, with `args` and `kwargs`, which may
+    hold other nodes.
 
     | op | target | runs |
     |---|---|---|
@@ -55,8 +58,8 @@ class Node:
     | call_method | name | `getattr(args[0], target)(*args[1:], **kwargs)` |
     | output | "output" | returns `args[0]` |
 
-    `users` and `all_input_nodes` follow every assignment to `args` and `kwargs`. `meta` is a dict for passes, which may
-    set attributes of their own as well.
+    `users` and `all_input_nodes` follow every assignment to `args` and `kwargs`. `meta` is a dict
+    for passes, which may set attributes of their own as well.
     """
 
     __slots__ = (
@@ -159,14 +162,16 @@ class Node:
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
-        """Let every user of this node use `replace_with`; returns those changed. `delete_user_cb(user)` False leaves one alone.
+        """Let every user of this node use `replace_with`; returns those changed.
+        `delete_user_cb(user)` False leaves one alone.
 
         With `propagate_meta` the empty `meta` of `replace_with` takes over this node's.
         """
         if propagate_meta:
             if replace_with.meta:
                 raise AssertionError(
-                    "Called node.replace_all_uses_with(replace_with, propagate_meta=True), but replace_with already has .meta keys"
+                    "Called node.replace_all_uses_with(replace_with, propagate_meta=True), but "
+                    "replace_with already has .meta keys"
                 )
             replace_with.meta.update(self.meta)
         changed = [user for user in list(self.users) if delete_user_cb(user)]
@@ -216,7 +221,8 @@ class Node:
         self.meta["stack_trace"] = trace
 
     def is_impure(self) -> bool:
-        """Whether the node matters even without users: inputs, the output, what writes in place, what said so, random modules' state.
+        """Whether the node matters even without users: inputs, the output, what writes in place,
+        what said so, random modules' state.
 
         A module is taken as pure unless it is in training mode with buffers, which its call may change.
         """
@@ -248,7 +254,9 @@ class Node:
         return module.training and next(module.buffers(), None) is not None
 
     def format_node(self, placeholder_names: list[str] | None = None) -> str | None:
-        """The line of this node in the text of its graph; None for the output, or a placeholder whose name is collected."""
+        """The line of this node in the text of its graph; None for the output, or a placeholder
+        whose name is collected.
+        """
         if self.op == "placeholder":
             default = f"(default={self.args[0]})" if self.args else ""
             if placeholder_names is not None:

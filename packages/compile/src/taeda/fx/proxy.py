@@ -121,8 +121,10 @@ class TracerBase:
             return iter([operator.getitem(obj, i) for i in range(count)])
         raise TraceError(
             _located(
-                "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as a *args or **kwargs "
-                "function argument. Its length is not known while tracing: unpack it into as many names as it has entries, or make "
+                "Proxy object cannot be iterated. This can be attempted when the Proxy is used in "
+                "a loop or as a *args or **kwargs "
+                "function argument. Its length is not known while tracing: unpack it into as many "
+                "names as it has entries, or make "
                 "the loop a function under fx.wrap"
             )
         )
@@ -133,7 +135,9 @@ class TracerBase:
 
 
 def _unpacked(frame: Any) -> int | None:
-    """Into how many names the frame is about to unpack, itself or what a generator expression makes of each entry."""
+    """Into how many names the frame is about to unpack, itself or what a generator expression makes
+    of each entry.
+    """
     following = (i for i in dis.get_instructions(frame.f_code) if i.offset >= frame.f_lasti)
     names = [i for i in following if i.opname not in ("CACHE", "PRECALL", "EXTENDED_ARG")][:3]
     words = [i.opname for i in names]
@@ -157,10 +161,11 @@ class GraphAppendingTracer(TracerBase):
 
 
 class Proxy:
-    """Stands for a value while a program runs for its graph: operators, methods, attributes and functions of taeda are recorded.
+    """Stands for a value while a program runs for its graph: operators, methods, attributes and
+    functions of taeda are recorded.
 
-    What needs the value itself is refused, with the line that asked: TraceError for `if` and `for`, RuntimeError for
-    `len`, TypeError for `range` and `int`.
+    What needs the value itself is refused, with the line that asked: TraceError for `if` and `for`,
+    RuntimeError for `len`, TypeError for `range` and `int`.
     """
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
@@ -194,7 +199,8 @@ class Proxy:
     def __len__(self) -> NoReturn:
         raise RuntimeError(
             _located(
-                "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please call "
+                "'len' is not supported in symbolic tracing by default. If you want this call to "
+                "be recorded, please call "
                 "taeda.fx.wrap('len') at module scope"
             )
         )
@@ -202,8 +208,10 @@ class Proxy:
     def __index__(self) -> NoReturn:
         raise TypeError(
             _located(
-                "'Proxy' object cannot be interpreted as an integer: its value is not known while tracing. Pass the number to the "
-                "tracer through concrete_args, or put what needs it into a function that is wrapped with taeda.fx.wrap"
+                "'Proxy' object cannot be interpreted as an integer: its value is not known while "
+                "tracing. Pass the number to the "
+                "tracer through concrete_args, or put what needs it into a function that is "
+                "wrapped with taeda.fx.wrap"
             )
         )
 

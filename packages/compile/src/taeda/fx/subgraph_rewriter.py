@@ -16,7 +16,9 @@ __all__ = ["Match", "replace_pattern"]
 
 
 class Match(NamedTuple):
-    """One place that was replaced: the node that gave the result there, and the graph's node for each of the pattern's."""
+    """One place that was replaced: the node that gave the result there, and the graph's node for
+    each of the pattern's.
+    """
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -25,10 +27,12 @@ class Match(NamedTuple):
 def replace_pattern(
     gm: GraphModule, pattern: Callable[..., Any] | GraphModule, replacement: Any
 ) -> list[Match]:
-    """Replace in `gm` what computes `pattern` by `replacement`, functions or modules of the same parameters; returns the places.
+    """Replace in `gm` what computes `pattern` by `replacement`, functions or modules of the same
+    parameters; returns the places.
 
-    Nodes match by what they do and by their inputs, not by their order or names; a parameter of the pattern matches any
-    value. A value inside the match that somebody else uses prevents it. Places do not overlap: the first in order wins.
+    Nodes match by what they do and by their inputs, not by their order or names; a parameter of the
+    pattern matches any value. A value inside the match that somebody else uses prevents it. Places
+    do not overlap: the first in order wins.
 
     >>> import taeda
     >>> gm = symbolic_trace(lambda x: taeda.neg(taeda.exp(x)))
@@ -65,7 +69,8 @@ def _check_parameters(pattern: Graph, replacement: Graph) -> None:
     has, gets = len(_placeholders(pattern)), len(_placeholders(replacement))
     if has != gets:
         raise ValueError(
-            f"replace_pattern: the pattern has {has} parameters and the replacement {gets}; they stand for the same values"
+            f"replace_pattern: the pattern has {has} parameters and the replacement {gets}; they "
+            "stand for the same values"
         )
 
 

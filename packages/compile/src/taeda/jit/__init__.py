@@ -24,7 +24,8 @@ from ._trace import TracedModule, trace, trace_module
 from ._watching import is_tracing
 
 __all__ = [
-    "Final", "TracedModule", "TracerWarning", "TracingCheckError", "annotate", "export", "fork", "ignore", "is_scripting",
+    "Final", "TracedModule", "TracerWarning", "TracingCheckError", "annotate", "export", "fork",
+    "ignore", "is_scripting",
     "is_tracing", "isinstance", "script", "script_if_tracing", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
@@ -46,7 +47,8 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
     if not _warned:
         _warned = True
         warn(
-            "taeda.jit.script returns what it is given: there is no TorchScript, programs run as Python. It has no .code, .graph or .save",
+            "taeda.jit.script returns what it is given: there is no TorchScript, programs run as "
+            "Python. It has no .code, .graph or .save",
         )
     return obj
 

@@ -17,7 +17,9 @@ _COPIES = frozenset({"aten.clone.default", "aten._to_copy.default", "aten.contig
 
 
 class TracerWarning(Warning):
-    """A value of a tensor is part of a traced graph as a constant, or a check of a trace found other results."""
+    """A value of a tensor is part of a traced graph as a constant, or a check of a trace found
+    other results.
+    """
 
 
 class TracingCheckError(Exception):
@@ -84,6 +86,7 @@ def mismatches(found: Any, expected: Any, tolerance: float) -> Iterator[str]:
             taeda.testing.assert_close(one, other, rtol=tolerance, atol=1e-5, equal_nan=True)
         except AssertionError as error:
             yield (
-                f"Output nr {number}. of the traced function does not match the corresponding output of the Python function. "
+                f"Output nr {number}. of the traced function does not match the corresponding "
+                "output of the Python function. "
                 f"Detailed error:\n{error}"
             )

@@ -82,7 +82,8 @@ class _Method:
         if len(args) > len(self.names) or set(kwargs) != set(wanted):
             given = [f"{len(args)} by position", *kwargs]
             raise RuntimeError(
-                f"{self.name}() was traced with the arguments {', '.join(self.names) or 'none'}; got {', '.join(given)}"
+                f"{self.name}() was traced with the arguments {', '.join(self.names) or 'none'}; "
+                f"got {', '.join(given)}"
             )
         return (*args, *(kwargs[name] for name in wanted))
 
@@ -104,7 +105,8 @@ class _Method:
             if known.shapes == wanted:
                 return known
         raise RuntimeError(
-            f"jit.trace: a mode or transform is active, and {self.name} was never called with arguments of these shapes and "
+            f"jit.trace: a mode or transform is active, and {self.name} was never called with "
+            "arguments of these shapes and "
             "dtypes: call it once outside of it"
         )
 
@@ -154,7 +156,8 @@ class _Method:
             own = owner.adopt(call.constants)
             if differs:
                 _core_api.warn(
-                    f"jit.trace: for arguments of this kind {self.name} runs other operators than when it was traced:\n{differs}",
+                    f"jit.trace: for arguments of this kind {self.name} runs other operators than "
+                    f"when it was traced:\n{differs}",
                     TracerWarning,
                 )
         made = _Traced(call, own, args)
@@ -179,7 +182,8 @@ class _Method:
         )
         if differs:
             raise TracingCheckError(
-                f"jit.trace: {self.name} is not what was traced when it is called again; the first difference:\n{differs}"
+                f"jit.trace: {self.name} is not what was traced when it is called again; the first "
+                f"difference:\n{differs}"
             )
         if traced is None:
             traced = self.add(owner, args)
@@ -287,17 +291,22 @@ def trace(
 ) -> TracedModule:  # fmt: skip
     """What `func`, a function or module, computes, as a module that runs a graph of operators.
 
-    `example_inputs` is a tensor or a tuple of arguments, `example_kwarg_inputs` has those by keyword: tensors, and tuples, lists
-    and dicts of them. `func` is called with copies, in this thread, with gradients on; `is_tracing()` is True meanwhile. Branches,
-    numbers and flags are in the graph as they were. Where a value of a tensor became one of them, a TracerWarning names the line.
+    `example_inputs` is a tensor or a tuple of arguments, `example_kwarg_inputs` has those by
+    keyword: tensors, and tuples, lists and dicts of them. `func` is called with copies, in this
+    thread, with gradients on; `is_tracing()` is True meanwhile. Branches, numbers and flags are in
+    the graph as they were. Where a value of a tensor became one of them, a TracerWarning names the
+    line.
 
-    Sizes are numbers of a graph, so each kind of arguments (structure, shapes, strides, dtypes, devices) has its own: a call with
-    arguments of a new kind traces `func` again, and warns if it runs other operators then. With `check_trace`, `func` is traced
-    twice, and for each of `check_inputs`: TracingCheckError names the first node that differs, TracerWarning tells of results that
-    differ by more than `check_tolerance`. Parameters and buffers are shared with a traced module, under their names.
+    Sizes are numbers of a graph, so each kind of arguments (structure, shapes, strides, dtypes,
+    devices) has its own: a call with arguments of a new kind traces `func` again, and warns if it
+    runs other operators then. With `check_trace`, `func` is traced twice, and for each of
+    `check_inputs`: TracingCheckError names the first node that differs, TracerWarning tells of
+    results that differ by more than `check_tolerance`. Parameters and buffers are shared with a
+    traced module, under their names.
 
-    RuntimeError for arguments and results that are no tensors, for lists and dicts among the results unless `strict=False`, for
-    a function that leaves gradients, and for one that does what no graph has. `optimize` does nothing, and warns.
+    RuntimeError for arguments and results that are no tensors, for lists and dicts among the
+    results unless `strict=False`, for a function that leaves gradients, and for one that does what
+    no graph has. `optimize` does nothing, and warns.
 
     >>> import taeda
     >>> traced = trace(lambda x: (x * 2).relu(), taeda.ones(2))
@@ -353,7 +362,8 @@ def trace_module(
     for given in [inputs, *(check_inputs or ())]:
         if not isinstance(given, dict):
             raise AttributeError(
-                f"jit.trace_module: wanted a dict from names of methods to arguments, got {type(given).__name__}"
+                "jit.trace_module: wanted a dict from names of methods to arguments, got "
+                f"{type(given).__name__}"
             )
     made = _traced_module(type(mod).__name__, mod, optimize)
     for name, given in inputs.items():
@@ -395,7 +405,8 @@ def _traced_module(name: str, source: nn.Module | None, optimize: Any) -> Traced
 
 
 def _trace_method(
-    made: TracedModule, name: str, function: Any, source: nn.Module | None, strict: bool, args: Any, kwargs: Any
+    made: TracedModule, name: str, function: Any, source: nn.Module | None, strict: bool, args: Any,
+    kwargs: Any
 ) -> None:  # fmt: skip
     said = made.original_name if name == "forward" else f"{made.original_name}.{name}"
     method = _Method(said, function, source, strict)

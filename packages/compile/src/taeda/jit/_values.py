@@ -30,7 +30,8 @@ def tensors_only(value: Any) -> None:
             tensors_only(entry)
     elif type(value) not in (Tensor, nn.Parameter, nn.Buffer):
         raise RuntimeError(
-            f"Type '{type(value).__name__}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples of "
+            f"Type '{type(value).__name__}' cannot be traced. Only Tensors and (possibly nested) "
+            "Lists, Dicts, and Tuples of "
             "Tensors can be traced; what else the function needs may stand in a lambda around it"
         )
 
@@ -50,11 +51,13 @@ def results_only(value: Any, strict: bool) -> None:
         return
     if not isinstance(value, list | tuple | dict):
         raise RuntimeError(
-            f"Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions; got {type(value).__name__}"
+            "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from "
+            f"traced functions; got {type(value).__name__}"
         )
     if strict and isinstance(value, list | dict):
         raise RuntimeError(
-            f"jit.trace: a {type(value).__name__} is returned, whose entries may depend on the inputs, while the graph has "
+            f"jit.trace: a {type(value).__name__} is returned, whose entries may depend on the "
+            "inputs, while the graph has "
             "those of this call. Return a tuple, or say strict=False"
         )
     for entry in value.values() if isinstance(value, dict) else value:

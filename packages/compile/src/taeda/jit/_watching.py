@@ -59,7 +59,8 @@ class TracingCapture(Capture):
         """Tell of the constants."""
         for what, file, line in dict.fromkeys(self.baked):
             warnings.warn_explicit(
-                f"jit.trace: {what} here. The graph keeps it as a constant: for other inputs its results may be wrong",
+                f"jit.trace: {what} here. The graph keeps it as a constant: for other inputs its "
+                "results may be wrong",
                 TracerWarning,
                 file,
                 line,

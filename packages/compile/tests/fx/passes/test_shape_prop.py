@@ -12,7 +12,8 @@ def test_every_value_has_its_facts():
     assert ShapeProp(gm).propagate(x).equal(model(x))
     facts = {n.name: n.meta["tensor_meta"] for n in gm.graph.nodes}
     assert {name: tuple(f.shape) for name, f in facts.items()} == {
-        "input_1": (2, 3, 8, 8), "_0": (2, 4, 6, 6), "_1": (2, 4, 6, 6), "_2": (2, 144), "_3": (2, 2), "output": (2, 2),
+        "input_1": (2, 3, 8, 8), "_0": (2, 4, 6, 6), "_1": (2, 4, 6, 6), "_2": (2, 144),
+        "_3": (2, 2), "output": (2, 2),
     }  # fmt: skip
     assert facts["input_1"].memory_format is taeda.channels_last
     assert facts["_3"].requires_grad

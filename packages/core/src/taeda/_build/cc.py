@@ -1,9 +1,10 @@
 """Compile C files (or C++, or CUDA) into one shared library: in parallel, and only what changed.
 
-An object is current while its command line and the content of every file that the compiler read for it
-(`-MMD` names them) are what they were. Times of files do not count, so a branch switched back and forth
-costs nothing. Two processes may build the same folder: one waits, and a killed one leaves nothing that stands
-in the way. Standard library only, and nothing of taeda is imported, because this file runs before taeda exists.
+An object is current while its command line and the content of every file that the compiler read for
+it (`-MMD` names them) are what they were. Times of files do not count, so a branch switched back
+and forth costs nothing. Two processes may build the same folder: one waits, and a killed one leaves
+nothing that stands in the way. Standard library only, and nothing of taeda is imported, because
+this file runs before taeda exists.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ ENOUGH = 5  # units: to keep a header as it was read takes as long as to read it
 
 
 class NotReady(RuntimeError):
-    """This machine cannot compile. The text is three lines: what is missing, how to get it, what else works."""
+    """This machine cannot compile. The text is three lines: what is missing, how to get it, what
+    else works.
+    """
 
 
 class CompileError(RuntimeError):
@@ -55,8 +58,9 @@ class CompileError(RuntimeError):
 class Unit:
     """One object: a source, flags of its own, and a tag that keeps two objects of one source apart.
 
-    `compiler` compiles it instead of the build's own compiler, with `flags` alone: a `.cu` file goes to nvcc.
-    `header` is one of the system that takes long to read, and that the source may be given before its first line.
+    `compiler` compiles it instead of the build's own compiler, with `flags` alone: a `.cu` file
+    goes to nvcc. `header` is one of the system that takes long to read, and that the source may be
+    given before its first line.
     """
 
     source: Path
@@ -83,7 +87,8 @@ def require_lock() -> None:
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         version = f"{sys.version_info[0]}.{sys.version_info[1]}"
         raise NotReady(
-            f"taeda's core relies on Python's global interpreter lock, and this Python ({version}t) is a free-threaded "
+            "taeda's core relies on Python's global interpreter lock, and this Python "
+            f"({version}t) is a free-threaded "
             f"build, which has none.\nUse the ordinary build of Python {version}."
         )
 
@@ -97,7 +102,8 @@ def compiler() -> list[str]:
     looked = f"$CC = {os.environ['CC']!r}" if os.environ.get("CC") else ", ".join(CANDIDATES)
     raise NotReady(
         f"taeda's core is built from C, and there is no C compiler here (looked for {looked}).\n"
-        "Get one: `apt install gcc` (Debian, Ubuntu), `dnf install gcc` (Fedora), `xcode-select --install` (macOS).\n"
+        "Get one: `apt install gcc` (Debian, Ubuntu), `dnf install gcc` (Fedora), `xcode-select "
+        "--install` (macOS).\n"
         "Then run the same command again; a ready-made wheel of taeda-core needs no compiler."
     )
 
@@ -109,8 +115,10 @@ def python_include() -> Path:
         return folder
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     raise NotReady(
-        f"taeda's tensor is a C type, and Python.h of Python {version} is not installed (looked in {folder}).\n"
-        f"Get it: `apt install python{version}-dev` (Debian, Ubuntu), `dnf install python{version}-devel` (Fedora).\n"
+        f"taeda's tensor is a C type, and Python.h of Python {version} is not installed (looked in "
+        f"{folder}).\n"
+        f"Get it: `apt install python{version}-dev` (Debian, Ubuntu), `dnf install "
+        f"python{version}-devel` (Fedora).\n"
         "Then run the same command again; a ready-made wheel of taeda-core needs no headers."
     )
 
@@ -136,10 +144,11 @@ def build(
 
 
 class Build:
-    """A build in `folder`, whose lock the caller holds: the compiler, its version, the digests of files read so far.
+    """A build in `folder`, whose lock the caller holds: the compiler, its version, the digests of
+    files read so far.
 
-    `say` receives what compilers print and is called from several threads; `progress` gets a line for each step,
-    which says how many files are left.
+    `say` receives what compilers print and is called from several threads; `progress` gets a line
+    for each step, which says how many files are left.
     """
 
     def __init__(
@@ -157,7 +166,9 @@ class Build:
         self.digest = cache(_digest)  # a header is read once a build, not once an object
 
     def compile(self, units: Sequence[Unit]) -> list[Path]:
-        """Bring every object up to date and return them. CompileError holds what was said about all that failed."""
+        """Bring every object up to date and return them.
+        CompileError holds what was said about all that failed.
+        """
         with ThreadPoolExecutor(self.jobs) as threads:
             current = list(threads.map(self._current, units))
             due = [unit for unit, fresh in zip(units, current, strict=True) if not fresh]
@@ -201,10 +212,11 @@ class Build:
 
     @contextlib.contextmanager
     def _headers(self, due: Sequence[Unit]) -> Iterator[dict[tuple[str, ...], tuple[str, ...]]]:
-        """Flags that give units the header that they share as it was read once; it is gone when they are done.
+        """Flags that give units the header that they share as it was read once; it is gone when
+        they are done.
 
-        They change no object, so they belong to no key. A cache of objects works without them: it knows an object by
-        what the compiler reads for it.
+        They change no object, so they belong to no key. A cache of objects works without them: it
+        knows an object by what the compiler reads for it.
         """
         folder = self.folder / ".headers"
         shutil.rmtree(folder, ignore_errors=True)  # of a killed build
@@ -304,7 +316,9 @@ def _version(command: tuple[str, ...], stamp: int) -> str:
 
 
 def _sibling(path: Path, end: str) -> Path:
-    """A temporary name beside `path`. What killed builds left under such names goes; the caller holds the lock."""
+    """A temporary name beside `path`. What killed builds left under such names goes; the caller
+    holds the lock.
+    """
     for left in path.parent.glob(f".{path.name}.*"):
         left.unlink(missing_ok=True)
     return path.with_name(f".{path.name}.{end}")

@@ -1,7 +1,7 @@
 """Type stubs from the op table: `taeda/__init__.pyi`, and one for each namespace such as `taeda/linalg.pyi`.
 
-Written when core is built and never committed. What is no operation stands in taeda.pyi.in. Knows only the table, because
-taeda cannot be imported yet.
+Written when core is built and never committed. What is no operation stands in taeda.pyi.in. Knows
+only the table, because taeda cannot be imported yet.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 short int long float16 ha
 complex32 chalf complex64 cfloat complex128 cdouble float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu
 qint8 qint32 quint8 quint2x4 quint4x2
 """
-# Python's own types are spelled in full, and ours have a second name: Tensor has methods called `int` and `float`, taeda has such
-# dtypes, and `dtype` is an attribute too.
+# Python's own types are spelled in full, and ours have a second name: Tensor has methods called
+# `int` and `float`, taeda has such dtypes, and `dtype` is an attribute too.
 TYPES = {
     "Tensor": "Tensor",
     "Scalar": "Number",
@@ -54,7 +54,9 @@ NAMESPACE_MORE = {"linalg": "from taeda._errors import LinAlgError as LinAlgErro
 
 
 def write(rows: Iterable[Any], package: Path, out: Path | None = None) -> list[Path]:
-    """Write the stubs of `rows` (of the op table) into the package's folder, or into `out`; return their paths."""
+    """Write the stubs of `rows` (of the op table) into the package's folder, or into `out`; return
+    their paths.
+    """
     rows = list(rows)
     template = (package / "_build" / "taeda.pyi.in").read_text()
     if "{exports}" in template:
@@ -101,7 +103,9 @@ def _also_at_the_top(source: Path) -> str:
 
 
 def _exports(source: Path, template: str) -> str:
-    """An import of each name that loads when it is first named, unless the template types it: `_EXPORTS` of the package."""
+    """An import of each name that loads when it is first named, unless the template types it:
+    `_EXPORTS` of the package.
+    """
     table = _assigned(source, "_EXPORTS")
     lines = []
     for name, place in sorted(table.items()):

@@ -35,10 +35,12 @@ def lobpcg(
 ) -> tuple[Tensor, Tensor]:
     """The `k` largest (or smallest) eigenvalues of A x = λ B x, and their vectors, by a block method.
 
-    A (..., m, m) is symmetric, B positive definite (the identity if None). X (..., m, n) is where to begin, random if None; iK a
-    matrix that approximates the inverse of A. At most `niter` steps (1000), until residuals fall below `tol` relative to A.
-    Eigenvalues are differentiable by A and B, vectors are where B is None. `method` is "ortho" or "basic", which compute the same
-    here; the parameters of orthogonalisation are accepted empty only. ValueError if 3 n exceeds m, or for unknown options.
+    A (..., m, m) is symmetric, B positive definite (the identity if None). X (..., m, n) is where
+    to begin, random if None; iK a matrix that approximates the inverse of A. At most `niter` steps
+    (1000), until residuals fall below `tol` relative to A. Eigenvalues are differentiable by A and
+    B, vectors are where B is None. `method` is "ortho" or "basic", which compute the same here; the
+    parameters of orthogonalisation are accepted empty only. ValueError if 3 n exceeds m, or for
+    unknown options.
 
     >>> values, vectors = lobpcg(taeda.diag(taeda.arange(1.0, 10.0)), k=2)
     >>> [round(v) for v in values.tolist()]
@@ -57,7 +59,8 @@ def lobpcg(
     width = (k if X is None else X.size(-1)) if n is None else n
     if m < 3 * width:
         raise ValueError(
-            f"LPBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the number of "
+            f"LPBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than "
+            "3 x the number of "
             f"requested eigenpairs (={width}); use taeda.linalg.eigh"
         )
     if not 1 <= k <= width:
@@ -78,7 +81,9 @@ def _times(B: Tensor | None, x: Tensor) -> Tensor:
 
 
 def _orthonormal(S: Tensor, B: Tensor | None) -> Tensor:
-    """A basis of the columns' span, orthonormal by B; columns that add nothing are dropped in the count of the whole batch."""
+    """A basis of the columns' span, orthonormal by B; columns that add nothing are dropped in the
+    count of the whole batch.
+    """
     norms = taeda.linalg.vector_norm(S, dim=-2, keepdim=True).clamp_min(taeda.finfo(S.dtype).tiny)
     S = S / norms
     values, turns = taeda.linalg.eigh(S.mT @ _times(B, S))
@@ -128,7 +133,9 @@ def _exactly(X: Tensor, B: Tensor | None) -> Tensor:
 
 
 def _differentiable(A: Tensor, B: Tensor | None, X: Tensor) -> tuple[Tensor, Tensor]:
-    """Rayleigh's quotients, whose derivative at an eigenvector is that of the eigenvalue; vectors with one step of first order."""
+    """Rayleigh's quotients, whose derivative at an eigenvector is that of the eigenvalue; vectors
+    with one step of first order.
+    """
     values = (X * (A @ X)).sum(-2)
     if B is not None:
         values = values / (X * (B @ X)).sum(-2)

@@ -38,7 +38,8 @@ def check_square(name: str, x: Tensor, called: str = "A") -> None:
     check_matrix(name, x, called)
     if x.size(-1) != x.size(-2):
         raise RuntimeError(
-            f"{name}: {called} must be batches of square matrices, but they are {x.size(-2)} by {x.size(-1)} matrices"
+            f"{name}: {called} must be batches of square matrices, but they are {x.size(-2)} by "
+            f"{x.size(-1)} matrices"
         )
 
 

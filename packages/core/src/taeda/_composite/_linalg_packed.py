@@ -30,14 +30,16 @@ def permutation(pivots: Tensor, rows: int, dtype: Dtype) -> Tensor:
 def reflections(name: str, input: Tensor, tau: Tensor) -> Pair:
     """V and T of the product of all reflections I - tau v v^H, which is I - V T V^H.
 
-    T is the inverse of D^-1 + the part of V^H V above its diagonal, with D the diagonal of tau (Joffrain et al., Accumulating
-    Householder transformations, revisited, 2006); written so that a tau of 0 is no exception.
+    T is the inverse of D^-1 + the part of V^H V above its diagonal, with D the diagonal of tau
+    (Joffrain et al., Accumulating Householder transformations, revisited, 2006); written so that a
+    tau of 0 is no exception.
     """
     check_matrix(name, input, "input")
     m, n = input.shape[-2:]
     if tau.dim() != input.dim() - 1 or tau.size(-1) > n or tau.shape[:-1] != input.shape[:-2]:
         raise RuntimeError(
-            f"{name}: Expected tau of shape (..., at most {n}) for input {list(input.shape)}, got {list(tau.shape)}"
+            f"{name}: Expected tau of shape (..., at most {n}) for input {list(input.shape)}, got "
+            f"{list(tau.shape)}"
         )
     check_floating(name, input, tau)
     k = tau.size(-1)

@@ -23,7 +23,9 @@ def segment_reduce(
     unsafe: bool,
     initial: float | None,
 ) -> Tensor:
-    """Runs that `lengths` or `offsets` cut `data` into; an empty one gives `initial`, or what the reduction starts from."""
+    """Runs that `lengths` or `offsets` cut `data` into; an empty one gives `initial`, or what the
+    reduction starts from.
+    """
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
     if lengths is None and offsets is None:
@@ -56,7 +58,8 @@ def _edges(
         )
     if axis >= data.dim() or given.shape[:-1] != data.shape[:axis]:
         raise RuntimeError(
-            f"segment_reduce(): {name} of shape {list(given.shape)} do not fit data of shape {list(data.shape)} along axis {axis}"
+            f"segment_reduce(): {name} of shape {list(given.shape)} do not fit data of shape "
+            f"{list(data.shape)} along axis {axis}"
         )
     given = given.to(taeda.int64)
     if offsets is None:
@@ -65,7 +68,8 @@ def _edges(
         sums = given.sum(-1)
         if not unsafe and not bool((sums == data.size(axis)).all()):
             raise RuntimeError(
-                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe."
+                "segment_reduce(): Expected all rows of lengths along axis to sum to "
+                "data.size(lengths.dim()-1) when !unsafe."
             )
         given = taeda.cat([taeda.zeros_like(sums).unsqueeze(-1), given.cumsum(-1)], -1)
     if given.size(-1) < 1:
@@ -73,7 +77,8 @@ def _edges(
     bounds = given[..., 0] >= 0, given[..., -1] <= data.size(axis)
     if given.numel() and not bool((bounds[0] & bounds[1]).all() & (given.diff(dim=-1) >= 0).all()):
         raise RuntimeError(
-            f"segment_reduce(): {name} must rise, from 0 to at most {data.size(axis)}, the size of axis {axis}"
+            f"segment_reduce(): {name} must rise, from 0 to at most {data.size(axis)}, the size of "
+            f"axis {axis}"
         )
     return given
 

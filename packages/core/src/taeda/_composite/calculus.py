@@ -40,7 +40,8 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
     if x.dim() == 1:
         if x.size(0) != y.size(dim):
             raise RuntimeError(
-                f"{name}: There must be one `x` value for each sample point, got {x.size(0)} for {y.size(dim)}"
+                f"{name}: There must be one `x` value for each sample point, got {x.size(0)} for "
+                f"{y.size(dim)}"
             )
         x = x.reshape([-1 if d == wrap_dim(dim, y.dim()) else 1 for d in range(y.dim())])
     elif x.dim() < y.dim():
@@ -118,7 +119,8 @@ def _steps(
         return [1 if spacing is None else spacing] * count
     if len(spacing) != count:
         raise RuntimeError(
-            f"torch.gradient expected spacing to be unspecified, a scalar, or a list with one entry for each of "
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list with one "
+            "entry for each of "
             f"{count} dimensions, but got a list of {len(spacing)}"
         )
     return spacing
@@ -129,7 +131,8 @@ def _slope(x: Tensor, spacing: Number | Tensor, dim: int, edge_order: int) -> Te
     if isinstance(spacing, taeda.Tensor):
         if spacing.dim() != 1 or spacing.numel() != n:
             raise RuntimeError(
-                f"torch.gradient expected each tensor of spacing to be a vector of {n} coordinates, got {list(spacing.shape)}"
+                f"torch.gradient expected each tensor of spacing to be a vector of {n} "
+                f"coordinates, got {list(spacing.shape)}"
             )
         h = spacing.diff().reshape([-1 if d == dim else 1 for d in range(x.dim())])
     else:

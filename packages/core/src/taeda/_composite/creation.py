@@ -14,7 +14,8 @@ def _end(name: str, which: str, value: object) -> Any:
         return value
     if value.dim() != 0:
         raise RuntimeError(
-            f"{name} only supports 0-dimensional start and end tensors, but got {which} with {value.dim()} dimension(s)"
+            f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
+            f"{value.dim()} dimension(s)"
         )
     return value.item()
 

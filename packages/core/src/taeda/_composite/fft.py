@@ -71,7 +71,8 @@ def _axes(x: Tensor, s: Ints | None, dim: Ints | None) -> tuple[list[int], list[
             raise RuntimeError(f"FFT dims must be unique, but got {list(dim)}")
         if s is not None and len(s) != len(dims):
             raise RuntimeError(
-                f"When given, dim and shape arguments must have the same length, but got {len(dims)} and {len(s)}"
+                "When given, dim and shape arguments must have the same length, but got "
+                f"{len(dims)} and {len(s)}"
             )
     elif s is not None:
         if len(s) > x.dim():
@@ -277,7 +278,8 @@ def _window(
         window = taeda.ones(length, dtype=x.dtype.to_real(), device=x.device)
     if window.dim() != 1 or window.size(0) != length:
         raise RuntimeError(
-            f"{name}: expected a 1D window tensor of size equal to win_length={length}, but got {list(window.shape)}"
+            f"{name}: expected a 1D window tensor of size equal to win_length={length}, but got "
+            f"{list(window.shape)}"
         )
     left = (n_fft - length) // 2
     return taeda.constant_pad_nd(window, [left, n_fft - length - left], 0)
@@ -357,7 +359,8 @@ def stft(
 def _check_istft(x: Tensor, n_fft: int, onesided: bool, hop: int, return_complex: bool) -> None:
     if not x.is_complex():
         raise RuntimeError(
-            f"istft requires a complex-valued input tensor matching the output from stft with return_complex=True, got {x.dtype}"
+            "istft requires a complex-valued input tensor matching the output from stft with "
+            f"return_complex=True, got {x.dtype}"
         )
     if x.numel() == 0:
         raise RuntimeError("istft: input tensor cannot be empty.")
@@ -418,7 +421,8 @@ def istft(
         raise RuntimeError(f"window overlap add min: {least}; istft cannot divide by it")
     signal = signal / envelope
     if length is not None and signal.size(1) < length:
-        warn("istft: the length of signal is shorter than the length parameter. Result is being padded with zeros in the tail.",
+        warn("istft: the length of signal is shorter than the length parameter. Result is being "
+             "padded with zeros in the tail.",
                       UserWarning)  # fmt: skip
         signal = taeda.constant_pad_nd(signal, [0, length - signal.size(1)], 0)
     return signal.squeeze(0) if self.dim() == 2 else signal

@@ -102,7 +102,9 @@ def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
 
 
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool) -> Tensor:
-    """Where all indices are equal. `wrap`: a matrix taller than wide has another diagonal a row below each square."""
+    """Where all indices are equal. `wrap`: a matrix taller than wide has another diagonal a row
+    below each square.
+    """
     if self.dim() < 2:
         raise RuntimeError(f"fill_diagonal_(): wanted 2 dimensions or more, but got {self.dim()}")
     if self.dim() == 2:

@@ -41,7 +41,9 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def meshgrid_indexing(tensors: Sequence[Tensor], indexing: str) -> tuple[Tensor, ...]:
-    """One tensor per axis, expanded over the grid of all axes; "xy" swaps the first two axes of the results."""
+    """One tensor per axis, expanded over the grid of all axes; "xy" swaps the first two axes of the
+    results.
+    """
     if indexing not in ("ij", "xy"):
         raise RuntimeError(
             f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
@@ -81,7 +83,8 @@ def block_diag(tensors: Sequence[Tensor]) -> Tensor:
     for i, t in enumerate(tensors):
         if t.dim() > 2:
             raise RuntimeError(
-                f"block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} dimensions"
+                f"block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
+                f"{t.dim()} dimensions"
             )
     blocks = [atleast_2d(t) for t in tensors]
     if not blocks:

@@ -163,7 +163,8 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     m, n = input.shape[-2:]
     if m < n:
         raise RuntimeError(
-            f"linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1], got {m} and {n}"
+            "linalg.householder_product: input.shape[-2] must be greater than or equal to "
+            f"input.shape[-1], got {m} and {n}"
         )
     v, t = reflections("linalg.householder_product", input, tau)
     unit = taeda.eye(m, n, dtype=input.dtype, device=input.device)

@@ -116,8 +116,10 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool, unpack_pivo
     """What is not unpacked is empty."""
     check_matrix("lu_unpack", LU_data, "LU_data")
     if unpack_pivots and LU_pivots.dtype != taeda.int32:
-        raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype. Note: this "
-                           f"function is intended to be used with the output produced by torch.linalg.lu_factor; got {LU_pivots.dtype}")  # fmt: skip
+        raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
+                           "torch.int32 dtype. Note: this "
+                           "function is intended to be used with the output produced by "
+                           f"torch.linalg.lu_factor; got {LU_pivots.dtype}")  # fmt: skip
     none = LU_data.new_empty(0)
     lower, upper = triangles(LU_data) if unpack_data else (none, none)
     p = permutation(LU_pivots, LU_data.size(-2), LU_data.dtype) if unpack_pivots else none
@@ -159,7 +161,8 @@ def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool, transpose: b
     side = -2 if left else -1
     if input3.size(side) != self.size(-2):
         raise RuntimeError(
-            f"ormqr: other.shape[{side}] must be equal to input.shape[-2], got {input3.size(side)} and {self.size(-2)}"
+            f"ormqr: other.shape[{side}] must be equal to input.shape[-2], got {input3.size(side)} "
+            f"and {self.size(-2)}"
         )
     t = t.mH if transpose else t
     return input3 - (v @ (t @ (v.mH @ input3)) if left else ((input3 @ v) @ t) @ v.mH)

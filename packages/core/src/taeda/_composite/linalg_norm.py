@@ -147,7 +147,9 @@ def matrix_norm_str_ord(
 def norm_linalg(
     self: Tensor, ord: Number | None, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None
 ) -> Tensor:
-    """Without ord the 2-norm of all elements as one vector; without dim of a tensor of one or two dimensions."""
+    """Without ord the 2-norm of all elements as one vector; without dim of a tensor of one or two
+    dimensions.
+    """
     if dim is not None and len(dim) > 2 and ord is not None:
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"

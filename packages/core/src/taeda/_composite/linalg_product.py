@@ -72,7 +72,8 @@ def cross_linalg(self: Tensor, other: Tensor, dim: int) -> Tensor:
     """Dimensions broadcast."""
     if self.dim() != other.dim():
         raise RuntimeError(
-            f"linalg.cross: inputs must have the same number of dimensions, but got {self.dim()} and {other.dim()}."
+            f"linalg.cross: inputs must have the same number of dimensions, but got {self.dim()} "
+            f"and {other.dim()}."
         )
     d = wrap_dim(dim, self.dim())
     if self.size(d) != 3 or other.size(d) != 3:

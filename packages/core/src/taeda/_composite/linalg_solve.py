@@ -13,7 +13,10 @@ from ._linalg_tolerance import Tolerance, cut
 from .view import wrap_dim
 
 Pair = tuple[Tensor, Tensor]
-ZERO_PIVOT = "The diagonal element {} is zero, the {} could not be completed because the input matrix is singular."
+ZERO_PIVOT = (
+    "The diagonal element {} is zero, the {} could not be completed because the input matrix is "
+    "singular."
+)
 
 
 def inv_ex(A: Tensor, check_errors: bool) -> Pair:
@@ -48,7 +51,8 @@ def solve_ex(A: Tensor, B: Tensor, left: bool, check_errors: bool) -> Pair:
     rows = B.unsqueeze(-1) if vector else B
     check_matrix(name, rows, "B")
     if rows.size(-2 if left else -1) != A.size(-1):
-        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation "
+                           f"{'AX = B' if left else 'XA = B'} "
                            f"({A.size(-2)}x{A.size(-1)} and {rows.size(-2)}x{rows.size(-1)})")  # fmt: skip
     made, info = taeda._linalg_solve(A if left else A.mT, rows if left else rows.mT)
     if check_errors:
@@ -74,7 +78,8 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) -
         )
     if B.size(-2 if left else -1) != LU.size(-1) or pivots.shape != LU.shape[:-1]:
         raise RuntimeError(
-            f"{name}: Incompatible shapes of LU, pivots and B: {list(LU.shape)}, {list(pivots.shape)}, {list(B.shape)}"
+            f"{name}: Incompatible shapes of LU, pivots and B: {list(LU.shape)}, "
+            f"{list(pivots.shape)}, {list(B.shape)}"
         )
     if left:
         return taeda._linalg_lu_solve(LU, pivots, B, adjoint)
@@ -93,7 +98,8 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, hermitian: bool) -> Tensor:
         )
     if B.size(-2) != LD.size(-1) or pivots.shape != LD.shape[:-1]:
         raise RuntimeError(
-            f"{name}: Incompatible shapes of LD, pivots and B: {list(LD.shape)}, {list(pivots.shape)}, {list(B.shape)}"
+            f"{name}: Incompatible shapes of LD, pivots and B: {list(LD.shape)}, "
+            f"{list(pivots.shape)}, {list(B.shape)}"
         )
     return taeda._linalg_ldl_solve(LD, pivots.to(taeda.int32), B, hermitian)
 
@@ -107,7 +113,8 @@ def solve_triangular(
     check_matrix(name, B, "B")
     check_floating(name, self, B)
     if B.size(-2 if left else -1) != self.size(-1):
-        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation "
+                           f"{'AX = B' if left else 'XA = B'} "
                            f"({self.size(-2)}x{self.size(-1)} and {B.size(-2)}x{B.size(-1)})")  # fmt: skip
     if left:
         return taeda._linalg_triangular(self, B, upper, unitriangular)
@@ -188,7 +195,8 @@ def tensorinv(self: Tensor, ind: int) -> Tensor:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', got {ind}")
     rows, columns = math.prod(self.shape[:ind]), math.prod(self.shape[ind:])
     if rows != columns:
-        raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+                           "prod(self.shape[:ind]), "
                            f"but got {columns} != {rows}")  # fmt: skip
     made = taeda.linalg.inv(self.reshape(rows, columns))
     return made.reshape(*self.shape[ind:], *self.shape[:ind])
@@ -202,6 +210,7 @@ def tensorsolve(self: Tensor, other: Tensor, dims: Sequence[int] | None) -> Tens
     shape = self.shape[other.dim() :]
     unknowns = math.prod(shape)
     if unknowns != other.numel():
-        raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+        raise RuntimeError("Expected self to satisfy the requirement "
+                           "prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
                            f"but got {unknowns} != {other.numel()}")  # fmt: skip
     return taeda.linalg.solve(self.reshape(unknowns, unknowns), other.reshape(-1)).reshape(shape)

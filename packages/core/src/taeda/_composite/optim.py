@@ -1,7 +1,8 @@
-"""Operations on lists of tensors, tensor by tensor; one number on floating-point lists goes through one C call.
+"""Operations on lists of tensors, tensor by tensor; one number on floating-point lists goes through
+one C call.
 
-A function is named after its row: `_foreach_add__Scalar` is `_foreach_add_.Scalar`. Most are made at the end for the rows
-that the table has, from the method of the same name that Tensor has.
+A function is named after its row: `_foreach_add__Scalar` is `_foreach_add_.Scalar`. Most are made
+at the end for the rows that the table has, from the method of the same name that Tensor has.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Ten
     """Pairs (before, after) for the last dimension, the one before it, and so on; see nn.functional.pad."""
     if len(pad) % 2 or len(pad) > 2 * self.dim():
         raise RuntimeError(
-            f"pad: wanted at most {self.dim()} pairs for an input of shape {list(self.shape)}, got {list(pad)}"
+            f"pad: wanted at most {self.dim()} pairs for an input of shape {list(self.shape)}, got "
+            f"{list(pad)}"
         )
     if mode == "constant":
         return taeda.constant_pad_nd(self, pad, 0 if value is None else value)
@@ -27,8 +28,10 @@ def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Ten
     count = len(pad) // 2
     if not 1 <= count <= 3 or self.dim() not in (count + 1, count + 2):
         raise NotImplementedError(
-            f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor with mode {mode}: it pads the last 1, 2 or 3 "
-            f"dimensions (2, 4 or 6 sizes) of a tensor with 1 or 2 dimensions before them (a channel, and a batch)"
+            f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor with mode "
+            f"{mode}: it pads the last 1, 2 or 3 "
+            "dimensions (2, 4 or 6 sizes) of a tensor with 1 or 2 dimensions before them (a "
+            "channel, and a batch)"
         )
     listed = mode == "replicate" or (mode == "reflect" and count < 3)
     return (_pad_in_float32 if listed else _pad_inside)(self, pad, mode)
@@ -155,7 +158,8 @@ def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
     *lead, channels, height, width = self.shape
     if channels % (r * r):
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            "of upscale_factor, "
             f"but input.size(-3)={channels} is not divisible by {r * r}"
         )
     split = self.reshape(*lead, channels // (r * r), r, r, height, width)
@@ -173,7 +177,8 @@ def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
     *lead, channels, height, width = self.shape
     if height % r or width % r:
         raise RuntimeError(
-            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but {height} x {width} "
+            "pixel_unshuffle expects height and width to be divisible by downscale_factor, but "
+            f"{height} x {width} "
             f"is not divisible by {r}"
         )
     split = self.reshape(*lead, channels, height // r, r, width // r, r)
@@ -187,7 +192,8 @@ def channel_shuffle(self: Tensor, groups: int) -> Tensor:
     _check_image("channel_shuffle", self)
     if groups <= 0 or self.size(1) % groups:
         raise RuntimeError(
-            f"channel_shuffle: number of groups must be positive and divide the channels: got {groups} and {self.size(1)}"
+            "channel_shuffle: number of groups must be positive and divide the channels: got "
+            f"{groups} and {self.size(1)}"
         )
     batch, channels, *space = self.shape
     return (

@@ -44,7 +44,9 @@ def min_other(self: Tensor, other: Tensor) -> Tensor:
 
 
 def nanmean(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Tensor:
-    """Sum of the elements that are not NaN, by their number. Raises RuntimeError for integers, also as `dtype`."""
+    """Sum of the elements that are not NaN, by their number.
+    Raises RuntimeError for integers, also as `dtype`.
+    """
     if not (self.is_floating_point() or self.is_complex()):
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype}"

@@ -9,7 +9,8 @@ import taeda
 from taeda import Tensor
 from taeda._warnings import warn
 
-__all__ = ["corrcoef", "cov", "even_edges", "grid_counts", "histogram_bin_ct", "histogram_bins_tensor"]  # fmt: skip
+__all__ = ["corrcoef", "cov", "even_edges", "grid_counts", "histogram_bin_ct",
+    "histogram_bins_tensor"]  # fmt: skip
 
 
 # ---- covariance ----
@@ -56,7 +57,8 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     """A matrix, or one number for a single row; divided by the observations less `correction`."""
     if self.dim() > 2:
         raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {self.dim()} dimensions"
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.dim()} dimensions"
         )
     if self.dtype is taeda.bool:
         raise RuntimeError("cov(): bool dtype is not supported for input")
@@ -72,7 +74,8 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     if w is not None and aweights is not None and correction != 0:
         freedom = total - correction * (w * aweights).sum() / total
     if not freedom.is_meta and bool(freedom <= 0):
-        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
+             "number of observations.",
                       UserWarning)  # fmt: skip
         freedom = taeda.zeros_like(freedom)
     products = taeda.mm(centred, (centred if w is None else centred * w).t().conj())
@@ -83,7 +86,8 @@ def corrcoef(self: Tensor) -> Tensor:
     """Covariances over the deviations, limited to [-1, 1]."""
     if self.dim() > 2:
         raise RuntimeError(
-            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {self.dim()} dimensions"
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.dim()} dimensions"
         )
     c = taeda.cov(self)
     if c.dim() == 0:
@@ -132,13 +136,16 @@ def grid_counts(
     density: bool,
     ascending: bool = False,
 ) -> Tensor:
-    """Sums of weights in the cells of a grid; with `density` over the total and the volumes. `ascending` edges are known to be so."""
+    """Sums of weights in the cells of a grid; with `density` over the total and the volumes.
+    `ascending` edges are known to be so.
+    """
     if not points.is_floating_point():
         raise NotImplementedError(f"{name} is not implemented for {points.dtype}")
     for t in (*edges, *([] if weight is None else [weight])):
         if t.dtype != points.dtype:
             raise RuntimeError(
-                f"{name}: input tensor and bins or weight should have the same dtype, but got {points.dtype} and {t.dtype}"
+                f"{name}: input tensor and bins or weight should have the same dtype, but got "
+                f"{points.dtype} and {t.dtype}"
             )
     for e in edges:
         if e.dim() != 1 or e.numel() < 1:
@@ -164,7 +171,9 @@ def grid_counts(
 
 
 def _line_counts(x: Tensor, edges: Tensor, weight: Tensor | None) -> Tensor:
-    """Sums between the edges, each cell without its right edge but for the last; what lies beside them, NaN too, counts apart."""
+    """Sums between the edges, each cell without its right edge but for the last; what lies beside
+    them, NaN too, counts apart.
+    """
     at = taeda.searchsorted(edges, x, right=True) - (x == edges[-1]).to(taeda.int64)
     return taeda.bincount(at, weight, minlength=edges.numel() + 1)[1 : edges.numel()].to(x.dtype)
 
@@ -174,7 +183,8 @@ def _one(
 ) -> tuple[Tensor, Tensor]:
     if weight is not None and weight.shape != self.shape:
         raise RuntimeError(
-            f"histogram(): if weight tensor is provided it should have the same shape as the input tensor, but got "
+            "histogram(): if weight tensor is provided it should have the same shape as the input "
+            "tensor, but got "
             f"{list(weight.shape)} and {list(self.shape)}"
         )
     flat = None if weight is None else weight.reshape(-1)

@@ -9,7 +9,9 @@ from taeda import Tensor
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
-    """`dim` counted from the start; IndexError names the legal range. A 0-dim tensor counts as one dimension."""
+    """`dim` counted from the start; IndexError names the legal range.
+    A 0-dim tensor counts as one dimension.
+    """
     count = max(ndim, 1)
     if not -count <= dim < count:
         raise IndexError(

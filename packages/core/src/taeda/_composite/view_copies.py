@@ -54,7 +54,9 @@ unbind_copy = _all_copied(lambda self, dim: self.unbind(dim))
 
 
 def _written(name: str, parts: Sequence[Tensor], out: Sequence[Tensor]) -> None:
-    """Every part into its tensor, which gets the part's shape. Raises RuntimeError for another number or dtype of tensors."""
+    """Every part into its tensor, which gets the part's shape.
+    Raises RuntimeError for another number or dtype of tensors.
+    """
     if len(out) != len(parts):
         raise RuntimeError(f"{name}: expected out= of {len(parts)} tensors, got {len(out)}")
     for part, into in zip(parts, out, strict=True):

@@ -1,4 +1,5 @@
-"""What the sibling packages may use of core beyond its public names. There is no other way in: `tools/packages.py check` refuses it.
+"""What the sibling packages may use of core beyond its public names.
+There is no other way in: `tools/packages.py check` refuses it.
 
     warn, advice, lazy_attributes    how a package speaks, and how it loads its parts
     runtime      the compiled core: graph, tangents, layers, storages
@@ -11,9 +12,10 @@
     building     compilers, and kernels built by them
     trees        tuples, lists and dicts of values, taken apart and put together
 
-Siblings are released apart from core, so these names are a promise as the public ones are: they are added, and one that goes is announced
-in the changelog (`abi`) and stays for a minor version. Operators that begin with an underscore (`taeda._fused_adam_`) are rows of the
-table and need no line here.
+Siblings are released apart from core, so these names are a promise as the public ones are: they are
+added, and one that goes is announced in the changelog (`abi`) and stays for a minor version.
+Operators that begin with an underscore (`taeda._fused_adam_`) are rows of the table and need no
+line here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Writing files so that no reader ever sees half of one, and classes of a sibling whose objects files may hold."""
+"""Writing files so that no reader ever sees half of one, and classes of a sibling whose objects
+files may hold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The operators of nn, which have no public name of their own; operators that are defined at run time, and rules for them."""
+"""The operators of nn, which have no public name of their own; operators that are defined at run
+time, and rules for them.
+"""
 
 from __future__ import annotations
 

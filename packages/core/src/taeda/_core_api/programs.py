@@ -1,4 +1,6 @@
-"""What records the operations of a program and runs them again: tracers above the kernels, programs of kernel calls, the state they ask."""
+"""What records the operations of a program and runs them again: tracers above the kernels, programs
+of kernel calls, the state they ask.
+"""
 
 from __future__ import annotations
 

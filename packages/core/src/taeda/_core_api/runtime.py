@@ -1,4 +1,6 @@
-"""The compiled core, as far as siblings use it: the graph and its walk, tangents, the flags of this thread, storages, memory."""
+"""The compiled core, as far as siblings use it: the graph and its walk, tangents, the flags of this
+thread, storages, memory.
+"""
 
 from __future__ import annotations
 
@@ -52,10 +54,15 @@ from taeda._native.core import (
 )  # fmt: skip
 
 __all__ = [
-    "Node", "_get_anomaly", "_set_anomaly", "_set_grad_enabled", "_set_inference_mode", "_set_saved_hooks", "backward_task", "call_op", "check_inplace",
-    "enter_dual_level", "exit_dual_level", "functions", "get_excluded", "get_layers", "get_tangent", "gradient_edge",
-    "is_forward_on", "load_extension", "map_storage", "measured_region", "memory_reset_peak", "memory_stats", "on_storage", "op_parameters",
-    "op_rows", "promote", "python_node", "queue_callback", "rebase_history", "register_parameter_type", "register_rule", "row_flags", "rules_loading",
-    "run_backward", "save_for_node", "set_apart", "set_excluded_flag", "set_history", "set_layer_flag", "set_output_meta", "set_tangent",
+    "Node", "_get_anomaly", "_set_anomaly", "_set_grad_enabled", "_set_inference_mode",
+    "_set_saved_hooks", "backward_task", "call_op", "check_inplace",
+    "enter_dual_level", "exit_dual_level", "functions", "get_excluded", "get_layers", "get_tangent",
+    "gradient_edge",
+    "is_forward_on", "load_extension", "map_storage", "measured_region", "memory_reset_peak",
+    "memory_stats", "on_storage", "op_parameters",
+    "op_rows", "promote", "python_node", "queue_callback", "rebase_history",
+    "register_parameter_type", "register_rule", "row_flags", "rules_loading",
+    "run_backward", "save_for_node", "set_apart", "set_excluded_flag", "set_history",
+    "set_layer_flag", "set_output_meta", "set_tangent",
     "storage_address", "storage_owners", "takes_part", "tangent_base", "unpack_saved",
 ]  # fmt: skip

@@ -38,7 +38,8 @@ def rows() -> Mapping[str, Row]:
 
 
 def composite_body(family: str, name: str) -> Callable[..., Any] | None:
-    """The Python function behind a composite row, which calls other operations; None if there is none of this name.
+    """The Python function behind a composite row, which calls other operations; None if there is
+    none of this name.
 
     >>> composite_body("comparison", "allclose").__module__
     'taeda._composite.comparison'

@@ -1,4 +1,6 @@
-"""Tuples, lists and dicts of values, taken apart and put together; classes that users registered with them."""
+"""Tuples, lists and dicts of values, taken apart and put together; classes that users registered
+with them.
+"""
 
 from __future__ import annotations
 

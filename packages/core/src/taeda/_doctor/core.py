@@ -1,4 +1,6 @@
-"""Core's part of `python -m taeda`: values against Python's own arithmetic, threads, random numbers, files."""
+"""Core's part of `python -m taeda`: values against Python's own arithmetic, threads, random
+numbers, files.
+"""
 
 from __future__ import annotations
 

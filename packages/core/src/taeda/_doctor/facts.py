@@ -1,4 +1,6 @@
-"""Facts about this installation and this machine, in sections, for people to read and to paste into a report."""
+"""Facts about this installation and this machine, in sections, for people to read and to paste into
+a report.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""What the parts of taeda bring to `python -m taeda`: a module `_doctor` each, with CHECKS and, if it has some, FACTS.
+"""What the parts of taeda bring to `python -m taeda`: a module `_doctor` each, with CHECKS and, if
+it has some, FACTS.
 
-Both are tables from a name to a function without arguments that returns a few words. So core need not know its siblings.
+Both are tables from a name to a function without arguments that returns a few words. So core need
+not know its siblings.
 """
 
 from __future__ import annotations

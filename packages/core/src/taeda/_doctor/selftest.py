@@ -1,6 +1,7 @@
 """The self-test: runs the checks of all parts that are installed.
 
-A check is a function without arguments. It returns a few words on what it saw, and raises if that is not right.
+A check is a function without arguments. It returns a few words on what it saw, and raises if that
+is not right.
 """
 
 from __future__ import annotations

@@ -38,10 +38,11 @@ def atomic_write(
     """Open a binary file that becomes `path` when the `with` block ends without an exception.
 
     After an exception `path` is what it was, and no other file is left. The file keeps the
-    permissions of the one it replaces, and the owner as far as the process may give it, and at no time
-    may anybody read more of it than of that one; a symbolic link stays, and its target is replaced. What is no regular file (a pipe, a device) is written
-    directly. `size` is how many bytes will be written, if that is known: a disk that has not as
-    many is refused at once. The OSError of a failure says what is missing.
+    permissions of the one it replaces, and the owner as far as the process may give it, and at no
+    time may anybody read more of it than of that one; a symbolic link stays, and its target is
+    replaced. What is no regular file (a pipe, a device) is written directly. `size` is how many
+    bytes will be written, if that is known: a disk that has not as many is refused at once. The
+    OSError of a failure says what is missing.
 
     However the process ends, `path` is the old file or the new one. After a loss of power it is so too,
     unless `sync` is "off". With "full" it is the new one from the moment on when the block is left; with

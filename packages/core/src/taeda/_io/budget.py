@@ -11,15 +11,17 @@ _LEAST = 16 << 20
 
 
 def is_long(description_bytes: int, file_bytes: int) -> bool:
-    """Whether what a description may ask for is more than its file's size and 16 MiB: then it is looked through first."""
+    """Whether what a description may ask for is more than its file's size and 16 MiB: then it is
+    looked through first.
+    """
     return _FACTOR * description_bytes > file_bytes + _LEAST
 
 
 class Budget:
     """As many bytes as the file has, and 16 MiB or 20 times the description, whichever is more.
 
-    A tensor takes some 1,800 bytes besides its numbers: 20 times the 85 that a pickle has for it, and its part of
-    the directory. Numbers that are read are spent as well.
+    A tensor takes some 1,800 bytes besides its numbers: 20 times the 85 that a pickle has for it,
+    and its part of the directory. Numbers that are read are spent as well.
     """
 
     def __init__(self, file_bytes: int, description_bytes: int = 0) -> None:

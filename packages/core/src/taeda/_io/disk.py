@@ -24,7 +24,9 @@ class Disk:
     """The real operations. Each raises OSError as the system reports it."""
 
     def create(self, path: str, mode: int) -> int:
-        """A descriptor of a new file, locked: a lock says that its writer lives. `mode` is cut by the umask."""
+        """A descriptor of a new file, locked: a lock says that its writer lives.
+        `mode` is cut by the umask.
+        """
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         descriptor = os.open(path, flags, mode)  # half-written: until atomic_write renames it
         with _where_offered():
@@ -84,7 +86,8 @@ _ACCESS_LIST = "system.posix_acl_access"
 def _copy_list(descriptor: int, target: str) -> bool:
     """Copy the access list of a file that has one; False if it had to stay behind.
 
-    With a list, the mode's bits for the group are no longer the group's own, but the most that any entry grants.
+    With a list, the mode's bits for the group are no longer the group's own, but the most that any
+    entry grants.
     """
     try:
         entries = os.getxattr(target, _ACCESS_LIST)

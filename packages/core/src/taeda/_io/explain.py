@@ -53,7 +53,10 @@ def _sentence(number: int, target: str, size: int) -> str:
     return f"{_SENTENCES[number].format(**facts)}; {name} {state}"
 
 
-_READ_ONLY = "the file or its folder {folder} may not be written; change its permissions, or choose another place"
+_READ_ONLY = (
+    "the file or its folder {folder} may not be written; change its permissions, or choose another "
+    "place"
+)
 _SENTENCES = {
     errno.ENOSPC: "the disk is full: {wanted}{free} are free in {folder} (an old file stays until the "
     "new one is whole)",

@@ -1,4 +1,5 @@
-"""Which kind of file this is, told by its first bytes: one row for each kind, with its reader or with what to do.
+"""Which kind of file this is, told by its first bytes: one row for each kind, with its reader or
+with what to do.
 
 A reader is `module:function` below `taeda._io`, imported when first needed. It is called with
 (f, map_location, mmap), where `f` is a path or a binary file that can seek, at its beginning.

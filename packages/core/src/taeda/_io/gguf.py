@@ -232,7 +232,9 @@ class _Reader:
 
 
 class _Skimmer(_Reader):
-    """Goes past arrays and makes nothing of them: what is wrong behind them is found before they take memory."""
+    """Goes past arrays and makes nothing of them: what is wrong behind them is found before they
+    take memory.
+    """
 
     def array(self, kind: int, count: int, depth: int) -> list[Any]:
         if kind not in _SCALARS:

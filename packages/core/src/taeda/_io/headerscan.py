@@ -1,7 +1,8 @@
 """A first look at a header that is long beside the file: checked through to its end, a little at a time.
 
-What is made of a header takes about ten times its length. Where that could be more than a file may take to be refused,
-this goes ahead: it holds one window of the text, one entry, and 24 bytes for each entry that it has seen.
+What is made of a header takes about ten times its length. Where that could be more than a file may
+take to be refused, this goes ahead: it holds one window of the text, one entry, and 24 bytes for
+each entry that it has seen.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _NEXT = re.compile(rb"\s*+([,}])")
 
 
 def check_long_header(source: Source, length: int) -> None:
-    """If its objects could take more than a file of this size may take: FormatError for what reading them would find.
+    """If its objects could take more than a file of this size may take: FormatError for what
+    reading them would find.
 
     What stands in the texts of the metadata is not looked into.
     """

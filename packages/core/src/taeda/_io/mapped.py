@@ -1,4 +1,6 @@
-"""Reading what is mapped without trust in its file: the system answers with an error, where a plain access ends the program."""
+"""Reading what is mapped without trust in its file: the system answers with an error, where a plain
+access ends the program.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ _CHUNK = 1 << 20
 def read_mapped(tensor: Tensor) -> Tensor:
     """A copy of a tensor in memory of its own, of the same shape, dtype and strides, without its history.
 
-    For tensors of `load(..., mmap=True)` and `from_file` whose file others may write to. OSError if the file was shortened, so that
-    bytes of the tensor are gone; an operation on the tensor itself would end the program (SIGBUS).
+    For tensors of `load(..., mmap=True)` and `from_file` whose file others may write to. OSError if
+    the file was shortened, so that bytes of the tensor are gone; an operation on the tensor itself
+    would end the program (SIGBUS).
 
     >>> read_mapped(taeda.ones(2))
     tensor([1., 1.])

@@ -1,6 +1,7 @@
 """numpy's files: .npy, one array, and .npz, a zip of them. Numbers only; pickled objects are never read.
 
-\\x93NUMPY | version | length of the header | {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } | numbers
+\\x93NUMPY | version | length of the header | {'descr': '<f4', 'fortran_order': False, 'shape': (2,
+3), } | numbers
 """
 
 from __future__ import annotations

@@ -23,8 +23,9 @@ _registered: list[tuple[int, Tagger, Deserializer]] = []
 def register_package(priority: int, tagger: Tagger, deserializer: Deserializer) -> None:
     """Ask these functions where storages are and where they should go, those of lower `priority` first.
 
-    `tagger(storage)` names the place of a storage that is saved, or gives None. `deserializer(storage, place)`
-    gives the storage to use at that place, or None. The cpu answers after all of them.
+    `tagger(storage)` names the place of a storage that is saved, or gives None.
+    `deserializer(storage, place)` gives the storage to use at that place, or None. The cpu answers
+    after all of them.
     """
     bisect.insort(_registered, (priority, tagger, deserializer), key=lambda entry: entry[0])
 

@@ -36,7 +36,9 @@ def progress(wish: Wish, label: str, total: int) -> Advance:
 
 
 class _Line:
-    """Writes `label 42 % of 1.50 GB, 812 MB/s`, over and over on one line, and an end of line when all is done."""
+    """Writes `label 42 % of 1.50 GB, 812 MB/s`, over and over on one line, and an end of line when
+    all is done.
+    """
 
     def __init__(self, label: str) -> None:
         self.label = label

@@ -28,8 +28,10 @@ def of_classes(names: list[str]) -> str:
     if variable := forced():
         other += f" (and is refused here, because {variable} is set)"
     return (
-        f"the file holds objects of {shown:.400}, and classes are not loaded unless you say so. If you trust the file, either "
-        f"import them and call taeda.serialization.add_safe_globals([{short:.200}]), after which fields are put in place and "
+        f"the file holds objects of {shown:.400}, and classes are not loaded unless you say so. If "
+        "you trust the file, either "
+        f"import them and call taeda.serialization.add_safe_globals([{short:.200}]), after which "
+        "fields are put in place and "
         f"none of their code runs, or call {other}. A file that everybody can load is "
         "written by save(module.state_dict(), path)"
     )

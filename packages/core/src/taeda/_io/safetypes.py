@@ -1,10 +1,12 @@
 """Classes whose instances files may hold, because the user said so.
 
-A file names such a class; it is looked up here. Unless the user trusts the file (`load(..., weights_only=False)`) nothing is
-imported, and no code of the class runs when an instance is made: fields are put in place as they were.
+A file names such a class; it is looked up here. Unless the user trusts the file
+(`load(..., weights_only=False)`) nothing is imported, and no code of the class runs when an
+instance is made: fields are put in place as they were.
 
-A sibling may bring a family of classes, as taeda.nn does with its modules: how they are restored, and which are its own. Its
-own are allowed together with the first class of the family that the user allows.
+A sibling may bring a family of classes, as taeda.nn does with its modules: how they are restored,
+and which are its own. Its own are allowed together with the first class of the family that the user
+allows.
 """
 
 from __future__ import annotations
@@ -42,8 +44,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Family:
-    """Classes below `base`. `put(instance, state)` restores one; `own(name)` is what the sibling itself has under a full name,
-    `torch_name(thing)` the module and the name that torch has for one of those."""
+    """Classes below `base`. `put(instance, state)` restores one; `own(name)` is what the sibling
+    itself has under a full name, `torch_name(thing)` the module and the name that torch has for one
+    of those.
+    """
 
     base: type
     put: Callable[[Any, Any], None]

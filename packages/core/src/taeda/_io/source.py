@@ -54,7 +54,9 @@ class FileSource:
         return made, self.fill(begin, made, crc)
 
     def fill(self, begin: int, target: Tensor, crc: Crc | None = _core.crc32) -> int:
-        """Put the bytes from `begin` into a contiguous uint8 tensor. Returns their CRC-32 (or another sum)."""
+        """Put the bytes from `begin` into a contiguous uint8 tensor.
+        Returns their CRC-32 (or another sum).
+        """
         _check(self, begin, target.numel())
         here = target.storage_offset()
         rest = memoryview(_core.storage_bytes(target))[here : here + target.numel()]
@@ -79,7 +81,9 @@ class FileSource:
 
 
 class MappedSource:
-    """A map of a file: what is never used is never read. Writing to it changes no file, unless it is shared."""
+    """A map of a file: what is never used is never read.
+    Writing to it changes no file, unless it is shared.
+    """
 
     mapped = True
 

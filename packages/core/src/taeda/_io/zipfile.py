@@ -128,7 +128,8 @@ def _end64(source: Source, at: int) -> tuple[int, int, int, int] | None:
     wanted = at - _LOCATOR.size - _END64.size
     if disk or disks != 1 or position != wanted or wanted < 0:
         raise FormatError(
-            f"the archive's zip64 end is said to be at byte {position}, and is at byte {wanted}: it is damaged, or "
+            f"the archive's zip64 end is said to be at byte {position}, and is at byte {wanted}: "
+            "it is damaged, or "
             "was written behind something else (a file or stream holds one saved object)"
         )
     fields = _END64.unpack(source.read(position, _END64.size))

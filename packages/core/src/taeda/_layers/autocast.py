@@ -1,7 +1,7 @@
 """Autocast: its state, of each thread, and the layer that casts the arguments of listed operations.
 
-The gate (csrc/dispatch/dispatch.c) comes here for rows of the table with `autocast=` only, while autocast is on for the
-cpu; `taeda.amp` is what programs use.
+The gate (csrc/dispatch/dispatch.c) comes here for rows of the table with `autocast=` only, while
+autocast is on for the cpu; `taeda.amp` is what programs use.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ else:
     Tensor, dtype = _core.Tensor, _core.dtype
 
 __all__ = [
-    "FLOAT32", "LOWER", "autocast_decrement_nesting", "autocast_increment_nesting", "casts_to_float32", "clear_autocast_cache", "get_autocast_cpu_dtype",
-    "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "lower_type",
+    "FLOAT32", "LOWER", "autocast_decrement_nesting", "autocast_increment_nesting",
+    "casts_to_float32", "clear_autocast_cache", "get_autocast_cpu_dtype",
+    "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled", "is_autocast_enabled", "lower_type",
     "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
     "set_autocast_enabled", "set_autocast_gpu_dtype", "snapshot",
 ]  # fmt: skip
@@ -265,7 +267,9 @@ def lower_type() -> dtype | None:
 
 
 def casts_to_float32(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of functions in Python that autocast runs in float32, as a row of the table with that class."""
+    """Decorator of functions in Python that autocast runs in float32, as a row of the table with
+    that class.
+    """
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:

@@ -211,8 +211,8 @@ def _as(cls: type, result: Any) -> Any:
 def call_traced(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None = None) -> Any:
     """A kernel call while a tracer is active: the innermost one decides when it runs.
 
-    `targets` is what the results are written into afterwards, if the call is an in-place or an out= form; a tracer with
-    `call_into` is told.
+    `targets` is what the results are written into afterwards, if the call is an in-place or an out=
+    form; a tracer with `call_into` is told.
     """
     tracer = tracers.pop()
     try:
@@ -229,7 +229,9 @@ def _below(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None) -> A
 
 
 def call_outwards(op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
-    """A kernel call that a tracer makes by itself, for those around it; `run` computes it below all of them."""
+    """A kernel call that a tracer makes by itself, for those around it; `run` computes it below all
+    of them.
+    """
     if not tracers.entered:
         return run()
     tracer = tracers.pop()
@@ -250,7 +252,9 @@ def note_untraced(what: str) -> None:
 
 
 def note_made(tensor: Tensor) -> None:
-    """A tensor was made of numbers of Python, which is no operation; the innermost tracer hears it, if it wants to know."""
+    """A tensor was made of numbers of Python, which is no operation; the innermost tracer hears it,
+    if it wants to know.
+    """
     heard = getattr(tracers.entered[-1], "note_made", None) if tracers.entered else None
     if heard is not None:
         heard(tensor)
@@ -302,7 +306,9 @@ def _ask(
 
 
 def _dispatching_types(args: tuple[Any, ...]) -> tuple[type, ...]:
-    """Types of the tensors that dispatch, each once, left to right, but a subclass before its superclasses."""
+    """Types of the tensors that dispatch, each once, left to right, but a subclass before its
+    superclasses.
+    """
     found: list[type] = []
     for argument in _scan(args, {}):
         if not isinstance(argument, Tensor) or not Tensor._dispatches(argument):

@@ -25,22 +25,25 @@ Function = Callable[..., Any]
 _MODULES = ("", "nn.functional", "nn.init", "linalg", "fft", "special")
 # names in them that take tensors but are never overridden: they make, save or describe tensors
 _NEVER = frozenset(
-    """tensor as_tensor asarray from_numpy frombuffer from_dlpack from_file zeros ones empty full
-    eye arange range linspace logspace rand randn randint randperm empty_strided empty_permuted
-    is_tensor is_storage save load manual_seed seed initial_seed get_rng_state set_rng_state
-    no_grad enable_grad inference_mode set_grad_enabled is_grad_enabled set_printoptions
-    set_default_dtype get_default_dtype set_default_device get_default_device set_num_threads
-    get_num_threads result_type promote_types can_cast compile tril_indices triu_indices
-    typename vmap broadcast_shapes scalar_tensor install_hint lazy_attributes extend_path
-    is_inference_mode_enabled GradScaler autocast are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads
-    is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_deterministic_debug_mode
-    set_float32_matmul_precision set_flush_denormal set_num_interop_threads
-    set_warn_always use_deterministic_algorithms compiled_with_cxx11_abi get_device_module
-    cond sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum
-    autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype
-    get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled
-    is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled
-    set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split()
+    """
+    tensor as_tensor asarray from_numpy frombuffer from_dlpack from_file zeros ones empty full eye
+    arange range linspace logspace rand randn randint randperm empty_strided empty_permuted
+    is_tensor is_storage save load manual_seed seed initial_seed get_rng_state set_rng_state no_grad
+    enable_grad inference_mode set_grad_enabled is_grad_enabled set_printoptions set_default_dtype
+    get_default_dtype set_default_device get_default_device set_num_threads get_num_threads
+    result_type promote_types can_cast compile tril_indices triu_indices typename vmap
+    broadcast_shapes scalar_tensor install_hint lazy_attributes extend_path
+    is_inference_mode_enabled GradScaler autocast are_deterministic_algorithms_enabled
+    get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads
+    is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled
+    set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal
+    set_num_interop_threads set_warn_always use_deterministic_algorithms compiled_with_cxx11_abi
+    get_device_module cond sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum
+    autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache
+    get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled
+    is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype
+    set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype
+    """.split()
 )
 _NEVER_METHODS = frozenset(
     """__new__ __init__ __init_subclass__ __subclasshook__ __class__ __dict__ __weakref__ __doc__

@@ -1,7 +1,9 @@
-"""Operators that the reference writes in others, in these others: what a type with a `__torch_dispatch__` sees of them.
+"""Operators that the reference writes in others, in these others: what a type with a
+`__torch_dispatch__` sees of them.
 
-A table row of ours may be one kernel where the reference has several operators (`linear` is `t` and `addmm`). A class that is written
-for its operators knows these, so a call on its tensors runs in parts, above autograd, which records the parts.
+A table row of ours may be one kernel where the reference has several operators (`linear` is `t` and
+`addmm`). A class that is written for its operators knows these, so a call on its tensors runs in
+parts, above autograd, which records the parts.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ __all__ = ["in_parts"]
 
 
 def in_parts(row: str, args: tuple[Any, ...]) -> Any:
-    """The result of a row's call on these arguments, one per parameter; NotImplemented if the row is seen itself."""
+    """The result of a row's call on these arguments, one per parameter; NotImplemented if the row
+    is seen itself.
+    """
     found = _PARTS.get(row)
     return NotImplemented if found is None else found(*args)
 

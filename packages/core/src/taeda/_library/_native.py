@@ -32,7 +32,9 @@ def forget(text: str) -> None:
 
 
 def derive(text: str, backward: str) -> None:
-    """Make operator `backward` the derivative of operator `text`; what it gets is said by its arguments' names."""
+    """Make operator `backward` the derivative of operator `text`; what it gets is said by its
+    arguments' names.
+    """
     forward, back = table.entry(text).schema, table.entry(backward).schema
     assert forward is not None
     if back is None:
@@ -40,7 +42,8 @@ def derive(text: str, backward: str) -> None:
     wanted = sum(a.is_tensor for a in forward.arguments)
     if len(back.returns) != wanted:
         raise ValueError(
-            f"{backward} returns {len(back.returns)} tensors; as the derivative of {text} it returns one for each of its "
+            f"{backward} returns {len(back.returns)} tensors; as the derivative of {text} it "
+            "returns one for each of its "
             f"{wanted} Tensor arguments"
         )
     names = tuple(a.name for a in back.arguments)
@@ -48,7 +51,9 @@ def derive(text: str, backward: str) -> None:
 
 
 def define_kernels(namespace: str, kernels: dict[str, Any]) -> None:
-    """Make operators of kernels that a library offered by name alone, with a count of inputs and of outputs."""
+    """Make operators of kernels that a library offered by name alone, with a count of inputs and of
+    outputs.
+    """
     for name, kernel in kernels.items():
         inputs, outputs = _core.kernel_counts(kernel)
         arguments = ", ".join(f"Tensor x{i}" for i in range(inputs))

@@ -56,12 +56,14 @@ def custom_op(
     schema: str | None = None,
     tags: Sequence[Tag] | None = None,
 ) -> Any:
-    """Make an operator of a function, as a decorator or by a call; returns the CustomOpDef that stands for it.
+    """Make an operator of a function, as a decorator or by a call; returns the CustomOpDef that
+    stands for it.
 
-    The function gets Tensors outside the graph and plain values, and returns new Tensors: a result that shares memory with an
-    argument is a RuntimeError. `mutates_args` names the Tensors that it writes ("unknown": any of them). `device_types` says
-    which devices it serves, None all that have memory. The schema comes from the annotations (`infer_schema`), unless
-    `schema` gives it: "(Tensor x, int y) -> Tensor". An operator of the same name that exists is replaced.
+    The function gets Tensors outside the graph and plain values, and returns new Tensors: a result
+    that shares memory with an argument is a RuntimeError. `mutates_args` names the Tensors that it
+    writes ("unknown": any of them). `device_types` says which devices it serves, None all that have
+    memory. The schema comes from the annotations (`infer_schema`), unless `schema` gives it:
+    "(Tensor x, int y) -> Tensor". An operator of the same name that exists is replaced.
 
     Raises ValueError for a name without namespace, and for annotations or a schema that say nothing.
 
@@ -119,7 +121,8 @@ def _check_mutation(schema: Schema, written: Any) -> None:
     marked = {a.name for a in schema.arguments if a.mutated}
     if written != "unknown" and marked != written:
         raise ValueError(
-            f"Attempted to create a custom op with mutates_args={written or '()'} and a schema that marks {marked or 'nothing'} as "
+            f"Attempted to create a custom op with mutates_args={written or '()'} and a schema "
+            f"that marks {marked or 'nothing'} as "
             "written. Please make these consistent."
         )
 
@@ -129,7 +132,8 @@ def _check_device(schema: Schema, device_types: Any) -> None:
         return
     if not any(a.name == "device" and a.base == "Device" for a in schema.arguments):
         raise ValueError(
-            "Functions without tensor inputs are required to have a `device: taeda.device` argument when device_types is given"
+            "Functions without tensor inputs are required to have a `device: taeda.device` "
+            "argument when device_types is given"
         )
 
 
@@ -210,7 +214,9 @@ class CustomOpDef(_core.Operator):
 
     @contextmanager
     def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:
-        """In a `with` block, use the kernel of a device type or not; without it the function of `custom_op` serves."""
+        """In a `with` block, use the kernel of a device type or not; without it the function of
+        `custom_op` serves.
+        """
         slot = rules.slot_of_device(device_type)
         if slot is None:
             raise ValueError(f"{self._qualname}: no kernel can be registered for {device_type!r}")

@@ -34,7 +34,8 @@ class FakeImplCtx:
         """A size that only the data decides. On plain meta tensors there is none: RuntimeError."""
         if not self._invents:
             raise RuntimeError(
-                f"{self._qualname}: its fake kernel asked for a size that depends on data, which meta tensors do not have. Such an "
+                f"{self._qualname}: its fake kernel asked for a size that depends on data, which "
+                "meta tensors do not have. Such an "
                 "operator cannot run on them."
             )
         self.asked = True

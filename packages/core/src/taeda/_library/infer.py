@@ -43,11 +43,13 @@ def infer_schema(
 ) -> str:
     """The schema of `prototype_function`, as text; with `op_name` in front if it is given.
 
-    Parameters are annotated with Tensor, int, float, bool, str, dtype, device, int | float | bool (a Scalar), lists or
-    sequences of Tensor and of numbers, and Optional of these; results with Tensor, a list of Tensors, int, float, bool, a
-    tuple of these, or None. `mutates_args` names the Tensors that are written; "unknown" takes all of them for written.
+    Parameters are annotated with Tensor, int, float, bool, str, dtype, device, int | float | bool
+    (a Scalar), lists or sequences of Tensor and of numbers, and Optional of these; results with
+    Tensor, a list of Tensors, int, float, bool, a tuple of these, or None. `mutates_args` names the
+    Tensors that are written; "unknown" takes all of them for written.
 
-    Raises ValueError, which names the parameter, for anything else, and for names in `mutates_args` that are no parameters.
+    Raises ValueError, which names the parameter, for anything else, and for names in `mutates_args`
+    that are no parameters.
 
     >>> def scale(x: taeda.Tensor, by: float = 2.0) -> taeda.Tensor: ...
     >>> infer_schema(scale, mutates_args=(), op_name="scale")
@@ -67,7 +69,8 @@ class _Inference:
     def schema(self, mutates: str | Iterable[str], name: str) -> str:
         if isinstance(mutates, str) and mutates != "unknown":
             raise ValueError(
-                "mutates_args must either be a sequence of the names of the arguments that are mutated or the string "
+                "mutates_args must either be a sequence of the names of the arguments that are "
+                "mutated or the string "
                 f"'unknown', got {mutates!r}"
             )
         written = mutates if mutates == "unknown" else set(mutates)
@@ -81,7 +84,8 @@ class _Inference:
         unknown = set() if written == "unknown" else set(written) - {*self.signature.parameters}
         if unknown:
             raise self.fail(
-                f"{unknown} in mutates_args were not found in the custom op's signature. mutates_args should contain the "
+                f"{unknown} in mutates_args were not found in the custom op's signature. "
+                "mutates_args should contain the "
                 "names of all args that the custom op mutates."
             )
         return f"{name}({', '.join(pieces)}) -> {self._returns()}"
@@ -111,7 +115,8 @@ class _Inference:
             hint = (
                 " Tuples have no schema; use a List or Sequence, or several arguments."
                 if typing.get_origin(annotation) is tuple
-                else " Valid are Tensor, int, float, bool, str, dtype, device, lists of Tensor and of numbers, and Optional of these."
+                else " Valid are Tensor, int, float, bool, str, dtype, device, lists of Tensor and "
+                "of numbers, and Optional of these."
             )
             raise self.fail(f"Parameter {parameter.name} has unsupported type {annotation}.{hint}")
         if written == "unknown" or parameter.name in written:
@@ -119,7 +124,8 @@ class _Inference:
                 word = f"Tensor(a{number}!)" + word.removeprefix("Tensor")
             elif written != "unknown":
                 raise self.fail(
-                    f"Parameter {parameter.name} is in mutates_args but only Tensors or collections of Tensors can be mutated."
+                    f"Parameter {parameter.name} is in mutates_args but only Tensors or "
+                    "collections of Tensors can be mutated."
                 )
         return f"{word} {parameter.name}{self._default(parameter)}"
 
@@ -157,7 +163,8 @@ class _Inference:
         word = _return_word(self._evaluated(part))
         if word is None:
             raise self.fail(
-                f"Return has unsupported type {whole}. Valid are Tensor, List[Tensor], int, float, bool, a Tuple of these, and None."
+                f"Return has unsupported type {whole}. Valid are Tensor, List[Tensor], int, float, "
+                "bool, a Tuple of these, and None."
             )
         return word
 

@@ -38,7 +38,8 @@ def slot_of_key(key: str) -> str:
     """The slot of a dispatch key; RuntimeError for a word that is none, NotImplementedError for a layer's."""
     if key in _ELSEWHERE:
         raise NotImplementedError(
-            f"kernels for dispatch key {key!r} do not exist here: layers ask for rules instead. For derivatives use "
+            f"kernels for dispatch key {key!r} do not exist here: layers ask for rules instead. "
+            "For derivatives use "
             "library.register_autograd"
         )
     if key not in _KEYS:
@@ -56,8 +57,8 @@ def fallthrough_kernel(*args: Any, **kwargs: Any) -> Any:
 class Library:
     """Operators and kernels of one namespace.
 
-    kind "DEF" makes the namespace (there is one such library), "FRAGMENT" adds to it, "IMPL" only gives kernels. All that was
-    registered through the object goes when it does: keep it.
+    kind "DEF" makes the namespace (there is one such library), "FRAGMENT" adds to it, "IMPL" only
+    gives kernels. All that was registered through the object goes when it does: keep it.
 
     >>> import taeda
     >>> lib = Library("mymath", "DEF")
@@ -77,7 +78,8 @@ class Library:
             )
         if kind == "DEF" and ns in _blocks:
             raise RuntimeError(
-                f"Only a single library of kind 'DEF' can be used to register the namespace {ns}; add to it with kind 'FRAGMENT', "
+                f"Only a single library of kind 'DEF' can be used to register the namespace {ns}; "
+                "add to it with kind 'FRAGMENT', "
                 "or give implementations with kind 'IMPL'"
             )
         if kind == "DEF":
@@ -136,10 +138,12 @@ class Library:
         with_keyset: bool = False,
         allow_override: bool = False,
     ) -> None:
-        """Give an operator of this namespace a kernel for a dispatch key: "CPU", "Meta", "CompositeExplicitAutograd", ...
+        """Give an operator of this namespace a kernel for a dispatch key: "CPU", "Meta",
+        "CompositeExplicitAutograd", ...
 
-        The operator may be defined later. "CompositeImplicitAutograd" (the default) is a function in other operators, which
-        are differentiated instead of it. A kernel that is there for that key is replaced, with a warning.
+        The operator may be defined later. "CompositeImplicitAutograd" (the default) is a function
+        in other operators, which are differentiated instead of it. A kernel that is there for that
+        key is replaced, with a warning.
         """
         if not callable(fn):
             raise TypeError(
@@ -156,7 +160,8 @@ class Library:
         if slot in table.entry(text).kernels and not allow_override:
             warn(
                 f"Overriding a previously registered kernel of {text} for "
-                f"{dispatch_key or self.dispatch_key or 'CompositeImplicitAutograd'}; pass allow_override=True if it is meant",
+                f"{dispatch_key or self.dispatch_key or 'CompositeImplicitAutograd'}; pass "
+                "allow_override=True if it is meant",
                 UserWarning,
             )
         table.set_kernel(text, slot, fn)
@@ -167,7 +172,8 @@ class Library:
             return op_name.name().partition("::")[2]
         if not isinstance(op_name, str):
             raise RuntimeError(
-                f"impl should be passed either a name or an OpOverload object as the first argument, got {type(op_name)}"
+                "impl should be passed either a name or an OpOverload object as the first "
+                f"argument, got {type(op_name)}"
             )
         return op_name.removeprefix(f"{self.ns}::")
 
@@ -178,7 +184,8 @@ class Library:
         """
         if self.ns != "_":
             raise RuntimeError(
-                f'Fallback can only be registered using library fragment on the global namespace "_" but it is {self.ns}'
+                "Fallback can only be registered using library fragment on the global namespace "
+                f'"_" but it is {self.ns}'
             )
         slot = slot_of_key(dispatch_key or self.dispatch_key)
         if fn is fallthrough_kernel:

@@ -37,17 +37,21 @@ def opcheck(
     atol: float | None = None,
     rtol: float | None = None,
 ) -> dict[str, Any]:
-    """Call an operator with sample arguments and hold it to what was registered. The arguments are not changed.
+    """Call an operator with sample arguments and hold it to what was registered.
+    The arguments are not changed.
 
-    - "test_schema": it writes nothing that the schema does not mark, and its results share no undeclared memory.
+    - "test_schema": it writes nothing that the schema does not mark, and its results share no
+      undeclared memory.
     - "test_autograd_registration": if an argument requires grad, there is a derivative.
     - "test_faketensor": its fake kernel gives the shapes, strides and dtypes that the kernel gives.
-    - "test_aot_dispatch_dynamic": all of the above from fresh copies twice with equal results, and the derivative agrees with
-      finite differences, computed in float64 if the operator takes it. An operator whose derivative is meant to differ from the
-      mathematical one (a straight-through estimator) is checked without it, by `test_utils`.
+    - "test_aot_dispatch_dynamic": all of the above from fresh copies twice with equal results, and
+      the derivative agrees with finite differences, computed in float64 if the operator takes it.
+      An operator whose derivative is meant to differ from the mathematical one (a straight-through
+      estimator) is checked without it, by `test_utils`.
 
-    Returns "SUCCESS" or the exception for each test; the first failure is raised as OpCheckError unless `raise_exception` is
-    False. `rtol` and `atol` are those of `testing.assert_close`, given both or none.
+    Returns "SUCCESS" or the exception for each test; the first failure is raised as OpCheckError
+    unless `raise_exception` is False. `rtol` and `atol` are those of `testing.assert_close`, given
+    both or none.
 
     >>> from taeda._library.custom_ops import custom_op
     >>> @custom_op("doc::twice", mutates_args=())
@@ -196,7 +200,8 @@ def _test_schema(check: _Check) -> None:
         for now, then in pairs:
             if not _same(now, then):
                 raise OpCheckError(
-                    f"argument {argument.name} is not defined as mutable but was mutated; name it in mutates_args, or write a copy"
+                    f"argument {argument.name} is not defined as mutable but was mutated; name it "
+                    "in mutates_args, or write a copy"
                 )
     _check_aliases(check, check.named(given), results)
 
@@ -228,7 +233,8 @@ def _check_aliases(check: _Check, given: dict[str, Any], results: Any) -> None:
             odd = [a.name for a in owners if not declared.alias or a.alias != declared.alias]
             if odd:
                 raise OpCheckError(
-                    f"result {number} shares memory with argument {odd[0]}, which the schema does not say; return a clone()"
+                    f"result {number} shares memory with argument {odd[0]}, which the schema does "
+                    "not say; return a clone()"
                 )
             if place and place in seen and not declared.alias:
                 raise OpCheckError(f"result {number} shares memory with {seen[place]}")
@@ -241,7 +247,8 @@ def _test_autograd_registration(check: _Check) -> None:
     results = check.op(*_copied(check.args), **_copied(check.kwargs))
     if any(t.requires_grad for t in _tensors(results)):
         raise OpCheckError(
-            f"an argument requires grad, and no autograd formula was registered for {check.name}; give one with register_autograd"
+            f"an argument requires grad, and no autograd formula was registered for {check.name}; "
+            "give one with register_autograd"
         )
 
 

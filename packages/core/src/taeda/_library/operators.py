@@ -1,4 +1,6 @@
-"""The objects behind `taeda.ops`: a namespace, an operator, one overload of it. Calls go straight into the core."""
+"""The objects behind `taeda.ops`: a namespace, an operator, one overload of it.
+Calls go straight into the core.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,10 @@ class OpOverload(_core.Operator):
         return f"{self.namespace}.{self._overloadpacket.__name__}.{self._overloadname}"
 
     def __repr__(self) -> str:
-        return f"<OpOverload(op='{self.namespace}.{self._overloadpacket.__name__}', overload='{self._overloadname}')>"
+        return (
+            f"<OpOverload(op='{self.namespace}.{self._overloadpacket.__name__}', "
+            f"overload='{self._overloadname}')>"
+        )
 
     def __reduce__(self) -> Any:
         return overload, (self._name,)
@@ -161,7 +166,9 @@ def _builtin_rows() -> dict[str, Any]:
 
 
 def schema_of(text: str) -> Schema:
-    """The schema of an operator by its text, "add.Tensor" or "mylib::scale"; KeyError for one that is not in the table."""
+    """The schema of an operator by its text, "add.Tensor" or "mylib::scale"; KeyError for one that
+    is not in the table.
+    """
     known = table.entry(text).schema
     if known is not None:
         return known
@@ -246,7 +253,8 @@ overload.__module__ = packet.__module__ = "taeda.library"  # where pickles of op
 def normalized(op: OpOverload, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """All arguments of a call, in schema order, as `__torch_dispatch__` gets them.
 
-    Keyword-only ones by name; left out is what equals its default, unless a later positional one does not. Lists are lists.
+    Keyword-only ones by name; left out is what equals its default, unless a later positional one
+    does not. Lists are lists.
     """
     arguments = op._parsed.arguments
     pairs = [(a, _as_list(a, v)) for a, v in zip(arguments, values, strict=True)]
@@ -261,7 +269,8 @@ def _as_list(argument: Argument, value: Any) -> Any:
     return list(value) if argument.is_list and isinstance(value, tuple) else value
 
 
-#: (row, in place?) -> its overload in `taeda.ops`; names of rows and of operators differ where a namespace is part of the name
+#: (row, in place?) -> its overload in `taeda.ops`; names of rows and of operators differ where a
+#: namespace is part of the name
 _overload_of_row: dict[tuple[str, bool], OpOverload] = {}
 
 

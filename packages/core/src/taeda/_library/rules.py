@@ -31,7 +31,9 @@ _SLOTS = ("cpu", "cuda", "meta")
 
 
 def slot_of_device(device_type: str) -> str | None:
-    """The slot of a device type; None for one that this core has no tensors of. RuntimeError for a word that names none."""
+    """The slot of a device type; None for one that this core has no tensors of.
+    RuntimeError for a word that names none.
+    """
     taeda.device(device_type)  # raises, with the words that exist
     return device_type if device_type in _SLOTS else None
 
@@ -70,7 +72,9 @@ class AutogradRule:
 
 
 def set_autograd(qualname: str, backward: Function, setup_context: Function | None) -> None:
-    """Give an operator a derivative; AttributeError if it does not exist, RuntimeError if it writes its arguments."""
+    """Give an operator a derivative; AttributeError if it does not exist, RuntimeError if it writes
+    its arguments.
+    """
     op = overload(qualname)
     schema = op._parsed
     _check_differentiable(str(op), schema)
@@ -90,12 +94,14 @@ def set_autograd(qualname: str, backward: Function, setup_context: Function | No
 def _check_differentiable(name: str, schema: Schema) -> None:
     if any(a.mutated for a in schema.arguments) or any(r.alias for r in schema.returns):
         raise RuntimeError(
-            f"Cannot register autograd formula for non-functional operator {name} with schema {format_schema(schema)}. Please "
+            f"Cannot register autograd formula for non-functional operator {name} with schema "
+            f"{format_schema(schema)}. Please "
             "create a functional operator and register an autograd formula for that."
         )
     if any(a.is_tensor and a.keyword_only for a in schema.arguments):
         raise NotImplementedError(
-            f"{format_schema(schema)}: a Tensor that is a keyword-only argument gets no gradient. Make it positional."
+            f"{format_schema(schema)}: a Tensor that is a keyword-only argument gets no gradient. "
+            "Make it positional."
         )
 
 

@@ -43,7 +43,8 @@ def _parameter(a: Argument) -> tuple[str, int, int, int, Any]:
     facts = ((_LIST, a.is_list), (_OPTIONAL, a.optional), (_ELEMENT_OPTIONAL, a.element_optional),
              (_KEYWORD, a.keyword_only), (_MUTATED, a.mutated), (_DEFAULT, a.has_default))  # fmt: skip
     default = default_object(a) if a.has_default else None
-    return (a.name, _TYPES.index(a.base), sum(flag for flag, on in facts if on), a.length or 0, default)  # fmt: skip
+    return (a.name, _TYPES.index(a.base), sum(flag for flag, on in facts if on), a.length or 0,
+        default)  # fmt: skip
 
 
 def default_object(a: Argument) -> Any:
@@ -70,7 +71,9 @@ def _result(r: Return, schema: Schema) -> tuple[int, int, int]:
 
 
 def format_schema(schema: Schema, head: str = "") -> str:
-    """The text of a schema, without spaces that mean nothing; `head` replaces namespace, name and overload."""
+    """The text of a schema, without spaces that mean nothing; `head` replaces namespace, name and
+    overload.
+    """
     pieces = []
     for argument in schema.arguments:
         if argument.keyword_only and "*" not in pieces:
@@ -151,7 +154,8 @@ def _info(entry: Argument | Return) -> ArgumentInfo:
     if isinstance(entry, Return):
         return ArgumentInfo(entry.name, entry.declared, False, None, False, alias)
     default = entry.default if entry.has_default else None
-    return ArgumentInfo(entry.name, _bare(entry.declared), entry.keyword_only, default, entry.has_default, alias)  # fmt: skip
+    return ArgumentInfo(entry.name, _bare(entry.declared), entry.keyword_only, default,
+        entry.has_default, alias)  # fmt: skip
 
 
 def _bare(declared: str) -> str:

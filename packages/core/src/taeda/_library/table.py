@@ -38,8 +38,8 @@ SLOTS = ("cpu", "meta", "cuda", "memory", "any", "composite")
 class Entry:
     """One overload: its schema once it is defined, its kernels by slot, its rules by layer.
 
-    `rules` holds what a layer asks for by its own name: "fake", "autograd", "torch_dispatch"; a layer that comes later
-    (batching, automatic precision) adds a name and changes nothing here.
+    `rules` holds what a layer asks for by its own name: "fake", "autograd", "torch_dispatch"; a
+    layer that comes later (batching, automatic precision) adds a name and changes nothing here.
     """
 
     text: str  # "mylib::scale.overload"; built-in operators without "aten::"
@@ -55,7 +55,9 @@ _listeners: list[Callable[[Schema], None]] = []  # told when an operator appears
 
 
 def key(qualname: str) -> str:
-    """The name under which the core knows an operator: built-in ones have no namespace, "default" is no overload."""
+    """The name under which the core knows an operator: built-in ones have no namespace, "default"
+    is no overload.
+    """
     text = qualname.removeprefix("aten::")
     return text.removesuffix(".default")
 
@@ -99,8 +101,9 @@ def define(
 ) -> Entry:
     """Add an operator by its schema, which names its namespace.
 
-    strict: a call checks that results share no memory with arguments. Raises SchemaError (a ValueError) for a text that is
-    no schema, RuntimeError for a name that exists, unless `replace` says that the newer one holds.
+    strict: a call checks that results share no memory with arguments. Raises SchemaError (a
+    ValueError) for a text that is no schema, RuntimeError for a name that exists, unless `replace`
+    says that the newer one holds.
     """
     schema = parse_schema(text)
     if not schema.namespace:
@@ -108,7 +111,8 @@ def define(
     made = entry(full_name(schema))
     if made.schema is not None and not replace:
         raise RuntimeError(
-            f"Tried to register an operator ({format_schema(schema)}) with the same name and overload name multiple times: "
+            f"Tried to register an operator ({format_schema(schema)}) with the same name and "
+            "overload name multiple times: "
             f"{format_schema(made.schema)} is registered already"
         )
     if made.schema is not None:

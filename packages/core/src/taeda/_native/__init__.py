@@ -11,7 +11,8 @@ from types import ModuleType
 
 if "t" in getattr(sys, "abiflags", ""):
     raise ImportError(
-        "taeda relies on Python's global interpreter lock, and this Python is a free-threaded build, which has none: "
+        "taeda relies on Python's global interpreter lock, and this Python is a free-threaded "
+        "build, which has none: "
         f"use the ordinary build of Python {sys.version_info[0]}.{sys.version_info[1]}"
     )
 

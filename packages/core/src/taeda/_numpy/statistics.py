@@ -11,7 +11,9 @@ __all__ = ["_histogramdd"]
 
 
 def _place(x: Tensor, edges: Tensor) -> Tensor:
-    """The bin of every element, -1 or beyond the last for what lies outside; the last edge belongs to its bin."""
+    """The bin of every element, -1 or beyond the last for what lies outside; the last edge belongs
+    to its bin.
+    """
     place = taeda.searchsorted(edges, x, right=True) - 1
     return taeda.where(x == edges[-1], edges.numel() - 2, place)
 

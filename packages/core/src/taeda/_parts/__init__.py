@@ -100,7 +100,9 @@ def lazy_attributes(
 
 
 class _Hint:
-    """The last finder: reached when no other knows the module; no `name=`, or `from taeda import nn` drops the text."""
+    """The last finder: reached when no other knows the module; no `name=`, or
+    `from taeda import nn` drops the text.
+    """
 
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> None:

@@ -1,7 +1,9 @@
-"""How a part that is not installed is to be had, here: from where this core came from, and from no package index.
+"""How a part that is not installed is to be had, here: from where this core came from, and from no
+package index.
 
-The names of these distributions are not published yet. Whoever is told to fetch one from an index would get what a stranger
-put there, so the advice names a checkout, a repository or a folder of wheels, and with it every sibling that is missing too.
+The names of these distributions are not published yet. Whoever is told to fetch one from an index
+would get what a stranger put there, so the advice names a checkout, a repository or a folder of
+wheels, and with it every sibling that is missing too.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def missing(name: str) -> bool:
 
 
 def origin() -> tuple[str, str]:
-    """Where this core came from: ("checkout", its root), ("repository", its URL and commit) or ("wheels", folder or "")."""
+    """Where this core came from: ("checkout", its root), ("repository", its URL and commit) or
+    ("wheels", folder or "").
+    """
     for root in _checkouts():
         if os.path.isfile(os.path.join(root, "packages", "autograd", "pyproject.toml")):
             return "checkout", root
@@ -82,7 +86,9 @@ def _checkouts() -> Iterator[str]:
 
 
 def _direct_url() -> dict[str, Any]:
-    """What pip wrote down about the source of taeda-core; nothing if it came by name, or by the import path alone."""
+    """What pip wrote down about the source of taeda-core; nothing if it came by name, or by the
+    import path alone.
+    """
     try:
         text = metadata.distribution("taeda-core").read_text("direct_url.json")
     except metadata.PackageNotFoundError:

@@ -1,14 +1,18 @@
 """Packages whose own code runs when one of their attributes is first asked for.
 
-A module waits for its packages before it is imported, and a package imports its modules: two threads that begin at the two
-ends wait for each other, and Python then shows one of them a module that is half filled. So importing a package runs nothing
-here, and nobody waits for it. Its code runs under a lock of its own when somebody asks for a name; others who ask meanwhile
-wait for all of it. A module that is being imported itself holds a lock that the package may want: it gets modules of the
-package at once, and waits for other names only, which the imports of this project allow since they have no cycle.
+A module waits for its packages before it is imported, and a package imports its modules: two
+threads that begin at the two ends wait for each other, and Python then shows one of them a module
+that is half filled. So importing a package runs nothing here, and nobody waits for it. Its code
+runs under a lock of its own when somebody asks for a name; others who ask meanwhile wait for all of
+it. A module that is being imported itself holds a lock that the package may want: it gets modules
+of the package at once, and waits for other names only, which the imports of this project allow
+since they have no cycle.
 
-`taeda` itself is created by `begin`, before Python shows it to other threads (`csrc/package/package.c`). So whoever imports a part
-finds all folders of parts, and the finder below, whose loader lets that thread wait until the code of `taeda` has run. That code
-imports private modules only, and nobody waits who imports one of those: a thread that waits holds no lock that it could want.
+`taeda` itself is created by `begin`, before Python shows it to other threads
+(`csrc/package/package.c`). So whoever imports a part finds all folders of parts, and the finder
+below, whose loader lets that thread wait until the code of `taeda` has run. That code imports
+private modules only, and nobody waits who imports one of those: a thread that waits holds no lock
+that it could want.
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ NEIGHBOURS = frozenset({"einops._backends", "matplotlib.units"})
 
 # what the import system and those who look through all modules ask for, which needs no code to have run
 _MACHINERY = frozenset(
-    {"__name__", "__spec__", "__path__", "__file__", "__loader__", "__package__", "__cached__", "__class__", "__warningregistry__"}
+    {"__name__", "__spec__", "__path__", "__file__", "__loader__", "__package__", "__cached__",
+        "__class__", "__warningregistry__"}
 )  # fmt: skip
 
 _here = _local()  # .loading: how many modules of ours this thread is importing
@@ -101,7 +106,9 @@ def _module(package: str, name: str) -> ModuleType | None:
 
 
 def _finish(package: _Package, run: _Run) -> None:
-    """Run the code of the package, or wait until another thread has. An exception leaves it to the next who asks."""
+    """Run the code of the package, or wait until another thread has.
+    An exception leaves it to the next who asks.
+    """
     with run.lock:
         if type(package) is not _Package:
             return
@@ -198,7 +205,9 @@ class _First(SourceFileLoader):
 
 
 def begin(spec: ModuleSpec) -> ModuleType:
-    """The module `taeda`, empty, where all is ready for other threads; Python's loader of compiled modules asks for it."""
+    """The module `taeda`, empty, where all is ready for other threads; Python's loader of compiled
+    modules asks for it.
+    """
     _run_source(spec)
     install_packages()
     return ModuleType(spec.name)

@@ -11,16 +11,20 @@ __all__ = ["KINDS", "Casts", "dtype_named", "listing"]
 
 #: methods that convert, with the names of the old classes
 KINDS = {
-    "bfloat16": ("bfloat16", "BFloat16"), "bool": ("bool", "Bool"), "byte": ("uint8", "Byte"), "char": ("int8", "Char"),
+    "bfloat16": ("bfloat16", "BFloat16"), "bool": ("bool", "Bool"), "byte": ("uint8", "Byte"),
+    "char": ("int8", "Char"),
     "complex_double": ("complex128", "ComplexDouble"), "complex_float": ("complex64", "ComplexFloat"),
-    "double": ("float64", "Double"), "float": ("float32", "Float"), "half": ("float16", "Half"), "int": ("int32", "Int"),
+    "double": ("float64", "Double"), "float": ("float32", "Float"), "half": ("float16", "Half"),
+    "int": ("int32", "Int"),
     "long": ("int64", "Long"), "short": ("int16", "Short"),
 }  # fmt: skip
 _UNNAMED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 
 
 def dtype_named(kind: Any) -> Any:
-    """The dtype that a dtype or an old class name ("taeda.FloatStorage") stands for. ValueError for others."""
+    """The dtype that a dtype or an old class name ("taeda.FloatStorage") stands for.
+    ValueError for others.
+    """
     if isinstance(kind, _core.dtype):
         return kind
     word = str(kind).rpartition(".")[2].removesuffix("Storage")
@@ -67,7 +71,9 @@ class Casts:
         return bool(self._bytes.is_pinned())
 
     def pin_memory(self, device: Any = "cuda") -> Any:
-        """The bytes in page-locked memory; the storage itself if it lies there already. RuntimeError without an accelerator."""
+        """The bytes in page-locked memory; the storage itself if it lies there already.
+        RuntimeError without an accelerator.
+        """
         return self if self.is_pinned() else self._placed(self._bytes.pin_memory())
 
     def cpu(self) -> Any:

@@ -1,17 +1,19 @@
 """The process that removes files of shared memory once nobody holds them, however their holders ended.
 
-Run as a program with a listening socket as standard input and the beginning of its files' names as argument. Every process
-that holds such files is connected, and says in packets
+Run as a program with a listening socket as standard input and the beginning of its files' names as
+argument. Every process that holds such files is connected, and says in packets
 
     +name   I hold it            Fname   a message that speaks of it is under way
     -name   I hold it no longer  fname   such a message has arrived
     ?       answer, all before is done    !   I end in good order
 
-A process that is gone holds nothing. Messages of one that ended in good order stay under way; those of one that was killed
-are given up after a few seconds. When the last process is gone all is removed, and this program ends.
+A process that is gone holds nothing. Messages of one that ended in good order stay under way; those
+of one that was killed are given up after a few seconds. When the last process is gone all is
+removed, and this program ends.
 
-The socket has a name that every user of the machine can see and connect to. So a process of another user is turned away,
-no file is removed but those this program watches over, and one that says anything else is taken for gone.
+The socket has a name that every user of the machine can see and connect to. So a process of another
+user is turned away, no file is removed but those this program watches over, and one that says
+anything else is taken for gone.
 """
 
 from __future__ import annotations

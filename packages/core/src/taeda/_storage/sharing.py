@@ -1,8 +1,9 @@
 """Storages that other processes see: how their memory is made, and how it is found again.
 
-A segment is a memfd, which has no name and so cannot be left behind by a process that dies, or under the strategy
-"file_system" a file in /dev/shm, which a small process removes when nobody holds it any more. The bytes are written before they are mapped, and a memfd is sealed at its size:
-no store through the mapping can meet a page that the system does not have.
+A segment is a memfd, which has no name and so cannot be left behind by a process that dies, or
+under the strategy "file_system" a file in /dev/shm, which a small process removes when nobody holds
+it any more. The bytes are written before they are mapped, and a memfd is sealed at its size: no
+store through the mapping can meet a page that the system does not have.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ def new_shared(nbytes: int) -> Tensor:
 
 
 def reserved_file(nbytes: int) -> int:
-    """A descriptor of `nbytes` zero bytes without a name, all of them promised by the system; RuntimeError otherwise."""
+    """A descriptor of `nbytes` zero bytes without a name, all of them promised by the system;
+    RuntimeError otherwise.
+    """
     fd = _made(nbytes, _new_memfd)
     try:
         _reserve(fd, nbytes)
@@ -258,7 +261,8 @@ def from_file(filename: Any, shared: bool, nbytes: int) -> Tensor:
             _reserve(fd, nbytes)
         elif size < nbytes:
             raise RuntimeError(
-                f"cannot map {nbytes} bytes of {str(path)!r}: it has {size}, and only shared=True lengthens a file"
+                f"cannot map {nbytes} bytes of {str(path)!r}: it has {size}, and only shared=True "
+                "lengthens a file"
             )
         return _core.map_storage(fd, 0, nbytes, SHARED if shared else 0, str(path))
     except BaseException:
@@ -267,7 +271,9 @@ def from_file(filename: Any, shared: bool, nbytes: int) -> Tensor:
 
 
 def open_named(name: str, offset: int, nbytes: int) -> Tensor:
-    """The storage at a place in a file that another process shares; the one this process has already, if it has."""
+    """The storage at a place in a file that another process shares; the one this process has
+    already, if it has.
+    """
     fd = _open(Path(name), shared=True, create=False)
     try:
         return _core.map_storage(fd, offset, nbytes, SHARED | FIND, name)

@@ -1,4 +1,6 @@
-"""Storages with a dtype, kept for programs that still ask for them: TypedStorage and its old names, such as FloatStorage."""
+"""Storages with a dtype, kept for programs that still ask for them: TypedStorage and its old names,
+such as FloatStorage.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from .untyped import UntypedStorage
 __all__ = ["CLASSES", "TypedStorage"]
 
 # quantized elements are read and written as the integers that hold them
-_INTEGERS = {"quint8": "uint8", "qint8": "int8", "qint32": "int32", "quint4x2": "uint8", "quint2x4": "uint8"}  # fmt: skip
+_INTEGERS = {"quint8": "uint8", "qint8": "int8", "qint32": "int32", "quint4x2": "uint8",
+    "quint2x4": "uint8"}  # fmt: skip
 _NAMES = dict(KINDS.values()) | {
     "quint8": "QUInt8", "qint8": "QInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2", "quint2x4": "QUInt2x4",
 }  # fmt: skip
@@ -28,14 +31,16 @@ def _word(dtype: Any) -> str:
 class TypedStorage(Casts):
     """A storage seen as elements of one dtype.
 
-    `TypedStorage(3, dtype=...)` has three unset elements, `TypedStorage([1, 2], dtype=...)` those two,
-    `TypedStorage(wrap_storage=s, dtype=...)` the bytes of the UntypedStorage `s`. The dtype is the default one unless given.
+    `TypedStorage(3, dtype=...)` has three unset elements, `TypedStorage([1, 2], dtype=...)` those
+    two, `TypedStorage(wrap_storage=s, dtype=...)` the bytes of the UntypedStorage `s`. The dtype is
+    the default one unless given.
     """
 
     __module__ = "taeda.storage"
 
     def __init__(
-        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None, device: Any = None, _internal: bool = False
+        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None,
+        device: Any = None, _internal: bool = False
     ) -> None:  # fmt: skip
         if len(args) > (wrap_storage is None):
             raise RuntimeError(
@@ -158,7 +163,9 @@ class TypedStorage(Casts):
         return self
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """Without argument the old class name ("taeda.FloatStorage"); else the elements converted to that dtype."""
+        """Without argument the old class name ("taeda.FloatStorage"); else the elements converted
+        to that dtype.
+        """
         if dtype is None:
             return f"taeda.{self.pickle_storage_type()}"
         wanted = dtype_named(dtype)
@@ -172,7 +179,9 @@ class TypedStorage(Casts):
 
     @classmethod
     def from_buffer(cls, *args: Any, dtype: Any = None, **options: Any) -> TypedStorage:
-        """A copy of a bytes-like object; see UntypedStorage.from_buffer. `dtype` is the default one unless given."""
+        """A copy of a bytes-like object; see UntypedStorage.from_buffer.
+        `dtype` is the default one unless given.
+        """
         wanted = dtype or taeda.get_default_dtype()
         return TypedStorage(
             wrap_storage=UntypedStorage.from_buffer(*args, dtype=wanted, **options), dtype=wanted

@@ -135,7 +135,8 @@ class UntypedStorage(Casts):
 
     @classmethod
     def from_buffer(
-        cls, buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, *, dtype: Any = None
+        cls, buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, *,
+        dtype: Any = None
     ) -> UntypedStorage:  # fmt: skip
         """A copy of `count` elements of a bytes-like object, from byte `offset` on; all of it by default.
 
@@ -162,10 +163,11 @@ class UntypedStorage(Casts):
         return self._bytes.is_shared()
 
     def share_memory_(self) -> UntypedStorage:
-        """Move the bytes to where other processes can see them, with every tensor on them; returns the storage.
+        """Move the bytes to where other processes can see them, with every tensor on them; returns
+        the storage.
 
-        No change if they are shared already. A shared storage cannot be resized. RuntimeError if shared memory or
-        file descriptors are out.
+        No change if they are shared already. A shared storage cannot be resized. RuntimeError if
+        shared memory or file descriptors are out.
         """
         self._bytes.share_memory_()
         return self
@@ -181,8 +183,8 @@ class UntypedStorage(Casts):
     def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """The first `nbytes` bytes of a file, mapped.
 
-        `shared`: writes reach the file, which is created or lengthened if needed and stays when all is done; else
-        they stay private. RuntimeError if the file cannot be opened or is too short.
+        `shared`: writes reach the file, which is created or lengthened if needed and stays when all
+        is done; else they stay private. RuntimeError if the file cannot be opened or is too short.
         """
         from .sharing import from_file
 

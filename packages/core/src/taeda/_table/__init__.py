@@ -1,1 +1,3 @@
-"""The op table: one row per operation, the only place that knows what it is. Read at build time, never at import."""
+"""The op table: one row per operation, the only place that knows what it is.
+Read at build time, never at import.
+"""

@@ -1,7 +1,9 @@
-"""What `help` and `inspect.signature` say of an operation: written when core is built, from the rows of its name.
+"""What `help` and `inspect.signature` say of an operation: written when core is built, from the
+rows of its name.
 
-The text of a function begins with its call in Python's grammar, which Python itself reads (`__text_signature__`); then every
-overload with its types, the sentence of each, what the arguments mean where their names do not say it, and an example.
+The text of a function begins with its call in Python's grammar, which Python itself reads
+(`__text_signature__`); then every overload with its types, the sentence of each, what the arguments
+mean where their names do not say it, and an example.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from ._schema import Argument
 
 __all__ = ["text"]
 
-_TYPES = {"Scalar": "number", "ScalarType": "dtype", "Layout": "layout", "Device": "device", "MemoryFormat": "memory_format",
+_TYPES = {"Scalar": "number", "ScalarType": "dtype", "Layout": "layout", "Device": "device",
+          "MemoryFormat": "memory_format",
           "SymInt": "int"}  # fmt: skip
 
 #: arguments whose meaning is the same wherever they stand
@@ -134,7 +137,9 @@ class _Call:
         self.factory = "factory" in row.tags
 
     def parameters(self) -> list[tuple[str, str, str | None]]:
-        """(name, kind, default), where the kind is "", "*" for those that take the rest, or "k" for keywords alone."""
+        """(name, kind, default), where the kind is "", "*" for those that take the rest, or "k" for
+        keywords alone.
+        """
         found: list[tuple[str, str, str | None]] = []
         keyword = False
         for argument in self.arguments:
@@ -216,7 +221,9 @@ def _result(row: Row) -> str:
 
 
 def _merged(calls: list[_Call]) -> str:
-    """One signature for all overloads: what they share in its place; `*args` where their arguments differ in one place."""
+    """One signature for all overloads: what they share in its place; `*args` where their arguments
+    differ in one place.
+    """
     lists = [call.parameters() for call in calls]
     head = ["$self"] if calls[0].has_self else []
     positional = [[p for p in found if p[1] != "k"] for found in lists]

@@ -26,7 +26,8 @@ MEMORY_FORMATS = {
     "channels_last_3d": 3,
 }
 TAGS = {"factory": "TD_F_FACTORY", "keep_conj": "TD_F_KEEP_CONJ",
-        "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART", "slices": "TD_F_SLICES",
+        "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS",
+        "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART", "slices": "TD_F_SLICES",
         "detaches": "TD_F_DETACHES"}  # fmt: skip
 
 
@@ -39,7 +40,9 @@ def rows() -> list[Row]:
 
 
 def generate(out_dir: Path) -> list[Path]:
-    """Write `ops.gen.c` and `entries.gen.h`; return the C files to compile. Files keep their time if unchanged."""
+    """Write `ops.gen.c` and `entries.gen.h`; return the C files to compile.
+    Files keep their time if unchanged.
+    """
     groups = _groups(rows())
     out_dir.mkdir(parents=True, exist_ok=True)
     _write(out_dir / "ops.gen.c", _schemas_text(rows(), groups))
@@ -166,7 +169,10 @@ def _schema_entry(index: int, row: Row) -> str:
 
 def _schemas_text(table: list[Row], groups: dict) -> str:
     out = [
-        '/* generated from the op table */\n#include <math.h>\n#include "object/schema.h"\n#include "ops/pointwise/pointwise.h"\n\n'
+        (
+            "/* generated from the op table */\n#include <math.h>\n#include "
+            '"object/schema.h"\n#include "ops/pointwise/pointwise.h"\n\n'
+        )
     ]
     targets = sorted({f"td_op_{r.target}" for r in table if r.kind == "c"} | {"td_op_pointwise"})
     out += [f"td_status {t}(td_call *call);\n" for t in targets]
@@ -205,7 +211,8 @@ def _schemas_text(table: list[Row], groups: dict) -> str:
         if inplace:
             function = function and len(members[0].schema.arguments) > 0
         out.append(
-            f"    {{{_string(name)}, {_string(namespace)}, {_string(members[0].doc)}, group_{g}, {len(members)}, "
+            f"    {{{_string(name)}, {_string(namespace)}, {_string(members[0].doc)}, group_{g}, "
+            f"{len(members)}, "
             f"{int(function)}, {int(method)}, {int(inplace)}}},\n"
         )
     out.append(f"}};\nconst int td_function_count = {len(groups)};\n")
@@ -213,7 +220,9 @@ def _schemas_text(table: list[Row], groups: dict) -> str:
 
 
 def _entries_text(groups: dict) -> str:
-    """A C entry point per Python name: what METH_FASTCALL needs to know which op it is, and what help says of it."""
+    """A C entry point per Python name: what METH_FASTCALL needs to know which op it is, and what
+    help says of it.
+    """
     out = ["/* generated from the op table; included once by dispatch.c */\n"]
     out += [f"TD_ENTRY({g})\n" for g in range(len(groups))]
     out.append("static const td_entry td_entries[] = {\n")
@@ -236,7 +245,10 @@ def _loops_text(kernels: Path) -> str:
         }
     )
     out = [
-        '/* generated from the kernel files */\n#include <stddef.h>\n#include "runtime/cpu.h"\n#include "runtime/loops.h"\n\n'
+        (
+            "/* generated from the kernel files */\n#include <stddef.h>\n#include "
+            '"runtime/cpu.h"\n#include "runtime/loops.h"\n\n'
+        )
     ]
     for isa in ("generic", "avx2", "avx512"):
         if isa == "avx2":
@@ -246,7 +258,8 @@ def _loops_text(kernels: Path) -> str:
         out.append(f"static const td_loop_entry *const {isa}_tables[] = {{{listed}NULL}};\n")
     out.append("#endif\n\nconst td_loop_entry *const *td_loop_tables(void)\n{\n#ifdef __x86_64__\n")
     out.append(
-        "    if (td_isa() == TD_ISA_AVX512) return avx512_tables;\n    if (td_isa() == TD_ISA_AVX2) return avx2_tables;\n#endif\n"
+        "    if (td_isa() == TD_ISA_AVX512) return avx512_tables;\n    if (td_isa() == "
+        "TD_ISA_AVX2) return avx2_tables;\n#endif\n"
     )
     out.append("    return generic_tables;\n}\n")
     return "".join(out)

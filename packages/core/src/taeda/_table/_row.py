@@ -3,20 +3,25 @@
     op("exp(Tensor self) -> Tensor", pointwise="float", variants="function method inplace out",
        doc="Raise e to each element.")
 
-A row says where its implementation is: `pointwise` (elementwise loops found by name), `c` (the C function td_op_<c>),
-`python` (a function in taeda/_numpy/<family>.py), or `composite` (taeda/_composite/<family>.py, written in other ops).
-`loop` names the loops where they have another name than the row; `check` what a pointwise row refuses before it computes, or
-where its dtypes leave the common rule: td_row_check_<check> of csrc/ops/pointwise/checks.c.
+A row says where its implementation is: `pointwise` (elementwise loops found by name), `c` (the C
+function td_op_<c>), `python` (a function in taeda/_numpy/<family>.py), or `composite`
+(taeda/_composite/<family>.py, written in other ops). `loop` names the loops where they have another
+name than the row; `check` what a pointwise row refuses before it computes, or where its dtypes
+leave the common rule: td_row_check_<check> of csrc/ops/pointwise/checks.c.
 
-What a row says of the operation holds for who transforms programs, and `tests/_table/test_columns.py` proves it by calls:
+What a row says of the operation holds for who transforms programs, and
+`tests/_table/test_columns.py` proves it by calls:
 
-- the schema: `Tensor(a!)` is written, a result `Tensor(a)` may share the memory of the argument `Tensor(a)` (a call may also copy);
+- the schema: `Tensor(a!)` is written, a result `Tensor(a)` may share the memory of the argument
+  `Tensor(a)` (a call may also copy);
 - `random`: calls may draw from a generator; no other row does;
-- `reads_value`: the shape of the result, or whether there is one, depends on elements, so that a tensor without values is refused:
-  "always", or "sometimes", for some arguments;
-- `autocast`: on the cpu the row computes in the "lower" type, in "float32", or in the widest type of its arguments ("promote"); "" takes what
-  it is given, and a composite hands it on to the operations it is written in;
-- `since`: the number of the operator set (`OPSET`) in which the row got its present meaning. A row whose meaning changes gets the next.
+- `reads_value`: the shape of the result, or whether there is one, depends on elements, so that a
+  tensor without values is refused: "always", or "sometimes", for some arguments;
+- `autocast`: on the cpu the row computes in the "lower" type, in "float32", or in the widest type
+  of its arguments ("promote"); "" takes what it is given, and a composite hands it on to the
+  operations it is written in;
+- `since`: the number of the operator set (`OPSET`) in which the row got its present meaning. A row
+  whose meaning changes gets the next.
 """
 
 from __future__ import annotations

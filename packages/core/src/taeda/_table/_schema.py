@@ -52,7 +52,9 @@ class Argument:
 
 @dataclass(frozen=True)
 class Return:
-    """One result; `alias` names the argument set whose memory it shares, `mutated` says it is that argument."""
+    """One result; `alias` names the argument set whose memory it shares, `mutated` says it is that
+    argument.
+    """
 
     base: str
     name: str = ""

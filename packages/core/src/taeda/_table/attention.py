@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from ._row import op
 
-op("scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, "
-   "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor", composite=True, variants="function",
+op("scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+   "float dropout_p=0.0, "
+   "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor", composite=True,
+   variants="function",
    namespace="nn", autocast="lower", doc="softmax(scale * query @ key.T + mask) @ value for every head.")
 op("_fused_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float scale) "
-   "-> (Tensor output, Tensor logsumexp)", c="_fused_attention", device="any", variants="function", namespace="nn",
+   "-> (Tensor output, Tensor logsumexp)", c="_fused_attention", device="any", variants="function",
+   namespace="nn",
    doc="Attention of float32 heads without a matrix of weights in memory.")
-op("_fused_attention_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor output, "
-   "Tensor logsumexp, bool is_causal, float scale) -> (Tensor, Tensor, Tensor)", c="_fused_attention_backward", device="any",
-   variants="function", namespace="nn", doc="Gradients of fused attention with respect to query, key and value.")
+op("_fused_attention_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor? "
+   "attn_mask, Tensor output, "
+   "Tensor logsumexp, bool is_causal, float scale) -> (Tensor, Tensor, Tensor)",
+   c="_fused_attention_backward", device="any",
+   variants="function", namespace="nn", doc="Gradients of fused attention with respect to query, "
+       "key and value.")

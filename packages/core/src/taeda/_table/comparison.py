@@ -9,5 +9,7 @@ op(f"allclose(Tensor self, Tensor other, {TOLERANCES}) -> bool", composite=True,
    doc="Is every element close? See isclose.")  # fmt: skip
 op("equal(Tensor self, Tensor other) -> bool", composite=True, reads_value="always",
    doc="Have both the same shape and the same elements?")  # fmt: skip
-op("_local_scalar_dense(Tensor self) -> Scalar", python=True, device="any", variants="function", reads_value="always",
-   doc="The one element as a Python number: item() of a tensor whose type has a `__torch_dispatch__`.")  # fmt: skip
+op("_local_scalar_dense(Tensor self) -> Scalar", python=True, device="any", variants="function",
+   reads_value="always",
+   doc="The one element as a Python number: item() of a tensor whose type has a "
+       "`__torch_dispatch__`.")  # fmt: skip

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from ._row import op
 
-op("cdist(Tensor x1, Tensor x2, float p=2, str? compute_mode=None) -> Tensor", composite=True, variants="function",
-   autocast="float32", doc="The p-norm of the difference of every row of x1 and every row of x2; dimensions before the last two broadcast.")
+op("cdist(Tensor x1, Tensor x2, float p=2, str? compute_mode=None) -> Tensor", composite=True,
+   variants="function",
+   autocast="float32", doc="The p-norm of the difference of every row of x1 and every row of x2; "
+                           "dimensions before the last two broadcast.")
 op("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", python=True, device="any", variants="function",
    doc="cdist for p = 2 without a tensor of differences: squares and one product.")
-op("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", composite=True, variants="function method inplace out",
+op("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", composite=True,
+   variants="function method inplace out",
    doc="Slices along a dimension, scaled down where their p-norm exceeds maxnorm.")

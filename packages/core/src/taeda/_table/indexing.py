@@ -76,7 +76,8 @@ op(
     doc="Add src where the indices say; duplicates add up.",
 )
 op(
-    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+    "include_self=True) -> Tensor",
     c="scatter_reduce",
     device="any",
     **IN_PLACE,
@@ -123,7 +124,8 @@ op(
     doc="Write a 0-dim tensor into slices of a dimension.",
 )
 op(
-    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+    "include_self=True) -> Tensor",
     c="index_reduce",
     device="any",
     **IN_PLACE,
@@ -242,7 +244,8 @@ op(
 
 # ---- embedding ----
 op(
-    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
+    "bool sparse=False) -> Tensor",
     c="embedding",
     device="any",
     variants="function",
@@ -287,7 +290,8 @@ op(
     doc="A copy with a diagonal replaced.",
 )
 op(
-    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? "
+    "storage_offset=None) -> Tensor",
     c="as_strided_scatter",
     device="any",
     variants="function method out",
@@ -304,7 +308,8 @@ op(
     doc="Gradient of select.",
 )
 op(
-    "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int step) -> Tensor",
+    "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int "
+    "step) -> Tensor",
     c="slice_backward",
     device="any",
     variants="function",
@@ -328,7 +333,8 @@ op(
     doc="Gradient of unfold.",
 )
 op(
-    "as_strided_backward(Tensor grad_output, int[] input_sizes, int[] input_strides, int input_offset, int[] size,"
+    "as_strided_backward(Tensor grad_output, int[] input_sizes, int[] input_strides, int "
+    "input_offset, int[] size,"
     " int[] stride, int offset) -> Tensor",
     c="as_strided_backward",
     device="any",

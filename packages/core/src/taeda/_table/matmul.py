@@ -17,18 +17,26 @@ op("matmul(Tensor self, Tensor other) -> Tensor", c="matmul", device="any", vari
    autocast="lower", doc="Product of matrices or vectors; dimensions before the last two broadcast.")
 op("_int_mm(Tensor self, Tensor mat2) -> Tensor", c="int_mm", device="any", variants="function out",
    doc="The product of two int8 matrices, in int32.")
-op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", device="any", variants="function out", namespace="nn",
+op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", device="any",
+   variants="function out", namespace="nn",
    autocast="lower", doc="input @ weight.T + bias, for any number of leading dimensions.")
-op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmm", device="any",
-   variants="function method inplace out", autocast="lower", doc="beta * self + alpha * (mat1 @ mat2); self is not read if beta is 0.")
-op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmv", device="any",
-   variants="function method inplace out", doc="beta * self + alpha * (mat @ vec); self is not read if beta is 0.")
-op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="baddbmm", device="any",
+op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+   c="addmm", device="any",
+   variants="function method inplace out", autocast="lower",
+   doc="beta * self + alpha * (mat1 @ mat2); self is not read if beta is 0.")
+op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+   c="addmv", device="any",
+   variants="function method inplace out",
+   doc="beta * self + alpha * (mat @ vec); self is not read if beta is 0.")
+op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+   c="baddbmm", device="any",
    variants="function method inplace out", autocast="lower", doc="beta * self + alpha * bmm(batch1, batch2).")
 
 # ---- written in other operations ----
-op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", composite=True,
-   variants="function method inplace out", autocast="lower", doc="beta * self + alpha * the sum of all products of a batch.")
+op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+   composite=True,
+   variants="function method inplace out", autocast="lower",
+   doc="beta * self + alpha * the sum of all products of a batch.")
 op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", composite=True,
    variants="function method inplace out", doc="beta * self + alpha * outer(vec1, vec2).")
 op("outer(Tensor self, Tensor vec2) -> Tensor", composite=True, variants="function method out", aliases="ger",

@@ -8,30 +8,38 @@ SCALING = "Tensor? grad_scale=None, Tensor? found_inf=None"
 
 
 def step(schema: str, doc: str) -> None:
-    """A row that steps all parameters; gradients are divided by grad_scale in place, found_inf leaves the step out."""
+    """A row that steps all parameters; gradients are divided by grad_scale in place, found_inf
+    leaves the step out.
+    """
     op(schema, c=schema.split("(", 1)[0], device="any", variants="function", reads_value="sometimes", doc=doc)
 
 
-step("_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay,"
-     f" float momentum, float lr, float dampening, bool nesterov, bool maximize, bool is_first_step, {SCALING}) -> ()",
+step("_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, "
+     "float weight_decay,"
+     " float momentum, float lr, float dampening, bool nesterov, bool maximize, bool "
+     f"is_first_step, {SCALING}) -> ()",
      "One step of stochastic gradient descent for all parameters.")
 ADAM = ("(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs,"
-        " Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay,"
+        " Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float "
+        "beta2, float weight_decay,"
         f" float eps, bool amsgrad, bool maximize, {SCALING}) -> ()")  # fmt: skip
 step(f"_fused_adam_{ADAM}", "One step of Adam for all parameters; the counters already count it.")
 step(f"_fused_adamw_{ADAM}", "One step of Adam with decoupled weight decay for all parameters.")
-step("_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor[] state_steps, *, float lr,"
+step("_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor[] "
+     "state_steps, *, float lr,"
      f" float lr_decay, float weight_decay, float eps, bool maximize, {SCALING}) -> ()",
      "One step of Adagrad for all parameters.")
 
 # ---- norms ----
 op("_global_norm(Tensor[] self, float p=2) -> Tensor", c="_global_norm", device="any", variants="function",
    doc="The p-norm of all elements of all tensors.")
-op("_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]", c="_foreach_norm", device="any",
+op("_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+   c="_foreach_norm", device="any",
    variants="function", doc="The p-norm of each tensor.")
 
 # ---- one operation on every tensor ----
-op("_flat_number_(Tensor(a!)[] self, float number, str operation) -> ()", c="_flat_number_", device="any", variants="function",
+op("_flat_number_(Tensor(a!)[] self, float number, str operation) -> ()", c="_flat_number_",
+   device="any", variants="function",
    doc="Multiply ('mul'), divide ('div') or add ('add') one number, in every floating-point tensor.")
 
 
@@ -45,15 +53,18 @@ for _name in "_foreach_add _foreach_sub _foreach_mul _foreach_div _foreach_pow".
     _alpha = ", *, Scalar alpha=1" if _word in ("add", "sub") else ""
     _doc = f"{_word} on every tensor."
     foreach(f"{_name}_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", f"{_doc[:-1]}, in place.")
-    foreach(f"{_name}_.List(Tensor(a!)[] self, Tensor[] other{_alpha}) -> ()", f"{_word} pair by pair, in place.")
+    foreach(f"{_name}_.List(Tensor(a!)[] self, Tensor[] other{_alpha}) -> ()",
+            f"{_word} pair by pair, in place.")
     foreach(f"{_name}_.ScalarList(Tensor(a!)[] self, float[] scalars) -> ()",
             f"{_word} of each tensor and its number, in place.")
     foreach(f"{_name}.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", _doc)
     foreach(f"{_name}.List(Tensor[] self, Tensor[] other{_alpha}) -> Tensor[]", f"{_word} pair by pair.")
-    foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]", f"{_word} of each tensor and its number.")
+    foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]",
+            f"{_word} of each tensor and its number.")
 for _name in "_foreach_add _foreach_mul _foreach_div".split():
     _word = _name.removeprefix("_foreach_")
-    foreach(f"{_name}_.Tensor(Tensor(a!)[] self, Tensor other) -> ()", f"{_word} with one 0-dim tensor, in place.")
+    foreach(f"{_name}_.Tensor(Tensor(a!)[] self, Tensor other) -> ()",
+            f"{_word} with one 0-dim tensor, in place.")
     foreach(f"{_name}.Tensor(Tensor[] self, Tensor other) -> Tensor[]", f"{_word} with one 0-dim tensor.")
 _UNARY = """
     _foreach_abs _foreach_acos _foreach_asin _foreach_atan _foreach_ceil _foreach_cos _foreach_cosh _foreach_erf _foreach_erfc
@@ -69,12 +80,18 @@ for _name in _UNARY.split():
 for _name in "_foreach_addcmul _foreach_addcdiv".split():
     _word = _name.removeprefix("_foreach_")
     _lists = "Tensor[] tensor1, Tensor[] tensor2"
-    foreach(f"{_name}_.Scalar(Tensor(a!)[] self, {_lists}, Scalar value=1) -> ()", f"{_word} triple by triple, in place.")
+    foreach(f"{_name}_.Scalar(Tensor(a!)[] self, {_lists}, Scalar value=1) -> ()",
+            f"{_word} triple by triple, in place.")
     foreach(f"{_name}_.ScalarList(Tensor(a!)[] self, {_lists}, float[] scalars) -> ()",
             f"{_word} triple by triple with a number each, in place.")
-    foreach(f"{_name}.Scalar(Tensor[] self, {_lists}, Scalar value=1) -> Tensor[]", f"{_word} triple by triple.")
-foreach("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", "The larger ones pair by pair, in place.")
+    foreach(f"{_name}.Scalar(Tensor[] self, {_lists}, Scalar value=1) -> Tensor[]",
+            f"{_word} triple by triple.")
+foreach("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()",
+        "The larger ones pair by pair, in place.")
 foreach("_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", "The larger ones pair by pair.")
-foreach("_foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()", "Move towards other tensors, in place.")
-foreach("_foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]", "Between pairs of tensors.")
-foreach("_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()", "Copy pair by pair.")
+foreach("_foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()",
+        "Move towards other tensors, in place.")
+foreach("_foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]",
+        "Between pairs of tensors.")
+foreach("_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()",
+        "Copy pair by pair.")

@@ -47,7 +47,8 @@ for _n in (1, 2, 3):
         doc="The average of each window.",
     )
     op(
-        f"avg_pool{_n}d_backward(Tensor grad_output, Tensor self, int[{_n}] kernel_size, {_avg}{_divisor}) -> Tensor",
+        f"avg_pool{_n}d_backward(Tensor grad_output, Tensor self, int[{_n}] kernel_size, "
+        f"{_avg}{_divisor}) -> Tensor",
         c=f"avg_pool{_n}d_backward",
         device="any",
         variants="function",
@@ -123,7 +124,8 @@ def upsample(name: str, n: int, align: str, doc: str, device: str = "") -> None:
         doc=doc,
     )
     op(
-        f"{name}_backward(Tensor grad_output, int[{n}] output_size, int[{n + 2}] input_size, {align}{_SCALES[n]}) -> Tensor",
+        f"{name}_backward(Tensor grad_output, int[{n}] output_size, int[{n + 2}] input_size, "
+        f"{align}{_SCALES[n]}) -> Tensor",
         c=f"{name}_backward",
         device=device,
         variants="function",
@@ -132,8 +134,10 @@ def upsample(name: str, n: int, align: str, doc: str, device: str = "") -> None:
     )
 
 
-for _name, _n in (("upsample_linear1d", 1), ("upsample_bilinear2d", 2), ("upsample_trilinear3d", 3), ("upsample_bicubic2d", 2),
-                  ("_upsample_bilinear2d_aa", 2), ("_upsample_bicubic2d_aa", 2), ("_upsample_lanczos2d_aa", 2)):  # fmt: skip
+for _name, _n in (("upsample_linear1d", 1), ("upsample_bilinear2d", 2), ("upsample_trilinear3d", 3),
+                  ("upsample_bicubic2d", 2),
+                  ("_upsample_bilinear2d_aa", 2), ("_upsample_bicubic2d_aa", 2),
+                  ("_upsample_lanczos2d_aa", 2)):  # fmt: skip
     upsample(_name, _n, "bool align_corners, ", "Another size by weighted sums of neighbours.", "any")
 for _n in (1, 2, 3):
     upsample(f"upsample_nearest{_n}d", _n, "", "Another size by the nearest neighbour.", "any")
@@ -151,7 +155,8 @@ op(
     c="_grid_sample",
     variants="function",
     namespace="nn",
-    doc="Values between pixels, of float32 or float64: nn.functional.grid_sample where no gradient is wanted.",
+    doc="Values between pixels, of float32 or float64: nn.functional.grid_sample where no gradient "
+        "is wanted.",
 )
 
 # ---- windows as columns, channels as pixels ----
@@ -164,7 +169,8 @@ op(
     doc="Windows of images as columns.",
 )
 op(
-    "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
+    "int[2] stride) -> Tensor",
     c="col2im", device="any",
     variants="function",
     namespace="nn",

@@ -10,31 +10,43 @@ SPECIAL = {"variants": "function out", "namespace": "special"}
 op("i0(Tensor self) -> Tensor", pointwise="float", cost=30.0, variants="function method inplace out",
    doc="Modified Bessel function of the first kind and order 0.")
 for _name, _doc in (
-    ("i0e", "i0(x) exp(-|x|)."), ("i1", "Modified Bessel function of the first kind and order 1."), ("i1e", "i1(x) exp(-|x|)."),
-    ("bessel_j0", "Bessel function of the first kind and order 0."), ("bessel_j1", "Bessel function of the first kind and order 1."),
-    ("bessel_y0", "Bessel function of the second kind and order 0."), ("bessel_y1", "Bessel function of the second kind and order 1."),
+    ("i0e", "i0(x) exp(-|x|)."), ("i1", "Modified Bessel function of the first kind and order 1."),
+    ("i1e", "i1(x) exp(-|x|)."),
+    ("bessel_j0", "Bessel function of the first kind and order 0."),
+    ("bessel_j1", "Bessel function of the first kind and order 1."),
+    ("bessel_y0", "Bessel function of the second kind and order 0."),
+    ("bessel_y1", "Bessel function of the second kind and order 1."),
     ("modified_bessel_k0", "Modified Bessel function of the second kind and order 0."),
     ("modified_bessel_k1", "Modified Bessel function of the second kind and order 1."),
-    ("scaled_modified_bessel_k0", "modified_bessel_k0(x) exp(x)."), ("scaled_modified_bessel_k1", "modified_bessel_k1(x) exp(x)."),
+    ("scaled_modified_bessel_k0", "modified_bessel_k0(x) exp(x)."),
+    ("scaled_modified_bessel_k1", "modified_bessel_k1(x) exp(x)."),
     ("spherical_bessel_j0", "sin(x) / x, 1 at zero."), ("airy_ai", "Airy's function Ai."),
 ):  # fmt: skip
     _input = "x" if "bessel" in _name or "airy" in _name else "self"
     op(f"{_name}(Tensor {_input}) -> Tensor", pointwise="float", cost=40.0, **SPECIAL, doc=_doc)
-for _name, _loop, _doc in (("modified_bessel_i0", "i0", "The same as i0."), ("modified_bessel_i1", "i1", "The same as i1.")):
+for _name, _loop, _doc in (("modified_bessel_i0", "i0", "The same as i0."),
+    ("modified_bessel_i1", "i1", "The same as i1.")):
     op(f"{_name}(Tensor self) -> Tensor", pointwise="float", loop=_loop, cost=30.0, **SPECIAL, doc=_doc)
 
 # ---- probability ----
 for _name, _doc in (
-    ("ndtr", "The share of a normal distribution below each element."), ("log_ndtr", "Logarithm of ndtr, exact far to the left."),
-    ("ndtri", "Inverse of ndtr."), ("erfcx", "exp(x^2) erfc(x)."), ("entr", "-x log(x); 0 at zero, -infinity below."),
+    ("ndtr", "The share of a normal distribution below each element."),
+    ("log_ndtr", "Logarithm of ndtr, exact far to the left."),
+    ("ndtri", "Inverse of ndtr."), ("erfcx", "exp(x^2) erfc(x)."),
+    ("entr", "-x log(x); 0 at zero, -infinity below."),
 ):  # fmt: skip
     op(f"{_name}(Tensor self) -> Tensor", pointwise="float", cost=20.0, **SPECIAL, doc=_doc)
-op("xlog1py(Tensor self, Tensor other) -> Tensor", pointwise="float", check="two_numbers", cost=2.0, numbers="self other", **SPECIAL,
+op("xlog1py(Tensor self, Tensor other) -> Tensor", pointwise="float", check="two_numbers", cost=2.0,
+   numbers="self other", **SPECIAL,
    doc="self times log1p of other; 0 where self is 0.")
-op("zeta(Tensor self, Tensor other) -> Tensor", pointwise="float", check="two_numbers", cost=100.0, numbers="self other", **SPECIAL,
+op("zeta(Tensor self, Tensor other) -> Tensor", pointwise="float", check="two_numbers", cost=100.0,
+   numbers="self other", **SPECIAL,
    doc="Hurwitz's zeta function: the sum of 1 / (other + k)^self over k = 0, 1, ...")
-for _name, _doc in (("igamma", "Regularised lower incomplete gamma function."), ("igammac", "1 - igamma, exact where that is small.")):
+for _name, _doc in (("igamma", "Regularised lower incomplete gamma function."),
+    ("igammac", "1 - igamma, exact where that is small.")):
     op(f"{_name}(Tensor self, Tensor other) -> Tensor", pointwise="float", cost=60.0, numbers="",
        variants="function method inplace out", doc=_doc)
-op("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", pointwise="float", cost=150.0, numbers="", variants="function",
-   doc="How samples of the gamma distribution of shapes `self` move with the shapes, their places among all samples kept.")
+op("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", pointwise="float", cost=150.0,
+   numbers="", variants="function",
+   doc="How samples of the gamma distribution of shapes `self` move with the shapes, their places "
+       "among all samples kept.")

@@ -1,4 +1,6 @@
-"""Views: the same memory under another shape. `reshape`, `flatten`, `ravel` and `contiguous` copy where no view exists."""
+"""Views: the same memory under another shape.
+`reshape`, `flatten`, `ravel` and `contiguous` copy where no view exists.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,9 @@ view("adjoint(Tensor(a) self) -> Tensor(a)", "Swap the last two dimensions and c
 
 
 def in_place(schema: str, doc: str, *, c: str = "", variants: str = "method") -> None:
-    """A row that gives a tensor the shape of one of its views; its elements, and so a base's history, stay as they are."""
+    """A row that gives a tensor the shape of one of its views; its elements, and so a base's
+    history, stay as they are.
+    """
     name = schema.split("(", 1)[0].split(".", 1)[0]
     op(schema, c=c or name, view=True, variants=variants, tags="keep_conj", device="any", doc=doc)
 
@@ -215,7 +219,8 @@ view(
 )
 # the tensor comes first: one of one element would pass for a number
 view(
-    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0)"
+    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+    "tensor_indices_or_sections, int dim=0)"
     " -> Tensor(a)[]",
     "Pieces; their number or positions stand in a tensor.",
     c="tensor_split_tensor",
@@ -337,7 +342,8 @@ for _n in (1, 2, 3):
     )
 
 # ---- copies in another order ----
-op("flip(Tensor self, int[] dims) -> Tensor", c="flip", device="any", doc="Reverse the order along dimensions.")
+op("flip(Tensor self, int[] dims) -> Tensor", c="flip", device="any",
+   doc="Reverse the order along dimensions.")
 op("fliplr(Tensor self) -> Tensor", composite=True, doc="Reverse the columns of a matrix.")
 op("flipud(Tensor self) -> Tensor", composite=True, doc="Reverse the rows.")
 op(
@@ -372,7 +378,8 @@ op(
     doc="Each index as often as it says.",
 )
 op(
-    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? "
+    "output_size=None) -> Tensor",
     composite=True,
     reads_value="sometimes",
     doc="Each element as often as its count.",

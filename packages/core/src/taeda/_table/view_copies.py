@@ -7,7 +7,8 @@ from ._row import op
 COPY = {"composite": True, "variants": "function out"}
 for _row, _doc in (
     ("alias_copy(Tensor self)", "A copy."),
-    ("as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None)", "as_strided, copied."),
+    ("as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None)",
+        "as_strided, copied."),
     ("detach_copy(Tensor self)", "A copy outside the graph."),
     ("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1)", "diagonal, copied."),
     ("expand_copy(Tensor self, int[] size, *, bool implicit=False)", "expand, copied."),
@@ -34,14 +35,19 @@ for _row, _doc in (
 ):  # fmt: skip
     op(f"{_row} -> Tensor[]", composite=True, variants="function", doc=_doc)
 for _row, _doc in (
-    ("split_with_sizes_copy.out(Tensor self, int[] split_sizes, int dim=0, *, Tensor(a!)[] out)", "split_with_sizes, copied."),
+    ("split_with_sizes_copy.out(Tensor self, int[] split_sizes, int dim=0, *, Tensor(a!)[] out)",
+        "split_with_sizes, copied."),
     ("unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out)", "unbind, copied."),
 ):  # fmt: skip
     op(f"{_row} -> ()", composite=True, variants="function", doc=f"{_doc[:-1]} into tensors that are given.")
-op("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor", composite=True, variants="function method out", doc="narrow, copied.")
+op("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor", composite=True,
+   variants="function method out", doc="narrow, copied.")
 
 # ---- parts that may be written in place under autograd, each a view by itself ----
-op("unsafe_chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite=True, doc="chunk, whose parts know nothing of each other.")
-op("unsafe_split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]", composite=True, doc="split, whose parts know nothing of each other.")
-op("unsafe_split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", composite=True,
+op("unsafe_chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite=True,
+   doc="chunk, whose parts know nothing of each other.")
+op("unsafe_split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]", composite=True,
+   doc="split, whose parts know nothing of each other.")
+op("unsafe_split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+   composite=True,
    doc="split_with_sizes, whose parts know nothing of each other.")

@@ -11,5 +11,6 @@ for _name, _more, _doc in (
     ("hamming_window", ", float alpha=0.54, float beta=0.46", "A cosine on a pedestal: alpha - beta cos."),
     ("kaiser_window", ", float beta=12.0", "Most of the energy in the main lobe, by Bessel's i0."),
 ):  # fmt: skip
-    op(f"{_name}(int window_length, bool periodic=True{_more}, *, {OPTIONS}) -> Tensor", composite=True, variants="function",
+    op(f"{_name}(int window_length, bool periodic=True{_more}, *, {OPTIONS}) -> Tensor",
+       composite=True, variants="function",
        tags="factory", doc=f"{_doc} Periodic ones leave out the last point of a window that is one longer.")

@@ -13,7 +13,8 @@ def _set_view_properties() -> None:
     functions = {**_core.functions[""], **_core.functions.get("attribute", {})}
     for name, op, doc in (
         ("T", "numpy_T", "Dimensions reversed."), ("mT", "mT", "The last two dimensions exchanged."),
-        ("H", "matrix_H", "Conjugate transpose of a matrix."), ("mH", "mH", "Conjugate transpose of the last two dimensions."),
+        ("H", "matrix_H", "Conjugate transpose of a matrix."),
+        ("mH", "mH", "Conjugate transpose of the last two dimensions."),
         ("real", "real", "Real part, a view."), ("imag", "imag", "Imaginary part, a view."),
     ):  # fmt: skip
         if op in functions:

@@ -1,7 +1,8 @@
 """`==`, `!=` and `/` of a tensor and an array of numpy.
 
-An array leaves its operators to a tensor (`__array_priority__`), and Python takes "nobody knows" for `==` as False: so
-a comparison has to be answered. Other operators of a tensor and an array come from numpy, where the tensor stands first.
+An array leaves its operators to a tensor (`__array_priority__`), and Python takes "nobody knows"
+for `==` as False: so a comparison has to be answered. Other operators of a tensor and an array come
+from numpy, where the tensor stands first.
 """
 
 from __future__ import annotations

@@ -10,8 +10,10 @@ from ._method import Tensor, method
 from .legacy_types import construct, tensor_type
 
 _CASTS = {
-    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64", "int": "int32",
-    "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128",
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16",
+    "long": "int64", "int": "int32",
+    "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64",
+    "cdouble": "complex128",
     "chalf": "complex32",
 }  # fmt: skip
 
@@ -57,20 +59,23 @@ def _parse_to(
 
 
 def _is_at(here: Any, wanted: Any) -> bool:
-    """Is a tensor on `here` where `wanted` asks it to be? A device without an ordinal means the first of its type."""
+    """Is a tensor on `here` where `wanted` asks it to be?
+    A device without an ordinal means the first of its type.
+    """
     return bool(here.type == wanted.type and (here.index or 0) == (wanted.index or 0))
 
 
 @method
 def to(
-    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, other: Any = None, non_blocking: bool = False,
+    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, other: Any = None,
+    non_blocking: bool = False,
     copy: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
     """The tensor with another dtype or on another device; itself if nothing changes and copy is False.
 
-    Forms: to(dtype), to(device, dtype=None), to(other). Differentiable across floating-point dtypes. With `non_blocking`
-    a copy from pinned memory to a device, or from a device, goes on after the call: whoever reads the result on the cpu
-    waits for the stream first.
+    Forms: to(dtype), to(device, dtype=None), to(other). Differentiable across floating-point
+    dtypes. With `non_blocking` a copy from pinned memory to a device, or from a device, goes on
+    after the call: whoever reads the result on the cpu waits for the stream first.
     """
     dtype, device, rest = _parse_to(args, dtype, device, other)
     if rest:  # to(..., non_blocking, copy)

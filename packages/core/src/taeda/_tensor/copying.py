@@ -14,7 +14,8 @@ from ._method import Tensor, method
 def __deepcopy__(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment. "
             "Use detach().clone() for a computed tensor."
         )
     if id(self) in memo:
@@ -23,7 +24,8 @@ def __deepcopy__(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         made = self.clone() if self._dispatches() else _copy_storage(self, memo)
     if self._dispatches() and type(made) is not type(self):
         raise RuntimeError(
-            f"deepcopy of a {type(self).__name__}: its clone() must be of the same type, got {type(made).__name__}. "
+            f"deepcopy of a {type(self).__name__}: its clone() must be of the same type, got "
+            f"{type(made).__name__}. "
             "Let __torch_dispatch__ answer aten.clone.default with it, or define __deepcopy__"
         )
     if type(self) is not type(made):

@@ -29,8 +29,8 @@ _NUMPY = {
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor on the memory of a numpy array: writes to one are seen in the other.
 
-    TypeError for what is no array, or for a dtype without a twin here; ValueError for negative strides, and for elements at
-    addresses that are no multiples of their size.
+    TypeError for what is no array, or for a dtype without a twin here; ValueError for negative
+    strides, and for elements at addresses that are no multiples of their size.
 
     >>> import numpy as np
     >>> from_numpy(np.arange(3)).tolist()
@@ -49,7 +49,8 @@ def _from_unusual(ndarray: Any) -> Tensor:
     name = _name_of(ndarray.dtype)
     if not ndarray.dtype.isnative:
         raise TypeError(
-            f"can't convert np.ndarray of type {ndarray.dtype}: its byte order is not the machine's. Convert it first: "
+            f"can't convert np.ndarray of type {ndarray.dtype}: its byte order is not the "
+            "machine's. Convert it first: "
             f"array.astype(array.dtype.newbyteorder('='))."
         )
     if not ndarray.flags.writeable:
@@ -82,8 +83,8 @@ def frombuffer(
 ) -> Tensor:
     """A 1-D tensor on the memory of an object with the buffer protocol.
 
-    `count` elements (-1: all) from `offset` bytes on. ValueError if the buffer is empty or too short or there is none,
-    RuntimeError if it has gaps.
+    `count` elements (-1: all) from `offset` bytes on. ValueError if the buffer is empty or too
+    short or there is none, RuntimeError if it has gaps.
 
     >>> frombuffer(bytearray(b"\\x01\\x00\\x02\\x00"), dtype=taeda.int16).tolist()
     [1, 2]
@@ -97,15 +98,18 @@ def frombuffer(
         raise ValueError(f"both buffer length ({view.nbytes}) and count ({count}) must not be 0")
     if not 0 <= offset < view.nbytes:
         raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({view.nbytes} bytes) minus 1"
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({view.nbytes} bytes) minus 1"
         )
     if count < 0 and (view.nbytes - offset) % size:
         raise ValueError(
-            f"buffer length ({view.nbytes - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})"
+            f"buffer length ({view.nbytes - offset} bytes) after offset ({offset} bytes) must be a "
+            f"multiple of element size ({size})"
         )
     if count > 0 and offset + count * size > view.nbytes:
         raise ValueError(
-            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({view.nbytes} bytes)"
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must "
+            f"not be greater than actual buffer length ({view.nbytes} bytes)"
         )
     stop = view.nbytes if count < 0 else offset + count * size
     made = _core.on_storage(
@@ -175,7 +179,9 @@ def _read(data: Any, dtype: Any) -> Tensor:
 
 
 def _of_array(data: Any) -> Tensor:
-    """An array or a scalar of numpy, in any byte order; shared if it can be written and its elements lie straight."""
+    """An array or a scalar of numpy, in any byte order; shared if it can be written and its
+    elements lie straight.
+    """
     import numpy as np
 
     array = np.asarray(data)
@@ -186,8 +192,9 @@ def _of_array(data: Any) -> Tensor:
 
 
 # ---- sequences that hold arrays, tensors or sequences other than lists ----
-# First every entry is brought to a form that is known, then all of them say which dtype they promote to, then they are
-# read in that dtype: a number is never rounded to a dtype that is not the result's.
+# First every entry is brought to a form that is known, then all of them say which dtype they
+# promote to, then they are read in that dtype: a number is never rounded to a dtype that is not the
+# result's.
 
 
 def _of_mixed(data: Any, dtype: Any) -> Tensor:
@@ -211,7 +218,9 @@ _MAX_DEPTH = 64
 
 
 def _known(item: Any) -> Any:
-    """Foreign arrays and sequences as arrays, tensors or lists; anything else as it is. TypeError for text."""
+    """Foreign arrays and sequences as arrays, tensors or lists; anything else as it is.
+    TypeError for text.
+    """
     if isinstance(item, (list, tuple, Tensor, int, float, complex)) or _is_numpy(item):
         return item
     if isinstance(item, (str, bytes)):
@@ -302,10 +311,11 @@ def tensor(
 ) -> Tensor:
     """A new leaf tensor with a copy of `data`: a number, nested sequences, an array or a tensor.
 
-    The dtype is what all leaves promote to. Numbers of Python count as bool, int64, the default float and the default
-    complex; scalars of numpy, arrays and tensors count as what they are. A tensor of one element in a list is a number.
-    ValueError for ragged sequences, TypeError for numbers beside sequences and for text, RuntimeError for what is no
-    data and for dtypes that do not promote.
+    The dtype is what all leaves promote to. Numbers of Python count as bool, int64, the default
+    float and the default complex; scalars of numpy, arrays and tensors count as what they are. A
+    tensor of one element in a list is a number. ValueError for ragged sequences, TypeError for
+    numbers beside sequences and for text, RuntimeError for what is no data and for dtypes that do
+    not promote.
 
     >>> tensor([[1, 2], [3, 4]]).shape
     taeda.Size([2, 2])
@@ -345,10 +355,12 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
-    """A tensor of `obj`: shares by default, copies with copy=True, ValueError with copy=False if it cannot share.
+    """A tensor of `obj`: shares by default, copies with copy=True, ValueError with copy=False if it
+    cannot share.
 
-    A tensor keeps its autograd history unless `requires_grad` is False. An object with `__dlpack__` or with numpy's
-    protocols is an array; any other buffer is read as elements of `dtype`, the default float if none is given.
+    A tensor keeps its autograd history unless `requires_grad` is False. An object with `__dlpack__`
+    or with numpy's protocols is an array; any other buffer is read as elements of `dtype`, the
+    default float if none is given.
 
     >>> asarray(bytearray(4), dtype=taeda.int16).tolist()
     [0, 0]
@@ -358,7 +370,8 @@ def asarray(
     shares = placed is made and not isinstance(obj, (list, tuple, int, float, complex))
     if copy is False and not shares:
         raise ValueError(
-            "can't alias the given object: it is no array or tensor of the wanted dtype and device; use copy=None"
+            "can't alias the given object: it is no array or tensor of the wanted dtype and "
+            "device; use copy=None"
         )
     if copy and shares:
         placed = placed.clone()

@@ -24,7 +24,8 @@ def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
 
     if type(self) is not Tensor and self._dispatches():
         raise RuntimeError(
-            f".numpy() is not supported for tensor subclasses whose operators run in __torch_dispatch__, got {type(self).__name__}. "
+            ".numpy() is not supported for tensor subclasses whose operators run in "
+            f"__torch_dispatch__, got {type(self).__name__}. "
             "Ask the tensors inside it"
         )
     if force:
@@ -35,15 +36,18 @@ def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
         )
     if self.is_conj():
         raise RuntimeError(
-            "Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead."
+            "Can't call numpy() on Tensor that has conjugate bit set. Use "
+            "tensor.resolve_conj().numpy() instead."
         )
     if self.is_neg():
         raise RuntimeError(
-            "Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead."
+            "Can't call numpy() on Tensor that has negative bit set. Use "
+            "tensor.resolve_neg().numpy() instead."
         )
     if self.device.type != "cpu":
         raise TypeError(
-            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
+            "the tensor to host memory first."
         )
     name = str(self.dtype).removeprefix("taeda.")
     if name.startswith(("bfloat", "float8")):
@@ -58,7 +62,9 @@ def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
 
 @method
 def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
-    """What numpy asks for: an array on this memory, or a copy. ValueError if `copy` is False and one is needed."""
+    """What numpy asks for: an array on this memory, or a copy.
+    ValueError if `copy` is False and one is needed.
+    """
     array = self.numpy()
     if dtype is None or array.dtype == dtype:
         return array.copy() if copy else array
@@ -98,7 +104,9 @@ def __dlpack__(
 
 @method
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
-    """Where the memory lies, in DLPack's numbers: (1, 0), the cpu. ValueError for a meta tensor, which has none."""
+    """Where the memory lies, in DLPack's numbers: (1, 0), the cpu.
+    ValueError for a meta tensor, which has none.
+    """
     from ..utils.dlpack import device_of
 
     return device_of(self)
@@ -110,7 +118,9 @@ Tensor.__dlpack_c_exchange_api__ = _core.dlpack_table()
 
 @method
 def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
-    """`taeda.array_api`: the functions of the array API standard. ValueError for a version of it that is not there."""
+    """`taeda.array_api`: the functions of the array API standard.
+    ValueError for a version of it that is not there.
+    """
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
         raise ValueError(f"__array_namespace__: version 2025.12 is there, got {api_version!r}")
     from .. import array_api

@@ -12,7 +12,8 @@ else:
     Tensor, dtype = _core.Tensor, _core.dtype
 
 __all__ = [
-    "can_cast", "finfo", "iinfo", "is_complex", "is_conj", "is_floating_point", "is_inference", "is_neg", "is_nonzero", "is_signed",
+    "can_cast", "finfo", "iinfo", "is_complex", "is_conj", "is_floating_point", "is_inference",
+    "is_neg", "is_nonzero", "is_signed",
     "is_storage", "is_tensor", "numel", "promote_types", "result_type", "typename",
 ]  # fmt: skip
 
@@ -123,7 +124,8 @@ _FLOATS = {  # bits, exponent bits' minimum, mantissa bits: eps = 2**-mantissa
 
 
 class finfo:
-    """Limits of a floating-point dtype (of the default dtype if none is given): bits eps max min tiny resolution.
+    """Limits of a floating-point dtype (of the default dtype if none is given): bits eps max min
+    tiny resolution.
 
     >>> finfo(taeda.float32).eps
     1.1920928955078125e-07

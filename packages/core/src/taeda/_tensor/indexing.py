@@ -1,4 +1,5 @@
-"""x[key] and x[key] = value where the key is not only integers and slices: masks, index tensors, lists, arrays.
+"""x[key] and x[key] = value where the key is not only integers and slices: masks, index tensors,
+lists, arrays.
 
 A key is split into a basic part, which makes a view, and tensors that index dimensions of that view:
 `x[0, :, mask]` is `index(x[0, :], [None, mask])`.
@@ -86,7 +87,9 @@ def _write(view: Tensor, value: Any) -> None:
 
 
 def _is_sequence_of_indices(key: Any) -> bool:
-    """A list of fewer than 32 entries counts as a tuple if one of them is no number: a slice, a tensor, a sequence."""
+    """A list of fewer than 32 entries counts as a tuple if one of them is no number: a slice, a
+    tensor, a sequence.
+    """
     return isinstance(key, list) and len(key) < 32 and any(map(_is_no_number, key))
 
 

@@ -1,4 +1,6 @@
-"""The names of the first Tensor interface: a class a dtype (`FloatTensor`), construction by sizes or data, type names."""
+"""The names of the first Tensor interface: a class a dtype (`FloatTensor`), construction by sizes
+or data, type names.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ Tensor = _core.Tensor
 __all__ = ["TYPED", "construct", "legacy_new", "set_default_tensor_type", "tensor_type"]
 
 #: the part of a class's name before "Tensor", and the dtype
-_DTYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32",
+_DTYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
+           "Long": "int64", "Int": "int32",
            "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool"}  # fmt: skip
 _COMPLEX = {"ComplexFloat": "complex64", "ComplexDouble": "complex128"}
 _KINDS = {name: kind for kind, name in {**_DTYPES, **_COMPLEX}.items()}
@@ -40,7 +43,9 @@ def _is_alias(args: tuple[Any, ...]) -> bool:
 def construct(
     name: str, dtype: Any, args: tuple[Any, ...], device: Any, *, any_dtype: bool = False
 ) -> Tensor:
-    """No argument: nothing; integers or a Size: uninitialised; a tensor of that dtype: an alias; else a copy of data."""
+    """No argument: nothing; integers or a Size: uninitialised; a tensor of that dtype: an alias;
+    else a copy of data.
+    """
     functions = _core.functions[""]
     if _is_alias(args):
         if not any_dtype and args[0].dtype != dtype:
@@ -59,7 +64,9 @@ def construct(
 
 
 class TensorType(type):
-    """The class of `FloatTensor` and its like: each makes tensors of its dtype, and knows them with isinstance."""
+    """The class of `FloatTensor` and its like: each makes tensors of its dtype, and knows them with
+    isinstance.
+    """
 
     dtype: Any
 
@@ -111,7 +118,8 @@ def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> 
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Make the dtype of `t` (a class such as `taeda.DoubleTensor`, or its name) the default; see `set_default_dtype`.
+    """Make the dtype of `t` (a class such as `taeda.DoubleTensor`, or its name) the default; see
+    `set_default_dtype`.
 
     >>> taeda.set_default_tensor_type(taeda.DoubleTensor)
     >>> taeda.ones(1).dtype

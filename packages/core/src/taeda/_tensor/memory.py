@@ -84,17 +84,20 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
 
 @method
 def is_shared(self: Tensor) -> bool:
-    """Whether other processes can see the memory: moved by `share_memory_`, or mapped from a file to be shared."""
+    """Whether other processes can see the memory: moved by `share_memory_`, or mapped from a file
+    to be shared.
+    """
     facts = _core.segment_facts(self)
     return facts is not None and facts[0]
 
 
 @method
 def share_memory_(self: Tensor) -> Tensor:
-    """Move the memory to where other processes can see it; views move along, `.grad` stays. Returns the tensor.
+    """Move the memory to where other processes can see it; views move along, `.grad` stays.
+    Returns the tensor.
 
-    No change if it is shared already. RuntimeError if shared memory or file descriptors are out. A numpy array made
-    from the tensor before keeps the old memory, and no longer sees writes.
+    No change if it is shared already. RuntimeError if shared memory or file descriptors are out. A
+    numpy array made from the tensor before keeps the old memory, and no longer sees writes.
     """
     from .._storage.sharing import share
 
@@ -112,8 +115,8 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     """A copy in page-locked memory; the tensor itself if it lies there already.
 
-    From there `to(device, non_blocking=True)` returns at once. RuntimeError without an accelerator and for tensors that
-    are not on the cpu; OutOfMemoryError if the system locks no more pages.
+    From there `to(device, non_blocking=True)` returns at once. RuntimeError without an accelerator
+    and for tensors that are not on the cpu; OutOfMemoryError if the system locks no more pages.
     """
     if self.is_pinned(device):
         return self
@@ -128,8 +131,8 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
 def record_stream(self: Tensor, stream: Any) -> None:
     """Work of `stream` uses the memory, too: after the tensor's end it serves again when that work is done.
 
-    For a tensor that was made on one stream and is used on another. RuntimeError for tensors that are not on a device,
-    TypeError for what is no stream.
+    For a tensor that was made on one stream and is used on another. RuntimeError for tensors that
+    are not on a device, TypeError for what is no stream.
     """
     from ..cuda import Stream
 

@@ -73,7 +73,8 @@ def _like(self: Tensor, values: list[Any]) -> Tensor:
 
 @method
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
-    """What `load_state_dict` exchanges this tensor of a module with, where `taeda.__future__` says that it exchanges.
+    """What `load_state_dict` exchanges this tensor of a module with, where `taeda.__future__` says
+    that it exchanges.
 
     By default the values of `other` in the type of this one, or `other` itself with `assign`.
     """

@@ -1,4 +1,6 @@
-"""How a tensor looks in a notebook: what it is, its statistics, its values as a small drawing, and a picture where it is one."""
+"""How a tensor looks in a notebook: what it is, its statistics, its values as a small drawing, and
+a picture where it is one.
+"""
 
 from __future__ import annotations
 
@@ -74,15 +76,21 @@ def _histogram(finite: Tensor) -> str:
     counts = taeda.histc(finite, _BINS, low, high).tolist()
     top = max(counts)
     bars = "".join(
-        f'<rect x="{6 * i}" y="{_HEIGHT - round(_HEIGHT * c / top, 1)}" width="5" height="{round(_HEIGHT * c / top, 1)}"/>'
+        f'<rect x="{6 * i}" y="{_HEIGHT - round(_HEIGHT * c / top, 1)}" width="5" '
+        f'height="{round(_HEIGHT * c / top, 1)}"/>'
         for i, c in enumerate(counts)
         if c
     )
-    return f'<svg width="{6 * _BINS}" height="{_HEIGHT}" fill="currentColor" role="img" aria-label="histogram">{bars}</svg>'
+    return (
+        f'<svg width="{6 * _BINS}" height="{_HEIGHT}" fill="currentColor" role="img" '
+        f'aria-label="histogram">{bars}</svg>'
+    )
 
 
 def _picture(numbers: Tensor) -> str | None:
-    """The tensor as an image: (H, W), (1, H, W), (3, H, W) or (H, W, 3) from 8 points on; not what is long and thin."""
+    """The tensor as an image: (H, W), (1, H, W), (3, H, W) or (H, W, 3) from 8 points on; not what
+    is long and thin.
+    """
     shape = tuple(numbers.shape)
     if len(shape) == 2:
         points = numbers.unsqueeze(2)
@@ -107,7 +115,10 @@ def _picture(numbers: Tensor) -> str | None:
     code = base64.b64encode(_png(data.contiguous())).decode()
     scale = _EDGE / max(height, width)
     size = f'width="{round(width * scale)}" height="{round(height * scale)}"'
-    return f'<img alt="as a picture" {size} style="image-rendering:pixelated" src="data:image/png;base64,{code}">'
+    return (
+        f'<img alt="as a picture" {size} style="image-rendering:pixelated" '
+        f'src="data:image/png;base64,{code}">'
+    )
 
 
 def _png(points: Tensor) -> bytes:

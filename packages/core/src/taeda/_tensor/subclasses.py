@@ -11,7 +11,9 @@ from ._method import Tensor
 def _torch_dispatch(
     func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
-    """Says that a type has no `__torch_dispatch__` of its own; a class that sets it has none, whatever its bases."""
+    """Says that a type has no `__torch_dispatch__` of its own; a class that sets it has none,
+    whatever its bases.
+    """
     raise RuntimeError(f"{func}: no argument has a type with a __torch_dispatch__ of its own")
 
 
@@ -35,12 +37,13 @@ def _make_wrapper_subclass(
 ) -> Any:
     """A tensor of `cls` without memory, which says that it has this shape, dtype and device.
 
-    `__torch_dispatch__` of `cls`, which it must define, computes every operator that is called on it; autograd records above. What
-    the tensor stands for is in the attributes that the caller sets. Without `strides` it is contiguous, or laid out as
-    `memory_format` says.
+    `__torch_dispatch__` of `cls`, which it must define, computes every operator that is called on
+    it; autograd records above. What the tensor stands for is in the attributes that the caller
+    sets. Without `strides` it is contiguous, or laid out as `memory_format` says.
 
-    Raises TypeError if `cls` is no subclass of Tensor or has no `__torch_dispatch__`, RuntimeError for sizes and strides that do
-    not fit together, NotImplementedError for arguments that would make shape, device or layout themselves dispatch.
+    Raises TypeError if `cls` is no subclass of Tensor or has no `__torch_dispatch__`, RuntimeError
+    for sizes and strides that do not fit together, NotImplementedError for arguments that would
+    make shape, device or layout themselves dispatch.
 
     >>> import taeda
     >>> class Named(taeda.Tensor):
@@ -62,7 +65,8 @@ def _make_wrapper_subclass(
     for name, value in given.items():
         if value is not None:
             raise NotImplementedError(
-                f"_make_wrapper_subclass: {name}={value!r} is not there. Shape, strides, device and layout are what is claimed here; "
+                f"_make_wrapper_subclass: {name}={value!r} is not there. Shape, strides, device "
+                "and layout are what is claimed here; "
                 "override the attribute in the class for more"
             )
     if layout is not None and layout is not _core.strided:

@@ -10,13 +10,16 @@ __all__ = ["AbsentDevice", "AbsentEvent", "AbsentStream", "AbsentStreamContext",
 def refuse(kind: str, asked: str) -> NoReturn:
     """RuntimeError: `asked` needs a device of a kind that this build of taeda has no kernels for."""
     raise RuntimeError(
-        f"taeda.{kind}.{asked} needs a {kind} device, and this build of taeda has none: ask taeda.{kind}.is_available() "
+        f"taeda.{kind}.{asked} needs a {kind} device, and this build of taeda has none: ask "
+        f"taeda.{kind}.is_available() "
         "before, and compute on 'cpu'"
     )
 
 
 class AbsentDevice:
-    """A device that would be the current one within the block; an index below 0 or None changes nothing, as everywhere."""
+    """A device that would be the current one within the block; an index below 0 or None changes
+    nothing, as everywhere.
+    """
 
     kind = ""
 

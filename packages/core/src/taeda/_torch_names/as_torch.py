@@ -1,4 +1,6 @@
-"""`taeda.install_as_torch()`: in this process `import torch` gives taeda, for libraries that only need what exists."""
+"""`taeda.install_as_torch()`: in this process `import torch` gives taeda, for libraries that only
+need what exists.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,12 @@ API_VERSION = "2.13.0"
 def install_as_torch(*, distributed: bool = False) -> None:
     """Let `import torch`, and imports of its modules, give taeda from now on, in this process.
 
-    `torch.distributed.is_available()` says False unless `distributed` is True: many libraries take it as a promise of all its
-    parts, and DTensor, FSDP and RPC do not exist here.
+    `torch.distributed.is_available()` says False unless `distributed` is True: many libraries take
+    it as a promise of all its parts, and DTensor, FSDP and RPC do not exist here.
 
-    `torch.__version__` and the metadata of a distribution "torch" say "2.13.0+taeda", so that libraries which ask for a version
-    find one. Names that taeda lacks are absent here too. Calling it again changes nothing. RuntimeError if the real torch is
-    imported: the two do not mix.
+    `torch.__version__` and the metadata of a distribution "torch" say "2.13.0+taeda", so that
+    libraries which ask for a version find one. Names that taeda lacks are absent here too. Calling
+    it again changes nothing. RuntimeError if the real torch is imported: the two do not mix.
 
     >>> taeda.install_as_torch()
     >>> import torch
@@ -40,7 +42,8 @@ def install_as_torch(*, distributed: bool = False) -> None:
         return
     if known is not None:
         raise RuntimeError(
-            "install_as_torch: torch is imported in this process already; call this before anything that imports it"
+            "install_as_torch: torch is imported in this process already; call this before "
+            "anything that imports it"
         )
     import taeda
 
@@ -79,7 +82,9 @@ def _filled(name: str) -> ModuleType | None:
 
 
 class _Torch(ModuleType):
-    """A module of torch that is not quite ours: what it does not hold itself comes from ours, and is written there."""
+    """A module of torch that is not quite ours: what it does not hold itself comes from ours, and
+    is written there.
+    """
 
     def __init__(self, name: str, ours: ModuleType) -> None:
         super().__init__(name, ours.__doc__)
@@ -121,7 +126,9 @@ def _private(name: str) -> ModuleType:
 
 
 def _ours(name: str) -> ModuleType:
-    """The module of taeda of a module of torch, which may only be an attribute of another; an empty one where there is none."""
+    """The module of taeda of a module of torch, which may only be an attribute of another; an empty
+    one where there is none.
+    """
     full = "taeda" + name.removeprefix("torch")
     place, _, last = full.rpartition(".")
     try:

@@ -15,7 +15,9 @@ __all__ = ["compiled_with_cxx11_abi", "get_device_module"]
 
 
 def compiled_with_cxx11_abi() -> bool:
-    """True: extensions are compiled with the C++ library's current strings and lists; the core itself is C."""
+    """True: extensions are compiled with the C++ library's current strings and lists; the core
+    itself is C.
+    """
     return True
 
 

@@ -1,4 +1,6 @@
-"""Private modules of torch that libraries import all the same, for `install_as_torch`: what each name means here."""
+"""Private modules of torch that libraries import all the same, for `install_as_torch`: what each
+name means here.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,8 @@ _SCRIPT = {
 #: names of public modules that libraries name at import, in annotations or as decorators, where ours has none
 FILLED: dict[str, dict[str, Any]] = {
     "": {"ScriptModule": _SCRIPT["ScriptModule"]},
-    "cuda": {name: _class(name, "torch.cuda") for name in ("CUDAGraph", "Event", "Stream", "StreamContext", "graph")},
+    "cuda": {name: _class(name, "torch.cuda") for name in ("CUDAGraph", "Event", "Stream",
+        "StreamContext", "graph")},
     "autograd": {"_profiler_enabled": _is_profiled, "_disable_profiler": _end_profile},
     "compiler": {
         "allow_in_graph": _same, "assume_constant_result": _same, "cudagraph_mark_step_begin": _nothing,
@@ -127,15 +130,18 @@ FILLED: dict[str, dict[str, Any]] = {
 #: names by private module; a module is a package if another one lies below it
 MODULES: dict[str, dict[str, Any]] = {
     "torch._dynamo": {
-        "allow_in_graph": _same, "assume_constant_result": _same, "disable": _same, "is_compiling": lambda: False, "mark_dynamic": _nothing,
+        "allow_in_graph": _same, "assume_constant_result": _same, "disable": _same,
+        "is_compiling": lambda: False, "mark_dynamic": _nothing,
         "mark_static": _nothing, "mark_static_address": _nothing, "reset": _nothing, "graph_break": _nothing,
         "OptimizedModule": _class("OptimizedModule", "torch._dynamo"),
     },
-    "torch._dynamo.eval_frame": {"OptimizedModule": "taeda.compiler:OptimizedModule", "is_dynamo_supported": lambda: True},
+    "torch._dynamo.eval_frame": {"OptimizedModule": "taeda.compiler:OptimizedModule",
+        "is_dynamo_supported": lambda: True},
     "torch._dynamo.utils": {"is_compile_supported": lambda device_type: device_type == "cpu"},
     # torchvision's quantized models, which are imported with the others
     "torch.ao": {},
-    "torch.ao.quantization": {name: _class(name, "torch.ao.quantization") for name in ("QuantStub", "DeQuantStub")},
+    "torch.ao.quantization": {name: _class(name, "torch.ao.quantization") for name in ("QuantStub",
+        "DeQuantStub")},
     # nothing is one of these, which is what libraries ask
     "torch.distributed.tensor": {"DTensor": _class("DTensor", "torch.distributed.tensor")},
     "torch.distributed._tensor": {"DTensor": "torch.distributed.tensor:DTensor"},
@@ -158,7 +164,9 @@ MODULES: dict[str, dict[str, Any]] = {
 
 
 def made(name: str) -> ModuleType:
-    """A module of the table; what is named as "module:name" is fetched, and left out where its package is not installed."""
+    """A module of the table; what is named as "module:name" is fetched, and left out where its
+    package is not installed.
+    """
     module = ModuleType(name, f"{name}, as far as libraries name it: see taeda.install_as_torch.")
     for key, value in MODULES[name].items():
         if isinstance(value, str):

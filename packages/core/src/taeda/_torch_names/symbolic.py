@@ -83,9 +83,11 @@ def cond(
     false_fn: Callable[..., _T],
     operands: Sequence[Any] = (),
 ) -> _T:
-    """`true_fn(*operands)` or `false_fn(*operands)`, by a bool or a tensor with one element; gradients flow through the one that ran.
+    """`true_fn(*operands)` or `false_fn(*operands)`, by a bool or a tensor with one element;
+    gradients flow through the one that ran.
 
-    RuntimeError for a tensor with more elements, and for operands that are no tuple or list; TypeError for what cannot be called.
+    RuntimeError for a tensor with more elements, and for operands that are no tuple or list;
+    TypeError for what cannot be called.
 
     >>> cond(taeda.tensor(True), taeda.sin, taeda.cos, (taeda.zeros(1),))
     tensor([0.])

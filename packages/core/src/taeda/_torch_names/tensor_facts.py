@@ -13,7 +13,8 @@ else:
     Tensor = _core.Tensor
 
 __all__ = [
-    "detach_", "get_device", "get_file_path", "init_num_threads", "is_distributed", "is_same_size", "is_vulkan_available", "to_dlpack",
+    "detach_", "get_device", "get_file_path", "init_num_threads", "is_distributed", "is_same_size",
+    "is_vulkan_available", "to_dlpack",
 ]  # fmt: skip
 
 

@@ -1,8 +1,10 @@
-"""The array API standard (2025.12): the namespace that `Tensor.__array_namespace__` gives to libraries of arrays.
+"""The array API standard (2025.12): the namespace that `Tensor.__array_namespace__` gives to
+libraries of arrays.
 
-Its functions have the standard's names, arguments and promotion; `taeda` itself has those of the field. What differs between a
-tensor and an array of the standard: `x.size` is a method (ask `array_api_compat.size(x)`), and operators promote a tensor
-without dimensions by its kind alone. uint64 has no division, remainder, extremes of pairs and shift to the right yet.
+Its functions have the standard's names, arguments and promotion; `taeda` itself has those of the
+field. What differs between a tensor and an array of the standard: `x.size` is a method (ask
+`array_api_compat.size(x)`), and operators promote a tensor without dimensions by its kind alone.
+uint64 has no division, remainder, extremes of pairs and shift to the right yet.
 
 >>> import taeda
 >>> xp = taeda.ones(2).__array_namespace__()
@@ -65,6 +67,7 @@ def __array_namespace_info__() -> _info.Info:
 
 
 __all__ = sorted({  # noqa: PLE0605 - names from the parts
-    *(name for part in _PARTS for name in part.__all__), *_info.Info().dtypes(), "__array_api_version__", "__array_namespace_info__",
+    *(name for part in _PARTS for name in part.__all__), *_info.Info().dtypes(),
+    "__array_api_version__", "__array_namespace_info__",
     "e", "fft", "inf", "linalg", "matmul", "matrix_transpose", "nan", "newaxis", "pi", "tensordot", "vecdot",
 })  # fmt: skip

@@ -71,7 +71,8 @@ def pair(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 def wide(function: Callable[..., Tensor], *operands: Tensor, wraps: bool = True) -> Tensor:
     """Call a function of operands of one dtype, for uint16 and uint32 by way of int64.
 
-    uint64 goes that way too where the function `wraps`: its result, modulo 2**64, is the same for signed numbers.
+    uint64 goes that way too where the function `wraps`: its result, modulo 2**64, is the same for
+    signed numbers.
     """
     dtype = operands[0].dtype
     if dtype is taeda.uint64 and wraps:

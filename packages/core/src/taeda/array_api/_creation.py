@@ -8,7 +8,8 @@ import taeda
 from taeda import Tensor
 
 __all__ = [
-    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid", "ones",
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "linspace", "meshgrid", "ones",
     "ones_like", "tril", "triu", "zeros", "zeros_like",
 ]  # fmt: skip
 

@@ -26,7 +26,9 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True, device: Any = None) -
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind: another dtype, a kind's name, or one of a tuple of both. ValueError for an unknown name."""
+    """Whether a dtype is of a kind: another dtype, a kind's name, or one of a tuple of both.
+    ValueError for an unknown name.
+    """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, each) for each in kind)
     if not isinstance(kind, str):
@@ -46,7 +48,9 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> taeda.dtype:
-    """The dtype that arrays, dtypes and Python numbers are promoted to. ValueError without any array or dtype."""
+    """The dtype that arrays, dtypes and Python numbers are promoted to.
+    ValueError without any array or dtype.
+    """
     values = [
         taeda.empty(0, dtype=v) if isinstance(v, taeda.dtype) else v for v in arrays_and_dtypes
     ]

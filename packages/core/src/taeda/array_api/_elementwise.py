@@ -11,14 +11,18 @@ from ._common import named, pair, wide
 
 _UNARY = {
     name: name
-    for name in """abs acos acosh asin asinh atan atanh cos cosh exp expm1 imag isfinite isinf isnan log log1p log10 log2 logical_not
-    real reciprocal signbit sin sinh sqrt square tan tanh""".split()
+    for name in """
+    abs acos acosh asin asinh atan atanh cos cosh exp expm1 imag isfinite isinf isnan log log1p
+    log10 log2 logical_not real reciprocal signbit sin sinh sqrt square tan tanh
+    """.split()
 } | {"bitwise_invert": "bitwise_not", "sign": "sgn"}  # fmt: skip
 _BINARY = {
     name: name
-    for name in """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign floor_divide greater
-    greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum minimum nextafter not_equal pow remainder
-    subtract multiply divide""".split()
+    for name in """
+    add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign
+    floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or
+    logical_xor maximum minimum nextafter not_equal pow remainder subtract multiply divide
+    """.split()
 } | {"equal": "eq"}  # fmt: skip
 _WHOLE = ("ceil", "floor", "round", "trunc")  # integers stay as they are
 

@@ -27,7 +27,9 @@ class Info:
         """What factories make of each kind of number."""
         real = taeda.get_default_dtype()
         return {
-            "real floating": real, "complex floating": real.to_complex(), "integral": taeda.int64, "indexing": taeda.int64,
+            "real "
+            "floating": real, "complex floating": real.to_complex(), "integral": taeda.int64,
+            "indexing": taeda.int64,
         }  # fmt: skip
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:

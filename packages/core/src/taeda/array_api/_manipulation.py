@@ -11,7 +11,8 @@ from taeda import Tensor
 from ._common import Axis, axes_of, common
 
 __all__ = [
-    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "matrix_transpose", "moveaxis", "permute_dims", "repeat",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
+    "matrix_transpose", "moveaxis", "permute_dims", "repeat",
     "reshape", "roll", "squeeze", "stack", "tile", "unstack",
 ]  # fmt: skip
 
@@ -55,7 +56,9 @@ def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
 
 
 def expand_dims(x: Tensor, /, axis: int | tuple[int, ...] = 0) -> Tensor:
-    """New axes of size 1 at these places of the result. IndexError for a place that is not there, ValueError for one given twice."""
+    """New axes of size 1 at these places of the result.
+    IndexError for a place that is not there, ValueError for one given twice.
+    """
     if isinstance(axis, int):
         return x.unsqueeze(axis)
     rank = x.ndim + len(axis)

@@ -9,7 +9,8 @@ from taeda import Tensor
 
 from ._common import Axis, axes_of, kind_of, wide
 
-__all__ = ["all", "any", "cumulative_prod", "cumulative_sum", "diff", "max", "mean", "min", "prod", "std", "sum", "var"]  # fmt: skip
+__all__ = ["all", "any", "cumulative_prod", "cumulative_sum", "diff", "max", "mean", "min", "prod",
+    "std", "sum", "var"]  # fmt: skip
 
 
 def _total(x: Tensor, dtype: Any) -> taeda.dtype:

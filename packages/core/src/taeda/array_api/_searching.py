@@ -10,7 +10,8 @@ from taeda import Tensor
 from ._common import Axis, axes_of, pair
 
 __all__ = [
-    "argmax", "argmin", "argsort", "count_nonzero", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
+    "argmax", "argmin", "argsort", "count_nonzero", "isin", "nonzero", "searchsorted", "sort",
+    "take", "take_along_axis", "unique_all",
     "unique_counts", "unique_inverse", "unique_values", "where",
 ]  # fmt: skip
 
@@ -39,7 +40,9 @@ def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) ->
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
-    """Whether each element of x1 is among those of x2; the other way round with `invert`. One of them may be a number."""
+    """Whether each element of x1 is among those of x2; the other way round with `invert`.
+    One of them may be a number.
+    """
     first, second = pair(x1, x2)
     if first.dtype.is_complex:  # complex numbers have no order to search in
         found = (first.unsqueeze(-1) == second.flatten()).any(-1)
@@ -94,7 +97,8 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """For every place of `indices` the element of x there along an axis; other axes broadcast."""
     axis = axes_of(x, axis)[0]
-    wide = list(taeda.broadcast_shapes([*x.shape[:axis], 1, *x.shape[axis + 1 :]], [*indices.shape[:axis], 1, *indices.shape[axis + 1 :]]))  # fmt: skip
+    wide = list(taeda.broadcast_shapes([*x.shape[:axis], 1, *x.shape[axis + 1 :]],
+        [*indices.shape[:axis], 1, *indices.shape[axis + 1 :]]))  # fmt: skip
     wide[axis] = x.shape[axis]
     x = x.expand(wide)
     wide[axis] = indices.shape[axis]
@@ -107,7 +111,9 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
 
 
 class UniqueAll(NamedTuple):
-    """Values, the first place of each, the value of each element by its number, and how often each is there."""
+    """Values, the first place of each, the value of each element by its number, and how often each
+    is there.
+    """
 
     values: Tensor
     indices: Tensor

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
-    "SDPAParams", "allow_fp16_bf16_reduction_math_sdp", "can_use_cudnn_attention", "can_use_efficient_attention",
-    "can_use_flash_attention", "cudnn_sdp_enabled", "cufft_plan_cache", "enable_cudnn_sdp", "enable_flash_sdp", "enable_math_sdp",
+    "SDPAParams", "allow_fp16_bf16_reduction_math_sdp", "can_use_cudnn_attention",
+    "can_use_efficient_attention",
+    "can_use_flash_attention", "cudnn_sdp_enabled", "cufft_plan_cache", "enable_cudnn_sdp",
+    "enable_flash_sdp", "enable_math_sdp",
     "enable_mem_efficient_sdp", "flash_sdp_enabled", "fp16_bf16_reduction_math_sdp_allowed", "is_built",
-    "is_flash_attention_available", "math_sdp_enabled", "matmul", "mem_efficient_sdp_enabled", "preferred_blas_library",
+    "is_flash_attention_available", "math_sdp_enabled", "matmul", "mem_efficient_sdp_enabled",
+    "preferred_blas_library",
     "preferred_linalg_library", "preferred_rocm_fa_library", "sdp_kernel",
 ]  # fmt: skip
 
@@ -162,17 +165,23 @@ def _choice(name: str, backend: str | None, known: tuple[str, ...]) -> str:
 
 
 def preferred_linalg_library(backend: str | None = None) -> str:
-    """The library that CUDA would prefer for linear algebra: keep "default", "magma" or "cusolver"; return the setting."""
+    """The library that CUDA would prefer for linear algebra: keep "default", "magma" or "cusolver";
+    return the setting.
+    """
     return _choice("linalg", backend, ("default", "cusolver", "magma"))
 
 
 def preferred_blas_library(backend: str | None = None) -> str:
-    """The library that CUDA would prefer for products: keep "default", "cublas", "cublaslt" or "ck"; return the setting."""
+    """The library that CUDA would prefer for products: keep "default", "cublas", "cublaslt" or
+    "ck"; return the setting.
+    """
     return _choice("blas", backend, ("default", "cublas", "cublaslt", "hipblaslt", "ck"))
 
 
 def preferred_rocm_fa_library(backend: str | None = None) -> str:
-    """The library that ROCm would prefer for attention: keep "default", "aotriton" or "ck"; return the setting."""
+    """The library that ROCm would prefer for attention: keep "default", "aotriton" or "ck"; return
+    the setting.
+    """
     return _choice("attention", backend, ("default", "aotriton", "ck"))
 
 

@@ -1,4 +1,6 @@
-"""Multi-head attention in inference: one implementation serves both, so this setting is kept and changes nothing."""
+"""Multi-head attention in inference: one implementation serves both, so this setting is kept and
+changes nothing.
+"""
 
 from __future__ import annotations
 

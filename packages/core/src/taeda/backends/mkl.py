@@ -13,7 +13,9 @@ def is_available() -> bool:
 
 
 class verbose:
-    """Would print each call of MKL within the block: RuntimeError unless the level is VERBOSE_OFF, for none is made."""
+    """Would print each call of MKL within the block: RuntimeError unless the level is VERBOSE_OFF,
+    for none is made.
+    """
 
     def __init__(self, enable: int) -> None:
         self.enable = enable

@@ -13,7 +13,9 @@ def is_available() -> bool:
 
 
 class verbose:
-    """Would print each call of oneDNN within the block: RuntimeError unless the level is VERBOSE_OFF, for none is made."""
+    """Would print each call of oneDNN within the block: RuntimeError unless the level is
+    VERBOSE_OFF, for none is made.
+    """
 
     def __init__(self, level: int) -> None:
         self.level = level

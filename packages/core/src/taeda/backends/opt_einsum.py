@@ -1,4 +1,6 @@
-"""opt_einsum: not used; `taeda.einsum` contracts from left to right. Its settings are kept for programs that make them."""
+"""opt_einsum: not used; `taeda.einsum` contracts from left to right.
+Its settings are kept for programs that make them.
+"""
 
 from __future__ import annotations
 

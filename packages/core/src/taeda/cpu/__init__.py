@@ -15,7 +15,8 @@ __path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
 __getattr__, __dir__ = lazy_attributes(__name__, {})
 
 __all__ = [
-    "Stream", "StreamContext", "current_device", "current_stream", "device_count", "is_available", "set_device", "stream", "synchronize",
+    "Stream", "StreamContext", "current_device", "current_stream", "device_count", "is_available",
+    "set_device", "stream", "synchronize",
 ]  # fmt: skip
 
 

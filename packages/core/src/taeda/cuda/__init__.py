@@ -1,4 +1,6 @@
-"""CUDA devices. Nothing is opened before it is used; without a driver or a device every question has an answer and the rest says why not."""
+"""CUDA devices. Nothing is opened before it is used; without a driver or a device every question
+has an answer and the rest says why not.
+"""
 
 from __future__ import annotations
 
@@ -69,12 +71,17 @@ __getattr__, __dir__ = lazy_attributes(__name__, {})
 OutOfMemoryError = _core.OutOfMemoryError
 __all__ = [
     "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext",
-    "can_device_access_peer", "current_device", "current_stream", "default_stream", "device", "device_count", "device_of", "empty_cache", "get_arch_list",
-    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode",
+    "can_device_access_peer", "current_device", "current_stream", "default_stream", "device",
+    "device_count", "device_of", "empty_cache", "get_arch_list",
+    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state",
+    "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode",
     "host_memory_stats", "init",
     "initial_seed", "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all",
-    "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats",
-    "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats", "reset_peak_host_memory_stats", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream",
+    "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
+    "memory_reserved", "memory_stats",
+    "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats",
+    "reset_peak_host_memory_stats", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
+    "set_rng_state", "set_rng_state_all", "set_stream",
     "set_sync_debug_mode", "stream",
     "synchronize",
 ]  # fmt: skip

@@ -9,8 +9,10 @@ from uuid import UUID
 from taeda._native import core as _core
 
 __all__ = [
-    "can_device_access_peer", "current_device", "device", "device_count", "device_of", "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "get_sync_debug_mode", "init", "is_available", "is_bf16_supported", "is_initialized", "ordinal_of", "set_device",
+    "can_device_access_peer", "current_device", "device", "device_count", "device_of",
+    "get_arch_list", "get_device_capability", "get_device_name",
+    "get_device_properties", "get_sync_debug_mode", "init", "is_available", "is_bf16_supported",
+    "is_initialized", "ordinal_of", "set_device",
     "set_sync_debug_mode",    "synchronize",
 ]  # fmt: skip
 
@@ -77,7 +79,9 @@ def set_device(device: Any) -> None:
 
 
 class device:
-    """`with taeda.cuda.device(1):` the current device of this thread is another one. None and negative ordinals change nothing."""
+    """`with taeda.cuda.device(1):` the current device of this thread is another one.
+    None and negative ordinals change nothing.
+    """
 
     def __init__(self, device: Any) -> None:
         none = device is None or (isinstance(device, int) and device < 0)
@@ -95,7 +99,9 @@ class device:
 
 
 class device_of(device):
-    """`with taeda.cuda.device_of(x):` the current device is that of the tensor `x`; of another tensor nothing changes."""
+    """`with taeda.cuda.device_of(x):` the current device is that of the tensor `x`; of another
+    tensor nothing changes.
+    """
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj.device.index if obj.device.type == "cuda" else -1)
@@ -150,7 +156,9 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
 
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
-    """Can a device read another's memory? Copies between two work either way. RuntimeError for an ordinal that is not there."""
+    """Can a device read another's memory? Copies between two work either way. RuntimeError for an
+    ordinal that is not there.
+    """
     here, there = ordinal_of(device), ordinal_of(peer_device)
     return bool(_core.cuda_can_reach(here, there))
 
@@ -161,7 +169,8 @@ _MODES = ("default", "warn", "error")
 
 
 def set_sync_debug_mode(debug_mode: int | str) -> None:
-    """What an operation does that waits for the device: nothing ("default", 0), "warn" (1) or raise ("error", 2).
+    """What an operation does that waits for the device: nothing ("default", 0), "warn" (1) or raise
+    ("error", 2).
 
     Calls that ask for the wait, such as `synchronize`, stay free.
     """
@@ -198,5 +207,7 @@ def get_arch_list() -> list[str]:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Does the current device compute in bfloat16? Kernels convert to float32 where it does not. False without a device."""
+    """Does the current device compute in bfloat16?
+    Kernels convert to float32 where it does not. False without a device.
+    """
     return is_available() and (including_emulation or get_device_capability()[0] >= 8)

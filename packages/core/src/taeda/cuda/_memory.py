@@ -9,14 +9,17 @@ from taeda._native import core as _core
 from ._devices import is_initialized, ordinal_of
 
 __all__ = [
-    "empty_cache", "host_memory_stats", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
+    "empty_cache", "host_memory_stats", "max_memory_allocated", "max_memory_reserved",
+    "mem_get_info", "memory_allocated", "memory_reserved",
     "memory_stats", "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats",
     "reset_peak_host_memory_stats", "reset_peak_memory_stats",
 ]  # fmt: skip
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
-    """Counts and bytes of the allocator since the start: `"allocated_bytes.all.peak"` and so on. Empty before a device was used."""
+    """Counts and bytes of the allocator since the start: `"allocated_bytes.all.peak"` and so on.
+    Empty before a device was used.
+    """
     if not is_initialized():
         return {}
     found: dict[str, int] = _core.cuda_stats(ordinal_of(device))
@@ -54,7 +57,8 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 
 
 def empty_cache() -> None:
-    """Give segments without a block in use back to the driver, of all devices, and unused pinned memory to the system.
+    """Give segments without a block in use back to the driver, of all devices, and unused pinned
+    memory to the system.
 
     Nothing before a device was used.
     """
@@ -66,7 +70,9 @@ def empty_cache() -> None:
 
 
 def host_memory_stats() -> dict[str, int]:
-    """Counts and bytes of pinned memory: "allocation" is in use, "segment" is held; times are in microseconds."""
+    """Counts and bytes of pinned memory: "allocation" is in use, "segment" is held; times are in
+    microseconds.
+    """
     found: dict[str, int] = _core.cuda_host_stats()
     return {name.replace(".all.", "."): value for name, value in found.items()}
 

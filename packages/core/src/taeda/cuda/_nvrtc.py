@@ -1,4 +1,6 @@
-"""NVRTC: device text in, an image for one architecture out. TAEDA_LIBNVRTC names another library than the installed one."""
+"""NVRTC: device text in, an image for one architecture out.
+TAEDA_LIBNVRTC names another library than the installed one.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Programs: which device text computes what, compiled when first needed and kept in a folder of images.
 
-The folder is `TAEDA_CACHE_DIR/cuda`, else `~/.cache/taeda/cuda` (`XDG_CACHE_HOME`); an image is found by the digest of its text,
-options, compiler and architecture. `TAEDA_CUDA_LOG=compile` names every program that is compiled, and how long it took.
+The folder is `TAEDA_CACHE_DIR/cuda`, else `~/.cache/taeda/cuda` (`XDG_CACHE_HOME`); an image is
+found by the digest of its text, options, compiler and architecture. `TAEDA_CUDA_LOG=compile` names
+every program that is compiled, and how long it took.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def program(
 ) -> tuple[bytes, str]:
     """The image and the symbol of one kernel; what `csrc/cuda/program.c` asks for.
 
-    `kind` is "loop" (the line `name` of a table, which computes in `dtype`), "cast" (from `source` to `dtype`), "copy" or "negate".
-    NotImplementedError if there is no device text for it.
+    `kind` is "loop" (the line `name` of a table, which computes in `dtype`), "cast" (from `source`
+    to `dtype`), "copy" or "negate". NotImplementedError if there is no device text for it.
     """
     family, loop = _loop(kind, name, _text.DTYPES[dtype], _text.DTYPES[source])
     text, headers = _text.kernel(family), _text.headers(_text.FAMILIES[family])

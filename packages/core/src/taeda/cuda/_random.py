@@ -1,4 +1,6 @@
-"""Random numbers on devices come from the one generator of the process, so that the same seed gives the same numbers on every device."""
+"""Random numbers on devices come from the one generator of the process, so that the same seed gives
+the same numbers on every device.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from taeda._native import core as _core
 from ._devices import device_count, is_available, ordinal_of
 
 __all__ = [
-    "get_rng_state", "get_rng_state_all", "initial_seed", "manual_seed", "manual_seed_all", "seed", "seed_all",
+    "get_rng_state", "get_rng_state_all", "initial_seed", "manual_seed", "manual_seed_all", "seed",
+    "seed_all",
     "set_rng_state", "set_rng_state_all",
 ]  # fmt: skip
 

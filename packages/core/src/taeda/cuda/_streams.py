@@ -23,7 +23,8 @@ __all__ = [
 ]
 
 
-#: streams that were made, by device and priority: each is handed out in turn, and none is given back to the driver
+#: streams that were made, by device and priority: each is handed out in turn, and none is given
+#: back to the driver
 _made: dict[tuple[int, int], list[int]] = {}
 _turn: dict[tuple[int, int], int] = {}
 _lock = threading.Lock()
@@ -44,8 +45,8 @@ def _pooled(index: int, priority: int) -> int:
 class Stream:
     """A queue of work on a device; a lower `priority` is served first, down to `priority_range()[1]`.
 
-    There are 32 for each device and priority, which are handed out in turn. RuntimeError for a priority above 0; what is
-    below the range counts as its end.
+    There are 32 for each device and priority, which are handed out in turn. RuntimeError for a
+    priority above 0; what is below the range counts as its end.
     """
 
     def __init__(
@@ -115,7 +116,9 @@ class Stream:
 
 
 class ExternalStream(Stream):
-    """A stream that another library made, by its address. Whoever made it keeps it alive and gives it back."""
+    """A stream that another library made, by its address.
+    Whoever made it keeps it alive and gives it back.
+    """
 
     def __init__(self, stream_ptr: int, device: Any = None) -> None:
         index = ordinal_of(device)
@@ -123,7 +126,8 @@ class ExternalStream(Stream):
 
 
 class Event:
-    """A mark in a stream. With `enable_timing` the time between two can be read; with `blocking` a waiting thread sleeps.
+    """A mark in a stream. With `enable_timing` the time between two can be read; with `blocking` a
+    waiting thread sleeps.
 
     It is made when it is first recorded, on that stream's device.
     """

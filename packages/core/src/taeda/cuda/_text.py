@@ -1,4 +1,5 @@
-"""Device text: the kernel tables of the processor with the headers of `csrc/cpu/simd/device` in place of those of the same name.
+"""Device text: the kernel tables of the processor with the headers of `csrc/cpu/simd/device` in
+place of those of the same name.
 
 Standard library only and nothing of taeda: tools read it before taeda is built.
 """
@@ -85,7 +86,9 @@ def source(name: str) -> str:
 
 @cache
 def headers(name: str) -> dict[str, str]:
-    """Every header that the text `name` includes, by the name it is included under; the C library's are empty."""
+    """Every header that the text `name` includes, by the name it is included under; the C library's
+    are empty.
+    """
     found: dict[str, str] = dict.fromkeys(LIBRARY, "")
     waiting = [name]
     while waiting:

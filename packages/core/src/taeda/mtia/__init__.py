@@ -132,7 +132,9 @@ def is_bf16_supported() -> bool:
 
 
 class device(AbsentDevice):
-    """Within the block this device would be the current one. RuntimeError on entering with an index from 0 on."""
+    """Within the block this device would be the current one.
+    RuntimeError on entering with an index from 0 on.
+    """
 
     kind = "mtia"
 

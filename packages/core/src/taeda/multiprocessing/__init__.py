@@ -1,7 +1,8 @@
 """`multiprocessing` of the standard library, whose queues and pipes pass tensors by shared memory.
 
-Everything of the standard module is here under its own name. Once this module is imported, a tensor that is sent to
-another process has its bytes moved into shared memory, once; what travels is a handle, and both sides see writes.
+Everything of the standard module is here under its own name. Once this module is imported, a tensor
+that is sent to another process has its bytes moved into shared memory, once; what travels is a
+handle, and both sides see writes.
 
 >>> import taeda
 >>> import taeda.multiprocessing as mp
@@ -63,8 +64,8 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """Choose how storages that are shared from now on are made. AssertionError for an unknown name.
 
     "file_descriptor": memory without a name; each shared storage keeps one file descriptor open.
-    "file_system": files in /dev/shm; no descriptor stays open, and a small process of its own removes each file
-    when nobody holds it any more, even after SIGKILL.
+    "file_system": files in /dev/shm; no descriptor stays open, and a small process of its own
+    removes each file when nobody holds it any more, even after SIGKILL.
     """
     assert new_strategy in _STRATEGIES, (
         f"unknown sharing strategy {new_strategy!r}: wanted one of {sorted(_STRATEGIES)}"

@@ -1,5 +1,7 @@
 # ruff: noqa: N802 - names of the standard library
-"""Contexts of the standard library, with our queues and pipes; what stands at module level goes through them."""
+"""Contexts of the standard library, with our queues and pipes; what stands at module level goes
+through them.
+"""
 
 from __future__ import annotations
 

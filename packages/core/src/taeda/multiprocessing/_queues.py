@@ -1,7 +1,8 @@
 """Queues over connections that bring descriptors along.
 
-An object is pickled when it is put, so that what cannot be sent is refused there, and later changes are not sent. No lock
-is needed around a packet: a process that is killed while it puts or gets blocks nobody.
+An object is pickled when it is put, so that what cannot be sent is refused there, and later changes
+are not sent. No lock is needed around a packet: a process that is killed while it puts or gets
+blocks nobody.
 """
 
 from __future__ import annotations

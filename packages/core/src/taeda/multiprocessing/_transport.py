@@ -1,9 +1,10 @@
 # ruff: noqa: N802 - names of the standard library
 """Connections whose messages bring file descriptors along, each message whole or not at all.
 
-A message is one packet of a Unix socket (SOCK_SEQPACKET): a header, the pickled bytes, and the descriptors of the
-shared memory they speak of. So a receiver needs no living sender, several may send and receive without a lock, and a
-process killed half-way leaves no half message. Bytes too large for a packet travel in a memfd of their own.
+A message is one packet of a Unix socket (SOCK_SEQPACKET): a header, the pickled bytes, and the
+descriptors of the shared memory they speak of. So a receiver needs no living sender, several may
+send and receive without a lock, and a process killed half-way leaves no half message. Bytes too
+large for a packet travel in a memfd of their own.
 
     header │ bytes                 + descriptors of tensors
     header │ length                + memfd with the bytes, descriptors of tensors
@@ -52,7 +53,9 @@ _here = _State()
 
 
 class Parcel:
-    """A pickled object with the descriptors it needs; `kept` are what they belong to, alive until all is sent."""
+    """A pickled object with the descriptors it needs; `kept` are what they belong to, alive until
+    all is sent.
+    """
 
     def __init__(self) -> None:
         self.data: Any = b""
@@ -119,7 +122,9 @@ def drop_arrived() -> None:
 
 
 class Connection(_standard.Connection):
-    """One end of a pipe; what it sends arrives whole, with its tensors, even if the sender is gone by then."""
+    """One end of a pipe; what it sends arrives whole, with its tensors, even if the sender is gone
+    by then.
+    """
 
     def __init__(self, handle: int, readable: bool = True, writable: bool = True) -> None:
         super().__init__(handle, readable, writable)
@@ -182,7 +187,9 @@ class Connection(_standard.Connection):
         return made
 
     def receive(self, flags: int = socket.MSG_DONTWAIT) -> bytes:
-        """The bytes of the next message; its descriptors wait in this thread. BlockingIOError if there is none."""
+        """The bytes of the next message; its descriptors wait in this thread.
+        BlockingIOError if there is none.
+        """
         data, fds = _receive(self._socket, flags)
         drop_arrived()
         if not data:

@@ -1,6 +1,7 @@
 """How tensors and storages become handles for another process, and tensors there again.
 
-Subclasses and parameters need nothing of their own: they are pickled around a plain tensor, and that one is shared.
+Subclasses and parameters need nothing of their own: they are pickled around a plain tensor, and
+that one is shared.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
 def _handle(fd: int, owner: UntypedStorage) -> Any:
     """What gives another process the descriptor: the message itself, or the start of the process.
 
-    Queues of the standard library bring none along: there this process keeps the descriptor until the other asks.
+    Queues of the standard library bring none along: there this process keeps the descriptor until
+    the other asks.
     """
     starting: Any = get_spawning_popen()
     if starting is None:

@@ -29,7 +29,9 @@ _REPORT_BYTES = 32_000  # of a traceback: what fits into a pipe that nobody read
 
 
 class ProcessException(Exception):
-    """A process failed: `error_index` is its number among those started together, `error_pid` its process id."""
+    """A process failed: `error_index` is its number among those started together, `error_pid` its
+    process id.
+    """
 
     def __init__(self, msg: str, error_index: int, pid: int) -> None:
         super().__init__(msg)
@@ -105,9 +107,10 @@ class ProcessContext:
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
         """Wait until a process ends, or for `timeout` seconds; True once all have ended.
 
-        If one failed, the others get `grace_period` seconds to end by themselves (none by default), then SIGTERM,
-        and after as much patience SIGKILL; then ProcessRaisedException or ProcessExitedException tells of the first
-        that failed. Call it in a loop: `while not context.join(): pass`.
+        If one failed, the others get `grace_period` seconds to end by themselves (none by default),
+        then SIGTERM, and after as much patience SIGKILL; then ProcessRaisedException or
+        ProcessExitedException tells of the first that failed. Call it in a loop:
+        `while not context.join(): pass`.
         """
         if not self.sentinels:
             return True
@@ -177,8 +180,9 @@ def start_processes(
 ) -> ProcessContext | None:
     """Run `fn(i, *args)` in `nprocs` processes, i counting from 0.
 
-    With `join` wait for all of them: None if all ended well, else the exception of ProcessContext.join. Without, the
-    context to join later. Children end when this process does. ValueError for an unknown start method.
+    With `join` wait for all of them: None if all ended well, else the exception of
+    ProcessContext.join. Without, the context to join later. Children end when this process does.
+    ValueError for an unknown start method.
     """
     context: Any = multiprocessing.get_context(start_method)
     processes: list[BaseProcess] = []
@@ -210,9 +214,11 @@ def spawn(
     daemon: bool = False,
     start_method: str = "spawn",
 ) -> ProcessContext | None:
-    """Run `fn(i, *args)` in `nprocs` fresh Python processes, i counting from 0; `fn` must be importable there.
+    """Run `fn(i, *args)` in `nprocs` fresh Python processes, i counting from 0; `fn` must be
+    importable there.
 
-    When one fails the rest are ended, and ProcessRaisedException carries the traceback of the one that failed,
-    ProcessExitedException its exit code or signal. With `join=False` a SpawnContext at once.
+    When one fails the rest are ended, and ProcessRaisedException carries the traceback of the one
+    that failed, ProcessExitedException its exit code or signal. With `join=False` a SpawnContext at
+    once.
     """
     return start_processes(fn, args, nprocs, join, daemon, start_method)

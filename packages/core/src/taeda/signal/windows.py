@@ -1,7 +1,8 @@
 """Windows for spectra: vectors of M weights.
 
-Every function takes `sym`: True for a window that is its own mirror image, False for one period of it, as a transform
-of M points wants. `dtype` is float32 or float64; ValueError for another, and for a negative M.
+Every function takes `sym`: True for a window that is its own mirror image, False for one period of
+it, as a transform of M points wants. `dtype` is float32 or float64; ValueError for another, and for
+a negative M.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ __all__ = [
 def _window(
     name: str, M: int, sym: bool, formula: Callable[[Tensor, float], Tensor], **options: Any
 ) -> Tensor:
-    """The formula of the points 0 ... M - 1 and of the distance from the first point to the last of the whole window."""
+    """The formula of the points 0 ... M - 1 and of the distance from the first point to the last of
+    the whole window.
+    """
     dtype = options["dtype"] or taeda.get_default_dtype()
     requires_grad = options.pop("requires_grad")
     if M < 0:

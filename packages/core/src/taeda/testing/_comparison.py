@@ -366,9 +366,12 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """The older, looser form of `assert_close`: dtypes may differ, NaN equals NaN, numbers and lists become tensors. Warns."""
+    """The older, looser form of `assert_close`: dtypes may differ, NaN equals NaN, numbers and
+    lists become tensors. Warns.
+    """
     warn(
-        "assert_allclose is the older form and will be removed: use taeda.testing.assert_close, which also compares dtypes",
+        "assert_allclose is the older form and will be removed: use taeda.testing.assert_close, "
+        "which also compares dtypes",
         FutureWarning,
     )
     actual = actual if isinstance(actual, Tensor) else taeda.tensor(actual)

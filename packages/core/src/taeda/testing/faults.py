@@ -76,7 +76,9 @@ def torn(most: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def killed(after_bytes: int | None = None, at: int | None = None) -> Iterator[None]:
-    """End this process as by `kill -9`: after so many bytes are written, or ahead of the `at`-th operation."""
+    """End this process as by `kill -9`: after so many bytes are written, or ahead of the `at`-th
+    operation.
+    """
 
     class Killed(_Watched):
         def __init__(self) -> None:
@@ -154,9 +156,9 @@ def power_cuts(
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Folders that a power cut during `steps` may leave, each with a name: {path: content}.
 
-    `before` is the folder at the beginning. What was synced is there. Of what was not, each state has a part:
-    nothing, all, only the odd or the even writes, or as many zeros; and renames that no folder sync confirmed have
-    happened or not.
+    `before` is the folder at the beginning. What was synced is there. Of what was not, each state
+    has a part: nothing, all, only the odd or the even writes, or as many zeros; and renames that no
+    folder sync confirmed have happened or not.
     """
     for cut in range(len(steps) + 1):
         for loss in ("none", "all", "odd", "even", "zeros"):

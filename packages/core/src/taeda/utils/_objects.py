@@ -18,9 +18,11 @@ __all__ = ["set_module", "swap_tensors"]
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
-    """Exchange two tensors: memory, gradient, history, attributes and type; each name then means what the other did.
+    """Exchange two tensors: memory, gradient, history, attributes and type; each name then means
+    what the other did.
 
-    RuntimeError if something refers to one of them weakly, is a view of one, or a live graph refers to it; TypeError for what is no tensor.
+    RuntimeError if something refers to one of them weakly, is a view of one, or a live graph refers
+    to it; TypeError for what is no tensor.
 
     >>> import taeda
     >>> a, b = taeda.zeros(1), taeda.ones(2)
@@ -35,7 +37,8 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
         if _is_viewed(tensor):
             raise RuntimeError(
-                f"Cannot swap {name} because other tensors are views of it: they would be views of what it becomes"
+                f"Cannot swap {name} because other tensors are views of it: they would be views of "
+                "what it becomes"
             )
     first, second = type(t1), type(t2)
     if first is not second:  # before anything is exchanged: it may be refused

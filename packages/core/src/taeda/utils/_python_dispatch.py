@@ -33,12 +33,13 @@ __all__ = [
 class TorchDispatchMode(Mode):
     """Sees every operator that runs in its `with` block, after autograd has recorded it.
 
-    A subclass defines `__torch_dispatch__(self, func, types, args=(), kwargs=None)`: `func` is an overload of `taeda.ops`, args
-    and kwargs are as its schema has them, without what equals a default; `types` are the types of arguments that have a
-    `__torch_dispatch__` of their own. While it runs the mode is off and nothing is recorded; calling `func` goes to the next
-    mode outwards, then to the types, then to the kernel. An operator that is written in others is not seen, those are. An
-    in-place form arrives as such (`aten.add_.Tensor`), an out= form as the operator with the keyword `out`; of both what is
-    written counts, not the answer.
+    A subclass defines `__torch_dispatch__(self, func, types, args=(), kwargs=None)`: `func` is an
+    overload of `taeda.ops`, args and kwargs are as its schema has them, without what equals a
+    default; `types` are the types of arguments that have a `__torch_dispatch__` of their own. While
+    it runs the mode is off and nothing is recorded; calling `func` goes to the next mode outwards,
+    then to the types, then to the kernel. An operator that is written in others is not seen, those
+    are. An in-place form arrives as such (`aten.add_.Tensor`), an out= form as the operator with
+    the keyword `out`; of both what is written counts, not the answer.
     """
 
     _stack = dispatch_modes
@@ -90,7 +91,9 @@ def _pop_mode_temporarily() -> Iterator[TorchDispatchMode]:
 
 @contextlib.contextmanager
 def _disable_current_modes() -> Iterator[list[TorchDispatchMode]]:
-    """In the `with` block no mode of outside is active; gives the modes that are off. Others may be entered inside."""
+    """In the `with` block no mode of outside is active; gives the modes that are off.
+    Others may be entered inside.
+    """
     modes = _get_current_dispatch_mode_stack()
     for _ in modes:
         dispatch_modes.pop()
@@ -105,7 +108,8 @@ def _disable_current_modes() -> Iterator[list[TorchDispatchMode]]:
 
 
 def is_traceable_wrapper_subclass(t: object) -> bool:
-    """Whether an object is a tensor of a subclass that can be taken apart into the tensors that it holds, and made of them.
+    """Whether an object is a tensor of a subclass that can be taken apart into the tensors that it
+    holds, and made of them.
 
     Such a class defines `__tensor_flatten__(self) -> (names of attributes, context)` and a static
     `__tensor_unflatten__(inner, context, outer_size, outer_stride)`.
@@ -129,7 +133,8 @@ def transform_subclass(
     outer_size: Any = None,
     outer_stride: Any = None,
 ) -> Any:
-    """Another tensor of the type of `t`, made of what `callback(name, tensor)` returns for each tensor that it holds.
+    """Another tensor of the type of `t`, made of what `callback(name, tensor)` returns for each
+    tensor that it holds.
 
     RuntimeError if the result has not the shape and strides that are asked for, those of `t` by default.
     """
@@ -144,7 +149,8 @@ def transform_subclass(
     ):
         if tuple(wanted) != got:
             raise RuntimeError(
-                f"{type(t).__name__}.__tensor_unflatten__ made a tensor with {what} {got}, wanted {tuple(wanted)}"
+                f"{type(t).__name__}.__tensor_unflatten__ made a tensor with {what} {got}, wanted "
+                f"{tuple(wanted)}"
             )
     return made
 
@@ -154,8 +160,9 @@ def return_and_correct_aliasing(
 ) -> Any:
     """What `__torch_dispatch__` of a wrapper should return for `func`, if `out` is what it computed.
 
-    What the operator writes (in place, by `out=`, or as its schema says) is returned itself. A view needs nothing: that
-    it shares its counter of writes with its base is seen to where it is recorded.
+    What the operator writes (in place, by `out=`, or as its schema says) is returned itself. A view
+    needs nothing: that it shares its counter of writes with its base is seen to where it is
+    recorded.
     """
     keywords = kwargs or {}
     if keywords.get("out") is not None:

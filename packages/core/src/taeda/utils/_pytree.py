@@ -1,7 +1,7 @@
 """Nested containers ("trees") taken apart into leaves and put together again.
 
-Lists, tuples, named tuples, dicts, OrderedDicts, defaultdicts and deques are nodes, and whatever `register_pytree_node` adds;
-anything else is a leaf, None as well.
+Lists, tuples, named tuples, dicts, OrderedDicts, defaultdicts and deques are nodes, and whatever
+`register_pytree_node` adds; anything else is a leaf, None as well.
 
 >>> leaves, spec = tree_flatten({"a": [1, 2], "b": (3,)})
 >>> leaves, tree_unflatten([x * 10 for x in leaves], spec)
@@ -17,9 +17,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 __all__ = [
-    "DictKey", "GetAttrKey", "LeafSpec", "MappingKey", "PyTree", "SequenceKey", "TreeSpec", "key_get", "keystr",
-    "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_flatten_with_path",
-    "tree_iter", "tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_",
+    "DictKey", "GetAttrKey", "LeafSpec", "MappingKey", "PyTree", "SequenceKey", "TreeSpec",
+    "key_get", "keystr",
+    "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only",
+    "tree_flatten", "tree_flatten_with_path",
+    "tree_iter", "tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only",
+    "tree_map_only_",
     "tree_map_with_path", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 
@@ -149,7 +152,8 @@ _NAMED = NodeDef(
 SUPPORTED_NODES: dict[Any, NodeDef] = {
     kind: NodeDef(kind, *how)
     for kind, how in (
-        (list, _sequence(list)), (tuple, _sequence(tuple)), (dict, _DICT), (OrderedDict, _ORDERED), (defaultdict, _DEFAULT),
+        (list, _sequence(list)), (tuple, _sequence(tuple)), (dict, _DICT), (OrderedDict, _ORDERED),
+        (defaultdict, _DEFAULT),
         (deque, _DEQUE),
     )
 }  # fmt: skip
@@ -167,10 +171,11 @@ def register_pytree_node(
     from_dumpable_context: Callable[[Any], Any] | None = None,
     flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None,
 ) -> None:
-    """Make a class a node: `flatten_fn(x)` gives (children, context), `unflatten_fn(children, context)` makes one anew.
+    """Make a class a node: `flatten_fn(x)` gives (children, context),
+    `unflatten_fn(children, context)` makes one anew.
 
-    ValueError for a class that is registered, TypeError for what is no class. The name and the ways to write a context, which
-    writing specs to files would need, are kept and read by nobody.
+    ValueError for a class that is registered, TypeError for what is no class. The name and the ways
+    to write a context, which writing specs to files would need, are kept and read by nobody.
     """
     if not isinstance(cls, type):
         raise TypeError(f"register_pytree_node: wanted a class, got {cls!r}")
@@ -202,7 +207,9 @@ def is_namedtuple(obj: Any) -> bool:
 
 
 def is_structseq(obj: Any) -> bool:
-    """Whether an object, or a class, is what operators with named results return, `taeda.return_types.max` for one."""
+    """Whether an object, or a class, is what operators with named results return,
+    `taeda.return_types.max` for one.
+    """
     cls = obj if isinstance(obj, type) else type(obj)
     return issubclass(cls, tuple) and isinstance(getattr(cls, "n_sequence_fields", None), int)
 
@@ -212,7 +219,9 @@ def _field_names(named: Any) -> tuple[str, ...]:
 
 
 def _get_node_type(tree: Any) -> Any:
-    """The key of SUPPORTED_NODES: the class, `collections.namedtuple` for named tuples that are not registered."""
+    """The key of SUPPORTED_NODES: the class, `collections.namedtuple` for named tuples that are not
+    registered.
+    """
     kind = type(tree)
     return namedtuple if kind not in SUPPORTED_NODES and is_namedtuple(tree) else kind
 
@@ -277,7 +286,8 @@ class TreeSpec:
         given = list(leaves)
         if len(given) != self.num_leaves:
             raise ValueError(
-                f"treespec.unflatten(leaves): `leaves` has length {len(given)} but the spec refers to a pytree that holds "
+                f"treespec.unflatten(leaves): `leaves` has length {len(given)} but the spec refers "
+                "to a pytree that holds "
                 f"{self.num_leaves} items ({self})."
             )
         return self._build(iter(given))
@@ -290,7 +300,9 @@ class TreeSpec:
         return node.unflatten_fn(children, self.context)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
-        """The parts of a tree that stand where this one's leaves do. ValueError where it differs above them."""
+        """The parts of a tree that stand where this one's leaves do.
+        ValueError where it differs above them.
+        """
         if self.type is None:
             return [tree]
         node = _definition(tree)
@@ -356,7 +368,8 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
     """The tree of a spec with these leaves. TypeError for what is no spec."""
     if not isinstance(treespec, TreeSpec):
         raise TypeError(
-            f"tree_unflatten(leaves, treespec): Expected `treespec` to be instance of TreeSpec but got item of type {type(treespec)}."
+            "tree_unflatten(leaves, treespec): Expected `treespec` to be instance of TreeSpec but "
+            f"got item of type {type(treespec)}."
         )
     return treespec.unflatten(leaves)
 
@@ -379,7 +392,8 @@ def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> TreeSpec:
 def tree_map(
     func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
 ) -> PyTree:
-    """The tree with `func` of every leaf; `rests` are trees with the same nodes above, whose parts come as further arguments.
+    """The tree with `func` of every leaf; `rests` are trees with the same nodes above, whose parts
+    come as further arguments.
 
     >>> tree_map(lambda x, y: x + y, [1, (2,)], [10, (20,)])
     [11, (22,)]

@@ -9,13 +9,16 @@ from taeda._native import core as _core
 
 __all__ = ["generate_methods_for_privateuse1_backend", "rename_privateuse1_backend"]
 
-#: classes of siblings that can be moved, as they register themselves, and the kinds for which methods were asked for
+#: classes of siblings that can be moved, as they register themselves, and the kinds for which
+#: methods were asked for
 _movable: dict[str, list[type]] = {"module": [], "packed sequence": []}
 _asked: set[str] = set()
 
 
 def register_movable(kind: str, cls: type) -> None:
-    """`cls` of a sibling gets the methods of `kind` ("module", "packed sequence"), now or when they are asked for."""
+    """`cls` of a sibling gets the methods of `kind` ("module", "packed sequence"), now or when they
+    are asked for.
+    """
     _movable[kind].append(cls)
     if kind in _asked:
         _dress(kind, cls)
@@ -33,9 +36,10 @@ def _dress(kind: str, cls: type) -> None:
 def rename_privateuse1_backend(backend_name: str) -> None:
     """Call the private device type `backend_name`, so that `device(backend_name)` means it.
 
-    Once a process; the same name again does nothing. RuntimeError for another name later, for the name of a documented type, and for
-    what is no name of lower-case letters, digits and `_`. The device itself is a table of C functions (`csrc/runtime/device.h`),
-    registered by the library that brings it.
+    Once a process; the same name again does nothing. RuntimeError for another name later, for the
+    name of a documented type, and for what is no name of lower-case letters, digits and `_`. The
+    device itself is a table of C functions (`csrc/runtime/device.h`), registered by the library
+    that brings it.
 
     >>> import subprocess, sys
     >>> program = "import taeda; taeda.utils.rename_privateuse1_backend('npu'); print(taeda.device('npu', 1))"
@@ -52,11 +56,12 @@ def generate_methods_for_privateuse1_backend(
     for_storage: bool = False,
     unsupported_dtype: list[taeda.dtype] | None = None,
 ) -> None:
-    """Give tensors `.npu()` and `.is_npu` where the private device type is called `npu`, and modules and packed sequences `.npu()`.
+    """Give tensors `.npu()` and `.is_npu` where the private device type is called `npu`, and
+    modules and packed sequences `.npu()`.
 
-    Modules and packed sequences come with taeda-nn; where it is loaded later, they get the methods then. `for_storage` gives storages the
-    same two names. A dtype in
-    `unsupported_dtype` is refused by `.npu()` of storages with RuntimeError. RuntimeError if a class has such a name already.
+    Modules and packed sequences come with taeda-nn; where it is loaded later, they get the methods
+    then. `for_storage` gives storages the same two names. A dtype in `unsupported_dtype` is refused
+    by `.npu()` of storages with RuntimeError. RuntimeError if a class has such a name already.
     """
     name = _core.privateuse1_name()
     if for_tensor:

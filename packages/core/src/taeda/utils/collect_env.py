@@ -1,4 +1,6 @@
-"""Facts about this installation, for a report: `python -m taeda.utils.collect_env`, or `python -m taeda` with a self-test."""
+"""Facts about this installation, for a report: `python -m taeda.utils.collect_env`, or
+`python -m taeda` with a self-test.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,9 @@ fill_uninitialized_memory: bool  # a property of the module, below
 class _Module(ModuleType):
     @property
     def fill_uninitialized_memory(self) -> bool:
-        """NaN, or the largest integer, in what `empty` and its forms give: a use of it then repeats itself. True at first."""
+        """NaN, or the largest integer, in what `empty` and its forms give: a use of it then repeats
+        itself. True at first.
+        """
         return _settings._Chosen.fill
 
     @fill_uninitialized_memory.setter

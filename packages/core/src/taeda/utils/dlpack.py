@@ -1,6 +1,7 @@
 """Memory shared with other array libraries through DLPack, version 1 and the form before it.
 
-`from_dlpack` and `Tensor.__dlpack__` are the two ends of the array API standard's exchange; only the cpu takes part.
+`from_dlpack` and `Tensor.__dlpack__` are the two ends of the array API standard's exchange; only
+the cpu takes part.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _CPU: Place = (DLDeviceType.kDLCPU, 0)
 def to_dlpack(tensor: Tensor) -> Any:
     """A capsule of the form before version 1 on the memory of `tensor`; `from_dlpack` may take it once.
 
-    BufferError for meta tensors, conj and negative bits, and dtypes that DLPack has not. A gradient is not carried along.
+    BufferError for meta tensors, conj and negative bits, and dtypes that DLPack has not. A gradient
+    is not carried along.
 
     >>> from_dlpack(to_dlpack(taeda.arange(3)))
     tensor([0, 1, 2])
@@ -59,11 +61,13 @@ def to_dlpack(tensor: Tensor) -> Any:
 def from_dlpack(
     ext_tensor: Any, *, device: Device | None = None, copy: bool | None = None
 ) -> Tensor:
-    """A tensor on the memory of `ext_tensor`, an object with `__dlpack__` or a capsule: writes to one are seen in the other.
+    """A tensor on the memory of `ext_tensor`, an object with `__dlpack__` or a capsule: writes to
+    one are seen in the other.
 
-    `copy=True` copies, `copy=False` raises where the producer would have to. `device` is where the result lies.
-    RuntimeError for what is no fresh capsule, BufferError for memory or types that cannot be reached, ValueError for
-    an axis that runs backwards. Memory that must not be written is shared with a warning.
+    `copy=True` copies, `copy=False` raises where the producer would have to. `device` is where the
+    result lies. RuntimeError for what is no fresh capsule, BufferError for memory or types that
+    cannot be reached, ValueError for an axis that runs backwards. Memory that must not be written
+    is shared with a warning.
 
     >>> import numpy as np
     >>> array = np.zeros(2)
@@ -117,7 +121,8 @@ def _from_capsule(capsule: Any, above: int = 3) -> Tensor:
     made, read_only = _core.from_dlpack(capsule)
     if read_only:
         warn(
-            "The given memory is marked as not writable: a write to the tensor would change what must not change. "
+            "The given memory is marked as not writable: a write to the tensor would change what "
+            "must not change. "
             "Use copy=True to protect it.",
             UserWarning,
         )
@@ -152,7 +157,8 @@ def _check(tensor: Tensor, stream: int | None, dl_device: Place | None) -> None:
         raise AssertionError(f"stream should be None on cpu, got {stream}: the cpu has no streams")
     if dl_device is not None and tuple(dl_device) != _CPU:
         raise BufferError(
-            f"a cpu tensor cannot be exported to DLPack device {tuple(dl_device)}: only {tuple(map(int, _CPU))}, the cpu, is there"
+            f"a cpu tensor cannot be exported to DLPack device {tuple(dl_device)}: only "
+            f"{tuple(map(int, _CPU))}, the cpu, is there"
         )
 
 

@@ -290,7 +290,9 @@ VALUES = st.recursive(
 @settings(derandomize=True, database=None, deadline=None, max_examples=400)
 @given(st.integers(0, 5), VALUES, st.sampled_from(["tensors", "tree", "locations", "crc32c"]))
 def test_metadata_that_agree_with_their_checksum_are_checked_all_the_same(place, value, key):
-    """One value of a row, or a whole text, is any other: it is refused, or the tensor lies within its entry."""
+    """One value of a row, or a whole text, is any other: it is refused, or the tensor lies within
+    its entry.
+    """
     described = [["tensor", "float32", [2], [1], 0, []]]
     described[0][place] = value
     text = json.dumps(described if key == "tensors" else value)

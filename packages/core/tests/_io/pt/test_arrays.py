@@ -1,4 +1,6 @@
-"""numpy's arrays and scalars as pickles have them: plain dtypes, and as many bytes as shape and dtype ask for."""
+"""numpy's arrays and scalars as pickles have them: plain dtypes, and as many bytes as shape and
+dtype ask for.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,8 @@ REFUSED = {
     "bytes": (lambda: arrays.fill(TARGET, (1, (2,), kind("i4"), False, b"a"), CONTEXT), "has 1 bytes"),
     "no bytes": (lambda: arrays.fill(TARGET, (1, (2,), kind("i4"), False, "a"), CONTEXT), "made of shape"),
     "many axes": (lambda: arrays.array_of_bytes((b"a", kind("i1"), (1,) * 65, "C"), CONTEXT), "has 1 bytes"),
-    "a third order": (lambda: arrays.array_of_bytes((b"a", kind("i1"), (1,), "K"), CONTEXT), "in the order 'K'"),
+    "a third "
+    "order": (lambda: arrays.array_of_bytes((b"a", kind("i1"), (1,), "K"), CONTEXT), "in the order 'K'"),
 }  # fmt: skip
 
 

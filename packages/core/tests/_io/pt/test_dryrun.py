@@ -1,4 +1,6 @@
-"""The first run of a long pickle refuses what the machine refuses, lets through what it reads, and makes nothing."""
+"""The first run of a long pickle refuses what the machine refuses, lets through what it reads, and
+makes nothing.
+"""
 
 from __future__ import annotations
 

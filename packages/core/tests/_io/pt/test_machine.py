@@ -353,7 +353,8 @@ MALFORMED = {
     "a key without value": (b"\x80\x02}(K\x01u.", "last key has no value"),
     "names that are numbers": (b"\x80\x04K\x01K\x02\x93.", "a name is no text"),
     "data that are called": (b"\x80\x02N)R.", "a NoneType is called, which is data"),
-    "a name that is called with a list": (b"\x80\x02ccollections\nOrderedDict\n]R.", "is called, which is data"),
+    "a name that is called with a "
+    "list": (b"\x80\x02ccollections\nOrderedDict\n]R.", "is called, which is data"),
     "twice into the memo": (b"\x80\x02]q\0q\1.", "put into the memo twice"),
     "a memo far away": (b"\x80\x02]r\xff\xff\xff\x7f.", "follows entry -1"),
     "a memo never set": (b"\x80\x02h\5.", "memo entry 5 was never set"),

@@ -52,9 +52,11 @@ GOOD = {
     "v1": (lambda: rebuild.tensor_v1((typed(), 1, [2], (2,)), CONTEXT), [1, 3]),
     "v2": (lambda: rebuild.tensor_v2(v2(), CONTEXT), [[0, 1, 2], [3, 4, 5]]),
     "v2 without hooks": (lambda: rebuild.tensor_v2(v2(hooks=None), CONTEXT), [[0, 1, 2], [3, 4, 5]]),
-    "v3": (lambda: rebuild.tensor_v3((untyped(), 4, (2,), (1,), False, HOOKS, taeda.float32), CONTEXT), [4, 5]),
+    "v3": (lambda: rebuild.tensor_v3((untyped(), 4, (2,), (1,), False, HOOKS, taeda.float32),
+        CONTEXT), [4, 5]),
     "v3 with marks": (
-        lambda: rebuild.tensor_v3((untyped(), 4, (2,), (1,), False, HOOKS, taeda.float32, {"neg": True}), CONTEXT),
+        lambda: rebuild.tensor_v3((untyped(), 4, (2,), (1,), False, HOOKS, taeda.float32,
+            {"neg": True}), CONTEXT),
         [-4, -5],
     ),
     "negative": (lambda: rebuild.tensor_v2(v2(0, (2,), (1,), neg=True), CONTEXT), [0, -1]),
@@ -119,7 +121,8 @@ RANK = (1,) * 65
 BAD = {
     "no storage": (rebuild.tensor_v1, (1, 0, (1,), (1,)), "cannot be made of"),
     "v2 of nothing": (rebuild.tensor_v2, (), "made of a storage"),
-    "v2 of an untyped storage": (rebuild.tensor_v2, (untyped(), 0, (1,), (1,), False, HOOKS), "made of a storage"),
+    "v2 of an untyped "
+    "storage": (rebuild.tensor_v2, (untyped(), 0, (1,), (1,), False, HOOKS), "made of a storage"),
     "v2 too short": (rebuild.tensor_v2, v2()[:5], "made of a storage"),
     "v2 too long": (rebuild.tensor_v2, (*v2(), {}, 1), "made of a storage"),
     "v3 too short": (rebuild.tensor_v3, (untyped(), 0, (1,), (1,), False, HOOKS), "7 or 8 values, got 6"),
@@ -138,9 +141,11 @@ BAD = {
     "a negative size": (rebuild.tensor_v2, v2(0, (-1, 3)), "a shape is a tuple of numbers from 0"),
     "a negative stride": (rebuild.tensor_v2, v2(0, (2, 3), (-3, 1)), "a stride is a tuple"),
     "more elements than exist": (rebuild.tensor_v2, v2(0, (2**40, 2**40), (0, 0)), "cannot be"),
-    "a gradient of integers": (rebuild.tensor_v2, v2(grad=True, storage=typed("Long")), "said to require a gradient"),
+    "a gradient of "
+    "integers": (rebuild.tensor_v2, v2(grad=True, storage=typed("Long")), "said to require a gradient"),
     "a Parameter of a number": (rebuild.parameter, (1,), "a Parameter cannot be made of"),
-    "a Parameter with hooks": (rebuild.parameter, (taeda.ones(1), True, OrderedDict(a=1)), "hooks, which are code"),
+    "a Parameter with "
+    "hooks": (rebuild.parameter, (taeda.ones(1), True, OrderedDict(a=1)), "hooks, which are code"),
     "a Parameter of integers": (rebuild.parameter, (taeda.tensor([1]),), "a parameter of dtype taeda.int64"),
     "three values": (rebuild.parameter_with_state, (taeda.ones(1), True, HOOKS), "4 values, got 3"),
     "meta rank": (rebuild.meta_tensor, (taeda.float32, (1,), (), False), "1 dimensions with 0 strides"),
@@ -148,9 +153,13 @@ BAD = {
     "meta of too many": (rebuild.meta_tensor, (taeda.float32, (2**40, 2**40), (0, 0), False), "cannot be"),
     "meta of integers": (rebuild.meta_tensor, (taeda.int8, (1,), (1,), True), "require a gradient"),
     "a device's number": (rebuild.device_tensor, (1, taeda.float32, "xla", False), "an array or a tensor"),
-    "a device's gradient": (rebuild.device_tensor, (np.ones(1, int), taeda.int8, "cpu", True), "require a gradient"),
-    "another type": (rebuild.from_type, (V2, known("collections", "OrderedDict"), (), None), "save a plain tensor"),
-    "another maker": (rebuild.from_type, (known("collections", "OrderedDict"), TENSOR, (), None), "save a plain tensor"),
+    "a device's "
+    "gradient": (rebuild.device_tensor, (np.ones(1, int), taeda.int8, "cpu", True), "require a gradient"),
+    "another "
+    "type": (rebuild.from_type, (V2, known("collections", "OrderedDict"), (), None), "save a plain tensor"),
+    "another "
+    "maker": (rebuild.from_type, (known("collections", "OrderedDict"), TENSOR, (), None),
+        "save a plain tensor"),
     "no type": (rebuild.from_type, (V2, 1, (), None), "cannot be made of"),
 }  # fmt: skip
 

@@ -89,7 +89,8 @@ def test_bytes_without_a_dtype_have_no_order():
 
 
 REFUSED = {
-    "an order that is none": ({"archive/byteorder": b"middle"}, "order of bytes is b'middle', wanted little or big"),
+    "an order that is "
+    "none": ({"archive/byteorder": b"middle"}, "order of bytes is b'middle', wanted little or big"),
     "a long order": ({"archive/byteorder": b"little" * 400}, "record 'byteorder' has 2400 bytes"),
     "no storage": ({DATA: None}, "no record 'data/0', which its object needs"),
     "a short storage": ({DATA: b"\0" * 8}, "said to have 3 elements, 12 bytes, and its record has 8"),

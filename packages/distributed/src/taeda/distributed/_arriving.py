@@ -1,7 +1,8 @@
-"""The beginning of every collective on MPI: all ranks come, and what they called is compared, before anything is moved.
+"""The beginning of every collective on MPI: all ranks come, and what they called is compared,
+before anything is moved.
 
-On one machine by a board in shared memory. Across machines by an allgather of fixed records; who has not come is then
-read from the store (`_far`).
+On one machine by a board in shared memory. Across machines by an allgather of fixed records; who
+has not come is then read from the store (`_far`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _LINGER = 1.0  # seconds to hear from other machines why they gave up
 
 
 class Arrivals:
-    """The other ranks of a group, as one rank sees them. `ranks` are ranks of the default group, for messages."""
+    """The other ranks of a group, as one rank sees them.
+    `ranks` are ranks of the default group, for messages.
+    """
 
     def __init__(
         self,
@@ -151,7 +154,9 @@ class Arrivals:
         )
 
     def _check_details(self, details: list[str]) -> None:
-        """For collectives whose sizes differ by pair: every rank judges all pairs, so all come to one verdict."""
+        """For collectives whose sizes differ by pair: every rank judges all pairs, so all come to
+        one verdict.
+        """
         call = self.call
         assert call is not None
         judge: Any = call.wants
@@ -239,7 +244,9 @@ class Arrivals:
         return self.board.last_words(rank)[0] if self.board is not None else ""
 
     def _look_far(self) -> None:
-        """Raise if a rank has given up or ended, as the store tells; asked only where there are several machines."""
+        """Raise if a rank has given up or ended, as the store tells; asked only where there are
+        several machines.
+        """
         if self.far is None:
             return
         self.far.poke()
@@ -289,7 +296,8 @@ class Arrivals:
             here = self.facts[self.rank].node
             away = [rank for rank in range(self.size) if self.facts[rank].node != here]
             return away, (
-                f"{self._names(away)} cannot be asked for: the store has been silent for {silent:.1f} s, so the "
+                f"{self._names(away)} cannot be asked for: the store has been silent for "
+                f"{silent:.1f} s, so the "
                 f"machines may be cut off from each other{self._where(away)}"
             )
         if missing := far.missing():

@@ -1,9 +1,11 @@
-"""Where the ranks of one machine write what they are about to do, so that each sees who is missing and who differs.
+"""Where the ranks of one machine write what they are about to do, so that each sees who is missing
+and who differs.
 
-A board is memory without a name (memfd), so nothing is left behind however the processes end. Every rank has a row:
-the number of the last collective it has come to, the number of one it gave up, counters for barriers, and four slots
-with the texts of its last collectives, and room for why it gave up. A rank writes only its own row. A row's number is written after its slot, and
-the processors that we run on (x86-64) show stores of one core to the others in their order.
+A board is memory without a name (memfd), so nothing is left behind however the processes end. Every
+rank has a row: the number of the last collective it has come to, the number of one it gave up,
+counters for barriers, and four slots with the texts of its last collectives, and room for why it
+gave up. A rank writes only its own row. A row's number is written after its slot, and the
+processors that we run on (x86-64) show stores of one core to the others in their order.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ def open_foreign(pid: int, descriptor: int) -> int:
 def open_board(
     store: Store, key: str, pids: Sequence[int], mine: int, timeout: timedelta
 ) -> Board | None:
-    """The board of processes of one machine, made by the first; None where one cannot open the memory of another.
+    """The board of processes of one machine, made by the first; None where one cannot open the
+    memory of another.
 
     `key` is the board's own in the store, `mine` this process's place among `pids`.
     """
@@ -90,7 +93,9 @@ class Board:
         return rank * ROW + 64 + (seq % SLOTS) * SLOT
 
     def little(self, rank: int, seq: int, nbytes: int) -> Tensor:
-        """Memory for what `rank` brings along to collective `seq`. There are two places for each: one is read while the next is written."""
+        """Memory for what `rank` brings along to collective `seq`.
+        There are two places for each: one is read while the next is written.
+        """
         at = (2 * rank + seq % 2) * LITTLE
         return self._little[at : at + nbytes]
 
@@ -160,16 +165,22 @@ class Board:
         return self._words[rank * self._row_words + WINDOW]
 
     def lie(self, place: int) -> None:
-        """Say where the values of this rank's collective lie: a number that is the same for corresponding memory."""
+        """Say where the values of this rank's collective lie: a number that is the same for
+        corresponding memory.
+        """
         self._words[self.mine * self._row_words + PLACE] = place
 
     def lie_alike(self, place: int) -> bool:
-        """Do the values of all ranks lie at `place`? Asked after all came, and before any leaves the collective."""
+        """Do the values of all ranks lie at `place`?
+        Asked after all came, and before any leaves the collective.
+        """
         words = self._words
         return all(words[rank * self._row_words + PLACE] == place for rank in self.others)
 
     def give_up(self, seq: int, why: str, follows: bool) -> None:
-        """Say that this rank does not wait for collective `seq` any longer; `follows`: because another rank failed."""
+        """Say that this rank does not wait for collective `seq` any longer; `follows`: because
+        another rank failed.
+        """
         text = why.encode()[: SLOT - 8]
         at = self.mine * ROW + WORDS
         self._bytes[at : at + 4 + len(text)] = _TEXT.pack(len(text), follows) + text

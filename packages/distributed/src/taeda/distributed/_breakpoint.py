@@ -14,13 +14,15 @@ __all__ = ["breakpoint"]
 
 
 def breakpoint(rank: int = 0, skip: int = 0, timeout_s: float = 3600) -> None:
-    """Open pdb on `rank` of the default group. The other ranks wait until it continues, at most `timeout_s` seconds.
+    """Open pdb on `rank` of the default group.
+    The other ranks wait until it continues, at most `timeout_s` seconds.
 
-    Every rank calls it, with the same arguments. The first `skip` calls do nothing. The debugger reads the terminal
-    of the launcher, and begins in this function: `up` goes to the line that called it.
+    Every rank calls it, with the same arguments. The first `skip` calls do nothing. The debugger
+    reads the terminal of the launcher, and begins in this function: `up` goes to the line that
+    called it.
 
-    Raises ValueError without a default group, for a rank outside of it, or a negative `skip`; DistTimeoutError on the
-    ranks that waited too long.
+    Raises ValueError without a default group, for a rank outside of it, or a negative `skip`;
+    DistTimeoutError on the ranks that waited too long.
     """
     made = the_group(None, "breakpoint")
     assert made is not None

@@ -10,7 +10,9 @@ __all__ = ["GradBucket"]
 
 
 class GradBucket:
-    """A bucket of gradients on its way. Which parameters are in number `index()` may change after the first step."""
+    """A bucket of gradients on its way. Which parameters are in number `index()` may change after
+    the first step.
+    """
 
     def __init__(
         self, index: int, buffer: Tensor, views: Sequence[Tensor], params: Sequence[Tensor],

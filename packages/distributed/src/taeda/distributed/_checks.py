@@ -1,4 +1,6 @@
-"""What collectives accept: tensors on the processor, dense, of one dtype; outputs that do not share memory."""
+"""What collectives accept: tensors on the processor, dense, of one dtype; outputs that do not share
+memory.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _BITS = (RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR)
 
 
 def check_tensor(tensor: object, what: str) -> Tensor:
-    """`tensor` itself. TypeError for no tensor, ValueError for a device or layout that no backend here carries."""
+    """`tensor` itself. TypeError for no tensor, ValueError for a device or layout that no backend
+    here carries.
+    """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{what} is a tensor, not {type(tensor).__name__}")
     if tensor.device.type not in ("cpu", "cuda"):  # which of the two, the group knows
@@ -134,7 +138,9 @@ def _extent(tensor: Tensor) -> tuple[int, int]:
 
 
 def outputs_apart(outputs: Sequence[Tensor], what: str) -> None:
-    """ValueError if two outputs share memory, or one has the same place twice: the result would depend on the order."""
+    """ValueError if two outputs share memory, or one has the same place twice: the result would
+    depend on the order.
+    """
     for i, tensor in enumerate(outputs):
         if any(step == 0 and n > 1 for n, step in zip(tensor.shape, tensor.stride(), strict=True)):
             raise ValueError(
@@ -155,7 +161,8 @@ def peer_of(
     names: tuple[str, str],
     optional: bool = False,
 ) -> int:
-    """The group's number of a peer given as rank of the default group or as the group's number; one of the two.
+    """The group's number of a peer given as rank of the default group or as the group's number; one
+    of the two.
 
     -1 if neither is given and that is allowed.
     """

@@ -1,8 +1,9 @@
 """Collectives on tensors. Every process of the group must call the same one, in the same order.
 
-Each returns None when its outputs are there, or with `async_op` a Work at once. In a process that is not in the group
-nothing happens. What differs between ranks (name, dtype, shape, root, reduction) raises DistMismatchError on all of
-them before anything is moved; a rank that is missing raises DistPeerDiedError or DistTimeoutError on the others.
+Each returns None when its outputs are there, or with `async_op` a Work at once. In a process that
+is not in the group nothing happens. What differs between ranks (name, dtype, shape, root,
+reduction) raises DistMismatchError on all of them before anything is moved; a rank that is missing
+raises DistPeerDiedError or DistTimeoutError on the others.
 """
 
 from __future__ import annotations
@@ -313,7 +314,9 @@ def reduce_scatter(
     output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM, group: Group = None,
     async_op: bool = False,
 ) -> Work | None:  # fmt: skip
-    """Reduce each tensor of `input_list` over all ranks; rank i gets number i in `output`. Same shape everywhere."""
+    """Reduce each tensor of `input_list` over all ranks; rank i gets number i in `output`.
+    Same shape everywhere.
+    """
     made = the_group(group, "reduce_scatter")
     check_tensor(output, "output")
     if made is None:
@@ -400,7 +403,9 @@ def all_to_all_single(
     output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
     input_split_sizes: list[int] | None = None, group: Group = None, async_op: bool = False,
 ) -> Work | None:  # fmt: skip
-    """Split `input` along dimension 0, part j for rank j, and join what comes in `output`. Equal parts by default."""
+    """Split `input` along dimension 0, part j for rank j, and join what comes in `output`.
+    Equal parts by default.
+    """
     made = the_group(group, "all_to_all_single")
     check_tensor(output, "output")
     check_tensor(input, "input")
@@ -430,7 +435,8 @@ def _parts(
     if not sizes:
         if rows % ranks:
             raise ValueError(
-                f"dimension 0 of {what}, {rows}, is not a multiple of the {ranks} ranks; give {what}_split_sizes"
+                f"dimension 0 of {what}, {rows}, is not a multiple of the {ranks} ranks; give "
+                f"{what}_split_sizes"
             )
         sizes = [rows // ranks] * ranks
     if len(sizes) != ranks or sum(sizes) != rows or min(sizes) < 0:
@@ -447,7 +453,9 @@ def _pairwise_call(name: str, outputs: Sequence[Tensor], inputs: Sequence[Tensor
 
 
 def _odd_pair(details: list[str]) -> tuple[int, int, str] | None:
-    """A rank that sends another count than its peer expects, the peer, and the words between; None if all pairs agree."""
+    """A rank that sends another count than its peer expects, the peer, and the words between; None
+    if all pairs agree.
+    """
     words = [detail.split() for detail in details]
     sent = [[int(n) for n in word[1].split(",")] for word in words]
     expected = [[int(n) for n in word[4].split(",")] for word in words]
@@ -493,6 +501,7 @@ def monitored_barrier(
     if missing:
         names = ", ".join(map(str, missing))
         raise DistTimeoutError(
-            f"monitored_barrier: rank{'s' if len(missing) > 1 else ''} {names} did not come within {limit:g} s",
+            f"monitored_barrier: rank{'s' if len(missing) > 1 else ''} {names} did not come within "
+            f"{limit:g} s",
             missing,
         )

@@ -15,7 +15,9 @@ __all__ = ["Facts", "meet"]
 
 @dataclass(frozen=True)
 class Facts:
-    """A rank's process: its id, its machine (kernel, namespace of processes, host name), its place among MPI's."""
+    """A rank's process: its id, its machine (kernel, namespace of processes, host name), its place
+    among MPI's.
+    """
 
     pid: int
     node: str
@@ -23,7 +25,9 @@ class Facts:
 
 
 def node_name() -> str:
-    """The same text in two processes if they can see each other's descriptors and go by the same host name."""
+    """The same text in two processes if they can see each other's descriptors and go by the same
+    host name.
+    """
     with open("/proc/sys/kernel/random/boot_id") as file:
         boot = file.read().strip()
     return f"{socket.gethostname()}/{boot}/{os.stat('/proc/self/ns/pid').st_ino}"

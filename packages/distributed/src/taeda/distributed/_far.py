@@ -1,7 +1,9 @@
-"""Ranks of other machines, seen through the store: how far each has come, why one gave up, whose process has ended.
+"""Ranks of other machines, seen through the store: how far each has come, why one gave up, whose
+process has ended.
 
-A thread asks, and only while a collective waits: a machine that cannot be reached silences the thread, never the wait,
-which keeps its deadline. Every rank leaves a will with the store's server, which carries it out when the connection ends.
+A thread asks, and only while a collective waits: a machine that cannot be reached silences the
+thread, never the wait, which keeps its deadline. Every rank leaves a will with the store's server,
+which carries it out when the connection ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""A group of processes: the order of its collectives, the thread that carries asynchronous ones, and how it breaks."""
+"""A group of processes: the order of its collectives, the thread that carries asynchronous ones,
+and how it breaks.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,9 @@ Action = Callable[[Engine, Deadline], None]
 class ProcessGroup:
     """Some ranks of the default group, numbered 0 to `size() - 1` among themselves.
 
-    Collectives run in the order in which they were called. One that blocks runs on the caller's thread if nothing is
-    under way, everything else on one thread of the group. Made by `init_process_group` and `new_group`.
+    Collectives run in the order in which they were called. One that blocks runs on the caller's
+    thread if nothing is under way, everything else on one thread of the group. Made by
+    `init_process_group` and `new_group`.
     """
 
     def __init__(
@@ -212,7 +215,9 @@ class ProcessGroup:
     # ---- the end ----
 
     def abort(self) -> None:
-        """Give up on whatever is under way; the other ranks are told, and the group cannot be used any more."""
+        """Give up on whatever is under way; the other ranks are told, and the group cannot be used
+        any more.
+        """
         self._break(DistBackendError("the group was aborted"))
 
     def shutdown(self) -> None:
@@ -290,7 +295,8 @@ def _made_by(
         made = func(store, number, size, timeout)
     if not isinstance(made, Engine):
         raise TypeError(
-            f"the function of a registered backend returns an Engine of taeda.distributed, not {type(made).__name__}"
+            "the function of a registered backend returns an Engine of taeda.distributed, not "
+            f"{type(made).__name__}"
         )
     return made
 

@@ -1,4 +1,6 @@
-"""What launchers other than `taedarun` tell their processes: mpiexec of MPICH and of Open MPI, and Slurm's srun."""
+"""What launchers other than `taedarun` tell their processes: mpiexec of MPICH and of Open MPI, and
+Slurm's srun.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ def local_rank() -> str | None:
 
 
 def slurm_address() -> tuple[str, int]:
-    """Address and port for the processes of a Slurm step: its first machine, a port by the numbers of job and step.
+    """Address and port for the processes of a Slurm step: its first machine, a port by the numbers
+    of job and step.
 
     ValueError if the step's variables are not there.
     """

@@ -1,4 +1,6 @@
-"""Sums over several machines: inside each in shared memory, over a ring of one rank of each, and back inside."""
+"""Sums over several machines: inside each in shared memory, over a ring of one rank of each, and
+back inside.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ __all__ = ["Machines", "join_machines"]
 
 
 class Machines:
-    """The machines of a group as one rank sees them: its neighbours in memory, and the ring if it is the first of them.
+    """The machines of a group as one rank sees them: its neighbours in memory, and the ring if it
+    is the first of them.
 
     All ranks go through the same pieces in the same order, however many of them share a machine.
     """

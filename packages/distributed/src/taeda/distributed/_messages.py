@@ -117,7 +117,9 @@ def send(
     tag: int = 0,
     group_dst: int | None = None,
 ) -> None:
-    """Send `tensor` to the rank `dst`, which must receive the same dtype and number of values. Not to oneself."""
+    """Send `tensor` to the rank `dst`, which must receive the same dtype and number of values.
+    Not to oneself.
+    """
     if work := _begin("send", tensor, dst, group_dst, group, tag):
         work.wait()
 

@@ -15,7 +15,9 @@ _GRACE = 5.0  # seconds that the others give the first rank to speak its verdict
 
 
 def meet_by_store(group: ProcessGroup, seconds: float, all_ranks: bool) -> list[int]:
-    """The ranks of the default group that did not come in time: the first of them, or all. Every rank gets one answer."""
+    """The ranks of the default group that did not come in time: the first of them, or all.
+    Every rank gets one answer.
+    """
     store = group.store
     assert store is not None
     turn = group._barriers = group._barriers + 1

@@ -1,4 +1,6 @@
-"""The end of a process that mpiexec started: its launcher is told, or it would take the end for a failure and end the others."""
+"""The end of a process that mpiexec started: its launcher is told, or it would take the end for a
+failure and end the others.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ __all__ = ["tell_launcher_at_exit"]
 
 
 def tell_launcher_at_exit(MPI: Any) -> None:
-    """At the end of this process, unless an exception ends it: mpiexec then ends the other processes, as it should."""
+    """At the end of this process, unless an exception ends it: mpiexec then ends the other
+    processes, as it should.
+    """
     atexit.register(_tell, MPI, os.getpid())
 
 
@@ -25,7 +29,9 @@ def _tell(MPI: Any, pid: int) -> None:
 
 
 def _tell_by_pmi(descriptor: int) -> None:
-    """What MPI_Finalize says to MPICH's mpiexec, without its wait for the other processes, which may train on."""
+    """What MPI_Finalize says to MPICH's mpiexec, without its wait for the other processes, which
+    may train on.
+    """
     try:
         os.write(descriptor, b"cmd=finalize\n")
         os.read(descriptor, 64)  # the answer; mpiexec has noted it

@@ -24,14 +24,16 @@ _NAME, _ADDRESS = 256, 512  # bytes of the two messages
 def meet_over_mpi(rank: int, size: int, timeout: timedelta) -> Store:
     """A store served by rank 0, on a free port, with a secret that only these processes know.
 
-    DistBackendError if MPI sees other processes than the launcher told of, DistTimeoutError if one does not come.
+    DistBackendError if MPI sees other processes than the launcher told of, DistTimeoutError if one
+    does not come.
     """
     deadline = Deadline(timeout.total_seconds())
     MPI = _mpi_world.start_by_launcher(timeout)
     comm = MPI.COMM_WORLD
     if (comm.Get_rank(), comm.Get_size()) != (rank, size):
         raise DistBackendError(
-            f"the launcher told this process that it is rank {rank} of {size}, and MPI that it is rank {comm.Get_rank()} of "
+            f"the launcher told this process that it is rank {rank} of {size}, and MPI that it is "
+            f"rank {comm.Get_rank()} of "
             f"{comm.Get_size()}: start it with the mpiexec of the MPI that mpi4py uses, or with taedarun"
         )
     one_machine = len(set(_gather(MPI, node_name().encode(), deadline))) == 1
@@ -65,7 +67,8 @@ def _tell(MPI: Any, text: bytes, deadline: Deadline) -> bytes:
 def _finish(request: Any, deadline: Deadline) -> None:
     if not wait_until(request.Test, deadline, lambda: None):
         raise DistTimeoutError(
-            f"init_process_group: the processes that mpiexec started did not meet within {deadline.seconds:g} s"
+            "init_process_group: the processes that mpiexec started did not meet within "
+            f"{deadline.seconds:g} s"
         )
 
 
@@ -75,7 +78,9 @@ def _make_secret() -> None:
 
 
 def _own_address() -> str:
-    """The address that other machines are likely to reach: the one from which this machine would send to the network."""
+    """The address that other machines are likely to reach: the one from which this machine would
+    send to the network.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # sends nothing; the address is one for examples

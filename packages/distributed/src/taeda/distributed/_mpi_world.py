@@ -1,4 +1,6 @@
-"""Start MPI in this process, once: by the launcher's own wiring where there is one, else by a helper of rank 0."""
+"""Start MPI in this process, once: by the launcher's own wiring where there is one, else by a
+helper of rank 0.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,9 @@ def start(store: Store, rank: int, size: int, timeout: timedelta) -> Any:
 
 
 def _refuse_open_mpi(MPI: Any, size: int) -> None:
-    """DistBackendError: only its own launcher introduces the processes of Open MPI; alone, MPI_Init ends them."""
+    """DistBackendError: only its own launcher introduces the processes of Open MPI; alone, MPI_Init
+    ends them.
+    """
     if "Open MPI" in MPI.Get_library_version():
         raise DistBackendError(
             "mpi4py runs on Open MPI here, whose processes are started by its own launcher: "
@@ -101,7 +105,9 @@ def _refuse_open_mpi(MPI: Any, size: int) -> None:
 
 
 def start_by_launcher(timeout: timedelta) -> Any:
-    """The same for processes that mpiexec started, before they have a store: its own wiring brings them together."""
+    """The same for processes that mpiexec started, before they have a store: its own wiring brings
+    them together.
+    """
     global job, _pid
     if job:
         _check_fork()
@@ -122,7 +128,8 @@ def world_rank() -> int:
 def _check_fork() -> None:
     if _pid != os.getpid():
         raise DistBackendError(
-            "this process was forked from one that runs MPI; MPI does not survive that. Start processes by spawn"
+            "this process was forked from one that runs MPI; MPI does not survive that. Start "
+            "processes by spawn"
         )
 
 
@@ -145,7 +152,9 @@ def _module() -> Any:
 
 
 class _Unseen:
-    """The other ranks while there is no store that tells of them; mpiexec ends all processes if one of them ends."""
+    """The other ranks while there is no store that tells of them; mpiexec ends all processes if one
+    of them ends.
+    """
 
     def look(self) -> None:
         """Nothing can be seen."""
@@ -156,7 +165,8 @@ class _Unseen:
     def late(self, deadline: Deadline) -> DistTimeoutError:
         """The error after the deadline."""
         return DistTimeoutError(
-            f"init_process_group: MPI did not start within {deadline.seconds:g} s: of the processes that mpiexec "
+            f"init_process_group: MPI did not start within {deadline.seconds:g} s: of the "
+            "processes that mpiexec "
             "started, one did not come"
         )
 
@@ -189,7 +199,9 @@ class _Others(_Unseen):
             )
 
     def _hear(self) -> None:
-        """Raise what the first rank that gave up met: it knows better than those who miss it why nothing goes on."""
+        """Raise what the first rank that gave up met: it knows better than those who miss it why
+        nothing goes on.
+        """
         try:
             if not self._store.check(["gave-up"]):
                 return
@@ -232,9 +244,11 @@ class _Others(_Unseen):
 
 
 def _initialize(MPI: Any, others: _Unseen, timeout: timedelta) -> None:
-    """MPI_Init_thread on a thread of its own, without the interpreter's lock: it waits for all ranks and knows no deadline.
+    """MPI_Init_thread on a thread of its own, without the interpreter's lock: it waits for all
+    ranks and knows no deadline.
 
-    After a failure the thread stands in the library for good, so MPI cannot be started in this process any more.
+    After a failure the thread stands in the library for good, so MPI cannot be started in this
+    process any more.
     """
     global _failed
     if _failed:
@@ -274,7 +288,9 @@ def _launcher_rank() -> str:
 
 
 def _introduce(store: Store, rank: int, everybody: list[Facts], timeout: timedelta) -> None:
-    """Connect to the helper of rank 0, and leave the connection where MPICH looks for it. It is never closed by us."""
+    """Connect to the helper of rank 0, and leave the connection where MPICH looks for it.
+    It is never closed by us.
+    """
     size = len(everybody)
     if rank == 0:
         _start_helper(store, [facts.node for facts in everybody])
@@ -320,7 +336,9 @@ def _start_helper(store: Store, nodes: list[str]) -> None:
 
 
 def _own_address(store: Store) -> str:
-    """The address by which other machines reach this one: that of the store, which is served here or by our agent."""
+    """The address by which other machines reach this one: that of the store, which is served here
+    or by our agent.
+    """
     while isinstance(store, PrefixStore):
         store = store.underlying_store
     host = getattr(store, "host", "") or os.environ.get("MASTER_ADDR", "")
@@ -340,7 +358,9 @@ def _mapping(nodes: list[str]) -> str:
 
 
 def _forget_file() -> None:
-    """Unlink MPICH's shared memory once all ranks of this machine have mapped it, so that nothing can be left over."""
+    """Unlink MPICH's shared memory once all ranks of this machine have mapped it, so that nothing
+    can be left over.
+    """
     with open("/proc/self/maps") as file:
         paths = {line.split(None, 5)[5].strip() for line in file if "/mpich_shm_" in line}
     for path in paths:

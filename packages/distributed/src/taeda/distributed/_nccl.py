@@ -1,6 +1,8 @@
-"""NCCL's library as Python sees it: where it lies, the functions that are used, an exception for every code but success.
+"""NCCL's library as Python sees it: where it lies, the functions that are used, an exception for
+every code but success.
 
-Its interface in C is the same in every version 2, so no binding is needed. TAEDA_LIBNCCL names another library.
+Its interface in C is the same in every version 2, so no binding is needed. TAEDA_LIBNCCL names
+another library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Collectives on Python objects. They are pickled: whoever is in the group can run code in this process by what it sends."""
+"""Collectives on Python objects. They are pickled: whoever is in the group can run code in this
+process by what it sends.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def _check_device(device: Any, group: ProcessGroup | None) -> None:
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
-    """Every rank's `obj` into `object_list`, which has a place for each. Pickles: only among processes you trust."""
+    """Every rank's `obj` into `object_list`, which has a place for each.
+    Pickles: only among processes you trust.
+    """
     made = the_group(group, "all_gather_object")
     if made is None:
         return
@@ -132,7 +136,9 @@ def scatter_object_list(
     scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
     src: int | None = None, group: Any = None, group_src: int | None = None,
 ) -> None:  # fmt: skip
-    """Give each rank its object of the list of `src` (0 by default), as element 0 of the output list. Pickles."""
+    """Give each rank its object of the list of `src` (0 by default), as element 0 of the output
+    list. Pickles.
+    """
     made = the_group(group, "scatter_object_list")
     if made is None:
         return
@@ -168,7 +174,9 @@ def send_object_list(
     object_list: list[Any], dst: int | None = None, group: Any = None, device: Any = None,
     group_dst: int | None = None, use_batch: bool = False,
 ) -> None:  # fmt: skip
-    """Send objects to the rank `dst`, which calls `recv_object_list`. Pickles; `use_batch` changes nothing here."""
+    """Send objects to the rank `dst`, which calls `recv_object_list`.
+    Pickles; `use_batch` changes nothing here.
+    """
     made = the_group(group, "send_object_list")
     _check_device(device, made)
     if made is None:
@@ -182,7 +190,9 @@ def recv_object_list(
     object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
     group_src: int | None = None, use_batch: bool = False,
 ) -> int:  # fmt: skip
-    """Receive as many objects as the list has places from `src`, or from any; return who sent them. Pickles."""
+    """Receive as many objects as the list has places from `src`, or from any; return who sent them.
+    Pickles.
+    """
     made = the_group(group, "recv_object_list")
     _check_device(device, made)
     if made is None:

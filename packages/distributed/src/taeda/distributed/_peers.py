@@ -1,4 +1,6 @@
-"""Processes on this machine: are they alive, stopped, gone? By file descriptors of processes, which cannot mistake a reused id."""
+"""Processes on this machine: are they alive, stopped, gone?
+By file descriptors of processes, which cannot mistake a reused id.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """The process that introduces MPICH's processes to each other: PMI-1, a line protocol of keys and barriers.
 
-Run as a program by rank 0, because starting MPI holds the interpreter's lock and so no thread of a rank can serve. It
-reads its task as one line of JSON, prints its port, serves each rank once and ends when its standard input does. It
-imports only what it needs, to start quickly. A connection first sends the secret and its rank on one line.
+Run as a program by rank 0, because starting MPI holds the interpreter's lock and so no thread of a
+rank can serve. It reads its task as one line of JSON, prints its port, serves each rank once and
+ends when its standard input does. It imports only what it needs, to start quickly. A connection
+first sends the secret and its rank on one line.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ class Server:
 
 
 def serve(listener: socket.socket, server: Server, until: Any) -> None:
-    """Until `until` has something to read, which is its end, and the other ranks have ended or had time to see it.
+    """Until `until` has something to read, which is its end, and the other ranks have ended or had
+    time to see it.
 
     MPICH ends a process, by a fault in version 5.0, that is starting when its connection here is closed.
     """

@@ -1,4 +1,6 @@
-"""The flight recorder: the last 2,000 collectives of this rank. `python -m taeda.distributed.trace` reads its dumps."""
+"""The flight recorder: the last 2,000 collectives of this rank.
+`python -m taeda.distributed.trace` reads its dumps.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ calls: deque[Call] = deque(maxlen=2000)
 
 
 def dump(rank: int, reason: str) -> str:
-    """Write the calls of this rank into the folder TAEDA_TRACE_DIR; return the path, or '' without that variable."""
+    """Write the calls of this rank into the folder TAEDA_TRACE_DIR; return the path, or '' without
+    that variable.
+    """
     folder = env("TRACE_DIR")
     if not folder:
         return ""

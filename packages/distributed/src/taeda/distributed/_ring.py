@@ -1,9 +1,11 @@
-"""Sums over machines: a ring of plain sockets between one rank of each, in pieces that are on their way together.
+"""Sums over machines: a ring of plain sockets between one rank of each, in pieces that are on their
+way together.
 
-MPI is asked for progress again and again, which takes the processor from the ranks that compute; a socket is served by
-the kernel meanwhile. Values are cut into a part for each machine. A part starts at the machine of its number, goes
-once around while every machine adds its own values, and once more as the sum. The order in which a part is added up
-depends on its number alone, and its sum is computed in one place, so every rank gets the same bits.
+MPI is asked for progress again and again, which takes the processor from the ranks that compute; a
+socket is served by the kernel meanwhile. Values are cut into a part for each machine. A part starts
+at the machine of its number, goes once around while every machine adds its own values, and once
+more as the sum. The order in which a part is added up depends on its number alone, and its sum is
+computed in one place, so every rank gets the same bits.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ Kernel = Callable[..., Tensor]
 
 
 class Ring:
-    """The wires of one machine's first rank: to the next machine, and from the one before. Machines are numbered."""
+    """The wires of one machine's first rank: to the next machine, and from the one before.
+    Machines are numbered.
+    """
 
     def __init__(
         self, to_next: socket.socket, from_last: socket.socket, node: int, nodes: int
@@ -186,10 +190,11 @@ def join_ring(
     store: Store, node: int, nodes: int, leads: bool, able: bool, member: int, members: int,
     timeout: timedelta,
 ) -> tuple[bool, Ring | None]:  # fmt: skip
-    """Can all members of a group use a ring of `nodes` machines? And its wires, for the one of each that `leads`.
+    """Can all members of a group use a ring of `nodes` machines?
+    And its wires, for the one of each that `leads`.
 
-    Every member calls it. A member that is not `able`, an address that others do not reach or a wire that cannot be
-    laid is told to all, and then nobody has a ring.
+    Every member calls it. A member that is not `able`, an address that others do not reach or a
+    wire that cannot be laid is told to all, and then nobody has a ring.
     """
     store = PrefixStore("ring", store)
     ring = None
@@ -227,7 +232,9 @@ def _lay(store: Store, node: int, nodes: int, timeout: timedelta) -> Ring | None
 
 
 def _address(store: Store) -> str:
-    """The address of this machine on the way to the store; empty where none is known that others could reach."""
+    """The address of this machine on the way to the store; empty where none is known that others
+    could reach.
+    """
     while isinstance(store, PrefixStore):
         store = store.underlying_store
     host, port = getattr(store, "host", ""), getattr(store, "port", 0)

@@ -128,13 +128,15 @@ def init_process_group(
 ) -> None:
     """Make the default group; returns when all processes have joined.
 
-    They meet in `store`, with `rank` and `world_size`, or by `init_method`: "env://" (the default; `taedarun` sets
-    what it needs), "tcp://host:port" or "file:///path". The backend is "mpi", for which "gloo" is another name,
-    "nccl" for tensors of GPUs, "inproc" for threads of one process, "fake", or a registered one; "cpu:gloo" names it by device. Collectives
-    that take longer than `timeout` raise DistTimeoutError.
+    They meet in `store`, with `rank` and `world_size`, or by `init_method`: "env://" (the default;
+    `taedarun` sets what it needs), "tcp://host:port" or "file:///path". The backend is "mpi", for
+    which "gloo" is another name, "nccl" for tensors of GPUs, "inproc" for threads of one process,
+    "fake", or a registered one; "cpu:gloo" names it by device. Collectives that take longer than
+    `timeout` raise DistTimeoutError.
 
-    Raises ValueError for a second call, an unknown backend, a rank outside of the world, or both ways to meet at once;
-    DistBackendError if the engine is not installed; DistNetworkError if the address cannot be reached.
+    Raises ValueError for a second call, an unknown backend, a rank outside of the world, or both
+    ways to meet at once; DistBackendError if the engine is not installed; DistNetworkError if the
+    address cannot be reached.
     """
     name = Backend(_cpu_backend(backend))
     if name != Backend.INPROC and is_initialized():
@@ -209,7 +211,9 @@ def _check_engine(name: str) -> None:
 
 
 def _check_device(name: str, device_id: taeda.device | int | None) -> None:
-    """The device of the group's tensors becomes current with NCCL; ValueError for one that the backend does not carry."""
+    """The device of the group's tensors becomes current with NCCL; ValueError for one that the
+    backend does not carry.
+    """
     if device_id is None:
         return
     wanted = (
@@ -263,7 +267,9 @@ def _tell_others(error: BaseException) -> None:
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End a group, or all of them with the default one. Nobody waits for the other ranks. ValueError without any."""
+    """End a group, or all of them with the default one.
+    Nobody waits for the other ranks. ValueError without any.
+    """
     made = the_group(group, "destroy_process_group")
     if made is None:
         return
@@ -293,8 +299,9 @@ def new_group(
 ) -> Any:
     """A group of some ranks of the default group; all of them by default.
 
-    Every process calls it, in the same order, members or not; with `use_local_synchronization` members only. Who is
-    not in it gets `GroupMember.NON_GROUP_MEMBER`. Raises ValueError for a rank that is not there or comes twice.
+    Every process calls it, in the same order, members or not; with `use_local_synchronization`
+    members only. Who is not in it gets `GroupMember.NON_GROUP_MEMBER`. Raises ValueError for a rank
+    that is not there or comes twice.
     """
     default = the_group(None, "new_group")
     assert default is not None
@@ -370,7 +377,9 @@ def new_subgroups_by_enumeration(
     pg_options: Any = None,
     group_desc: str | None = None,
 ) -> tuple[Any, list[Any]]:
-    """A group for each list of ranks: the one that this process is in (or None), and all. ValueError if a rank is in two."""
+    """A group for each list of ranks: the one that this process is in (or None), and all.
+    ValueError if a rank is in two.
+    """
     if not ranks_per_subgroup_list:
         raise ValueError("ranks_per_subgroup_list has no lists")
     flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]

@@ -1,4 +1,6 @@
-"""Is there room in /dev/shm for MPI? Where there is none, MPICH ends the process by SIGBUS when it first writes there."""
+"""Is there room in /dev/shm for MPI? Where there is none, MPICH ends the process by SIGBUS when it
+first writes there.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def check_room(free: int | None, ranks: int) -> None:
     needed = ranks * FOR_A_RANK
     if free is not None and ranks > 1 and free < needed:
         raise DistBackendError(
-            f"init_process_group: {FOLDER} has {free / 2**20:.1f} MiB free, and MPI needs {needed / 2**20:.1f} MiB "
-            f"of shared memory for the {ranks} ranks of this machine. Remove files there or make it larger; of a "
+            f"init_process_group: {FOLDER} has {free / 2**20:.1f} MiB free, and MPI needs "
+            f"{needed / 2**20:.1f} MiB "
+            f"of shared memory for the {ranks} ranks of this machine. Remove files there or make "
+            "it larger; of a "
             "container with --shm-size"
         )

@@ -25,8 +25,8 @@ class RedOpType(enum.Enum):
 class ReduceOp:
     """How the values of all ranks become one: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM.
 
-    AVG is the sum over the number of ranks; PREMUL_SUM comes from `ReduceOp.premul_sum(factor)` and multiplies
-    before it adds.
+    AVG is the sum over the number of ranks; PREMUL_SUM comes from `ReduceOp.premul_sum(factor)` and
+    multiplies before it adds.
 
     >>> ReduceOp.SUM == ReduceOp(RedOpType.SUM)
     True

@@ -1,10 +1,12 @@
 """Sums inside one machine, over memory that its ranks share, in the order of ranks.
 
-The order is fixed, so every rank gets the same bits, with any number of threads. Memory is without a name (memfd);
-others map it by /proc. The adding itself is core's own kernels, a block at a time, so that a block stays in the cache.
+The order is fixed, so every rank gets the same bits, with any number of threads. Memory is without
+a name (memfd); others map it by /proc. The adding itself is core's own kernels, a block at a time,
+so that a block stays in the cache.
 
-Few values come along to the meeting (`brought`), and every rank adds up all of them: one wait instead of three. Many
-values pass through a window, a half at a time. Values that lie in a window already are added up where they are.
+Few values come along to the meeting (`brought`), and every rank adds up all of them: one wait
+instead of three. Many values pass through a window, a half at a time. Values that lie in a window
+already are added up where they are.
 """
 
 from __future__ import annotations
@@ -135,7 +137,8 @@ class Windows:
     # ---- what comes along to the meeting ----
 
     def bring(self, values: Tensor, seq: int) -> bool:
-        """Lay the values where the others find them after the meeting of collective `seq`; False if there is no room.
+        """Lay the values where the others find them after the meeting of collective `seq`; False if
+        there is no room.
 
         Two places take turns: who writes into one again has met all others since, so they have read it.
         """
@@ -170,7 +173,8 @@ class Windows:
         return 0
 
     def shared(self, tensor: Tensor) -> list[Tensor] | None:
-        """The corresponding values of all ranks, if this tensor lies in a window, and theirs at the same place.
+        """The corresponding values of all ranks, if this tensor lies in a window, and theirs at the
+        same place.
 
         Every rank has said by `lie` where its tensor is, so all come to the same answer.
         """

@@ -58,7 +58,9 @@ class Work:
         return self._error
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Wait for the end; True. Raises what went wrong, and DistTimeoutError after `timeout`, which ends nothing."""
+        """Wait for the end; True. Raises what went wrong, and DistTimeoutError after `timeout`,
+        which ends nothing.
+        """
         seconds = None if timeout is None or timeout == timedelta(0) else seconds_of(timeout)
         if not self._done.wait(seconds):
             raise DistTimeoutError(

@@ -25,12 +25,14 @@ _current: list[DeviceMesh] = []
 
 
 class DeviceMesh:
-    """An array of ranks of the default group. Every process makes the same one; those outside of it take part in making it.
+    """An array of ranks of the default group.
+    Every process makes the same one; those outside of it take part in making it.
 
-    `mesh["name"]` is the line (or with several names the plane) of this process along the dimensions with these names.
+    `mesh["name"]` is the line (or with several names the plane) of this process along the
+    dimensions with these names.
 
-    Raises RuntimeError for a mesh larger than the world, ranks that come twice, or names that do not fit; KeyError for
-    an unknown name.
+    Raises RuntimeError for a mesh larger than the world, ranks that come twice, or names that do
+    not fit; KeyError for an unknown name.
     """
 
     def __init__(
@@ -190,7 +192,9 @@ class DeviceMesh:
         )
 
     def _flatten(self, mesh_dim_name: str | None = None) -> DeviceMesh:
-        """One dimension instead of several, with a group of its own; every process of the root mesh calls it."""
+        """One dimension instead of several, with a group of its own; every process of the root mesh
+        calls it.
+        """
         root = self._root or self
         if mesh_dim_name is None:
             if self.mesh_dim_names is None:
@@ -216,7 +220,9 @@ class DeviceMesh:
         return flat
 
     def _all_slices(self, root: DeviceMesh) -> list[list[int]]:
-        """This slice's ranks and those of its siblings, so that all processes make the groups in one order."""
+        """This slice's ranks and those of its siblings, so that all processes make the groups in
+        one order.
+        """
         if root is self or root.mesh_dim_names is None or self.mesh_dim_names is None:
             return [self.mesh.flatten().tolist()]
         dims = [root._dim(name) for name in self.mesh_dim_names]
@@ -231,7 +237,9 @@ class DeviceMesh:
         *,
         mesh_dim_names: tuple[str, ...] | None = None,
     ) -> DeviceMesh:
-        """A mesh over groups that exist: one group, or one for each dimension of `mesh`. ValueError if they do not fit."""
+        """A mesh over groups that exist: one group, or one for each dimension of `mesh`.
+        ValueError if they do not fit.
+        """
         if isinstance(group, ProcessGroup):
             ranks = get_process_group_ranks(group)
             if mesh is not None and taeda.as_tensor(mesh).tolist() != ranks:

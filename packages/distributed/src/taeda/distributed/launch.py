@@ -1,6 +1,7 @@
 """The older name of `taedarun`: `python -m taeda.distributed.launch`.
 
-Programs get `--local-rank=N` as their first argument, as they did then; with `--use-env` they read LOCAL_RANK instead.
+Programs get `--local-rank=N` as their first argument, as they did then; with `--use-env` they read
+LOCAL_RANK instead.
 """
 
 from __future__ import annotations

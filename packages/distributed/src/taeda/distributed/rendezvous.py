@@ -1,4 +1,6 @@
-"""From an address to a store, a rank and a world size: `env://`, `tcp://host:port`, `file:///path`, and others by registration."""
+"""From an address to a store, a rank and a world size: `env://`, `tcp://host:port`, `file:///path`,
+and others by registration.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _handlers: dict[str, Handler] = {}
 
 
 def register_rendezvous_handler(scheme: str, handler: Handler) -> None:
-    """Let `handler(url, timeout=...)` serve addresses of `scheme`; it yields (store, rank, world size). RuntimeError if taken."""
+    """Let `handler(url, timeout=...)` serve addresses of `scheme`; it yields (store, rank, world
+    size). RuntimeError if taken.
+    """
     if scheme in _handlers:
         raise RuntimeError(f"the scheme {scheme}:// has a handler already")
     _handlers[scheme] = handler
@@ -30,7 +34,9 @@ def register_rendezvous_handler(scheme: str, handler: Handler) -> None:
 def rendezvous(
     url: str, rank: int = -1, world_size: int = -1, timeout: timedelta = STORE_TIMEOUT
 ) -> Iterator[Meeting]:
-    """Yield (store, rank, world size) for the address; `rank` and `world_size` go before what it says itself."""
+    """Yield (store, rank, world size) for the address; `rank` and `world_size` go before what it
+    says itself.
+    """
     if not isinstance(url, str):
         raise RuntimeError(f"init_method is a str such as 'env://', not {url!r}")
     parts = urlparse(url)

@@ -1,6 +1,7 @@
 """`python -m taeda.distributed.trace FOLDER`: one sentence from the flight recorders of all ranks.
 
-With TAEDA_TRACE_DIR set, every rank keeps its last 2,000 collectives and writes them there when one fails, or on SIGUSR2.
+With TAEDA_TRACE_DIR set, every rank keeps its last 2,000 collectives and writes them there when one
+fails, or on SIGUSR2.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ def _first_difference(group: str, members: dict[int, dict[int, dict[str, Any]]])
         if absent:
             first = min(here)
             others = _names(sorted(here))
-            return f"in group {group}, {_names(absent)} never came to collective {seq}, where {others} {'was' if len(here) == 1 else 'were'} in {_told(here[first])}"
+            return (
+                f"in group {group}, {_names(absent)} never came to collective {seq}, where "
+                f"{others} {'was' if len(here) == 1 else 'were'} in {_told(here[first])}"
+            )
         kinds: dict[str, list[int]] = {}
         for rank, call in here.items():
             kinds.setdefault(call["signature"], []).append(rank)
@@ -74,7 +78,10 @@ def _first_difference(group: str, members: dict[int, dict[int, dict[str, Any]]])
             rank for rank, call in here.items() if call["state"] not in ("done", "refused")
         )
         if failed:
-            return f"in group {group}, all came to collective {seq}, but {_names(failed)} did not end {_told(here[failed[0]])}"
+            return (
+                f"in group {group}, all came to collective {seq}, but {_names(failed)} did not end "
+                f"{_told(here[failed[0]])}"
+            )
     return ""
 
 

@@ -91,7 +91,9 @@ class Future(Generic[T]):
         callback(self)
 
     def then(self, callback: Callable[[Future[T]], S]) -> Future[S]:
-        """A future of what `callback(self)` returns once this one is done; its error becomes that one's, as RuntimeError."""
+        """A future of what `callback(self)` returns once this one is done; its error becomes that
+        one's, as RuntimeError.
+        """
         if not callable(callback):
             raise TypeError(f"then() takes a callable, not {type(callback).__name__}")
         after: Future[S] = Future()

@@ -75,7 +75,8 @@ def test_an_unnamed_scope_is_its_line_and_is_released_after_an_error():
 def test_workers_whose_limits_have_passed_are_ended():
     server = Server([])
     server.register_timers([
-        TimerRequest("a", "s", 1.0), TimerRequest("b", "s", time.time() + 600), TimerRequest("stuck", "s", 2.0),
+        TimerRequest("a", "s", 1.0), TimerRequest("b", "s", time.time() + 600),
+        TimerRequest("stuck", "s", 2.0),
     ])  # fmt: skip
     server._end_expired()
     assert server.ended == ["a", "stuck"] and set(server.timers) == {"b", "stuck"}

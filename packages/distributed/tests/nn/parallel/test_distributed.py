@@ -1,4 +1,6 @@
-"""DistributedDataParallel gives the gradients of one process with the whole batch, and says what is wrong with a model."""
+"""DistributedDataParallel gives the gradients of one process with the whole batch, and says what is
+wrong with a model.
+"""
 
 from __future__ import annotations
 

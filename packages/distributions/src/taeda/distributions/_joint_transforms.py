@@ -346,7 +346,8 @@ class StackTransform(Transform):
     def _parts(self, value: Tensor) -> Sequence[Tensor]:
         if value.size(self.dim) != len(self.transforms):
             raise ValueError(
-                f"expected {len(self.transforms)} places along dimension {self.dim}, got {value.size(self.dim)}"
+                f"expected {len(self.transforms)} places along dimension {self.dim}, got "
+                f"{value.size(self.dim)}"
             )
         return value.unbind(self.dim)
 

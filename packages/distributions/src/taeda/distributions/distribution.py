@@ -70,7 +70,8 @@ class Distribution:
             valid = constraint.check(value)
             if not valid.all():
                 raise ValueError(
-                    f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
+                    f"Expected parameter {name} ({type(value).__name__} of shape "
+                    f"{tuple(value.shape)}) of distribution "
                     f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
                 )
 
@@ -194,13 +195,15 @@ class Distribution:
         begin = len(value.size()) - len(self._event_shape)
         if value.size()[max(begin, 0) :] != self._event_shape or begin < 0:
             raise ValueError(
-                f"The right-most size of value must match event_shape: {tuple(value.size())} vs {tuple(self._event_shape)}"
+                f"The right-most size of value must match event_shape: {tuple(value.size())} vs "
+                f"{tuple(self._event_shape)}"
             )
         shape = self._batch_shape + self._event_shape
         for have, want in zip(reversed(value.size()), reversed(shape), strict=False):
             if 1 not in (have, want) and have != want:
                 raise ValueError(
-                    f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.size())} vs {tuple(shape)}"
+                    "Value is not broadcastable with batch_shape+event_shape: "
+                    f"{tuple(value.size())} vs {tuple(shape)}"
                 )
         self._check_support(value)
 
@@ -211,7 +214,8 @@ class Distribution:
             return
         if not support.check(value).all():
             raise ValueError(
-                f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the support ({support!r}) of the "
+                f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the "
+                f"support ({support!r}) of the "
                 f"distribution {self!r}, but found invalid values:\n{value}"
             )
 

@@ -36,7 +36,8 @@ class Geometric(Probabilities):
         super().__init__(self._param.size(), validate_args=validate_args)
         if self._validate_args and probs is not None and not (self.probs > 0).all():
             raise ValueError(
-                f"Expected parameter probs of distribution {self!r} to be above 0, but found invalid values:\n{self.probs}"
+                f"Expected parameter probs of distribution {self!r} to be above 0, but found "
+                f"invalid values:\n{self.probs}"
             )
 
     @property

@@ -74,6 +74,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     formula = _formula_of(*kinds)
     if formula is None:
         raise NotImplementedError(
-            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}: register_kl adds one"
+            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
+            f"{type(q).__name__}: register_kl adds one"
         )
     return formula(p, q)

@@ -56,12 +56,14 @@ class MixtureSameFamily(Distribution):
         for want, have in zip(reversed(chosen.batch_shape), reversed(batch[:-1]), strict=False):
             if want != 1 and have != 1 and want != have:
                 raise ValueError(
-                    f"`mixture_distribution.batch_shape` ({tuple(chosen.batch_shape)}) is not compatible with "
+                    f"`mixture_distribution.batch_shape` ({tuple(chosen.batch_shape)}) is not "
+                    "compatible with "
                     f"`component_distribution.batch_shape` ({tuple(batch)})"
                 )
         if chosen._num_events != batch[-1]:
             raise ValueError(
-                f"`mixture_distribution` has {chosen._num_events} components, `component_distribution` has {batch[-1]}"
+                f"`mixture_distribution` has {chosen._num_events} components, "
+                f"`component_distribution` has {batch[-1]}"
             )
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:

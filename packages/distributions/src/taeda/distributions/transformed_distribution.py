@@ -42,7 +42,8 @@ class TransformedDistribution(Distribution):
         whole = ComposeTransform(self.transforms)
         if len(shape) < whole.domain.event_dim:
             raise ValueError(
-                f"base_distribution needs to have shape with size at least {whole.domain.event_dim}, but got {tuple(shape)}."
+                "base_distribution needs to have shape with size at least "
+                f"{whole.domain.event_dim}, but got {tuple(shape)}."
             )
         result, event_dim = self._adopt(base_distribution, whole, shape)
         cut = len(result) - event_dim

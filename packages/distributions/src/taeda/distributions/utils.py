@@ -11,7 +11,8 @@ import taeda
 from taeda import Tensor
 
 __all__ = [
-    "broadcast_all", "clamp_probs", "euler_constant", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
+    "broadcast_all", "clamp_probs", "euler_constant", "lazy_property", "logits_to_probs",
+    "probs_to_logits", "tril_matrix_to_vec",
     "vec_to_tril_matrix",
 ]  # fmt: skip
 

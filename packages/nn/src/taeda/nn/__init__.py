@@ -28,7 +28,8 @@ from .parameter import Parameter as Parameter
 from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 
-# A type checker takes what the imports bring: it reads no list that is put together, and would take every name for Any.
+# A type checker takes what the imports bring: it reads no list that is put together, and would take
+# every name for Any.
 if not TYPE_CHECKING:
     __all__ = ["attention", "functional", "init", "modules", "parameter", "summary", "utils"]
     __all__ += ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]

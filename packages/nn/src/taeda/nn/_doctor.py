@@ -1,4 +1,6 @@
-"""Layers' part of `python -m taeda`: a small convolutional network learns to tell two kinds of picture apart."""
+"""Layers' part of `python -m taeda`: a small convolutional network learns to tell two kinds of
+picture apart.
+"""
 
 from __future__ import annotations
 

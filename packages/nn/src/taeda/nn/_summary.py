@@ -77,7 +77,10 @@ class Summary:
         body = ""
         for line in self.lines:
             label = f"{line.name}: {line.kind}" if line.name else line.kind
-            cell = f'<td style="text-align:left;padding-left:{1 + 1.5 * line.depth}em">{html.escape(label)}</td>'
+            cell = (
+                "<td "
+                f'style="text-align:left;padding-left:{1 + 1.5 * line.depth}em">{html.escape(label)}</td>'
+            )
             output = f"<td>{html.escape(line.output)}</td>" if self.inputs else ""
             body += f"<tr>{cell}{output}<td>{line.total:,} {html.escape(line.note)}</td></tr>"
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table><p>{self._totals()}</p>"
@@ -96,10 +99,12 @@ def _is_shape(value: Any) -> bool:
 
 
 def summary(model: Module, *inputs: Any, depth: int | None = None, **options: Any) -> Summary:
-    """The layers of `model` with the numbers of their parameters; a parameter that several share counts once, where it comes first.
+    """The layers of `model` with the numbers of their parameters; a parameter that several share
+    counts once, where it comes first.
 
-    With `inputs` (and `options`, which the model gets as keywords) it is run once, in evaluation and without gradients, and every
-    layer's output shape is shown. A tuple of sizes stands for zeros of them. `depth` ends the tree there. Modes and hooks are afterwards what they were.
+    With `inputs` (and `options`, which the model gets as keywords) it is run once, in evaluation
+    and without gradients, and every layer's output shape is shown. A tuple of sizes stands for
+    zeros of them. `depth` ends the tree there. Modes and hooks are afterwards what they were.
 
     >>> print(summary(taeda.nn.Sequential(taeda.nn.Linear(2, 3), taeda.nn.ReLU()), taeda.ones(4, 2)))
     layer        output  parameters

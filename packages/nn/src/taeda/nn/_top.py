@@ -1,4 +1,5 @@
-"""Functions of layers that stand at the top: `taeda.ctc_loss`, `taeda.embedding_bag`, `taeda.grid_sampler` and their like.
+"""Functions of layers that stand at the top: `taeda.ctc_loss`, `taeda.embedding_bag`,
+`taeda.grid_sampler` and their like.
 
 They are those of `nn.functional` with reductions and modes as numbers, as operators of the field take them.
 """
@@ -82,13 +83,14 @@ def embedding_bag(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Bags of rows of `weight`, by `mode` 0 their sum, 1 mean, 2 maximum; then three tensors about the bags.
 
-    (output (bags, F), the bag of each index, how many indices a bag counts, and for the maximum the row of the table from
-    which each element came). An index equal to `padding_idx` counts nowhere.
+    (output (bags, F), the bag of each index, how many indices a bag counts, and for the maximum the
+    row of the table from which each element came). An index equal to `padding_idx` counts nowhere.
     """
     how = _word("mode", _BAGS, mode)
     output = _embedding_bag(
         indices, weight, offsets, mode=how, sparse=sparse, scale_grad_by_freq=scale_grad_by_freq,
-        per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx,
+        per_sample_weights=per_sample_weights, include_last_offset=include_last_offset,
+        padding_idx=padding_idx,
     )  # fmt: skip
     with taeda.no_grad():
         return output, *_about_bags(weight, indices, offsets, include_last_offset, padding_idx, how)
@@ -113,7 +115,9 @@ def _about_bags(
 
 
 def _sources(weight: Tensor, indices: Tensor, bag: Tensor, kept: Tensor, count: int) -> Tensor:
-    """The index whose row holds the maximum of each bag and column, the first of several; -1 for an empty bag."""
+    """The index whose row holds the maximum of each bag and column, the first of several; -1 for an
+    empty bag.
+    """
     used = kept.nonzero().squeeze(1)
     rows, bag, indices = weight[indices[used]], bag[used], indices[used].to(taeda.int64)
     where = bag.unsqueeze(1).expand_as(rows)
@@ -185,7 +189,9 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """`nn.functional.grid_sample` with modes 0 bilinear, 1 nearest, 2 bicubic and paddings 0 zeros, 1 border, 2 reflection."""
+    """`nn.functional.grid_sample` with modes 0 bilinear, 1 nearest, 2 bicubic and paddings 0 zeros,
+    1 border, 2 reflection.
+    """
     mode = _word("interpolation_mode", _SAMPLES, interpolation_mode)
     padding = _word("padding_mode", _PADDINGS, padding_mode)
     return grid_sample(input, grid, mode, padding, bool(align_corners))
@@ -219,7 +225,9 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
 
 
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The `pow`-norm over every dimension but `dim`, kept at size 1; dim -1 means the norm of all, as one number."""
+    """The `pow`-norm over every dimension but `dim`, kept at size 1; dim -1 means the norm of all,
+    as one number.
+    """
     if dim == -1:
         return taeda.linalg.vector_norm(v, pow)
     others = [d for d in range(v.dim()) if d != dim % v.dim()]

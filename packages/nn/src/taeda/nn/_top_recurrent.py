@@ -1,7 +1,7 @@
 """`taeda.lstm`, `taeda.gru` and their like: recurrent layers and cells as functions of their weights.
 
-They take the weights in one list, layer by layer, in the order of `nn.LSTM`'s `all_weights`. Where the second argument is
-the sizes of packed steps, the first is the data of a PackedSequence.
+They take the weights in one list, layer by layer, in the order of `nn.LSTM`'s `all_weights`. Where
+the second argument is the sizes of packed steps, the first is the data of a PackedSequence.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def lstm(
     bidirectional: bool,
     batch_first: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """LSTM layers: (output, h, c) from input (T, N, F), states (h, c) of (layers, N, H) each, and the weights.
+    """LSTM layers: (output, h, c) from input (T, N, F), states (h, c) of (layers, N, H) each, and
+    the weights.
 
     Packed: `lstm(data, batch_sizes, (h, c), params, has_biases, num_layers, dropout, train, bidirectional)`.
     """

@@ -1,4 +1,6 @@
-"""Fill parameters with first values, in place and without a record of it. Every function returns its tensor."""
+"""Fill parameters with first values, in place and without a record of it.
+Every function returns its tensor.
+"""
 
 from __future__ import annotations
 

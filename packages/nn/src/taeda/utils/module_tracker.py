@@ -30,10 +30,11 @@ __all__ = ["ModuleTracker"]
 
 
 class ModuleTracker:
-    """Context; `parents` holds the names of the modules that run now, by their place in the outermost one, and always "Global".
+    """Context; `parents` holds the names of the modules that run now, by their place in the
+    outermost one, and always "Global".
 
-    `is_bw` says whether it is their backward that runs. A module that is called first of all gives its class's name to what
-    it holds.
+    `is_bw` says whether it is their backward that runs. A module that is called first of all gives
+    its class's name to what it holds.
     """
 
     parents: set[str]

@@ -82,7 +82,8 @@ REFUSED = {
     "features": (lambda: flex.flex_attention(Q, Q[..., :1], Q), ValueError, "E=2 and E=1"),
     "dtypes": (lambda: flex.flex_attention(Q, Q.double(), Q), ValueError, "same dtype"),
     "heads": (lambda: flex.flex_attention(Q, Q[:, :2], Q[:, :2]), ValueError, "Hq=4 and Hkv=2. Try"),
-    "groups": (lambda: flex.flex_attention(Q[:, :3], Q[:, :2], Q[:, :2], enable_gqa=True), ValueError, "multiple of kv heads"),
+    "groups": (lambda: flex.flex_attention(Q[:, :3], Q[:, :2], Q[:, :2], enable_gqa=True),
+        ValueError, "multiple of kv heads"),
     "values": (lambda: flex.flex_attention(Q, Q, Q[:, :, :2]), ValueError, "key and value to match"),
     "batches": (lambda: flex.flex_attention(Q[:1], Q, Q), ValueError, "Bq=1 and Bkv=2"),
     "lengths": (

@@ -48,7 +48,8 @@ Q = taeda.ones(2, 4, 3, 2)
 
 REFUSED = {
     "lists": (
-        lambda: flex.BlockMask.from_kv_blocks(taeda.tensor([1]), taeda.tensor([0])), RuntimeError, "at least 2 dimensions"
+        lambda: flex.BlockMask.from_kv_blocks(taeda.tensor([1]), taeda.tensor([0])), RuntimeError,
+        "at least 2 dimensions"
     ),
     "one full list": (
         lambda: flex.BlockMask.from_kv_blocks(Q[0, 0, :1, 0], Q[0, :1, 0], Q[0]), AssertionError, "both given"

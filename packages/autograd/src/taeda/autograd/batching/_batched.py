@@ -1,7 +1,9 @@
-"""Batched: one tensor that stands for a sample, and holds all samples of a vmap along a hidden first dimension.
+"""Batched: one tensor that stands for a sample, and holds all samples of a vmap along a hidden
+first dimension.
 
-A Batched is a meta tensor of the sample's shape, so whatever reaches it unseen fails instead of reading one sample. What it
-stands for is `_value`, whose dimension 0 is the map of level `_level`; that may be a Batched of an outer level again.
+A Batched is a meta tensor of the sample's shape, so whatever reaches it unseen fails instead of
+reading one sample. What it stands for is `_value`, whose dimension 0 is the map of level `_level`;
+that may be a Batched of an outer level again.
 """
 
 from __future__ import annotations
@@ -58,7 +60,9 @@ class Level:
         return x.unsqueeze(0).expand(self.size, *x.shape)
 
     def padded(self, x: Any, wanted: int) -> Any:
-        """All samples with dimensions of size 1 in between, so that they broadcast as single ones of that rank would."""
+        """All samples with dimensions of size 1 in between, so that they broadcast as single ones
+        of that rank would.
+        """
         if not self.on(x):
             return x
         value = x._value

@@ -23,16 +23,21 @@ __all__ = ["NeedsValue", "call", "each_sample", "new_levels", "own_fact"]
 _warned: set[str] = set()
 _ANSWERS = {"equal", "allclose", "is_nonzero"}  # of Python, not tensors
 _SHAPED = {  # results whose shape depends on values
-    "nonzero", "masked_select", "argwhere", "_unique2", "unique_dim", "_unique_consecutive", "nonzero_numpy", "unique", "unique_consecutive",
+    "nonzero", "masked_select", "argwhere", "_unique2", "unique_dim", "_unique_consecutive",
+    "nonzero_numpy", "unique", "unique_consecutive",
 }  # fmt: skip
 _OWN = {  # facts that the sample's own meta tensor knows
-    "get.shape", "get.ndim", "get.dtype", "get.itemsize", "get.nbytes", "size", "dim", "ndimension", "numel", "nelement", "is_floating_point", "is_complex", "is_signed",
-    "element_size", "method.len", "get.is_sparse", "get.is_quantized", "get.is_mkldnn", "get.is_nested", "is_same_size", "get.names", "has_names",
+    "get.shape", "get.ndim", "get.dtype", "get.itemsize", "get.nbytes", "size", "dim", "ndimension",
+    "numel", "nelement", "is_floating_point", "is_complex", "is_signed",
+    "element_size", "method.len", "get.is_sparse", "get.is_quantized", "get.is_mkldnn",
+    "get.is_nested", "is_same_size", "get.names", "has_names",
     "method.format", "get.__class__", "dim_order", "stride", "storage_offset",
 }  # fmt: skip
 _BELOW = {  # facts of the tensor below
-    "get.device", "get.requires_grad", "get.grad_fn", "get.is_leaf", "get.layout", "get.is_cpu", "get.is_cuda", "get.is_meta", "is_conj", "is_neg", "is_inference",
-    "get.is_sparse_csr", "get.is_xpu", "get.is_mps", "get_device", "get._version", "is_pinned", "get.retains_grad", "get.output_nr",
+    "get.device", "get.requires_grad", "get.grad_fn", "get.is_leaf", "get.layout", "get.is_cpu",
+    "get.is_cuda", "get.is_meta", "is_conj", "is_neg", "is_inference",
+    "get.is_sparse_csr", "get.is_xpu", "get.is_mps", "get_device", "get._version", "is_pinned",
+    "get.retains_grad", "get.output_nr",
 }  # fmt: skip
 
 
@@ -53,7 +58,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         level = next((one for one in here if one.number == number), None)
         if level is None:
             raise RuntimeError(
-                "a tensor of a vmap was used after that vmap returned: return it from the mapped function instead"
+                "a tensor of a vmap was used after that vmap returned: return it from the mapped "
+                "function instead"
             )
         return _of_samples(level, key, func, args, kwargs)
     finally:
@@ -119,7 +125,8 @@ def _refuse(key: str, args: Any, kwargs: Any) -> None:
     )
     if key in _SHAPED or (by_mask and key == "method.getitem"):
         raise NeedsValue(
-            f"vmap: It looks like you're attempting to use an operation ({key}) whose shape depends on the data inside of vmap: "
+            f"vmap: It looks like you're attempting to use an operation ({key}) whose shape "
+            "depends on the data inside of vmap: "
             "the samples' results would have different shapes. Use taeda.where or masked_fill"
         )
     if kwargs.get("out") is not None:
@@ -132,7 +139,8 @@ def _writes(key: str) -> bool:
     return key == "method.setitem" or (key.endswith("_") and not key.endswith("__"))
 
 
-_INPLACE = {f"i{name}" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul", "div")}  # fmt: skip
+_INPLACE = {f"i{name}" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and",
+    "or", "xor", "lshift", "rshift", "matmul", "div")}  # fmt: skip
 
 
 def _check_written(level: Level, key: str, args: Any, kwargs: Any) -> None:
@@ -140,8 +148,10 @@ def _check_written(level: Level, key: str, args: Any, kwargs: Any) -> None:
     written = (_writes(key) or key in _INPLACE) and key != "requires_grad_"
     if written and args and isinstance(args[0], Tensor) and not level.on(args[0]):
         raise RuntimeError(
-            f"vmap: {key.removeprefix('method.')}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
-            "elements than `self`: self is the same for all samples. Use the form that returns a new tensor, or make self inside of vmap "
+            f"vmap: {key.removeprefix('method.')}(self, *extra_args) is not possible because there "
+            "exists a Tensor `other` in extra_args that has more "
+            "elements than `self`: self is the same for all samples. Use the form that returns a "
+            "new tensor, or make self inside of vmap "
             "from a mapped tensor (x.new_zeros)"
         )
 
@@ -150,7 +160,8 @@ def _warn(key: str) -> None:
     if key not in _warned:
         _warned.add(key)
         warn(
-            f"There is a performance drop because we have not yet implemented the batching rule for {key}: it runs once for each sample",
+            "There is a performance drop because we have not yet implemented the batching rule "
+            f"for {key}: it runs once for each sample",
         )
 
 
@@ -185,7 +196,9 @@ def sample(level: Level, values: Any, place: int) -> Any:
 
 
 def stacked(level: Level, made: list[Any]) -> Any:
-    """The results of all samples as one of this level. RuntimeError where they differ in what is no tensor."""
+    """The results of all samples as one of this level.
+    RuntimeError where they differ in what is no tensor.
+    """
     first = made[0]
     if isinstance(first, Tensor):
         return batched(taeda.stack(made), level.number)

@@ -1,4 +1,5 @@
-"""Functions that core writes in other functions: their text runs on samples, and those functions' rules serve.
+"""Functions that core writes in other functions: their text runs on samples, and those functions'
+rules serve.
 
 Only where the public name has one row, so that there is no overload to choose.
 """

@@ -1,8 +1,9 @@
 """Batching rules by the public function they stand for.
 
-A rule is called as `rule(level, func, *args, **kwargs)` with the arguments of the call, some of them Batched at `level`. It
-returns what `func` gives for all samples, tensors with the samples along dimension 0. A rule that meets a form it does not
-know raises Decline (or TypeError, by its own parameters): the call then runs sample by sample.
+A rule is called as `rule(level, func, *args, **kwargs)` with the arguments of the call, some of
+them Batched at `level`. It returns what `func` gives for all samples, tensors with the samples
+along dimension 0. A rule that meets a form it does not know raises Decline (or TypeError, by its
+own parameters): the call then runs sample by sample.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ __all__ = ["Decline", "custom_name", "dims_of", "key_of", "rule", "rules"]
 
 Rule = Callable[..., Any]
 rules: dict[str, Rule] = {}
-_SPOKEN = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}  # fmt: skip
+_SPOKEN = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not",
+    "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
+    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}  # fmt: skip
 
 
 class Decline(Exception):
@@ -28,7 +31,9 @@ class Decline(Exception):
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Register a function under the names of the public functions whose rule it is: sum, linalg.norm, nn.conv2d."""
+    """Register a function under the names of the public functions whose rule it is: sum,
+    linalg.norm, nn.conv2d.
+    """
 
     def register(function: Rule) -> Rule:
         for name in names:
@@ -58,13 +63,16 @@ def _method_name(name: str) -> str:
     if not (name.startswith("__") and name.endswith("__")):
         return name
     bare = name[2:-2]
-    if bare in ("getitem", "setitem", "len", "bool", "float", "int", "index", "iter", "contains", "format", "deepcopy", "array", "complex"):  # fmt: skip
+    if bare in ("getitem", "setitem", "len", "bool", "float", "int", "index", "iter", "contains",
+        "format", "deepcopy", "array", "complex"):  # fmt: skip
         return f"method.{bare}"
     return _SPOKEN.get(bare, bare)
 
 
 def custom_name(func: Any) -> str | None:
-    """ "mylib::scale" of an operator that was defined at run time, whose name may be that of a built-in one; None for others."""
+    """ "mylib::scale" of an operator that was defined at run time, whose name may be that of a
+    built-in one; None for others.
+    """
     packet = getattr(func, "_overloadpacket", func)
     if isinstance(func, CustomOpDef):
         return func._qualname

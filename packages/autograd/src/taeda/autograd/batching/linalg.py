@@ -13,9 +13,11 @@ from ._registry import Decline, rule
 __all__: list[str] = []
 
 _ONE = """
-    linalg.cholesky linalg.cholesky_ex linalg.inv linalg.inv_ex linalg.det linalg.slogdet linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals linalg.svd linalg.svdvals
-    linalg.qr linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.matrix_exp linalg.matrix_power inverse det logdet slogdet matrix_exp matrix_power cholesky pinverse
-    linalg.ldl_factor linalg.ldl_factor_ex qr svd cholesky_inverse
+    linalg.cholesky linalg.cholesky_ex linalg.inv linalg.inv_ex linalg.det linalg.slogdet
+    linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals linalg.svd linalg.svdvals linalg.qr
+    linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.matrix_exp linalg.matrix_power inverse det
+    logdet slogdet matrix_exp matrix_power cholesky pinverse linalg.ldl_factor linalg.ldl_factor_ex
+    qr svd cholesky_inverse
 """.split()  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""Losses: of single elements first, then reduced within each sample. `reduction` is 0 for none, 1 mean, 2 sum."""
+"""Losses: of single elements first, then reduced within each sample.
+`reduction` is 0 for none, 1 mean, 2 sum.
+"""
 
 from __future__ import annotations
 

@@ -73,7 +73,8 @@ def _batch_norm(
         and not (level.on(running_mean) and level.on(running_var))
     ):
         raise RuntimeError(
-            "vmap: batch norm would update running statistics, which are the same for all samples, with those of each. "
+            "vmap: batch norm would update running statistics, which are the same for all samples, "
+            "with those of each. "
             "Use eval(), track_running_stats=False, or func.replace_all_batch_norm_modules_"
         )
     value = x._value

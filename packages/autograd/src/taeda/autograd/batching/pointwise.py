@@ -13,14 +13,16 @@ from ._registry import rule, rules
 
 __all__ = ["elementwise", "lined_up"]
 
-#: those beside the rows of the family: operators as methods, copies and conversions, what is written in elementwise functions
+#: those beside the rows of the family: operators as methods, copies and conversions, what is
+#: written in elementwise functions
 _MORE = """
-    iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift radd rmul rtruediv rfloordiv rmod
-    rpow rand ror rxor rlshift rrshift rdiv idiv true_divide divide multiply subtract negative absolute pos
-    isclose masked_fill fill fill_ zero_ copy_ clone detach alias contiguous to type type_as float double half
-    bfloat16 int long short char byte bool cfloat cdouble cpu requires_grad_ conj _conj resolve_conj resolve_neg
-    real imag zeros_like ones_like empty_like full_like logsigmoid softsign tanhshrink prelu_scalar polar complex
-    dropout native_dropout rrelu _to_copy get.real get.imag detach_ get.data max.other
+    iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift radd rmul rtruediv
+    rfloordiv rmod rpow rand ror rxor rlshift rrshift rdiv idiv true_divide divide multiply subtract
+    negative absolute pos isclose masked_fill fill fill_ zero_ copy_ clone detach alias contiguous
+    to type type_as float double half bfloat16 int long short char byte bool cfloat cdouble cpu
+    requires_grad_ conj _conj resolve_conj resolve_neg real imag zeros_like ones_like empty_like
+    full_like logsigmoid softsign tanhshrink prelu_scalar polar complex dropout native_dropout rrelu
+    _to_copy get.real get.imag detach_ get.data max.other
 """.split()  # fmt: skip
 
 
@@ -33,7 +35,8 @@ def _category(dtype: Any) -> int:
 def _promoted(level: Level, values: list[Any], ranks: list[int]) -> Any:
     """The type that single samples without dimensions must take first, or None.
 
-    Such a sample gives way to a tensor with dimensions of its kind; all of them together have a dimension, and would not.
+    Such a sample gives way to a tensor with dimensions of its kind; all of them together have a
+    dimension, and would not.
     """
     if not any(level.on(v) and r == 0 for v, r in zip(values, ranks, strict=True)):
         return None
@@ -88,8 +91,10 @@ def _register() -> None:
 
 
 _ALIASES = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "arctan2": "atan2", "clip": "clamp",
-    "fix": "trunc", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
+    "arctanh": "atanh", "arctan2": "atan2", "clip": "clamp",
+    "fix": "trunc", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
+    "not_equal": "ne",
 }  # fmt: skip
 
 

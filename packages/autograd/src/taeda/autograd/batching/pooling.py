@@ -36,13 +36,17 @@ def _unfolded(made: Any, shape: Any) -> Any:
 
 
 _NAMES = {
-    1: "max_pool1d max_pool1d_with_indices avg_pool1d adaptive_avg_pool1d adaptive_max_pool1d reflection_pad1d replication_pad1d",
-    2: "max_pool2d max_pool2d_with_indices avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d reflection_pad2d replication_pad2d",
-    3: "max_pool3d max_pool3d_with_indices avg_pool3d adaptive_avg_pool3d adaptive_max_pool3d reflection_pad3d replication_pad3d",
+    1: "max_pool1d max_pool1d_with_indices avg_pool1d adaptive_avg_pool1d adaptive_max_pool1d "
+    "reflection_pad1d replication_pad1d",
+    2: "max_pool2d max_pool2d_with_indices avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d "
+    "reflection_pad2d replication_pad2d",
+    3: "max_pool3d max_pool3d_with_indices avg_pool3d adaptive_avg_pool3d adaptive_max_pool3d "
+    "reflection_pad3d replication_pad3d",
 }
 _UPSAMPLED = {
     1: "upsample_linear1d upsample_nearest1d _upsample_nearest_exact1d",
-    2: "upsample_bilinear2d upsample_bicubic2d upsample_nearest2d _upsample_nearest_exact2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa",
+    2: "upsample_bilinear2d upsample_bicubic2d upsample_nearest2d _upsample_nearest_exact2d "
+    "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",
     3: "upsample_trilinear3d upsample_nearest3d _upsample_nearest_exact3d",
 }
 for _spatial in (1, 2, 3):

@@ -1,4 +1,6 @@
-"""Random functions inside of vmap: refused, drawn for each sample, or drawn once, as the map's `randomness` says."""
+"""Random functions inside of vmap: refused, drawn for each sample, or drawn once, as the map's
+`randomness` says.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,19 @@ __all__ = ["NAMES", "call", "draws"]
 
 _SIZED = {"rand": 0, "randn": 0}
 _ELEMENTWISE = {
-    "rand_like", "randn_like", "randint_like", "bernoulli", "dropout", "poisson", "native_dropout", "alpha_dropout", "rrelu",
-    "normal_", "uniform_", "log_normal_", "exponential_", "cauchy_", "geometric_", "random_", "bernoulli_", "dropout_", "_standard_gamma", "binomial",
+    "rand_like", "randn_like", "randint_like", "bernoulli", "dropout", "poisson", "native_dropout",
+    "alpha_dropout", "rrelu",
+    "normal_", "uniform_", "log_normal_", "exponential_", "cauchy_", "geometric_", "random_",
+    "bernoulli_", "dropout_", "_standard_gamma", "binomial",
 }  # fmt: skip
 NAMES = frozenset({
-    *_SIZED, *_ELEMENTWISE, "randint", "randperm", "normal", "multinomial", "feature_dropout", "feature_alpha_dropout", "feature_dropout_", "alpha_dropout_",
+    *_SIZED, *_ELEMENTWISE, "randint", "randperm", "normal", "multinomial", "feature_dropout",
+    "feature_alpha_dropout", "feature_dropout_", "alpha_dropout_",
     "feature_alpha_dropout_", "rrelu_", "scaled_dot_product_attention",
 })  # fmt: skip
-_TRAINED = {"dropout": 2, "dropout_": 2, "native_dropout": 2, "alpha_dropout": 2, "feature_dropout": 2, "feature_alpha_dropout": 2, "alpha_dropout_": 2, "feature_dropout_": 2, "feature_alpha_dropout_": 2, "rrelu": 3, "rrelu_": 3}  # fmt: skip
+_TRAINED = {"dropout": 2, "dropout_": 2, "native_dropout": 2, "alpha_dropout": 2,
+    "feature_dropout": 2, "feature_alpha_dropout": 2, "alpha_dropout_": 2, "feature_dropout_": 2,
+    "feature_alpha_dropout_": 2, "rrelu": 3, "rrelu_": 3}  # fmt: skip
 
 
 def draws(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -40,7 +47,8 @@ def call(key: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     level = levels()[-1]
     if level.randomness == "error":
         raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
+            "vmap: called random operation while in randomness error mode. Please either use the "
+            "'same' or 'different' randomness "
             "flags on vmap or perform the randomness operation out of vmap"
         )
     mapped = any(level.on(leaf) for leaf in leaves((args, kwargs)))
@@ -63,7 +71,8 @@ def _different(level: Level, key: str, func: Any, args: Any, kwargs: Any, mapped
     writes = key.endswith("_")
     if writes and not level.on(args[0]):
         raise RuntimeError(
-            f"vmap: {key}: the tensor is the same for all samples, so it cannot take numbers of each; make it from a mapped one"
+            f"vmap: {key}: the tensor is the same for all samples, so it cannot take numbers of "
+            "each; make it from a mapped one"
         )
     tensors = [leaf for leaf in leaves((args, kwargs)) if isinstance(leaf, Tensor)]
     if key in _ELEMENTWISE and len(tensors) == 1 and mapped:

@@ -1,6 +1,7 @@
 """Recurrent layers and their gradients step by step, in operations, so that they can be differentiated again.
 
-Each gives the outputs, the gradients of the share and of whatever else enters the products, and of the first states.
+Each gives the outputs, the gradients of the share and of whatever else enters the products, and of
+the first states.
 """
 
 from __future__ import annotations

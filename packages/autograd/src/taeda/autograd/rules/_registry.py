@@ -1,9 +1,11 @@
 """How a derivative rule is written, and where it goes: straight into the table of the C engine.
 
-    rule("mul.Tensor", self=lambda grad, other: grad * other.conj(), other=lambda grad, self: grad * self.conj())
+    rule("mul.Tensor", self=lambda grad, other: grad * other.conj(), other=lambda grad, self: grad *
+    self.conj())
 
-One formula per Tensor argument, a short function in differentiable operations, so that double backward comes by
-itself. The names of its parameters say what it needs, and nothing else is kept alive:
+One formula per Tensor argument, a short function in differentiable operations, so that double
+backward comes by itself. The names of its parameters say what it needs, and nothing else is kept
+alive:
 
 | parameter | gets |
 |---|---|
@@ -17,7 +19,8 @@ A formula for a Tensor[] argument returns a sequence of gradients. A returned gr
 argument by broadcasting is summed down by the engine, and cast to the argument's dtype. None means zero.
 Use the `_shape` form whenever only the shape is wanted: it costs no memory and forgives in-place writes.
 
-Forward mode needs nothing more: what a tangent becomes follows from the same formulas. A shorter way can be stated:
+Forward mode needs nothing more: what a tangent becomes follows from the same formulas. A shorter
+way can be stated:
 
 | beside the rule | the tangent of the result |
 |---|---|
@@ -39,7 +42,8 @@ from typing import Any, NamedTuple
 from taeda._core_api import runtime as _native
 
 __all__ = [
-    "Rule", "by_transposition", "forward", "linear", "multilinear", "not_differentiable", "rule", "rule_joint", "rules",
+    "Rule", "by_transposition", "forward", "linear", "multilinear", "not_differentiable", "rule",
+    "rule_joint", "rules",
     "tangents",
 ]  # fmt: skip
 
@@ -53,7 +57,9 @@ class Rule(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """How tangents pass an op: "linear", "multilinear", "formula" or "transposed", and what that way needs to know."""
+    """How tangents pass an op: "linear", "multilinear", "formula" or "transposed", and what that
+    way needs to know.
+    """
 
     way: str
     detail: Any = None
@@ -83,7 +89,9 @@ def _register(name: str, made: Rule) -> None:
 
 
 def rule_joint(name: str, *, differentiable_results: int = -1) -> Callable[[Callable], Callable]:
-    """Give op `name` one formula that returns a tuple: a gradient (or None) per Tensor argument, in schema order."""
+    """Give op `name` one formula that returns a tuple: a gradient (or None) per Tensor argument, in
+    schema order.
+    """
 
     def register(formula: Callable) -> Callable:
         parts = {"": (formula, _parameters(formula))}
@@ -104,7 +112,9 @@ def not_differentiable(name: str, reason: str) -> None:
 
 
 def linear(*names: str, **values: Any) -> None:
-    """Ops that are linear in all their floating-point Tensor arguments together; `values` replace plain arguments."""
+    """Ops that are linear in all their floating-point Tensor arguments together; `values` replace
+    plain arguments.
+    """
     for name in names:
         tangents[name] = Forward("linear", values)
 

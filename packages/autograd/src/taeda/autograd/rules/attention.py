@@ -1,4 +1,6 @@
-"""Derivatives of fused attention: a fused kernel, or where the gradient is itself to be differentiated, other operations."""
+"""Derivatives of fused attention: a fused kernel, or where the gradient is itself to be
+differentiated, other operations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Derivatives of convolutions. A convolution is linear in each factor, so every derivative is a convolution again."""
+"""Derivatives of convolutions. A convolution is linear in each factor, so every derivative is a
+convolution again.
+"""
 
 from __future__ import annotations
 

@@ -85,11 +85,14 @@ def _scatter_add_src(
 
 rule("scatter.reduce", self=_scatter_add_self, src=_scatter_add_src)
 rule("scatter.value_reduce", self=lambda grad, index, value, dim, reduce:
-     grad if reduce == "add" else grad * taeda.ones_like(grad).scatter(dim, index, value, reduce="multiply"))  # fmt: skip
+     grad if reduce == "add" else grad * taeda.ones_like(grad).scatter(dim, index, value,
+         reduce="multiply"))  # fmt: skip
 
 
 class _Places:
-    """How a reduction reads from and adds to its places: by `gather` and `scatter_add`, or by slices of a dimension."""
+    """How a reduction reads from and adds to its places: by `gather` and `scatter_add`, or by
+    slices of a dimension.
+    """
 
     def __init__(self, dim: int, index: Tensor, source: Tensor, by_slices: bool) -> None:
         self.dim, self.by_slices, self.shape = dim, by_slices, source.shape
@@ -209,7 +212,8 @@ def _selected(grad: Tensor, dim: int, index: Tensor, shape: Shape) -> Tensor:
 
 rule("index_select", self=_index_select)
 rule("index_add", self=lambda grad: grad,
-     source=lambda grad, dim, index, source_shape, alpha: _selected(grad, dim, index, source_shape) * alpha)  # fmt: skip
+     source=lambda grad, dim, index, source_shape,
+     alpha: _selected(grad, dim, index, source_shape) * alpha)  # fmt: skip
 rule("index_copy", self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
      source=lambda grad, dim, index, source_shape: _selected(grad, dim, index, source_shape))  # fmt: skip
 rule("index_fill.int_Scalar", self=lambda grad, dim, index: grad.index_fill(dim, index, 0))
@@ -246,7 +250,8 @@ for _name in ("nonzero", "nonzero_numpy", "argwhere", "where"):
 rule(
     "take", self=lambda grad, self_shape, index: grad.new_zeros(self_shape).put_(index, grad, True)
 )
-rule("put", self=lambda grad, index, accumulate: grad if accumulate else grad.put(index, grad.new_zeros(index.shape)),
+rule("put", self=lambda grad, index, accumulate: grad if accumulate else grad.put(index,
+    grad.new_zeros(index.shape)),
      source=lambda grad, index, source_shape: grad.take(index).reshape(source_shape))  # fmt: skip
 
 # ---- embedding ----
@@ -281,18 +286,22 @@ def _slice_of(x: Tensor, dim: int, start: int | None, end: int | None, step: int
     return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)]
 
 
-rule("select_scatter", self=lambda grad, src_shape, dim, index: taeda.select_scatter(grad, grad.new_zeros(src_shape), dim, index),
+rule("select_scatter", self=lambda grad, src_shape, dim,
+     index: taeda.select_scatter(grad, grad.new_zeros(src_shape), dim, index),
      src=lambda grad, dim, index: grad.select(dim, index))  # fmt: skip
 rule("slice_scatter",
-     self=lambda grad, src_shape, dim, start, end, step: taeda.slice_scatter(grad, grad.new_zeros(src_shape), dim, start, end, step),
+     self=lambda grad, src_shape, dim, start, end,
+     step: taeda.slice_scatter(grad, grad.new_zeros(src_shape), dim, start, end, step),
      src=lambda grad, dim, start, end, step: _slice_of(grad, dim, start, end, step))  # fmt: skip
 rule("diagonal_scatter",
-     self=lambda grad, src_shape, offset, dim1, dim2: taeda.diagonal_scatter(grad, grad.new_zeros(src_shape), offset, dim1, dim2),
+     self=lambda grad, src_shape, offset, dim1,
+     dim2: taeda.diagonal_scatter(grad, grad.new_zeros(src_shape), offset, dim1, dim2),
      src=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))  # fmt: skip
 rule("as_strided_scatter",
      self=lambda grad, src_shape, size, stride, storage_offset:
      taeda.as_strided_scatter(grad.contiguous(), grad.new_zeros(src_shape), size, stride, storage_offset),
-     src=lambda grad, size, stride, storage_offset: grad.contiguous().as_strided(size, stride, storage_offset))  # fmt: skip
+     src=lambda grad, size, stride, storage_offset: grad.contiguous().as_strided(size, stride,
+         storage_offset))  # fmt: skip
 
 # ---- tangents: elements that are moved, added up or replaced ----
 linear(

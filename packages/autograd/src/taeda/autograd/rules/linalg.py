@@ -1,8 +1,8 @@
-"""Derivatives of linear algebra. Vectors of eigenvectors and singular vectors are fixed up to a phase; a gradient is right for what
-does not depend on it, and infinite where values coincide.
+"""Derivatives of linear algebra. Vectors of eigenvectors and singular vectors are fixed up to a
+phase; a gradient is right for what does not depend on it, and infinite where values coincide.
 
-Sources: Giles, An extended collection of matrix derivative results (2008); Golub and Pereyra (1973) for the pseudoinverse; Boeddeker
-et al. (2017) for complex matrices.
+Sources: Giles, An extended collection of matrix derivative results (2008); Golub and Pereyra (1973)
+for the pseudoinverse; Boeddeker et al. (2017) for complex matrices.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ def _mean_over(dims: Sequence[int]) -> Mean:
 
 
 def _alive(x: Tensor, m: Tensor, r: Tensor, mean: Mean) -> tuple[Tensor, Tensor]:
-    """The saved statistics, their values unchanged, as functions of x: third derivatives pass through them."""
+    """The saved statistics, their values unchanged, as functions of x: third derivatives pass
+    through them.
+    """
     if not taeda.is_grad_enabled():
         return m, r
     middle = mean(x)

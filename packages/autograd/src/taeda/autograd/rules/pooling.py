@@ -14,7 +14,9 @@ Shape = tuple[int, ...]
 
 
 def _to_places(grad: Tensor, indices: Tensor, shape: Shape, n: int) -> Tensor:
-    """Each gradient at its place in a plane of the last n dimensions of `shape`; where several meet they add up."""
+    """Each gradient at its place in a plane of the last n dimensions of `shape`; where several meet
+    they add up.
+    """
     lead = tuple(shape[: len(shape) - n])
     planes = grad.new_zeros((*lead, math.prod(shape[len(shape) - n :])))
     return planes.scatter_add_(-1, indices.flatten(-n), grad.flatten(-n)).reshape(shape)
@@ -54,13 +56,18 @@ def _avg_pool(n: int) -> None:
     if n == 1:
         rule("avg_pool1d", self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad:
              backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad))  # fmt: skip
-        rule("avg_pool1d_backward", grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad:
+        rule("avg_pool1d_backward", grad_output=lambda grad, kernel_size, stride, padding,
+             ceil_mode, count_include_pad:
              forward(grad, kernel_size, stride, padding, ceil_mode, count_include_pad))  # fmt: skip
         return
-    rule(f"avg_pool{n}d", self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
-         backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override))  # fmt: skip
-    rule(f"avg_pool{n}d_backward", grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
-         forward(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override))  # fmt: skip
+    rule(f"avg_pool{n}d", self=lambda grad, self, kernel_size, stride, padding, ceil_mode,
+         count_include_pad, divisor_override:
+         backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+             divisor_override))  # fmt: skip
+    rule(f"avg_pool{n}d_backward", grad_output=lambda grad, kernel_size, stride, padding, ceil_mode,
+         count_include_pad, divisor_override:
+         forward(grad, kernel_size, stride, padding, ceil_mode, count_include_pad,
+             divisor_override))  # fmt: skip
 
 
 def _adaptive_avg_pool(n: int) -> None:
@@ -92,8 +99,10 @@ def _upsample_aligned(name: str) -> None:
              forward(grad, output_size, align_corners, scales))  # fmt: skip
     elif name.endswith("3d"):
         rule(name, self=lambda grad, self_shape, output_size, align_corners, scales_d, scales_h, scales_w:
-             backward(grad, output_size, self_shape, align_corners, scales_d, scales_h, scales_w))  # fmt: skip
-        rule(f"{name}_backward", grad_output=lambda grad, output_size, align_corners, scales_d, scales_h, scales_w:
+             backward(grad, output_size, self_shape, align_corners, scales_d, scales_h,
+                 scales_w))  # fmt: skip
+        rule(f"{name}_backward", grad_output=lambda grad, output_size, align_corners, scales_d,
+             scales_h, scales_w:
              forward(grad, output_size, align_corners, scales_d, scales_h, scales_w))  # fmt: skip
     else:
         rule(name, self=lambda grad, self_shape, output_size, align_corners, scales_h, scales_w:
@@ -172,5 +181,6 @@ for _n in (1, 2, 3):
     linear(f"avg_pool{_n}d", f"adaptive_avg_pool{_n}d")
 for _name in ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d",
               "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa",
-              *(f"{stem}{n}d" for stem in ("upsample_nearest", "_upsample_nearest_exact") for n in (1, 2, 3))):  # fmt: skip
+              *(f"{stem}{n}d" for stem in ("upsample_nearest",
+                  "_upsample_nearest_exact") for n in (1, 2, 3))):  # fmt: skip
     linear(_name, f"{_name}_backward")

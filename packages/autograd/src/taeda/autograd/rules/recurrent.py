@@ -1,4 +1,5 @@
-"""Derivatives of recurrent layers: a fused kernel, or where the gradient is itself to be differentiated, step by step.
+"""Derivatives of recurrent layers: a fused kernel, or where the gradient is itself to be
+differentiated, step by step.
 
 Step by step means in operations, whose own derivatives then come by themselves.
 """

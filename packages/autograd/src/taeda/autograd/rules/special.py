@@ -19,7 +19,8 @@ def _polynomial(x: Tensor, coefficients: list[float]) -> Tensor:
     return total
 
 
-# I1'(x) as a series in (x / 2)^2: the formula for large x takes the difference of two numbers that grow equal at 0
+# I1'(x) as a series in (x / 2)^2: the formula for large x takes the difference of two numbers that
+# grow equal at 0
 _I1_SLOPES = [
     (2 * k + 1) / (2 * math.factorial(k) * math.factorial(k + 1)) for k in range(14)
 ]  # fmt: skip
@@ -69,7 +70,9 @@ rule("ndtr", self=lambda grad, self: grad * ((self * self * -0.5).exp() * _DENSI
 
 
 def _hazard(x: Tensor) -> Tensor:
-    """Density over share: by erfcx on the left, where both vanish, and plainly on the right, where erfcx overflows."""
+    """Density over share: by erfcx on the left, where both vanish, and plainly on the right, where
+    erfcx overflows.
+    """
     right = x > 0
     high, low = taeda.where(right, x, 0.0), taeda.where(right, 0.0, x)
     plain = (high * high * -0.5).exp() * _DENSITY / special.ndtr(high)

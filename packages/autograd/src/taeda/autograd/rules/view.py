@@ -23,7 +23,8 @@ def _inverse(order: list[int]) -> list[int]:
 
 # ---- shape ----
 for _name in ("view", "view_as", "reshape", "reshape_as", "flatten.using_ints", "unflatten.int", "ravel",
-              "squeeze", "squeeze.dim", "squeeze.dims", "squeeze_", "squeeze_.dim", "squeeze_.dims"):  # fmt: skip
+              "squeeze", "squeeze.dim", "squeeze.dims", "squeeze_", "squeeze_.dim",
+              "squeeze_.dims"):  # fmt: skip
     rule(_name, self=lambda grad, self_shape: grad.reshape(self_shape))
 for _name in (
     "expand",
@@ -65,7 +66,9 @@ def _as_strided_again(
     grad: Tensor, input_sizes: Shape, input_strides: Shape, input_offset: int,
     size: list[int], stride: list[int], offset: int,
 ) -> Tensor:  # fmt: skip
-    """Where elements of the input share memory, each has its part of the gradient; what lies between has none."""
+    """Where elements of the input share memory, each has its part of the gradient; what lies
+    between has none.
+    """
     here, there = (
         _places(input_sizes, input_strides, input_offset),
         _places(size, stride, offset),
@@ -258,7 +261,8 @@ rule("tensor_split.tensor_indices_or_sections", self=_tensor_split)
 
 def _named_split(name: str, dim_of: Callable[[Shape], int]) -> None:
     rule(f"{name}.int", self=lambda grads, self_shape: _joined(
-        grads, _near_lengths(self_shape[dim_of(self_shape)], len(grads)), self_shape, dim_of(self_shape)))  # fmt: skip
+        grads, _near_lengths(self_shape[dim_of(self_shape)], len(grads)), self_shape,
+        dim_of(self_shape)))  # fmt: skip
     rule(
         f"{name}.array",
         self=lambda grads, self_shape, indices: _cut(

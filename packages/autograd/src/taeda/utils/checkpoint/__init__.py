@@ -1,4 +1,5 @@
-"""Activation checkpointing: keep the inputs of a piece of a model, and compute again what backward needs from inside it.
+"""Activation checkpointing: keep the inputs of a piece of a model, and compute again what backward
+needs from inside it.
 
 >>> import taeda
 >>> from taeda.utils.checkpoint import checkpoint
@@ -60,12 +61,14 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return `function(*args, **kwargs)`; what it saves for backward is computed again when backward asks for it.
+    """Return `function(*args, **kwargs)`; what it saves for backward is computed again when
+    backward asks for it.
 
-    With `use_reentrant=False` the graph is recorded as always, so `grad`, nested checkpoints, keyword arguments and any
-    structure of arguments work, and the second run stops once it has all that is needed. `context_fn` gives two contexts,
-    for the first run and for the others. Other shapes, dtypes or devices in the second run raise CheckpointError unless
-    `determinism_check` is "none"; with `debug` it lists the operations of both runs. `use_reentrant=True` runs without
+    With `use_reentrant=False` the graph is recorded as always, so `grad`, nested checkpoints,
+    keyword arguments and any structure of arguments work, and the second run stops once it has all
+    that is needed. `context_fn` gives two contexts, for the first run and for the others. Other
+    shapes, dtypes or devices in the second run raise CheckpointError unless `determinism_check` is
+    "none"; with `debug` it lists the operations of both runs. `use_reentrant=True` runs without
     recording and differentiates the second run: only `.backward()` towards all leaves works.
     `preserve_rng_state=False` leaves random numbers alone, which are else the same in both runs.
 
@@ -75,7 +78,8 @@ def checkpoint(
     if use_reentrant is None:
         use_reentrant = True
         warn(
-            "checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; "
+            "checkpoint: the use_reentrant parameter should be passed explicitly. "
+            "use_reentrant=False is recommended; "
             "without it the reentrant variant is used.",
         )
     if not use_reentrant:

@@ -1,4 +1,6 @@
-"""The variant that runs backward inside backward: nothing is recorded at first, the second run is differentiated."""
+"""The variant that runs backward inside backward: nothing is recorded at first, the second run is
+differentiated.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ class CheckpointFunction(Function):
         task = _core.backward_task()
         if task is None or task[1]:
             raise RuntimeError(
-                "When use_reentrant=True, checkpoint is incompatible with .grad() or passing an `inputs` parameter to "
+                "When use_reentrant=True, checkpoint is incompatible with .grad() or passing an "
+                "`inputs` parameter to "
                 ".backward(). To resolve this error, use checkpoint(..., use_reentrant=False)."
             )
         inputs = list(ctx.rest)

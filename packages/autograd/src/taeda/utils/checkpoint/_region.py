@@ -3,7 +3,8 @@
     first run     save x ──pack──▶ Place n of the Region (x itself is let go)
     backward      Place n ──unpack──▶ empty? run the function again; the n-th tensor it saves is the one
 
-The inputs are saved as those of a custom function are: checked against later writes, and packed in turn where checkpoints nest.
+The inputs are saved as those of a custom function are: checked against later writes, and packed in
+turn where checkpoints nest.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class CheckpointError(RuntimeError):
 
 
 class _Enough(BaseException):
-    """Ends a second run: all is there. No Exception, so that no handler inside the function takes it for an error."""
+    """Ends a second run: all is there. No Exception, so that no handler inside the function takes
+    it for an error.
+    """
 
 
 class _Inputs(Function):
@@ -90,8 +93,10 @@ class _Place:
     def check(self, value: Tensor) -> Tensor:
         if value._version != self.version:
             raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of "
-                f"shape {list(value.shape)} inside a checkpointed function was written after an operation had saved it"
+                "one of the variables needed for gradient computation has been modified by an "
+                "inplace operation: a tensor of "
+                f"shape {list(value.shape)} inside a checkpointed function was written after an "
+                "operation had saved it"
             )
         return value
 
@@ -129,7 +134,8 @@ class _Region:
         value = place.value
         if value is None:
             raise CheckpointError(
-                f"checkpoint: the second run saved no tensor number {place.number}: the function took another way than before"
+                f"checkpoint: the second run saved no tensor number {place.number}: the function "
+                "took another way than before"
             )
         if _core.backward_task() is None:
             place.region.forget()  # nobody will say when the values are done with
@@ -150,7 +156,8 @@ class _Region:
                 raise CheckpointError(f"{error}{_lists(self.trace, trace)}") from None
 
     def _run(self, run: _Again) -> None:
-        # The innermost hooks hold, so no checkpoint around this one sees what is saved here; its inputs it must see.
+        # The innermost hooks hold, so no checkpoint around this one sees what is saved here; its
+        # inputs it must see.
         with (
             self.surroundings.restored(),
             self.context,
@@ -189,8 +196,10 @@ class _Again:
         now, then = _facts(tensor), self.region.facts[number]
         if self.region.checked and now != then:
             raise CheckpointError(
-                "checkpoint: Recomputed values for the following tensors have different metadata than during the forward pass.\n"
-                f"tensor at position {number}:\nsaved metadata: {_named(then)}\nrecomputed metadata: {_named(now)}"
+                "checkpoint: Recomputed values for the following tensors have different metadata "
+                "than during the forward pass.\n"
+                f"tensor at position {number}:\nsaved metadata: {_named(then)}\nrecomputed "
+                f"metadata: {_named(now)}"
             )
 
     def check_count(self) -> None:
@@ -198,8 +207,10 @@ class _Again:
         complete = self.count == (self.needed if self.needed >= 0 else saved)
         if self.region.checked and not complete:
             raise CheckpointError(
-                "checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
-                f"Number of tensors saved during forward: {saved}\nNumber of tensors saved during recomputation: {self.count}"
+                "checkpoint: A different number of tensors was saved during the original forward "
+                "and recomputation.\n"
+                f"Number of tensors saved during forward: {saved}\nNumber of tensors saved during "
+                f"recomputation: {self.count}"
             )
 
 

@@ -18,7 +18,9 @@ __all__ = [
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy says of one operation. PREFER leaves room to a compiler; without one it is the same as MUST."""
+    """What a policy says of one operation. PREFER leaves room to a compiler; without one it is the
+    same as MUST.
+    """
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -30,7 +32,9 @@ _SAVES = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told besides the operation and its arguments: its result. A policy is asked in the first run only."""
+    """What a policy is told besides the operation and its arguments: its result.
+    A policy is asked in the first run only.
+    """
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute, self.op_output = is_recompute, op_output
@@ -94,7 +98,8 @@ class _Finding(TorchDispatchMode):
         self.at[func] += 1
         if number >= len(listed):
             raise RuntimeError(
-                f"{func} runs for the {number + 1}. time in the recomputation, and ran {len(listed)} times before: the function "
+                f"{func} runs for the {number + 1}. time in the recomputation, and ran "
+                f"{len(listed)} times before: the function "
                 "must take the same way again"
             )
         kept = listed[number]
@@ -104,8 +109,10 @@ class _Finding(TorchDispatchMode):
         made, versions, stream = kept
         if not self.may_change and versions != [t._version for t in _tensors(made)]:
             raise RuntimeError(
-                f"Tensor cached during selective activation checkpoint has been mutated: a result of {func} was written in "
-                "place. Recompute that operation, or allow_cache_entry_mutation=True if the change does not matter"
+                "Tensor cached during selective activation checkpoint has been mutated: a result "
+                f"of {func} was written in "
+                "place. Recompute that operation, or allow_cache_entry_mutation=True if the change "
+                "does not matter"
             )
         random.set_rng_state(stream)
         return _fresh(made)
@@ -136,11 +143,13 @@ def _kept(made: Any) -> Kept:
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Policy | Iterable[Any], allow_cache_entry_mutation: bool = False
 ) -> tuple[TorchDispatchMode, TorchDispatchMode]:
-    """Two contexts for `checkpoint(context_fn=...)`: results that the policy saves are kept, the others computed again.
+    """Two contexts for `checkpoint(context_fn=...)`: results that the policy saves are kept, the
+    others computed again.
 
-    A policy is called as `policy(context, op, *args, **kwargs)` and returns a CheckpointPolicy; a list of operators of
-    `taeda.ops` stands for the policy that saves those. Writing into a kept result raises RuntimeError in backward unless it
-    is allowed. TypeError for other answers of a policy, and for entries that are no overloads.
+    A policy is called as `policy(context, op, *args, **kwargs)` and returns a CheckpointPolicy; a
+    list of operators of `taeda.ops` stands for the policy that saves those. Writing into a kept
+    result raises RuntimeError in backward unless it is allowed. TypeError for other answers of a
+    policy, and for entries that are no overloads.
 
     >>> import functools, taeda
     >>> from taeda.utils.checkpoint import checkpoint
@@ -159,7 +168,8 @@ def _policy_of(operators: Iterable[Any]) -> Policy:
     for op in saved:
         if not hasattr(op, "_schema"):
             raise TypeError(
-                f"wanted overloads such as taeda.ops.aten.matmul.default in the list, got {op!r} ({type(op).__name__})"
+                f"wanted overloads such as taeda.ops.aten.matmul.default in the list, got {op!r} "
+                f"({type(op).__name__})"
             )
 
     def policy(

@@ -17,10 +17,11 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Run a chain (a Sequential, or functions of one argument) in `segments` pieces, all but the last checkpointed.
+    """Run a chain (a Sequential, or functions of one argument) in `segments` pieces, all but the
+    last checkpointed.
 
-    Memory is that of the inputs of the pieces and of the inside of one piece. ValueError for words that `checkpoint`
-    does not take here, or for fewer than one segment.
+    Memory is that of the inputs of the pieces and of the inside of one piece. ValueError for words
+    that `checkpoint` does not take here, or for fewer than one segment.
 
     >>> import taeda
     >>> x = taeda.ones(1, requires_grad=True)
@@ -32,7 +33,8 @@ def checkpoint_sequential(
     if use_reentrant is None:
         use_reentrant = True
         warn(
-            "checkpoint_sequential: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
+            "checkpoint_sequential: the use_reentrant parameter should be passed explicitly. "
+            "use_reentrant=False is "
             "recommended; without it the reentrant variant is used.",
         )
     preserve = kwargs.pop("preserve_rng_state", True)

@@ -132,7 +132,10 @@ class Measurement:
         share = self.iqr / self.median if self.median else 0.0
         for limit, words in _NOISE:
             if share > limit:
-                return f"  WARNING: Interquartile range is {share * 100:.1f}% of the median measurement.\n           {words}"
+                return (
+                    f"  WARNING: Interquartile range is {share * 100:.1f}% of the median "
+                    f"measurement.\n           {words}"
+                )
         return ""
 
     def meets_confidence(self, threshold: float = 0.05) -> bool:

@@ -208,7 +208,10 @@ class Timer:
         return Measurement(number, times, self._task_spec)
 
     def __repr__(self) -> str:
-        return f"Timer({self._task_spec.stmt!r}, {self._task_spec.setup!r}, num_threads={self._task_spec.num_threads})"
+        return (
+            f"Timer({self._task_spec.stmt!r}, {self._task_spec.setup!r}, "
+            f"num_threads={self._task_spec.num_threads})"
+        )
 
 
 def _language(given: Language | str) -> Language:

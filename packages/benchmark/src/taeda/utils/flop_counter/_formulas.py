@@ -121,7 +121,8 @@ def _convolution_flops(input: Shape, weight: Shape, out: Shape, transposed: bool
 
 @_aten("convolution")
 def _convolution(
-    input: Shape, weight: Shape, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *rest: Any, out_shape: Shape
+    input: Shape, weight: Shape, bias: Any, stride: Any, padding: Any, dilation: Any,
+    transposed: bool, *rest: Any, out_shape: Shape
 ) -> int:  # fmt: skip
     return _convolution_flops(input, weight, out_shape, transposed)
 

@@ -35,7 +35,8 @@ class FlopCounterMode(TorchDispatchMode):
     """
 
     def __init__(
-        self, mods: Any = None, depth: int = 2, display: bool = True, custom_mapping: Mapping[Any, Callable[..., int]] | None = None,
+        self, mods: Any = None, depth: int = 2, display: bool = True,
+        custom_mapping: Mapping[Any, Callable[..., int]] | None = None,
     ) -> None:  # fmt: skip
         from ._formulas import _of_shapes
 

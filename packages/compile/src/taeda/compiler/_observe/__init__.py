@@ -1,8 +1,9 @@
 """Sees what a program reads, stores and calls while it is recorded, and makes guards of it.
 
-The instrumented copies of the program's functions (`_rewrite`) call the methods of `Observer`. Each does what Python would have
-done, with the same result; what is observed never changes what is computed. The first thing that cannot be guarded or replayed is
-kept in `reason`, and from there on nothing is recorded.
+The instrumented copies of the program's functions (`_rewrite`) call the methods of `Observer`. Each
+does what Python would have done, with the same result; what is observed never changes what is
+computed. The first thing that cannot be guarded or replayed is kept in `reason`, and from there on
+nothing is recorded.
 
     a value that was there before   is guarded by who read it
     a store to something old        ends the recording, unless nothing changes by it, or it is a gradient

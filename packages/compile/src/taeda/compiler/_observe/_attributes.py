@@ -18,17 +18,21 @@ __all__ = ["TENSOR_DENIED", "Attributes"]
 
 
 _TENSOR_FACTS = frozenset(
-    "shape dtype device layout ndim itemsize nbytes requires_grad is_leaf is_cpu is_cuda is_meta is_sparse is_quantized T mT H mH real "
+    "shape dtype device layout ndim itemsize nbytes requires_grad is_leaf is_cpu is_cuda is_meta "
+    "is_sparse is_quantized T mT H mH real "
     "imag grad data names is_mps is_xpu is_nested is_mkldnn".split()
 )
 #: what is no fact of shapes; values are seen where they are read
 TENSOR_DENIED = frozenset(
-    "register_hook register_post_accumulate_grad_hook retain_grad data_ptr storage untyped_storage share_memory_ is_shared "
+    "register_hook register_post_accumulate_grad_hook retain_grad data_ptr storage untyped_storage "
+    "share_memory_ is_shared "
     "pin_memory is_pinned resize_ set_ __array__ __dlpack__ __reduce_ex__ grad_fn _version _base".split()
 )
 _INPLACE = {
-    "add": "iadd", "sub": "isub", "mul": "imul", "truediv": "itruediv", "floordiv": "ifloordiv", "mod": "imod", "pow": "ipow",
-    "matmul": "imatmul", "and_": "iand", "or_": "ior", "xor": "ixor", "lshift": "ilshift", "rshift": "irshift",
+    "add": "iadd", "sub": "isub", "mul": "imul", "truediv": "itruediv", "floordiv": "ifloordiv",
+    "mod": "imod", "pow": "ipow",
+    "matmul": "imatmul", "and_": "iand", "or_": "ior", "xor": "ixor", "lshift": "ilshift",
+    "rshift": "irshift",
 }  # fmt: skip
 
 

@@ -31,7 +31,8 @@ __all__ = ["CCalls"]
 _STATE_FUNCTIONS: frozenset[Any] = frozenset({_core._set_grad_enabled, _core.is_grad_enabled})
 #: which argument of a function in C is a function that it calls
 _CALLED: dict[Any, int] = {
-    map: 0, filter: 0, functools.reduce: 0, itertools.starmap: 0, collections.defaultdict: 0, itertools.accumulate: 1,
+    map: 0, filter: 0, functools.reduce: 0, itertools.starmap: 0, collections.defaultdict: 0,
+    itertools.accumulate: 1,
 }  # fmt: skip
 _CALLED_BY_NAME: dict[Any, str] = {
     sorted: "key",
@@ -114,7 +115,9 @@ class CCalls(Items):
         return {k: self._calling(v) if k == name else v for k, v in kwargs.items()}
 
     def _calling(self, value: Any) -> Any:
-        """A function of the user as an argument that is called: its copy is. Elsewhere it is a value like others."""
+        """A function of the user as an argument that is called: its copy is.
+        Elsewhere it is a value like others.
+        """
         if isinstance(value, types.FunctionType) and not is_known_code(
             value.__code__, value.__module__ or ""
         ):

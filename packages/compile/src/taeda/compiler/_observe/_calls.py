@@ -22,8 +22,10 @@ __all__ = ["Calls"]
 
 
 _STATE = frozenset(
-    {"parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children", "modules", "named_modules",
-     "get_submodule", "get_parameter", "get_buffer", "extra_repr", "_get_name", "zero_grad", "forward", "__call__", "__getitem__",
+    {"parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children",
+     "modules", "named_modules",
+     "get_submodule", "get_parameter", "get_buffer", "extra_repr", "_get_name", "zero_grad",
+     "forward", "__call__", "__getitem__",
      "__len__", "__iter__", "__contains__", "items", "keys", "values", "state_dict", "requires_grad_"}
 )  # fmt: skip
 #: code that knows of .grad
@@ -124,7 +126,9 @@ class Calls(CCalls, Names):
             self.optimizer(owner)
 
     def _before_noted_step(self, function: types.FunctionType) -> None:
-        """The step of an optimizer that has a schedule: it notes that it was called, which changes nothing but the first time."""
+        """The step of an optimizer that has a schedule: it notes that it was called, which changes
+        nothing but the first time.
+        """
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         optimizer = cells["owner"].cell_contents() if "owner" in cells else None
         if optimizer is None or optimizer.__dict__.get("_opt_called") is not True:
@@ -156,7 +160,9 @@ class Calls(CCalls, Names):
         return self.copy(function)(*args, **kwargs)
 
     def copy(self, function: types.FunctionType) -> types.FunctionType:
-        """The instrumented copy of a function of the user; itself, and the recording ends, if there is none."""
+        """The instrumented copy of a function of the user; itself, and the recording ends, if there
+        is none.
+        """
         if function.__code__ in self._codes:
             return function  # defined inside of a copy
         known = self._copies.get(function)
@@ -177,7 +183,8 @@ class Calls(CCalls, Names):
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         cells["__observer__"] = types.CellType(Scope(self, function))
         made = types.FunctionType(
-            code, function.__globals__, function.__name__, function.__defaults__, tuple(cells[n] for n in code.co_freevars)
+            code, function.__globals__, function.__name__, function.__defaults__,
+            tuple(cells[n] for n in code.co_freevars)
         )  # fmt: skip
         made.__kwdefaults__ = function.__kwdefaults__
         made.__qualname__ = function.__qualname__  # what errors about its arguments name

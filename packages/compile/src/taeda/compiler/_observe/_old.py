@@ -46,7 +46,9 @@ class Old(Run):
             )
 
     def contents(self, container: Any, *, deep: bool = True) -> None:
-        """Guard what an old container holds, and what the containers in it hold: Python unpacks and compares those unseen."""
+        """Guard what an old container holds, and what the containers in it hold: Python unpacks and
+        compares those unseen.
+        """
         if isinstance(container, tuple | frozenset):
             if deep:
                 self._inner(container)

@@ -70,8 +70,9 @@ class Run(ABC):
             )
 
     def forget(self) -> None:
-        """Let go of what the run saw. Copies of functions know their run, and it knows them: tensors would wait for the next
-        collection of cycles."""
+        """Let go of what the run saw. Copies of functions know their run, and it knows them:
+        tensors would wait for the next collection of cycles.
+        """
         self.active = False
         self.recorder = Recorder(_nobody)
         self.recorder.active = False

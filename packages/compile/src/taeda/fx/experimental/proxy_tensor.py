@@ -24,17 +24,21 @@ _here = threading.local()
 
 
 def make_fx(
-    f: Callable[..., Any], decomposition_table: Mapping[Any, Callable[..., Any]] | None = None, tracing_mode: str = "real"
+    f: Callable[..., Any], decomposition_table: Mapping[Any, Callable[..., Any]] | None = None,
+    tracing_mode: str = "real"
 ) -> Callable[..., GraphModule]:  # fmt: skip
-    """A function that calls `f` with its arguments and returns the operators that ran, as a `GraphModule` over `taeda.ops.aten`.
+    """A function that calls `f` with its arguments and returns the operators that ran, as a
+    `GraphModule` over `taeda.ops.aten`.
 
-    Tensors among the arguments, at any depth of tuples, lists and dicts, are inputs; other tensors that `f` reads are attributes
-    of the module: `_param_constant0`, `_tensor_constant0`. Numbers stay in the graph as they were. In place of an operator of
-    `decomposition_table`, its function is traced. The call really happens, with all that it does.
+    Tensors among the arguments, at any depth of tuples, lists and dicts, are inputs; other tensors
+    that `f` reads are attributes of the module: `_param_constant0`, `_tensor_constant0`. Numbers
+    stay in the graph as they were. In place of an operator of `decomposition_table`, its function
+    is traced. The call really happens, with all that it does.
 
-    RuntimeError if `f` reads the value of a tensor, which a graph could not compute again, or runs an operator that was
-    defined at run time. NotImplementedError for the tracing modes "fake" and "symbolic": tensors without values, and sizes
-    without numbers, do not exist here. ValueError for another mode.
+    RuntimeError if `f` reads the value of a tensor, which a graph could not compute again, or runs
+    an operator that was defined at run time. NotImplementedError for the tracing modes "fake" and
+    "symbolic": tensors without values, and sizes without numbers, do not exist here. ValueError for
+    another mode.
 
     >>> import taeda
     >>> print(make_fx(lambda x, y: (x + y).relu())(taeda.ones(2), taeda.ones(2)).code.strip())
@@ -45,7 +49,8 @@ def make_fx(
     """
     if tracing_mode in ("fake", "symbolic"):
         raise NotImplementedError(
-            f"make_fx: tracing_mode={tracing_mode!r} needs tensors without values; 'real' traces the call on its arguments"
+            f"make_fx: tracing_mode={tracing_mode!r} needs tensors without values; 'real' traces "
+            "the call on its arguments"
         )
     if tracing_mode != "real":
         raise ValueError(f"make_fx: tracing_mode is 'real', got {tracing_mode!r}")

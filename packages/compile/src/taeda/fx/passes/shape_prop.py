@@ -15,7 +15,9 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 
 
 class TensorMetadata(NamedTuple):
-    """What is known of a tensor without its numbers. `memory_format` is the first that the strides fit; None if none does."""
+    """What is known of a tensor without its numbers.
+    `memory_format` is the first that the strides fit; None if none does.
+    """
 
     shape: taeda.Size
     dtype: taeda.dtype
@@ -36,9 +38,11 @@ def _facts(x: Tensor) -> TensorMetadata:
 
 
 class ShapeProp(Interpreter):
-    """Runs the module, and notes in `meta` of each node the `type` of its value and, of tensors in it, the `tensor_meta`.
+    """Runs the module, and notes in `meta` of each node the `type` of its value and, of tensors in
+    it, the `tensor_meta`.
 
-    Meta tensors as inputs do where the module's parameters are on the meta device, too: then nothing is computed.
+    Meta tensors as inputs do where the module's parameters are on the meta device, too: then
+    nothing is computed.
 
     >>> from taeda.fx import symbolic_trace
     >>> gm = symbolic_trace(lambda x: (x @ x.T).sum(0))

@@ -93,7 +93,9 @@ class _Reader:
         self.advance: Advance = progress(wish, f"loading {source.name}", total)
 
     def bases(self, data: set[Any]) -> Bases:
-        """The bytes of each entry, in their order in the file; of those in `data` even when others go to meta."""
+        """The bytes of each entry, in their order in the file; of those in `data` even when others
+        go to meta.
+        """
         ordered = sorted(self.header.entries.items(), key=lambda pair: pair[1].place)
         made = {name: self.base(name, entry, name in data) for name, entry in ordered}
         if self.damaged:

@@ -1,4 +1,6 @@
-"""Instances of classes that the user allowed (`add_safe_globals`): their fields are put in place, none of their code runs."""
+"""Instances of classes that the user allowed (`add_safe_globals`): their fields are put in place,
+none of their code runs.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def value_named(module: str, name: str) -> Any:
 
 
 def instance(kind: Any, arguments: tuple[Any, ...], context: Context) -> Any:
-    """An instance of an allowed class: an enum's member, a tuple of values, or an object without fields yet."""
+    """An instance of an allowed class: an enum's member, a tuple of values, or an object without
+    fields yet.
+    """
     context.budget.spend(_INSTANCE)
     if not isinstance(kind, type):
         raise RefusedPickle(f"the function {kind.__name__} is called: functions in files never are")

@@ -1,4 +1,5 @@
-"""A first run of a long pickle in which nothing is made: what it would take is added up, and what would fail, fails.
+"""A first run of a long pickle in which nothing is made: what it would take is added up, and what
+would fail, fails.
 
 The machine is the same, but its stack and memo hold one byte for each value: what kind it is of.
 """
@@ -21,7 +22,8 @@ __all__ = ["check_long_pickle", "check_long_pickles"]
 _UNSET, _ANY, _PLAIN, _TEXT, _LIST, _TUPLE, _DICT, _SET, _NAMES = range(9)
 _MANY = 255  # names go on to here: one of all others
 _KINDS: dict[type, int] = {str: _TEXT, list: _LIST, tuple: _TUPLE, dict: _DICT, set: _SET}
-_SHOWN = {_PLAIN: "number", _TEXT: "str", _LIST: "list", _TUPLE: "tuple", _DICT: "dict", _SET: "set"}  # fmt: skip
+_SHOWN = {_PLAIN: "number", _TEXT: "str", _LIST: "list", _TUPLE: "tuple", _DICT: "dict",
+    _SET: "set"}  # fmt: skip
 _TEXT_BYTES = 49  # of an empty one
 _LONGEST_NAME = 1000
 #: what calling a name takes at least
@@ -33,7 +35,9 @@ _CALLS = {
 
 
 def check_long_pickle(data: bytes, file_bytes: int) -> None:
-    """FormatError for what can be told ahead, if the objects could take more than a file of this size may take."""
+    """FormatError for what can be told ahead, if the objects could take more than a file of this
+    size may take.
+    """
     if is_long(len(data), file_bytes):
         machine = _DryRun(data, file_bytes)
         machine.run()

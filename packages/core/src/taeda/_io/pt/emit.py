@@ -89,7 +89,8 @@ class Emitter:
         name = allowed or safetypes.findable_name(kind)
         if name is None:
             raise TypeError(
-                f"cannot save an object of {kind.__qualname__}, which is defined inside a function, where no file can find it. "
+                f"cannot save an object of {kind.__qualname__}, which is defined inside a "
+                "function, where no file can find it. "
                 "Define the class at the top of a module, or save its state_dict()"
             )
         return lambda self, v: self.once(v, lambda v: self.new_object(v, *_split(kind, name)))

@@ -1,4 +1,6 @@
-"""Kinds of value that are rare in checkpoints, as pickles have them: numpy's arrays and scalars, deques, ranges, namespaces, paths."""
+"""Kinds of value that are rare in checkpoints, as pickles have them: numpy's arrays and scalars,
+deques, ranges, namespaces, paths.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ def _scalar(emitter: Emitter, value: Any) -> None:
 def _dtype(emitter: Emitter, dtype: Any) -> None:
     if dtype.kind not in "biufc":
         raise TypeError(
-            f"cannot save an array of dtype {dtype} in this form: convert it to numbers, or save with format='safetensors'"
+            f"cannot save an array of dtype {dtype} in this form: convert it to numbers, or save "
+            "with format='safetensors'"
         )
     emitter.call("numpy", "dtype", f"{dtype.kind}{dtype.itemsize}", False, True)
     order = {"=": "<", "|": "|"}.get(dtype.byteorder, dtype.byteorder)

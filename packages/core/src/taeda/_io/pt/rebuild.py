@@ -197,7 +197,9 @@ def device_tensor(arguments: Arguments, context: Context) -> Tensor:
 
 
 def from_type(arguments: Arguments, context: Context) -> Tensor:
-    """(maker, type, its arguments, attributes): a tensor that had attributes, a Buffer, or of an allowed class."""
+    """(maker, type, its arguments, attributes): a tensor that had attributes, a Buffer, or of an
+    allowed class.
+    """
     maker, kind, inner, state = want(arguments, (Known, Known, tuple, object), "a tensor")
     of_user = isinstance(kind, Allowed) and isinstance(kind.kind, type)
     fits = kind.name in _TENSOR_TYPES or (of_user and issubclass(kind.kind, Tensor))

@@ -1,4 +1,6 @@
-"""`taeda.PyTorchFileReader`: the records of a file in torch's zip form, for programs that read them one by one."""
+"""`taeda.PyTorchFileReader`: the records of a file in torch's zip form, for programs that read them
+one by one.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ __all__ = ["PyTorchFileReader"]
 
 
 class PyTorchFileReader:
-    """The records of a file (its path, or an open binary file), under their names without the archive's folder.
+    """The records of a file (its path, or an open binary file), under their names without the
+    archive's folder.
 
     RuntimeError for a file that is no such archive, and for a record that is not there.
     """
@@ -25,7 +28,8 @@ class PyTorchFileReader:
         try:
             self._zip = zipfile.ZipFile(name_or_buffer)
         except zipfile.BadZipFile as error:
-            raise RuntimeError(f"PyTorchFileReader: {name_or_buffer} is no zip archive: {error}") from error  # fmt: skip
+            raise RuntimeError(f"PyTorchFileReader: {name_or_buffer} is no zip archive: "
+                               f"{error}") from error  # fmt: skip
         names = self._zip.namelist()
         self._folder = names[0].partition("/")[0] + "/" if names else ""
 
@@ -49,11 +53,13 @@ class PyTorchFileReader:
         data = bytearray(self.get_record(name))
         if len(data) < numel * dtype.itemsize:
             raise RuntimeError(
-                f"PyTorchFileReader: record {name!r} has {len(data)} bytes, {numel} elements of {dtype} need more"
+                f"PyTorchFileReader: record {name!r} has {len(data)} bytes, {numel} elements of "
+                f"{dtype} need more"
             )
         import taeda
 
-        return taeda.frombuffer(data, dtype=dtype, count=numel) if numel else taeda.empty(0, dtype=dtype)  # fmt: skip
+        return taeda.frombuffer(data, dtype=dtype, count=numel) if numel else taeda.empty(0,
+            dtype=dtype)  # fmt: skip
 
     def version(self) -> int:
         """The number of the format."""

@@ -1,7 +1,8 @@
-"""A pickle run as Python runs it, with the classes and functions that it names: for files that the user trusts.
+"""A pickle run as Python runs it, with the classes and functions that it names: for files that the
+user trusts.
 
-The only place that runs what a file says, reached by `load(..., weights_only=False)` and by nothing else. What torch names, of
-tensors and of its layers, is ours here.
+The only place that runs what a file says, reached by `load(..., weights_only=False)` and by nothing
+else. What torch names, of tensors and of its layers, is ours here.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ __all__ = ["names_code", "run_pickle"]
 
 
 def names_code(data: bytes) -> bool:
-    """Whether a pickle names something that is no data: a file without such names is read as all others are."""
+    """Whether a pickle names something that is no data: a file without such names is read as all
+    others are.
+    """
     return any(names.find(module, name) is None for module, name in names_asked(data))
 
 
@@ -62,6 +65,7 @@ def _ours(module: str, name: str) -> Any:
             place = getattr(place, part)
     except (ModuleNotFoundError, AttributeError) as error:
         raise RefusedPickle(
-            f"the file asks for {module}.{name}, and taeda has nothing of that name: save the state_dict() with torch"
+            f"the file asks for {module}.{name}, and taeda has nothing of that name: save the "
+            "state_dict() with torch"
         ) from error
     return place

@@ -126,7 +126,9 @@ class _Encoder:
         raise TypeError(_unsavable(value, path))
 
     def recorded(self, value: Any, path: str) -> str | None:
-        """The name under which the class of an object is recorded: of one that is allowed, of a module, of what a module has."""
+        """The name under which the class of an object is recorded: of one that is allowed, of a
+        module, of what a module has.
+        """
         kind = type(value)
         name = safetypes.name_of(kind)
         if name is not None or not (self.families or safetypes.family_of(kind)):
@@ -136,7 +138,8 @@ class _Encoder:
         name = safetypes.findable_name(kind)
         if name is None and safetypes.family_of(kind):
             raise TypeError(
-                f"cannot save {_place(path)}: its class {kind.__qualname__} is defined inside a function, where no file can "
+                f"cannot save {_place(path)}: its class {kind.__qualname__} is defined inside a "
+                "function, where no file can "
                 "find it. Define the class at the top of a module, or save its state_dict()"
             )
         return name

@@ -56,7 +56,9 @@ def SyclExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> A
 
 
 def __getattr__(name: str) -> Any:
-    """The setuptools classes, when they are first named: setuptools takes half a second, and may be missing."""
+    """The setuptools classes, when they are first named: setuptools takes half a second, and may be
+    missing.
+    """
     if name not in _FOR_SETUP:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -65,7 +67,8 @@ def __getattr__(name: str) -> Any:
         if error.name is None or not error.name.startswith("setuptools"):
             raise
         raise AttributeError(
-            f"taeda.utils.cpp_extension.{name} needs setuptools, which is not installed: pip install setuptools"
+            f"taeda.utils.cpp_extension.{name} needs setuptools, which is not installed: pip "
+            "install setuptools"
         ) from None
     return getattr(_setuptools, name)
 

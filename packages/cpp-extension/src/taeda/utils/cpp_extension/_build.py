@@ -1,4 +1,6 @@
-"""From sources and flags to a library, an executable or the compiler's own words. Knows nothing of Python modules."""
+"""From sources and flags to a library, an executable or the compiler's own words.
+Knows nothing of Python modules.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def include_paths(device_type: str = "cpu") -> list[str]:
 
 
 def library_paths(device_type: str = "cpu") -> list[str]:
-    """Folders of libraries to link with: none for the CPU, because an extension links to nothing of taeda's."""
+    """Folders of libraries to link with: none for the CPU, because an extension links to nothing of
+    taeda's.
+    """
     _check_device(device_type)
     found = _cuda.link_flags() if device_type == "cuda" else ()
     return [flag.removeprefix("-L") for flag in found if flag.startswith("-L")]
@@ -118,7 +122,9 @@ def _language(path: Path, request: Request) -> tuple[tuple[str, ...], tuple[str,
 
 
 def _separate(compiler: tuple[str, ...]) -> tuple[str, ...]:
-    """GCC makes an inline variable one for the whole process, in libraries loaded apart too: two versions would share it."""
+    """GCC makes an inline variable one for the whole process, in libraries loaded apart too: two
+    versions would share it.
+    """
     return ("-fno-gnu-unique",) * ("Free Software Foundation" in cc.version(compiler))
 
 
@@ -130,7 +136,9 @@ def link_flags(request: Request) -> tuple[str, ...]:
 
 @contextmanager
 def building(request: Request) -> Iterator[cc.Build]:
-    """Hold the folder of `request` against other builders. CompileError and NotReady become the RuntimeError that names the extension."""
+    """Hold the folder of `request` against other builders.
+    CompileError and NotReady become the RuntimeError that names the extension.
+    """
     request.folder.mkdir(parents=True, exist_ok=True)
     say: Callable[[str], object] = sys.stderr.write if request.verbose else lambda text: None
     try:
@@ -148,14 +156,17 @@ def building(request: Request) -> Iterator[cc.Build]:
 
 
 def _ported(said: str) -> str:
-    """A sentence for who brings an extension of PyTorch: the compiler only says that it does not know a word."""
+    """A sentence for who brings an extension of PyTorch: the compiler only says that it does not
+    know a word.
+    """
     if not re.search(
         r"\btorch/\w+\.h\b|\bATen/|[‘'](torch|at|c10)(::\w+)?[’']|\bTORCH_LIBRARY", said
     ):
         return ""
     return (
         "\nThis was written for torch/extension.h, which taeda does not have: include <taeda/taeda.hpp>, and "
-        'write taeda::Tensor and TAEDA_EXTENSION(m). The page "Port an extension" (docs/porting-extensions.md) has the words side by side.'
+        'write taeda::Tensor and TAEDA_EXTENSION(m). The page "Port an extension" '
+        "(docs/porting-extensions.md) has the words side by side."
     )
 
 

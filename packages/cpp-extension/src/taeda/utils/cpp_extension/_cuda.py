@@ -24,7 +24,9 @@ FAMILIES = {
 
 
 def cuda_home() -> Path:
-    """The folder of the CUDA toolkit: $CUDA_HOME, $CUDA_PATH, that of `nvcc`, or /usr/local/cuda. OSError if there is none."""
+    """The folder of the CUDA toolkit: $CUDA_HOME, $CUDA_PATH, that of `nvcc`, or /usr/local/cuda.
+    OSError if there is none.
+    """
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if folder := os.environ.get(variable):
             if not (Path(folder) / "bin" / "nvcc").is_file():
@@ -39,7 +41,8 @@ def cuda_home() -> Path:
         ).exists():
             return folder_path
     raise OSError(
-        "CUDA sources need the CUDA toolkit, and there is none here (looked for `nvcc` on the PATH and in /usr/local/cuda).\n"
+        "CUDA sources need the CUDA toolkit, and there is none here (looked for `nvcc` on the PATH "
+        "and in /usr/local/cuda).\n"
         "Install it, or set CUDA_HOME to the folder that holds bin/nvcc."
     )
 
@@ -74,7 +77,8 @@ def link_flags() -> tuple[str, ...]:
 
 
 def arch_flags() -> tuple[str, ...]:
-    """For which devices to compile: $TAEDA_CUDA_ARCH_LIST ("8.0;9.0+PTX"), else the visible ones, else what nvcc serves by default.
+    """For which devices to compile: $TAEDA_CUDA_ARCH_LIST ("8.0;9.0+PTX"), else the visible ones,
+    else what nvcc serves by default.
 
     `+PTX` adds code that later devices compile for themselves. ValueError for what is no such list.
     """
@@ -90,7 +94,8 @@ def _arch(word: str) -> list[str]:
     match = _ARCH.fullmatch(word)
     if match is None:
         raise ValueError(
-            f"TAEDA_CUDA_ARCH_LIST: {word!r} is no compute capability; wanted entries such as 8.0, 9.0a or 8.6+PTX, "
+            f"TAEDA_CUDA_ARCH_LIST: {word!r} is no compute capability; wanted entries such as 8.0, "
+            "9.0a or 8.6+PTX, "
             f"or one of {', '.join(FAMILIES)}"
         )
     number = "".join(match.group(1, 2, 3))

@@ -1,4 +1,6 @@
-"""The toolkit's part of `python -m taeda`: a function in C++ is compiled and called, where there is a compiler."""
+"""The toolkit's part of `python -m taeda`: a function in C++ is compiled and called, where there is
+a compiler.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ def build_library(
     build_directory: str | PathLike[str] | None = None,
     verbose: bool = False,
 ) -> Path:
-    """Compile `sources` to the shared library `out`, where something changed, and return its path. Loads nothing.
+    """Compile `sources` to the shared library `out`, where something changed, and return its path.
+    Loads nothing.
 
     Objects go to `build_directory`, `build/` beside `out`'s folder unless given. Errors are those of `load`.
     """

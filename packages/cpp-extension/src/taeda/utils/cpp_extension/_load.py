@@ -53,23 +53,27 @@ def load(
 ) -> Any:
     """Compile `sources` and return the module they define, at once if nothing changed.
 
-    The sources are C (`.c`), C++ (`.cpp` and its kin, C++17) or CUDA (`.cu`, by nvcc). What they make may be an
-    extension of taeda (see `taeda/taeda.hpp` and `taeda/abi.h`), whose functions become the module's, or a Python
-    extension module called `name`. With `is_python_module=False` the library is loaded for its side effects and its
-    path returned; with `is_standalone=True` too, an executable is built and its path returned.
+    The sources are C (`.c`), C++ (`.cpp` and its kin, C++17) or CUDA (`.cu`, by nvcc). What they
+    make may be an extension of taeda (see `taeda/taeda.hpp` and `taeda/abi.h`), whose functions
+    become the module's, or a Python extension module called `name`. With `is_python_module=False`
+    the library is loaded for its side effects and its path returned; with `is_standalone=True` too,
+    an executable is built and its path returned.
 
-    It is built in `build_directory`, else in $TAEDA_EXTENSIONS_DIR/name, else in the user's cache. $CXX, $CC and
-    $CUDA_HOME name compilers, $MAX_JOBS says how many run at once. Processes that build one extension at one time
-    build it once. Flags, texts of sources and headers, and compilers are the key: a change of any of them makes a new
-    library, in the same process under a new name (`name_v1.so`), so that a stale one is never met.
+    It is built in `build_directory`, else in $TAEDA_EXTENSIONS_DIR/name, else in the user's cache.
+    $CXX, $CC and $CUDA_HOME name compilers, $MAX_JOBS says how many run at once. Processes that
+    build one extension at one time build it once. Flags, texts of sources and headers, and
+    compilers are the key: a change of any of them makes a new library, in the same process under a
+    new name (`name_v1.so`), so that a stale one is never met.
 
-    Raises FileNotFoundError for a missing source, ValueError for contradicting options, OSError for CUDA without a
-    toolkit, RuntimeError with the compiler's words if it fails, ImportError if there is no module `name` in it.
+    Raises FileNotFoundError for a missing source, ValueError for contradicting options, OSError for
+    CUDA without a toolkit, RuntimeError with the compiler's words if it fails, ImportError if there
+    is no module `name` in it.
     """
     _refuse_sycl(with_sycl, extra_sycl_cflags, sources)
     if is_standalone and is_python_module:
         raise ValueError(
-            "is_standalone=True builds an executable, which is no Python module: pass is_python_module=False with it"
+            "is_standalone=True builds an executable, which is no Python module: pass "
+            "is_python_module=False with it"
         )
     paths = tuple(Path(path).absolute() for path in _texts(sources, "sources"))
     if not paths:
@@ -117,14 +121,15 @@ def load_inline(
 ) -> Any:
     """Compile C++ given as text and return the module; see `load` for what is not said here.
 
-    `cpp_sources` are joined into `main.cpp` in the build folder, after `#include <taeda/taeda.hpp>` (unless
-    `no_implicit_headers`). `functions` names those to bind: names, or names with docstrings. They take and return
-    `taeda::Tensor` and plain values, as the header lists. `cuda_sources` go to `cuda.cu` and nvcc; to bind what they
-    define, declare it in `cpp_sources`. Without nvcc, but with CuPy, NVRTC compiles them: device code only, whose
-    `extern "C"` kernels become functions of the module, called with (grid, block, arguments).
+    `cpp_sources` are joined into `main.cpp` in the build folder, after `#include <taeda/taeda.hpp>`
+    (unless `no_implicit_headers`). `functions` names those to bind: names, or names with
+    docstrings. They take and return `taeda::Tensor` and plain values, as the header lists.
+    `cuda_sources` go to `cuda.cu` and nvcc; to bind what they define, declare it in `cpp_sources`.
+    Without nvcc, but with CuPy, NVRTC compiles them: device code only, whose `extern "C"` kernels
+    become functions of the module, called with (grid, block, arguments).
 
-    Exceptions never cross the boundary of an extension, so `with_pytorch_error_handling=False` changes nothing, and
-    the header is so small that `use_pch` has nothing to speed up.
+    Exceptions never cross the boundary of an extension, so `with_pytorch_error_handling=False`
+    changes nothing, and the header is so small that `use_pch` has nothing to speed up.
 
     >>> square = "taeda::Tensor f(taeda::Tensor x) { return taeda::full<float>({2}, float(x.numel() * x.numel())); }"
     >>> load_inline("inline_example", square, functions=["f"]).f(taeda.zeros(3)).tolist()
@@ -162,7 +167,9 @@ _CUDA_HEADER = "#include <taeda/cuda.hpp>\n#include <cuda.h>\n#include <cuda_run
 
 
 def _obtain(request: Request, build: cc.Build, as_module: bool, keep: bool) -> Any:
-    """Compile, link and load under the lock, so that no other process puts its own library there in between."""
+    """Compile, link and load under the lock, so that no other process puts its own library there in
+    between.
+    """
     objects = build.compile(units(request))
     flags = link_flags(request)
     if request.standalone:
@@ -178,7 +185,8 @@ def _obtain(request: Request, build: cc.Build, as_module: bool, keep: bool) -> A
         number = len(known.keys) - 1
         suffix = f"_v{number}" if number else ""
         if number and all(path.suffix == ".c" for path in request.sources):
-            # Plain C names its operators itself, by the macro: a second version needs another text, and so another object.
+            # Plain C names its operators itself, by the macro: a second version needs another text,
+            # and so another object.
             objects = build.compile(units(request, f"{request.name}{suffix}"))
         library = build.link(objects, request.folder / f"{request.name}{suffix}.so", flags)
         made = _use(request.name, library, as_module)
@@ -239,7 +247,8 @@ def _functions(functions: Sequence[str] | Mapping[str, str] | str | None) -> dic
         functions = [functions]
     if not isinstance(functions, Mapping | list | tuple):
         raise ValueError(
-            f"functions must be a list of names or a dict from names to docstrings, got {type(functions).__name__}"
+            "functions must be a list of names or a dict from names to docstrings, got "
+            f"{type(functions).__name__}"
         )
     pairs = (
         functions.items()
@@ -257,7 +266,8 @@ def _checked(name: str) -> str:
         raise TypeError(f"an extension's name must be a str, not {type(name).__name__}")
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"an extension's name becomes a module's and a file's: wanted letters, digits and underscores, got {name!r}"
+            "an extension's name becomes a module's and a file's: wanted letters, digits and "
+            f"underscores, got {name!r}"
         )
     return name
 

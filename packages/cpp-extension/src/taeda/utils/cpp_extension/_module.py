@@ -1,4 +1,6 @@
-"""A built library as a Python module: an extension's operators by the core's table, or a Python extension as it is."""
+"""A built library as a Python module: an extension's operators by the core's table, or a Python
+extension as it is.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,12 @@ def load_library(name: str, library: Path) -> None:
 
 
 def import_library(name: str, library: str | PathLike[str]) -> ModuleType:
-    """The module `name` in a shared library that was built before: an extension's functions, or a Python module.
+    """The module `name` in a shared library that was built before: an extension's functions, or a
+    Python module.
 
-    An extension's functions are operators of the core's table, as `taeda.ops.<namespace>.<function>` too. ImportError
-    if the file cannot be opened, is no extension, needs another ABI, or holds a Python module of another name.
+    An extension's functions are operators of the core's table, as
+    `taeda.ops.<namespace>.<function>` too. ImportError if the file cannot be opened, is no
+    extension, needs another ABI, or holds a Python module of another name.
     """
     path = Path(library).absolute()
     if _is_extension(path):
@@ -41,8 +45,10 @@ def import_library(name: str, library: str | PathLike[str]) -> ModuleType:
         return module
     if not hasattr(_open(path), f"PyInit_{name}"):
         raise ImportError(
-            f"{path} defines no module {name!r}: it has neither taeda_ext_init nor PyInit_{name}. List functions to bind "
-            f"(load_inline(functions=[...])), write TAEDA_EXTENSION(m) {{ m.def(...); }}, or name a Python module {name!r}",
+            f"{path} defines no module {name!r}: it has neither taeda_ext_init nor PyInit_{name}. "
+            "List functions to bind "
+            f"(load_inline(functions=[...])), write TAEDA_EXTENSION(m) {{ m.def(...); }}, or name "
+            f"a Python module {name!r}",
             name=name,
             path=str(path),
         )
@@ -54,7 +60,9 @@ def import_library(name: str, library: str | PathLike[str]) -> ModuleType:
 
 
 def fill(module: ModuleType) -> None:
-    """Load the extension in the module's file and set its operators on `module`. Called for setup.py's modules too."""
+    """Load the extension in the module's file and set its operators on `module`.
+    Called for setup.py's modules too.
+    """
     path = Path(module.__file__ or "")
     library = _open(path)
     space = _free_namespace(module.__name__.rpartition(".")[2])

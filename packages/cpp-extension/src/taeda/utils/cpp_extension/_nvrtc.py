@@ -1,7 +1,8 @@
 """CUDA kernels without nvcc: NVRTC, which CuPy brings, compiles device code to PTX, and CuPy launches it.
 
-Device code only: NVRTC knows no host functions and no `<<<>>>`. So a kernel is called from Python, with a grid and a
-block, and taeda's tensors, which lie on the cpu, are copied to the device and back.
+Device code only: NVRTC knows no host functions and no `<<<>>>`. So a kernel is called from Python,
+with a grid and a block, and taeda's tensors, which lie on the cpu, are copied to the device and
+back.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def is_available() -> bool:
 def kernels(source: Path, flags: Sequence[str], arch: Sequence[str]) -> dict[str, Kernel]:
     """Compile `source` and return its `extern "C" __global__` functions by name.
 
-    `arch` are nvcc's words of `_cuda.arch_flags`; PTX is made for the first of them, which later devices run too.
-    CompileError holds NVRTC's own words.
+    `arch` are nvcc's words of `_cuda.arch_flags`; PTX is made for the first of them, which later
+    devices run too. CompileError holds NVRTC's own words.
     """
     text = source.read_text()
     number = re.search(r"compute_(\w+),", " ".join(arch))
@@ -67,8 +68,8 @@ def _compile(text: str, name: str, options: tuple[str, ...]) -> bytes:
 class Kernel:
     """A compiled kernel: `kernel(grid, block, arguments)`, sizes as tuples of one to three numbers.
 
-    A Tensor among the arguments is copied to the device before and back after; a float crosses as double, an int as
-    int64, whatever CuPy takes as it is. RuntimeError without a device.
+    A Tensor among the arguments is copied to the device before and back after; a float crosses as
+    double, an int as int64, whatever CuPy takes as it is. RuntimeError without a device.
     """
 
     def __init__(self, name: str, ptx: bytes) -> None:
@@ -97,7 +98,8 @@ class Kernel:
                 cupy.cuda.runtime.getDeviceCount()
             except cupy.cuda.runtime.CUDARuntimeError as error:
                 raise RuntimeError(
-                    f"{self.__name__}: {error}; this function runs a CUDA kernel, which needs an NVIDIA device and its driver"
+                    f"{self.__name__}: {error}; this function runs a CUDA kernel, which needs an "
+                    "NVIDIA device and its driver"
                 ) from None
             module = cupy.cuda.function.Module()
             module.load(self.ptx)

@@ -27,8 +27,8 @@ LANGUAGES = ("cxx", "nvcc")
 def CppExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> Extension:  # noqa: N802 - the API's name
     """A `setuptools.Extension` that finds taeda's headers. Arguments are those of Extension.
 
-    The sources are C or C++ and make either an extension of taeda (TAEDA_EXTENSION), which then is also a Python
-    module of this name, or a Python extension module by themselves.
+    The sources are C or C++ and make either an extension of taeda (TAEDA_EXTENSION), which then is
+    also a Python module of this name, or a Python extension module by themselves.
     """
     return _extension(name, sources, args, kwargs, "cpu")
 
@@ -60,9 +60,10 @@ def _extension(
 class BuildExtension(build_ext):
     """The `build_ext` command that compiles with taeda's own driver: in parallel, and only what changed.
 
-    `extra_compile_args` of an extension may be a dict with the keys "cxx" and "nvcc". With `py_limited_api=True`
-    Py_LIMITED_API is defined as well. Options, by `with_options`: `no_python_abi_suffix=True` leaves the name of the
-    Python version out of the file's name; `use_ninja` is accepted and changes nothing, as ninja is not used.
+    `extra_compile_args` of an extension may be a dict with the keys "cxx" and "nvcc". With
+    `py_limited_api=True` Py_LIMITED_API is defined as well. Options, by `with_options`:
+    `no_python_abi_suffix=True` leaves the name of the Python version out of the file's name;
+    `use_ninja` is accepted and changes nothing, as ninja is not used.
     """
 
     use_ninja = True
@@ -79,7 +80,8 @@ class BuildExtension(build_ext):
         unknown = options.keys() - {"use_ninja", "no_python_abi_suffix"}
         if unknown:
             raise TypeError(
-                f"BuildExtension has no option {', '.join(sorted(unknown))}; there are use_ninja and no_python_abi_suffix"
+                f"BuildExtension has no option {', '.join(sorted(unknown))}; there are use_ninja "
+                "and no_python_abi_suffix"
             )
         return type("BuildExtensionWithOptions", (cls,), options)
 

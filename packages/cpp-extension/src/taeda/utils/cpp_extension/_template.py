@@ -22,7 +22,8 @@ def new_package(name: str, parent: Path) -> list[Path]:
     """
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise ValueError(
-            f"{name!r} cannot be the name of a module: wanted small letters, digits and underscores, such as fast_gelu"
+            f"{name!r} cannot be the name of a module: wanted small letters, digits and "
+            "underscores, such as fast_gelu"
         )
     target = parent / name
     target.mkdir(parents=True)

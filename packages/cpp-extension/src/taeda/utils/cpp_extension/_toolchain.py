@@ -101,8 +101,10 @@ def _found(name: str, variable: str, language: str, others: tuple[str, ...]) -> 
             return command
     looked = f"${variable} = {name!r}" if os.environ.get(variable) else ", ".join(candidates)
     raise NotReady(
-        f"the extension is compiled from {language}, and there is no {language} compiler here (looked for {looked}).\n"
-        "Get one: `apt install g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora), `xcode-select --install` (macOS).\n"
+        f"the extension is compiled from {language}, and there is no {language} compiler here "
+        f"(looked for {looked}).\n"
+        "Get one: `apt install g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora), "
+        "`xcode-select --install` (macOS).\n"
         f"Or name one that is installed elsewhere: {variable}=/path/to/compiler."
     )
 
@@ -143,8 +145,8 @@ def check_compiler_ok_for_platform(compiler: str) -> bool:
 def get_compiler_abi_compatibility_and_version(compiler: str) -> tuple[bool, CompilerVersion]:
     """Return (can extensions be built with `compiler`, its version).
 
-    True says compatible. Extensions meet the core in C, so every GCC and clang that knows C++17 is. What is no
-    compiler, or is none of these, gives (False, "0.0.0").
+    True says compatible. Extensions meet the core in C, so every GCC and clang that knows C++17 is.
+    What is no compiler, or is none of these, gives (False, "0.0.0").
 
     >>> get_compiler_abi_compatibility_and_version("no-such-compiler")
     (False, '0.0.0')
@@ -171,7 +173,9 @@ def verify_ninja_availability() -> None:
 
 
 def jobs() -> int | None:
-    """How many compilers run at once: $MAX_JOBS, or None for as many as there are processors. ValueError if it is no number."""
+    """How many compilers run at once: $MAX_JOBS, or None for as many as there are processors.
+    ValueError if it is no number.
+    """
     wanted = os.environ.get("MAX_JOBS")
     if wanted is None:
         return None

@@ -1,4 +1,6 @@
-"""What an engine does: collectives on flat, contiguous tensors that were checked before. Everything blocks, with a deadline."""
+"""What an engine does: collectives on flat, contiguous tensors that were checked before.
+Everything blocks, with a deadline.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ __all__ = ["Engine", "Message"]
 class Engine:
     """One group's engine on one rank. `rank` and peers are ranks of the group.
 
-    `arrive` comes first in every collective: it waits until all ranks are there and compares what they called, so
-    nothing is moved before all agree. A later failure leaves the group broken.
+    `arrive` comes first in every collective: it waits until all ranks are there and compares what
+    they called, so nothing is moved before all agree. A later failure leaves the group broken.
     """
 
     device_type = "cpu"  # of the tensors that it carries
@@ -85,7 +87,9 @@ class Engine:
         raise NotImplementedError
 
     def allocate(self, nbytes: int, deadline: Deadline) -> Tensor | None:
-        """Memory (uint8) in which `all_reduce` of this engine is quickest, or None. Every rank calls it, after `arrive`."""
+        """Memory (uint8) in which `all_reduce` of this engine is quickest, or None.
+        Every rank calls it, after `arrive`.
+        """
         return None
 
     def check_reduction(self, op: ReduceOp, dtype: taeda.dtype) -> None:

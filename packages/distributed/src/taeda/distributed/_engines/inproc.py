@@ -1,4 +1,6 @@
-"""An engine for threads of one process: tests of programs for many ranks without a launcher. Not a way to be faster."""
+"""An engine for threads of one process: tests of programs for many ranks without a launcher.
+Not a way to be faster.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,8 @@ class InprocEngine(Engine):
         missing = [self.ranks[rank] for rank in range(self.size) if rank not in given]
         who = ", ".join(f"rank {rank}" for rank in missing)
         return DistTimeoutError(
-            f"collective {self._seq}, {self.call}: timed out after {deadline.seconds:g} s; {who} did not come",
+            f"collective {self._seq}, {self.call}: timed out after {deadline.seconds:g} s; {who} "
+            "did not come",
             missing,
         )
 

@@ -19,7 +19,8 @@ __all__ = ["FakeEngine"]
 class FakeEngine(Engine):
     """Every collective returns at once, as if all ranks had the values of this one and sums were not added.
 
-    With one rank that is the truth; with more it lets programs for many ranks run in one, to see shapes and speed.
+    With one rank that is the truth; with more it lets programs for many ranks run in one, to see
+    shapes and speed.
     """
 
     def __init__(self, rank: int, size: int, device_type: str = "cpu") -> None:
@@ -88,7 +89,9 @@ class _Ready(Message):
 
 
 class _OwnMessage(Message):
-    """A message to oneself; from a rank that does not exist comes nothing, at once, if there are more than one."""
+    """A message to oneself; from a rank that does not exist comes nothing, at once, if there are
+    more than one.
+    """
 
     def __init__(
         self, engine: FakeEngine, tensor: Tensor, peer: int | None, tag: int, call: Call

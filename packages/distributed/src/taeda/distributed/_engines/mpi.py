@@ -1,4 +1,6 @@
-"""Collectives over MPI. Every call is begun without blocking and polled, so that no wait passes its deadline."""
+"""Collectives over MPI. Every call is begun without blocking and polled, so that no wait passes its
+deadline.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ class MpiEngine(Engine):
         jobs = {facts.mpi.rpartition(":")[0] for facts in everybody}
         if len(jobs) > 1:
             raise DistBackendError(
-                "these processes were not started as one MPI job: a process that has once been in a group can "
+                "these processes were not started as one MPI job: a process that has once been in "
+                "a group can "
                 "start another only with processes of that first group"
             )
         members = [int(facts.mpi.rpartition(":")[2]) for facts in everybody]
@@ -99,7 +102,9 @@ class MpiEngine(Engine):
     # ---- collectives ----
 
     def _prepare(self, call: Call) -> None:
-        """Before all meet: lay what are few values where the others find them, or say where the values lie."""
+        """Before all meet: lay what are few values where the others find them, or say where the
+        values lie.
+        """
         if self._windows is None:
             return
         place = 0
@@ -111,7 +116,9 @@ class MpiEngine(Engine):
         self._windows.mates.board.lie(place)
 
     def _rings(self, tensor: Tensor) -> bool:
-        """Does a sum go over the ring? Those of narrow values go in float32, which MPI's own way asks for again."""
+        """Does a sum go over the ring? Those of narrow values go in float32, which MPI's own way
+        asks for again.
+        """
         enough = tensor.numel() * tensor.element_size() >= RING_FROM
         return self._machines is not None and enough and tensor.dtype in self._types
 
@@ -318,7 +325,9 @@ def _read_head(head: bytes) -> tuple[str, int, int]:
 
 
 def _joined(parts: Sequence[Tensor]) -> tuple[Tensor, list[Tensor], list[int]]:
-    """Memory for all parts one after the other, its pieces, and their bytes. Parts that lie so already are used as they are."""
+    """Memory for all parts one after the other, its pieces, and their bytes.
+    Parts that lie so already are used as they are.
+    """
     counts = [part.numel() * part.element_size() for part in parts]
     at = parts[0].data_ptr()
     whole = True

@@ -1,8 +1,10 @@
-"""Collectives over NCCL, for tensors of one GPU a process. Work goes to the stream that is current when it is called.
+"""Collectives over NCCL, for tensors of one GPU a process.
+Work goes to the stream that is current when it is called.
 
-The ranks meet on the processor first, as with the other engines, so a call that differs or a rank that is missing is
-told before anything is begun on a device. After that nothing blocks: a thread watches what was begun, and aborts the
-communicator when it is overdue, so that no wait for the device lasts longer than the group's timeout.
+The ranks meet on the processor first, as with the other engines, so a call that differs or a rank
+that is missing is told before anything is begun on a device. After that nothing blocks: a thread
+watches what was begun, and aborts the communicator when it is overdue, so that no wait for the
+device lasts longer than the group's timeout.
 """
 
 from __future__ import annotations
@@ -109,7 +111,8 @@ class NcclEngine(Engine):
         threading.Thread(target=begin, name="taeda-nccl-start", daemon=True).start()
         if not wait_until(lambda: bool(made), deadline, self._arrivals.look, patient=True):
             raise DistTimeoutError(
-                f"NCCL's communicator of {self.size} ranks was not there after {deadline.seconds:g} s: {self._at()}"
+                f"NCCL's communicator of {self.size} ranks was not there after "
+                f"{deadline.seconds:g} s: {self._at()}"
             )
         if isinstance(made[0], Exception):
             raise made[0]

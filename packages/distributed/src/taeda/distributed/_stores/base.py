@@ -110,7 +110,9 @@ class Store:
             self.set(key, value)
 
     def _leave_will(self, key: str, value: str | bytes) -> Any:
-        """Have `key` set when this process ends; what is returned does it by its `close`. None: no server does that."""
+        """Have `key` set when this process ends; what is returned does it by its `close`.
+        None: no server does that.
+        """
         return None
 
     def _missing(self, keys: Sequence[str], seconds: float) -> DistStoreError:

@@ -1,4 +1,6 @@
-"""The server of TCPStore: one thread, one epoll, non-blocking sockets. A client that misbehaves loses its connection."""
+"""The server of TCPStore: one thread, one epoll, non-blocking sockets.
+A client that misbehaves loses its connection.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from .table import Table
 __all__ = ["KINDS", "Server"]
 
 KINDS = {name: number for number, name in enumerate(
-    "ok error missing set get add compare check wait delete count append push pop length ping cancel will".split()
+    "ok error missing set get add compare check wait delete count append push pop length ping "
+    "cancel will".split()
 )}  # fmt: skip
 NAMES = {number: name for name, number in KINDS.items()}
 _LENGTH = struct.Struct("!I")

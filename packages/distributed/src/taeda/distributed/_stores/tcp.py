@@ -26,10 +26,11 @@ _GRACE = 5.0  # seconds for an answer that needs no waiting
 class TCPStore(Store):
     """A store served by one process and reached by the others at `host_name` and `port`.
 
-    The process with `is_master` listens, on that address alone; port 0 picks a free one, which `port` tells. With
-    `wait_for_workers` and a `world_size` every process returns when all have come. `multi_tenant` lets a second
-    master of the same process use the first one's server. Who connects must know the secret in TAEDA_STORE_SECRET,
-    which `taedarun` makes; without one any process that reaches the address may connect.
+    The process with `is_master` listens, on that address alone; port 0 picks a free one, which
+    `port` tells. With `wait_for_workers` and a `world_size` every process returns when all have
+    come. `multi_tenant` lets a second master of the same process use the first one's server. Who
+    connects must know the secret in TAEDA_STORE_SECRET, which `taedarun` makes; without one any
+    process that reaches the address may connect.
 
     Raises DistNetworkError if the port is taken or nobody answers within `timeout`.
 
@@ -270,7 +271,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise DistNetworkError(
-            f"cannot serve a store at {host}:{port}: {error.strerror}. Choose another port, or 0 for a free one"
+            f"cannot serve a store at {host}:{port}: {error.strerror}. Choose another port, or 0 "
+            "for a free one"
         ) from None
     return listener
 

@@ -1,7 +1,9 @@
-"""The bytes between a TCPStore and its server: frames of length-prefixed fields, behind a proof of the secret.
+"""The bytes between a TCPStore and its server: frames of length-prefixed fields, behind a proof of
+the secret.
 
-A frame is a 4-byte length and that many bytes: one byte that says what it is, then fields, each with its own 4-byte
-length. The server speaks first: 4 bytes of name and 16 random ones; the client answers with their HMAC under the secret.
+A frame is a 4-byte length and that many bytes: one byte that says what it is, then fields, each
+with its own 4-byte length. The server speaks first: 4 bytes of name and 16 random ones; the client
+answers with their HMAC under the secret.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ __all__ = ["Join", "JoinHook", "Joinable"]
 
 
 class JoinHook:
-    """What a joinable does after this rank has run out of inputs: `main_hook` each step, `post_hook` at the end."""
+    """What a joinable does after this rank has run out of inputs: `main_hook` each step,
+    `post_hook` at the end.
+    """
 
     def main_hook(self) -> None:
         """Take part in the collectives of one step of the others."""
@@ -131,7 +133,8 @@ class Join:
 
     @staticmethod
     def notify_join_context(joinable: Joinable) -> Work | None:
-        """Tell the ranks that have run out that a step begins here. Does something for the context's first joinable only.
+        """Tell the ranks that have run out that a step begins here.
+        Does something for the context's first joinable only.
 
         AssertionError for a joinable whose `__init__` did not call that of Joinable.
         """
@@ -175,5 +178,6 @@ def _count(group: Any, mine: int) -> int:
 
 def _raise_early() -> None:
     raise RuntimeError(
-        "a rank has run out of inputs, and Join was told to end the training then (throw_on_early_termination=True)"
+        "a rank has run out of inputs, and Join was told to end the training then "
+        "(throw_on_early_termination=True)"
     )

@@ -1,4 +1,6 @@
-"""Asking a process of a job what it does: its stacks, and its flight recorder, by a socket in the file system."""
+"""Asking a process of a job what it does: its stacks, and its flight recorder, by a socket in the
+file system.
+"""
 
 from __future__ import annotations
 

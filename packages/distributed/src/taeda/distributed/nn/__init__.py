@@ -1,4 +1,6 @@
-"""Collectives through which gradients flow: each returns its output, and backward runs the matching collective."""
+"""Collectives through which gradients flow: each returns its output, and backward runs the matching
+collective.
+"""
 
 from .functional import (
     all_gather,

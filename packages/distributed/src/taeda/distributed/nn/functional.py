@@ -1,4 +1,6 @@
-"""Differentiable collectives. Every process of the group must call the same one, and run backward through it as well."""
+"""Differentiable collectives. Every process of the group must call the same one, and run backward
+through it as well.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,9 @@ class _Reduce(Function):
 
 
 def reduce(tensor: Tensor, dst: int, op: ReduceOp = SUM, group: Any = None) -> Tensor:
-    """The sum of `tensor` over all ranks, on `dst`; the others keep theirs. The gradient is that of `dst`, everywhere."""
+    """The sum of `tensor` over all ranks, on `dst`; the others keep theirs.
+    The gradient is that of `dst`, everywhere.
+    """
     _only_sum(op, "reduce")
     return _Reduce.apply(dst, group, tensor)
 
@@ -127,7 +131,9 @@ class _ReduceScatter(Function):
 def reduce_scatter(
     output: Tensor, input_list: Sequence[Tensor], op: ReduceOp = SUM, group: Any = None
 ) -> Tensor:
-    """The sum over all ranks of `input_list[rank]`, shaped as `output`. The gradient of each input is its rank's."""
+    """The sum over all ranks of `input_list[rank]`, shaped as `output`.
+    The gradient of each input is its rank's.
+    """
     _only_sum(op, "reduce_scatter")
     return _ReduceScatter.apply(group, output, *input_list)
 

@@ -15,7 +15,9 @@ __all__ = ["PostLocalSGDOptimizer"]
 
 
 class PostLocalSGDOptimizer(Optimizer):
-    """Steps `optim`, then lets `averager` average the parameters if it is time. Its state has the averager's count."""
+    """Steps `optim`, then lets `averager` average the parameters if it is time.
+    Its state has the averager's count.
+    """
 
     def __init__(self, optim: Optimizer, averager: ModelAverager) -> None:
         self.optim, self.averager = optim, averager

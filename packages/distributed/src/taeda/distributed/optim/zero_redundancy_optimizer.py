@@ -1,4 +1,6 @@
-"""An optimizer whose state is shared out: each rank keeps and steps some parameters, and sends them to the others."""
+"""An optimizer whose state is shared out: each rank keeps and steps some parameters, and sends them
+to the others.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,10 @@ class _Hook(JoinHook):
 class ZeroRedundancyOptimizer(Optimizer, Joinable):
     """An `optimizer_class` over `params` whose state lies on all ranks of the group, each parameter's on one.
 
-    Parameters are given to ranks largest first, always to the one with least so far. A step gives every rank the same
-    parameters as the plain optimizer would. `defaults` go to the class. `parameters_as_bucket_view` keeps the
-    parameters of a rank in one tensor, so that sending them needs no copy.
+    Parameters are given to ranks largest first, always to the one with least so far. A step gives
+    every rank the same parameters as the plain optimizer would. `defaults` go to the class.
+    `parameters_as_bucket_view` keeps the parameters of a rank in one tensor, so that sending them
+    needs no copy.
 
     Raises TypeError for what is no iterable of tensors, ValueError for none, several dtypes or sparse ones.
     """
@@ -157,7 +160,9 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     # ---- state ----
 
     def consolidate_state_dict(self, to: int = 0) -> None:
-        """On all ranks, before `state_dict()` on the rank `to` of the group: bring everybody's state there."""
+        """On all ranks, before `state_dict()` on the rank `to` of the group: bring everybody's
+        state there.
+        """
         self._push_settings()
         self._all_states = []
         for rank in range(self.world_size):
@@ -170,7 +175,8 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         """As the plain optimizer's. RuntimeError without `consolidate_state_dict` before."""
         if not self._all_states:
             raise RuntimeError(
-                f"the state lies on {self.world_size} ranks: call consolidate_state_dict(to={self.rank}) on all of them first"
+                f"the state lies on {self.world_size} ranks: call "
+                f"consolidate_state_dict(to={self.rank}) on all of them first"
             )
         numbers = {id(param): n for n, param in enumerate(self._params())}
         state: dict[int, Any] = {}

@@ -32,7 +32,9 @@ class Bucket:
 def assign(
     params: Sequence[Tensor], order: Sequence[int], first: int, rest: int
 ) -> list[list[int]]:
-    """Numbers of parameters by bucket, in `order`: the first of at most `first` bytes, the others of `rest`, each of one dtype."""
+    """Numbers of parameters by bucket, in `order`: the first of at most `first` bytes, the others
+    of `rest`, each of one dtype.
+    """
     open_ones: dict[Any, list[int]] = {}
     sizes: dict[Any, int] = {}
     done: list[list[int]] = []

@@ -1,7 +1,8 @@
 """Gradients averaged over ranks while backward still computes others.
 
-A bucket is reduced when its last gradient is there, but buckets start in the order of their numbers on every rank, so
-that all ranks call the same collectives in the same order. The end of backward waits for all of them.
+A bucket is reduced when its last gradient is there, but buckets start in the order of their numbers
+on every rank, so that all ranks call the same collectives in the same order. The end of backward
+waits for all of them.
 """
 
 from __future__ import annotations
@@ -106,9 +107,12 @@ class Reducer:
         if missing:
             names = ", ".join(self.names[number] for number in missing)
             raise RuntimeError(
-                f"Expected to have finished reduction in the prior iteration: rank {self.group.rank()} got no gradient "
-                f"for {len(missing)} of {len(self.params)} parameters: {names}. If they take no part in the loss on "
-                "purpose, pass find_unused_parameters=True to DistributedDataParallel; all outputs of forward must "
+                "Expected to have finished reduction in the prior iteration: rank "
+                f"{self.group.rank()} got no gradient "
+                f"for {len(missing)} of {len(self.params)} parameters: {names}. If they take no "
+                "part in the loss on "
+                "purpose, pass find_unused_parameters=True to DistributedDataParallel; all outputs "
+                "of forward must "
                 "take part in the loss then"
             )
 
@@ -128,8 +132,10 @@ class Reducer:
             return  # it took part behind the outputs' back; its gradient stays local
         if number not in bucket.waiting:
             raise RuntimeError(
-                f"the parameter {self.names[number]} got its gradient twice in one backward: it is used in several "
-                "checkpointed parts, or in several forward passes. Pass static_graph=True if every step does so"
+                f"the parameter {self.names[number]} got its gradient twice in one backward: it is "
+                "used in several "
+                "checkpointed parts, or in several forward passes. Pass static_graph=True if every "
+                "step does so"
             )
         self.order.append(number)
         self._mark(number, True)
@@ -205,7 +211,9 @@ class Reducer:
             grad.detach().copy_(view)
 
     def _unused_everywhere(self) -> set[int]:
-        """Parameters that no rank used keep the gradient they have. Only with find_unused is there anything to ask."""
+        """Parameters that no rank used keep the gradient they have.
+        Only with find_unused is there anything to ask.
+        """
         if not self.find_unused:
             return set()
         used = taeda.ones(len(self.params), dtype=taeda.int32, device=self.params[0].device)

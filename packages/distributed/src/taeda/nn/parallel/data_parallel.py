@@ -57,7 +57,8 @@ def data_parallel(
 def _check_devices(device_ids: Sequence[Any] | None) -> None:
     if device_ids is not None and len({_name(one) for one in device_ids}) > 1:
         raise ValueError(
-            f"device_ids {list(device_ids)}: a process has one device here; start a process for each with taedarun "
+            f"device_ids {list(device_ids)}: a process has one device here; start a process for "
+            "each with taedarun "
             "and use DistributedDataParallel"
         )
 

@@ -24,18 +24,21 @@ __all__ = ["DistributedDataParallel"]
 class DistributedDataParallel(nn.Module, Joinable):
     """Calls `module`; when its backward ends, every rank's gradients are the mean over all ranks.
 
-    Every process makes one, with the same module; the parameters and buffers become those of rank 0. Gradients
-    travel in buckets of `bucket_cap_mb` (25 by default, the first one of 1) while backward still computes.
+    Every process makes one, with the same module; the parameters and buffers become those of rank
+    0. Gradients travel in buckets of `bucket_cap_mb` (25 by default, the first one of 1) while
+    backward still computes.
 
     - `broadcast_buffers`: buffers become those of rank 0 before each forward in training.
-    - `find_unused_parameters`: parameters that the outputs do not depend on count as zero; without it they are an error.
+    - `find_unused_parameters`: parameters that the outputs do not depend on count as zero; without
+      it they are an error.
     - `gradient_as_bucket_view`: gradients are views of the buckets, which saves a copy.
     - `static_graph`: every step uses the same parameters.
     - `init_sync=False`: leave the parameters as they are on each rank.
     - `device_mesh`: its one dimension is the group.
 
-    Raises ValueError before `init_process_group`, and for parameters of devices that the backend does not carry; RuntimeError if nothing
-    needs a gradient; DistMismatchError if the ranks' parameters differ in number or shape.
+    Raises ValueError before `init_process_group`, and for parameters of devices that the backend
+    does not carry; RuntimeError if nothing needs a gradient; DistMismatchError if the ranks'
+    parameters differ in number or shape.
     """
 
     def __init__(
@@ -97,7 +100,9 @@ class DistributedDataParallel(nn.Module, Joinable):
         self._joined: _Joined | None = None
 
     def _compare(self, named: Sequence[tuple[str, Tensor]]) -> None:
-        """All ranks have parameters of the same shapes in the same order, or DistMismatchError says where they part."""
+        """All ranks have parameters of the same shapes in the same order, or DistMismatchError says
+        where they part.
+        """
         parts = [
             f"{name} {tuple(p.shape)} {str(p.dtype).removeprefix('taeda.')}" for name, p in named
         ]
@@ -140,7 +145,8 @@ class DistributedDataParallel(nn.Module, Joinable):
         for owner, name, param, needs in self._owners:
             if owner._parameters.get(name) is not param or param.requires_grad is not needs:
                 raise RuntimeError(
-                    f"the parameter {name!r} of {type(owner).__name__} was replaced, removed or (un)frozen after the "
+                    f"the parameter {name!r} of {type(owner).__name__} was replaced, removed or "
+                    "(un)frozen after the "
                     "module was wrapped: wrap it again"
                 )
 
@@ -178,7 +184,9 @@ class DistributedDataParallel(nn.Module, Joinable):
         enable: bool = True,
         throw_on_early_termination: bool = False,
     ) -> Iterator[None]:
-        """Ranks may have different numbers of inputs: who has run out takes part in the others' steps with zeros."""
+        """Ranks may have different numbers of inputs: who has run out takes part in the others'
+        steps with zeros.
+        """
         with Join(
             [self], enable, throw_on_early_termination,
             divide_by_initial_world_size=divide_by_initial_world_size,
@@ -287,7 +295,9 @@ def _parameters(module: nn.Module) -> list[tuple[str, Tensor]]:
 def _check_devices(
     device_ids: Any, output_device: Any, named: Sequence[tuple[str, Tensor]], wanted: str
 ) -> taeda.device:
-    """The one device of all parameters. ValueError if there are several, or the backend carries another kind."""
+    """The one device of all parameters. ValueError if there are several, or the backend carries
+    another kind.
+    """
     devices = {str(param.device): param.device for _, param in named}
     if len(devices) > 1:
         raise ValueError(
@@ -300,7 +310,8 @@ def _check_devices(
         )
     if device.type == "cpu" and (device_ids or output_device is not None):
         raise ValueError(
-            f"device_ids {device_ids} and output_device {output_device} are for modules on one GPU; this one is on "
+            f"device_ids {device_ids} and output_device {output_device} are for modules on one "
+            "GPU; this one is on "
             "the cpu: leave them out"
         )
     for given in [*(device_ids or ()), *([] if output_device is None else [output_device])]:

@@ -176,7 +176,9 @@ def softsign(input: Tensor) -> Tensor:
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """The first half along `dim` times the sigmoid of the second. Raises RuntimeError if there are no halves."""
+    """The first half along `dim` times the sigmoid of the second.
+    Raises RuntimeError if there are no halves.
+    """
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     if input.size(dim) % 2:

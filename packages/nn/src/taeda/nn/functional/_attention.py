@@ -27,7 +27,9 @@ def canonical_mask(
     target_dtype: taeda.dtype,
     check_other: bool = True,
 ) -> Tensor | None:
-    """A mask to be added: a boolean one becomes -inf where it is True. Raises RuntimeError for other dtypes."""
+    """A mask to be added: a boolean one becomes -inf where it is True.
+    Raises RuntimeError for other dtypes.
+    """
     if mask is None:
         return None
     if mask.dtype != taeda.bool and not mask.is_floating_point():
@@ -206,7 +208,8 @@ def _check_sizes(heads: _Heads, embed: int, key: Tensor, value: Tensor, separate
 def _checked_static(given: Tensor, name: str, heads: _Heads) -> Tensor:
     if given.size(0) != heads.batch * heads.count or given.size(2) != heads.size:
         raise AssertionError(
-            f"expecting {name} of sizes ({heads.batch * heads.count}, *, {heads.size}), but got {tuple(given.shape)}"
+            f"expecting {name} of sizes ({heads.batch * heads.count}, *, {heads.size}), but got "
+            f"{tuple(given.shape)}"
         )
     return given
 

@@ -152,7 +152,8 @@ def _check_bags(
             )
     if weights is not None and weights.dtype != weight.dtype:
         raise RuntimeError(
-            f"embedding_bag: weight ({weight.dtype}) and per_sample_weights ({weights.dtype}) must have the same dtype"
+            f"embedding_bag: weight ({weight.dtype}) and per_sample_weights ({weights.dtype}) must "
+            "have the same dtype"
         )
     _check_indices(input.reshape(-1), weight.size(0))
 
@@ -171,7 +172,8 @@ def _check_indices(flat: Tensor, rows: int) -> None:
 def _wrapped(padding_idx: int, rows: int) -> int:
     if not -rows <= padding_idx < rows:
         raise RuntimeError(
-            f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got {padding_idx}"
+            f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but "
+            f"got {padding_idx}"
         )
     return padding_idx % rows
 
@@ -189,7 +191,8 @@ def _bag_of_each(flat: Tensor, offsets: Tensor, last: bool) -> tuple[Tensor, int
             )
         if int(offsets[-1]) > flat.numel():
             raise RuntimeError(
-                f"offsets[-1] can not be greater than input's length {flat.numel()} but got offsets[-1] of {int(offsets[-1])}"
+                f"offsets[-1] can not be greater than input's length {flat.numel()} but got "
+                f"offsets[-1] of {int(offsets[-1])}"
             )
     starts = (offsets[:-1] if last else offsets).long()
     begun = taeda.zeros(flat.numel() + 1, dtype=taeda.int64, device=flat.device)

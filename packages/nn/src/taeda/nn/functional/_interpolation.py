@@ -58,13 +58,15 @@ def interpolate(
 def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
     if align_corners is not None and mode not in _ALIGNABLE and mode != "lanczos":
         raise ValueError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+            "align_corners option can only be set with the interpolating modes: linear | bilinear "
+            "| bicubic | trilinear"
         )
     if mode == "lanczos" and align_corners:
         raise ValueError("Lanczos mode does not support align_corners=True")
     if antialias and not (mode in _ANTIALIASED and input.dim() == 4):
         raise ValueError(
-            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "
+            "a 4-D tensor as input"
         )
     if mode == "lanczos" and not antialias:
         raise ValueError("Lanczos mode requires antialias=True")
@@ -72,7 +74,8 @@ def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias:
     if not known or input.dim() not in (3, 4, 5):
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported "
-            f"(got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | "
+            f"(got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | "
+            "trilinear | lanczos | "
             f"area | nearest-exact (got {mode})"
         )
     if mode in _RANKS and input.dim() != _RANKS[mode]:

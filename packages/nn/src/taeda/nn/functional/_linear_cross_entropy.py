@@ -25,10 +25,11 @@ _FLOATS = (taeda.float16, taeda.bfloat16, taeda.float32, taeda.float64)
 class LinearCrossEntropyOptions:
     """How `linear_cross_entropy` goes through the batch in parts, so that all logits never exist at once.
 
-    A part has `batch_chunk_size` rows. Without it, "aspect_ratio:n" and "auto" (n = 2) choose parts whose logits are at most n
-    times the input's numbers, and None takes the whole batch. The weight's gradient is summed over the parts in `acc_dtype`; by
-    default `acc_policy` chooses: float32 at least, or with "compact" the weight's own dtype. The way back computes the logits anew and
-    keeps what it needs, with or without `allow_retain_graph`.
+    A part has `batch_chunk_size` rows. Without it, "aspect_ratio:n" and "auto" (n = 2) choose parts
+    whose logits are at most n times the input's numbers, and None takes the whole batch. The
+    weight's gradient is summed over the parts in `acc_dtype`; by default `acc_policy` chooses:
+    float32 at least, or with "compact" the weight's own dtype. The way back computes the logits
+    anew and keeps what it needs, with or without `allow_retain_graph`.
 
     Raises ValueError for an unknown method, policy or dtype, or a size that is not positive.
     """
@@ -78,10 +79,12 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: LinearCrossEntropyOptions | None = None,
 ) -> Tensor:
-    """`cross_entropy(linear(input, linear_weight, linear_bias), target)` of (N, F) or (F) and a weight (C, F) or (C, ..., F).
+    """`cross_entropy(linear(input, linear_weight, linear_bias), target)` of (N, F) or (F) and a
+    weight (C, F) or (C, ..., F).
 
-    With `options` the logits of a part of the batch exist at a time, forward and back; second derivatives are refused then. Weights of
-    more dimensions and targets that require grad go the plain way. Raises RuntimeError for shapes that do not fit.
+    With `options` the logits of a part of the batch exist at a time, forward and back; second
+    derivatives are refused then. Weights of more dimensions and targets that require grad go the
+    plain way. Raises RuntimeError for shapes that do not fit.
 
     >>> linear_cross_entropy(taeda.zeros(2, 3), taeda.ones(4, 3), taeda.tensor([0, 3]))
     tensor(1.3863)
@@ -137,11 +140,13 @@ def _check(
         )
     if input.size(-1) != weight.size(-1):
         raise RuntimeError(
-            f"expected equal input and linear_weight last dimensions (in_features), got {input.size(-1)} and {weight.size(-1)}, respectively"
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{input.size(-1)} and {weight.size(-1)}, respectively"
         )
     if input.dim() == 1 and weight.dim() > 2:
         raise RuntimeError(
-            f"K-dimensional loss defined by linear_weight shape {tuple(weight.shape)} requires batched input, (N, {weight.size(-1)}), got "
+            f"K-dimensional loss defined by linear_weight shape {tuple(weight.shape)} requires "
+            f"batched input, (N, {weight.size(-1)}), got "
             f"unbatched input with shape {tuple(input.shape)}"
         )
     if bias is not None and bias.shape != weight.shape[:-1]:

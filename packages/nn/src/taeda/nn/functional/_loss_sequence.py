@@ -87,7 +87,8 @@ def _padded_labels(targets: Tensor, lengths: Tensor, lp: Tensor) -> Tensor:
     if targets.dim() == 1 and not (batch == 1 and targets.numel() == longest):
         if targets.numel() != int(lengths.sum()):
             raise RuntimeError(
-                f"Expected the targets to have {int(lengths.sum())} elements together, but got {targets.numel()}"
+                f"Expected the targets to have {int(lengths.sum())} elements together, but got "
+                f"{targets.numel()}"
             )
         rows = [pad(part, (0, longest - part.numel())) for part in targets.split(lengths.tolist())]
         padded = taeda.stack(rows) if rows else targets.reshape(0, 0)

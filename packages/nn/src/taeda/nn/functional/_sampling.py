@@ -15,8 +15,9 @@ __all__ = ["affine_grid", "grid_sample"]
 
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
-# Combinations of taps are fetched at once for few values, where calls cost more than they do, and for few channels,
-# where places and weights are most of the memory; else one by one, or what is fetched would leave the caches.
+# Combinations of taps are fetched at once for few values, where calls cost more than they do, and
+# for few channels, where places and weights are most of the memory; else one by one, or what is
+# fetched would leave the caches.
 _FEW_VALUES, _FEW_CHANNELS = 8192, 8
 _MOST_NUMBERS = 2**31  # the kernel counts places in 32 bits
 
@@ -51,7 +52,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     n = len(size) - 2
     if theta.dim() != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
         raise ValueError(
-            f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.shape}."
+            f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got "
+            f"{theta.shape}."
         )
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
@@ -94,7 +96,8 @@ def grid_sample(
     """
     if mode not in _MODES:
         raise ValueError(
-            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', "
+            f"but got: '{mode}'"
         )
     if padding_mode not in _PADDINGS:
         raise ValueError(
@@ -132,7 +135,8 @@ def _check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
     shapes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
     if input.dim() not in (4, 5) or input.dim() != grid.dim():
         raise RuntimeError(
-            f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got {shapes}"
+            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but "
+            f"got {shapes}"
         )
     if input.size(0) != grid.size(0):
         raise RuntimeError(
@@ -140,12 +144,14 @@ def _check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
         )
     if grid.size(-1) != input.dim() - 2:
         raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid with "
+            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but "
+            "got grid with "
             f"sizes {list(grid.shape)}"
         )
     if input.dtype != grid.dtype:
         raise RuntimeError(
-            f"grid_sampler(): expected input and grid to have same dtype, but input has {input.dtype} and grid has {grid.dtype}"
+            "grid_sampler(): expected input and grid to have same dtype, but input has "
+            f"{input.dtype} and grid has {grid.dtype}"
         )
     if 0 in input.shape[2:]:
         raise RuntimeError(

@@ -128,7 +128,8 @@ def _unpooled_size(
     for i, (wanted, middle, step) in enumerate(zip(output_size, default, stride, strict=True)):
         if not middle - step < wanted < middle + step:
             raise ValueError(
-                f'invalid output_size "{tuple(output_size)}" (dim {i} must be between {middle - step} and {middle + step})'
+                f'invalid output_size "{tuple(output_size)}" (dim {i} must be between '
+                f"{middle - step} and {middle + step})"
             )
     return tuple(output_size)
 
@@ -248,7 +249,9 @@ def _window_places(
 
 
 def _starts(sample: Tensor, size: int, kernel: int, wanted: int) -> Tensor:
-    """First index of every window along one axis: even steps, shifted by the sample; the last ends the axis."""
+    """First index of every window along one axis: even steps, shifted by the sample; the last ends
+    the axis.
+    """
     last = taeda.full((*sample.shape, 1), size - kernel, dtype=taeda.int64, device=sample.device)
     if wanted == 1:
         return last

@@ -9,7 +9,9 @@ __all__ = ["sizes_of"]
 
 
 def sizes_of(name: str, value: Any, count: int) -> tuple[int, ...]:
-    """`value` once for each of `count` dimensions, if it is one number. Raises RuntimeError for another length."""
+    """`value` once for each of `count` dimensions, if it is one number.
+    Raises RuntimeError for another length.
+    """
     if isinstance(value, Sequence):
         if len(value) == 1 and count > 1:
             value = tuple(value) * count

@@ -1,8 +1,9 @@
 """The tables in which a module keeps its parameters, buffers and children.
 
-A table is the truth about its names, and writes each of them through to the `__dict__` of the module
-as well, so that `module.weight` is an ordinary attribute read. The epoch is a number of the process that
-changes with every such write, with every attribute and every hook, for those who remember something about a model.
+A table is the truth about its names, and writes each of them through to the `__dict__` of the
+module as well, so that `module.weight` is an ordinary attribute read. The epoch is a number of the
+process that changes with every such write, with every attribute and every hook, for those who
+remember something about a model.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ _missing = object()
 
 
 def structure_epoch() -> int:
-    """A number that is another one after any module got, lost or changed a member, an attribute, its mode or a hook.
+    """A number that is another one after any module got, lost or changed a member, an attribute,
+    its mode or a hook.
 
-    An attribute that is set to the object it has changes nothing. The limits: what is written into `module.__dict__`,
-    and what changes inside an attribute (a list, the values of a tensor), is not seen.
+    An attribute that is set to the object it has changes nothing. The limits: what is written into
+    `module.__dict__`, and what changes inside an attribute (a list, the values of a tensor), is not
+    seen.
     """
     return _epoch
 
@@ -34,7 +37,8 @@ def structure_epoch() -> int:
 def note_change() -> None:
     """Give the epoch another number. Called after the change: who saw the old state has the old number.
 
-    Every number is written once, so that two threads that change modules at the same time cannot hide a change.
+    Every number is written once, so that two threads that change modules at the same time cannot
+    hide a change.
     """
     global _epoch
     _epoch = next(_numbers)

@@ -1,4 +1,6 @@
-"""The recurrences behind RNN, LSTM and GRU: one step, and a walk over the steps of one layer and direction."""
+"""The recurrences behind RNN, LSTM and GRU: one step, and a walk over the steps of one layer and
+direction.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def relu_step(share: Tensor, states: States, w: Weights) -> States:
 
 
 def lstm_step(share: Tensor, states: States, w: Weights) -> States:
-    """c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c'), projected if there is a projection."""
+    """c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c'), projected if there is a
+    projection.
+    """
     hidden, cell = states
     i, f, g, o = (share + linear(hidden, w.hidden, w.hidden_bias)).chunk(4, -1)
     cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
@@ -88,7 +92,8 @@ def walk(
 ) -> tuple[Tensor, States]:
     """All steps of (T, N, F), or of packed rows (sum of `batch_sizes`, F): outputs alike, and last states.
 
-    Going in reverse starts with each sequence's own last step. Under autocast a GRU gives float32 for float32, everything else the lower type.
+    Going in reverse starts with each sequence's own last step. Under autocast a GRU gives float32
+    for float32, everything else the lower type.
     """
     low = lower_type()
     if low is not None:
@@ -118,7 +123,8 @@ def walk_layers(
 ) -> tuple[Tensor, States]:
     """All layers of `mode` over (T, N, F) or packed rows: outputs of the last, and last states of each.
 
-    `weights` come layer by layer, `ways` (1 or 2) to a layer; `dropped` is the share that dropout takes between layers.
+    `weights` come layer by layer, `ways` (1 or 2) to a layer; `dropped` is the share that dropout
+    takes between layers.
     """
     last: list[States] = []
     for start in range(0, len(weights), ways):
@@ -145,7 +151,9 @@ def _cast_walk(
     reverse: bool,
     low: taeda.dtype,
 ) -> tuple[Tensor, States]:
-    """In float32 inside, where a state adds up over all steps; what leaves has the type that autocast gives."""
+    """In float32 inside, where a state adds up over all steps; what leaves has the type that
+    autocast gives.
+    """
     given = call_autocast(lambda *them: them, (inputs, *states, *_tensors(weights)), {}, FLOAT32)
     count = 1 + len(states)
     with hidden(AUTOCAST):

@@ -1,4 +1,6 @@
-"""Whole modules in files: how one is restored from its attributes, ours or torch's, and which classes are taeda's own."""
+"""Whole modules in files: how one is restored from its attributes, ours or torch's, and which
+classes are taeda's own.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _base: list[type] = []
 
 
 def put(module: Any, state: Any) -> None:
-    """Give a new module its attributes; none of its own code runs. TypeError for what is no module's state."""
+    """Give a new module its attributes; none of its own code runs.
+    TypeError for what is no module's state.
+    """
     if not isinstance(state, Mapping) or not all(isinstance(name, str) for name in state):
         raise TypeError("the state of a module is a dict of attributes")
     for table in TABLES:
@@ -33,7 +37,9 @@ def put(module: Any, state: Any) -> None:
 
 
 def adapt(module: Any, state: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of a module as ours has them: tables of hooks without a hook, and what torch caches, are left out."""
+    """The attributes of a module as ours has them: tables of hooks without a hook, and what torch
+    caches, are left out.
+    """
     if "_is_full_backward_hook" not in state:  # torch's modules have it
         return state
     kept = {
@@ -58,7 +64,9 @@ def _is_empty_table(name: str, value: Any) -> bool:
 
 
 def own(name: str) -> Any:
-    """The layer, loss or function of taeda.nn that a full name of ours or of torch's stands for; None for other names."""
+    """The layer, loss or function of taeda.nn that a full name of ours or of torch's stands for;
+    None for other names.
+    """
     if name.startswith("torch._C._nn."):  # how torch names some functions
         name = name.replace("_C._nn", "nn.functional", 1)
     top, _, place = name.partition(".nn.")
@@ -72,7 +80,9 @@ def own(name: str) -> Any:
 
 
 def torch_name(thing: Any) -> tuple[str, str]:
-    """Where torch has a layer or function of ours: its files are cut otherwise, and all layers stand in one place."""
+    """Where torch has a layer or function of ours: its files are cut otherwise, and all layers
+    stand in one place.
+    """
     if not isinstance(thing, type):
         return "torch.nn.functional", thing.__name__
     public = thing.__name__ in importlib.import_module("taeda.nn.modules").__all__

@@ -82,7 +82,9 @@ class State(Hooks, Traversal):
         return self._add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Run `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` first."""
+        """Run `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected,
+        errors)` first.
+        """
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(
@@ -274,7 +276,8 @@ class State(Hooks, Traversal):
         """Load what has no values: nothing, where there are none either."""
         if not is_lazy(target):
             return (
-                f"{key}: the shape of an uninitialized tensor, which the checkpoint has, fits none, and the shape in "
+                f"{key}: the shape of an uninitialized tensor, which the checkpoint has, fits "
+                "none, and the shape in "
                 f"current model is {target.shape}: call the lazy module once before its state is saved."
             )
         if assign:

@@ -118,7 +118,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         low, high = (int(target.min()), int(target.max())) if target.numel() else (0, 0)
         if low < 0 or high >= self.n_classes:
             raise RuntimeError(
-                f"Target values should be in [0, {self.n_classes - 1}], but values in range [{low}, {high}] were found. "
+                f"Target values should be in [0, {self.n_classes - 1}], but values in range "
+                f"[{low}, {high}] were found. "
             )
 
     def log_prob(self, input: Tensor) -> Tensor:

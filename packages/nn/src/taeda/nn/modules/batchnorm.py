@@ -97,14 +97,16 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
         check_rank(input, 5)
 
 
-# What normalises over the processes of a group: taeda-distributed puts it here when a group is made. None for one process alone.
+# What normalises over the processes of a group: taeda-distributed puts it here when a group is
+# made. None for one process alone.
 synchronize: Callable[[SyncBatchNorm, Tensor], Tensor | None] | None = None
 
 
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation over the batches of all processes of a group, by default of all there are.
 
-    In evaluation, and in one process alone, it is BatchNorm. All processes of the group call it, and run its backward.
+    In evaluation, and in one process alone, it is BatchNorm. All processes of the group call it,
+    and run its backward.
     """
 
     def __init__(

@@ -101,7 +101,10 @@ class _ConvNd(Module):
         ones = (1,) * len(self.kernel_size)
         shown = unusual(self, padding=zeros, dilation=ones, output_padding=zeros, groups=1)
         shown += ["bias=False"] * (self.bias is None) + unusual(self, padding_mode="zeros")
-        fixed = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        fixed = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}"
+        )
         return ", ".join([fixed, *shown])
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -263,7 +266,9 @@ class _ConvTransposeNd(_ConvNd):
         )
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """(N, in_channels, *) or (in_channels, *); `output_size` chooses among the sizes that are possible."""
+        """(N, in_channels, *) or (in_channels, *); `output_size` chooses among the sizes that are
+        possible.
+        """
         extra = self._output_padding(input, output_size)
         return self._run(
             input,

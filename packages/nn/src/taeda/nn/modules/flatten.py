@@ -59,7 +59,8 @@ class Unflatten(Module):
         for i, size in enumerate(sizes):
             if not isinstance(size, int):
                 raise TypeError(
-                    f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos {i}"
+                    "unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(size).__name__} at pos {i}"
                 )
 
     @staticmethod
@@ -71,7 +72,8 @@ class Unflatten(Module):
         for i, pair in enumerate(sizes):
             if not isinstance(pair, tuple):
                 raise TypeError(
-                    f"unflattened_size must be tuple of tuples, but found element of type {type(pair).__name__} at pos {i}"
+                    "unflattened_size must be tuple of tuples, but found element of type "
+                    f"{type(pair).__name__} at pos {i}"
                 )
 
     def forward(self, input: Tensor) -> Tensor:

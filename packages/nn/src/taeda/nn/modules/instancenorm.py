@@ -57,7 +57,8 @@ class _InstanceNorm(_NormBase):
     def _refuse_channels(self, dim: int, size: int) -> None:
         if self.affine:
             raise ValueError(
-                f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: {size}."
+                f"expected input's size at dim={dim} to match num_features ({self.num_features}), "
+                f"but got: {size}."
             )
         warn(
             f"input's size at dim={dim} does not match num_features. You can silence this warning by not "
@@ -92,7 +93,8 @@ class _InstanceNorm(_NormBase):
             found = [prefix + name for name in names if prefix + name in state_dict]
             if found:
                 error_msgs.append(
-                    f"Unexpected running stats buffer(s) {', '.join(map(repr, found))} for {type(self).__name__} "
+                    f"Unexpected running stats buffer(s) {', '.join(map(repr, found))} for "
+                    f"{type(self).__name__} "
                     "with track_running_stats=False. Remove them from the checkpoint, or set "
                     "track_running_stats=True to use them in evaluation mode."
                 )

@@ -16,10 +16,11 @@ __all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """Cross entropy of `linear(input)` to `num_classes` classes, at every place of `out_features` if that is not empty.
+    """Cross entropy of `linear(input)` to `num_classes` classes, at every place of `out_features`
+    if that is not empty.
 
-    The layer's weight is stored flat, (num_classes * places, in_features). With `options` the logits of a part of the batch exist at
-    a time.
+    The layer's weight is stored flat, (num_classes * places, in_features). With `options` the
+    logits of a part of the batch exist at a time.
 
     >>> LinearCrossEntropyLoss(5, 10)(taeda.zeros(2, 5), taeda.tensor([0, 9])).shape
     taeda.Size([])
@@ -68,5 +69,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         )
 
     def extra_repr(self) -> str:
-        names = ("in_features", "num_classes", "out_features", "bias", "reduction", "ignore_index", "label_smoothing", "options")  # fmt: skip
+        names = ("in_features", "num_classes", "out_features", "bias", "reduction", "ignore_index",
+            "label_smoothing", "options")  # fmt: skip
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)

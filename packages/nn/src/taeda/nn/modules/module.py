@@ -64,7 +64,8 @@ class Module(State, Conversion):
     _compiled_call_impl: Callable[..., Any] | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # no docstring: every layer without one would show this one. Arguments are passed on if `call_super_init` is set
+        # no docstring: every layer without one would show this one. Arguments are passed on if
+        # `call_super_init` is set
         if (args or kwargs) and not self.call_super_init:
             name = type(self).__name__
             if kwargs:
@@ -98,10 +99,12 @@ class Module(State, Conversion):
             raise
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Let calls of this module go through `taeda.compile`, which takes the arguments. The module stays what it is.
+        """Let calls of this module go through `taeda.compile`, which takes the arguments.
+        The module stays what it is.
 
-        Names in its state dict are as before, and copies and pickles are not compiled. Hooks run as they did, and a module with
-        hooks runs as it is written. ModuleNotFoundError without the package taeda-compile, else the errors of `taeda.compile`.
+        Names in its state dict are as before, and copies and pickles are not compiled. Hooks run as
+        they did, and a module with hooks runs as it is written. ModuleNotFoundError without the
+        package taeda-compile, else the errors of `taeda.compile`.
 
         >>> module = Module()
         >>> module.weight = taeda.nn.Parameter(taeda.ones(2))
@@ -136,7 +139,8 @@ class Module(State, Conversion):
         return self
 
     def share_memory(self) -> Self:
-        """Move parameters, their gradients and buffers to where other processes can see them; returns the module.
+        """Move parameters, their gradients and buffers to where other processes can see them;
+        returns the module.
 
         Parameters stay the same objects. See `Tensor.share_memory_`.
         """

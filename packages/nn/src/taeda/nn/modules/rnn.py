@@ -126,11 +126,14 @@ class RNNBase(Module):
     # ---- checks ----
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
-        """Raises ValueError for another dtype (where no autocast takes care of that), RuntimeError for another shape."""
+        """Raises ValueError for another dtype (where no autocast takes care of that), RuntimeError
+        for another shape.
+        """
         weight = getattr(self, "weight_ih" + self._suffixes[0])
         if input.dtype != weight.dtype and lower_type() is None:
             raise ValueError(
-                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+                "Convert input: "
                 f"input.to({weight.dtype}), or convert model: model.to({input.dtype})"
             )
         wanted = 2 if batch_sizes is not None else 3
@@ -138,7 +141,8 @@ class RNNBase(Module):
             raise RuntimeError(f"input must have {wanted} dimensions, got {input.dim()}")
         if input.size(-1) != self.input_size:
             raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
+                f"{input.size(-1)}"
             )
 
     def get_expected_hidden_size(

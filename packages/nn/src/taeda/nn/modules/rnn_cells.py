@@ -98,7 +98,8 @@ class RNNCellBase(Module):
                 )
             if state.size(1) != self.hidden_size:
                 raise RuntimeError(
-                    f"hidden{i} has inconsistent hidden_size: got {state.size(1)}, expected {self.hidden_size}"
+                    f"hidden{i} has inconsistent hidden_size: got {state.size(1)}, expected "
+                    f"{self.hidden_size}"
                 )
 
 

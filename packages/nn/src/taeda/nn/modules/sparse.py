@@ -32,7 +32,8 @@ class _Table(Module):
         if padding_idx is not None:
             if not -count <= padding_idx < count:
                 raise AssertionError(
-                    f"Padding_idx must be within num_embeddings: {padding_idx} is not in [{-count}, {count - 1}]"
+                    f"Padding_idx must be within num_embeddings: {padding_idx} is not in "
+                    f"[{-count}, {count - 1}]"
                 )
             padding_idx %= count
         self.padding_idx = padding_idx
@@ -43,7 +44,8 @@ class _Table(Module):
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
             raise AssertionError(
-                f"Shape of weight does not match num_embeddings and embedding_dim: {tuple(weight.shape)}, not {shape}"
+                "Shape of weight does not match num_embeddings and embedding_dim: "
+                f"{tuple(weight.shape)}, not {shape}"
             )
         else:
             self.weight = Parameter(weight, requires_grad=not freeze)

@@ -1,4 +1,6 @@
-"""The layers of a transformer: attention, then a network, each with dropout, a shortcut and a normalisation."""
+"""The layers of a transformer: attention, then a network, each with dropout, a shortcut and a
+normalisation.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
 
 
 class _TransformerLayer(Module):
-    """What both layers have: attentions, a network of two layers, and for each of them a dropout and a normalisation."""
+    """What both layers have: attentions, a network of two layers, and for each of them a dropout
+    and a normalisation.
+    """
 
     _attentions: ClassVar[tuple[str, ...]]
 

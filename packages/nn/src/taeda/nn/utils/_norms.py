@@ -16,7 +16,9 @@ def weighted(direction: Tensor, length: Tensor, dim: int | None) -> Tensor:
 
 
 def norm_except(x: Tensor, dim: int | None) -> Tensor:
-    """The 2-norm over all dimensions but `dim`, which broadcasts against x; of all elements for None and -1."""
+    """The 2-norm over all dimensions but `dim`, which broadcasts against x; of all elements for
+    None and -1.
+    """
     if dim is None or dim == -1:
         return x.norm()
     others = [i for i in range(x.dim()) if i != dim % x.dim()]

@@ -1,8 +1,9 @@
 """Weights whose columns (or rows) stay orthonormal while what stands behind them is trained freely.
 
-A skew-symmetric matrix A gives an orthogonal one by exp(A) or by Cayley's map (I - A/2)^-1 (I + A/2); reflections give one
-as their product. With trivialization the result is multiplied by a fixed orthogonal base: M. Lezcano-Casado,
-"Trivializations for Gradient-Based Optimization on Manifolds", 2019.
+A skew-symmetric matrix A gives an orthogonal one by exp(A) or by Cayley's map (I - A/2)^-1 (I +
+A/2); reflections give one as their product. With trivialization the result is multiplied by a fixed
+orthogonal base: M. Lezcano-Casado, "Trivializations for Gradient-Based Optimization on Manifolds",
+2019.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ def orthogonal(
     *,
     use_trivialization: bool = True,
 ) -> Any:
-    """Keep a weight orthogonal (unitary, if complex): columns if it is tall, rows if it is wide; of more dimensions, each matrix.
+    """Keep a weight orthogonal (unitary, if complex): columns if it is tall, rows if it is wide; of
+    more dimensions, each matrix.
 
-    `orthogonal_map` is "matrix_exp" (default for square and complex weights), "cayley" or "householder" (default for others).
-    With `use_trivialization` the weight begins as it is, or as its orthogonal factor. ValueError for no tensor of that name, for less
-    than two dimensions, for another map, and for reflections of a complex weight.
+    `orthogonal_map` is "matrix_exp" (default for square and complex weights), "cayley" or
+    "householder" (default for others). With `use_trivialization` the weight begins as it is, or as
+    its orthogonal factor. ValueError for no tensor of that name, for less than two dimensions, for
+    another map, and for reflections of a complex weight.
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
@@ -89,7 +92,8 @@ class _Orthogonal(Module):
         """What stands behind a weight; what is not orthogonal is replaced by its orthogonal factor."""
         if wanted.shape != self.shape:
             raise ValueError(
-                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {wanted.shape}."
+                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of "
+                f"shape {wanted.shape}."
             )
         with taeda.no_grad():
             return self._inverse(wanted)
@@ -107,7 +111,8 @@ class _Orthogonal(Module):
     def _behind(self, tall: Tensor) -> Tensor:
         if self.orthogonal_map != "householder":
             raise NotImplementedError(
-                "It is not possible to assign to the matrix exponential or the Cayley parametrizations when use_trivialization=False."
+                "It is not possible to assign to the matrix exponential or the Cayley "
+                "parametrizations when use_trivialization=False."
             )
         packed, tau = taeda.geqrf(tall)
         signs = packed.diagonal(dim1=-2, dim2=-1)

@@ -48,7 +48,8 @@ def get_total_norm(
         total = _norm(tensors, norm_type, foreach)
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite ({float(total)}), "
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite "
+            f"({float(total)}), "
             "so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
             "anyway, set `error_if_nonfinite=False`"
         )

@@ -34,8 +34,8 @@ class _WeightNorm(Module):
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Train the length and the direction of a weight apart: `parametrizations.<name>.original0` and `1`.
 
-    Lengths are for each index of `dim`, or one for all if None. State dicts with `<name>_g` and `<name>_v`, of
-    the older way, can be loaded.
+    Lengths are for each index of `dim`, or one for all if None. State dicts with `<name>_g` and
+    `<name>_v`, of the older way, can be loaded.
     """
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
@@ -50,7 +50,9 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 
 class _SpectralNorm(Module):
-    """The weight by its largest singular value, which a power iteration estimates anew in each training step."""
+    """The weight by its largest singular value, which a power iteration estimates anew in each
+    training step.
+    """
 
     def __init__(
         self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
@@ -58,7 +60,8 @@ class _SpectralNorm(Module):
         super().__init__()
         if not -weight.dim() <= dim < weight.dim():
             raise IndexError(
-                f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but got {dim})"
+                f"Dimension out of range (expected to be in range of [-{weight.dim()}, "
+                f"{weight.dim() - 1}] but got {dim})"
             )
         if n_power_iterations <= 0:
             raise ValueError(

@@ -147,7 +147,8 @@ class ParametrizationList(ModuleList):
                 )
             if source.dtype != target.dtype:
                 raise ValueError(
-                    f"The tensor returned by `right_inverse` has dtype {source.dtype} while `original` has {target.dtype}"
+                    f"The tensor returned by `right_inverse` has dtype {source.dtype} while "
+                    f"`original` has {target.dtype}"
                 )
             _take_over(target, source)
 
@@ -245,7 +246,8 @@ def register_parametrization(
         module.parametrizations[tensor_name] = listed
     else:
         raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
+            f"with name '{tensor_name}'"
         )
     return module
 

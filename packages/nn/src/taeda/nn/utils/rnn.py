@@ -168,7 +168,8 @@ def _check_lengths(steps: Tensor, lengths: Tensor) -> list[int]:
     numbers = lengths.reshape(-1).tolist()
     if len(numbers) != steps.size(1):
         raise RuntimeError(
-            f"Expected `len(lengths)` to be equal to batch_size, but got {len(numbers)} (batch_size={steps.size(1)})"
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(numbers)} "
+            f"(batch_size={steps.size(1)})"
         )
     if min(numbers) <= 0:
         raise RuntimeError(
@@ -177,12 +178,14 @@ def _check_lengths(steps: Tensor, lengths: Tensor) -> list[int]:
         )
     if any(a < b for a, b in pairwise(numbers)):
         raise RuntimeError(
-            f"`lengths` array must be sorted in decreasing order when `enforce_sorted` is True, got {numbers}. "
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True, "
+            f"got {numbers}. "
             "Pass enforce_sorted=False to have them sorted."
         )
     if numbers[0] > steps.size(0):
         raise RuntimeError(
-            f"Expected lengths of at most {steps.size(0)}, the size of the time dimension, but got {numbers[0]}"
+            f"Expected lengths of at most {steps.size(0)}, the size of the time dimension, but got "
+            f"{numbers[0]}"
         )
     return [sum(n > t for n in numbers) for t in range(numbers[0])]
 

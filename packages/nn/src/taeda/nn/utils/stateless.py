@@ -48,7 +48,8 @@ def _check_strict(module: Any, tensors: dict[str, Tensor]) -> None:
     missing, unknown = own.keys() - named.keys(), named.keys() - own.keys()
     if missing or unknown:
         raise RuntimeError(
-            f"Error(s) in functional_call: missing key(s) {sorted(missing)}, unexpected key(s) {sorted(unknown)}"
+            f"Error(s) in functional_call: missing key(s) {sorted(missing)}, unexpected key(s) "
+            f"{sorted(unknown)}"
         )
 
 

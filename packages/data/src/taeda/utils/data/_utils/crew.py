@@ -102,7 +102,8 @@ class Crew:
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:
             raise RuntimeError(
-                "the workers of this loader belong to the process that this one was forked from; make a new iterator here"
+                "the workers of this loader belong to the process that this one was forked from; "
+                "make a new iterator here"
             )
 
     def unpacked(self, worker: int, reply: Reply) -> Any:

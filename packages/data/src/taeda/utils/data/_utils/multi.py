@@ -217,7 +217,8 @@ class MultiPass(Pass):
         if not self._told_of_refusal:
             self._told_of_refusal = True
             warn(
-                f"DataLoader: a worker could not make shared memory ({refusal}); batches are copied through a "
+                f"DataLoader: a worker could not make shared memory ({refusal}); batches are "
+                "copied through a "
                 "socket instead, which is slower",
             )
 

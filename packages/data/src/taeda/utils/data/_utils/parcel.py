@@ -114,7 +114,8 @@ class _Pickler(ForkingPickler):
             return NotImplemented
         if value.requires_grad and not value.is_leaf:
             raise RuntimeError(
-                "a worker cannot send a tensor that requires grad and is no leaf, for its history stays behind: "
+                "a worker cannot send a tensor that requires grad and is no leaf, for its history "
+                "stays behind: "
                 "detach() it in the data set or in collate_fn"
             )
         if type(value) is not Tensor or value.layout is not taeda.strided or value.is_meta:

@@ -137,7 +137,8 @@ def _check(loader: Any, state: dict[str, Any]) -> None:
     if not isinstance(state, dict) or state.get("version") != _VERSION:
         found = state.get("version") if isinstance(state, dict) else type(state).__name__
         raise ValueError(
-            f"load_state_dict: wanted what DataLoader.state_dict() gave (version {_VERSION}), got version {found}"
+            f"load_state_dict: wanted what DataLoader.state_dict() gave (version {_VERSION}), got "
+            f"version {found}"
         )
     if state["batch_size"] != loader.batch_size:
         raise ValueError(
@@ -146,13 +147,16 @@ def _check(loader: Any, state: dict[str, Any]) -> None:
         )
     if len(state["generators"]) != len(_generators(loader)):
         raise ValueError(
-            f"load_state_dict: the state holds {len(state['generators'])} generators, this loader and its samplers "
+            f"load_state_dict: the state holds {len(state['generators'])} generators, this loader "
+            "and its samplers "
             f"have {len(_generators(loader))}: construct it with the same generator and sampler"
         )
     if loader._streams and state["yielded"] and len(state["lanes"]) != loader.num_workers:
         raise ValueError(
-            f"load_state_dict: an iterable data set was read by {len(state['lanes'])} workers, this loader has "
-            f"num_workers={loader.num_workers}: every worker reads a stream of its own, so the number must be the same"
+            f"load_state_dict: an iterable data set was read by {len(state['lanes'])} workers, "
+            "this loader has "
+            f"num_workers={loader.num_workers}: every worker reads a stream of its own, so the "
+            "number must be the same"
         )
 
 

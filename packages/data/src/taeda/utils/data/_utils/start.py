@@ -111,7 +111,8 @@ def _check_descriptors(count: int) -> None:
             return  # no such device here: nothing is known
         raise OSError(
             error.errno,
-            f"{os.strerror(error.errno)}: starting {count} processes takes {count * _DESCRIPTORS} file descriptors, and "
+            f"{os.strerror(error.errno)}: starting {count} processes takes {count * _DESCRIPTORS} "
+            "file descriptors, and "
             f"{len(taken)} are left; raise the limit (ulimit -n), close files, or use fewer workers",
         ) from None
     finally:
@@ -169,7 +170,8 @@ def _explained(error: BaseException) -> BaseException:
         error
     ):
         error.add_note(
-            "Workers that are not forked get the data set, sampler, collate_fn and worker_init_fn by pickle. A lambda or a "
+            "Workers that are not forked get the data set, sampler, collate_fn and worker_init_fn "
+            "by pickle. A lambda or a "
             "function inside a function cannot be pickled: define it at the top of a module, or use "
             "multiprocessing_context='fork', or num_workers=0."
         )

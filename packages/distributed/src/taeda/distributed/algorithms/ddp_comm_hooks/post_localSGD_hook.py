@@ -15,7 +15,8 @@ __all__ = ["PostLocalSGDState", "post_localSGD_hook"]
 
 
 class PostLocalSGDState:
-    """`process_group` is used until step `start_localSGD_iter`, then `subgroup` (a machine's processes for None).
+    """`process_group` is used until step `start_localSGD_iter`, then `subgroup` (a machine's
+    processes for None).
 
     Without `post_local_gradient_allreduce` gradients stay local after that step.
     """

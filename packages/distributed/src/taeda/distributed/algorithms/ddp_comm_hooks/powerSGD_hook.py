@@ -21,12 +21,14 @@ _log = logging.getLogger(__name__)
 
 
 class PowerSGDState:
-    """How gradients are compressed, and what one step leaves to the next. It can be pickled; the group is then the default one.
+    """How gradients are compressed, and what one step leaves to the next.
+    It can be pickled; the group is then the default one.
 
-    Plain means are taken until step `start_powerSGD_iter`. A gradient of n by m values is compressed to
-    `matrix_approximation_rank` (n + m) if that times `min_compression_rate` is less than n m. With `use_error_feedback`
-    what compression left out is added to the next gradient, with `warm_start` a step begins with the last one's
-    factor. ValueError for a start of 1 or less with either of these.
+    Plain means are taken until step `start_powerSGD_iter`. A gradient of n by m values is
+    compressed to `matrix_approximation_rank` (n + m) if that times `min_compression_rate` is less
+    than n m. With `use_error_feedback` what compression left out is added to the next gradient,
+    with `warm_start` a step begins with the last one's factor. ValueError for a start of 1 or less
+    with either of these.
     """
 
     def __init__(
@@ -44,7 +46,8 @@ class PowerSGDState:
     ) -> None:
         if start_powerSGD_iter <= 1 and (use_error_feedback or warm_start):
             raise ValueError(
-                "start_powerSGD_iter must be more than 1 with error feedback or warm start: buckets are rebuilt in step 1"
+                "start_powerSGD_iter must be more than 1 with error feedback or warm start: "
+                "buckets are rebuilt in step 1"
             )
         if matrix_approximation_rank < 1:
             raise ValueError(
@@ -101,7 +104,9 @@ class PowerSGDState:
 
 
 def _orthogonal(matrix: Tensor, epsilon: float) -> Tensor:
-    """Columns of length 1 at right angles, one after the other; `epsilon` keeps a column of zeros from dividing by zero."""
+    """Columns of length 1 at right angles, one after the other; `epsilon` keeps a column of zeros
+    from dividing by zero.
+    """
     matrix = matrix.clone()
     for i in range(matrix.shape[1]):
         column = matrix[:, i : i + 1]

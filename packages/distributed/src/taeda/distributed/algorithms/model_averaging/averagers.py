@@ -25,7 +25,9 @@ class ModelAverager(ABC):
 
 
 class PeriodicModelAverager(ModelAverager):
-    """Averages every `period` steps after `warmup_steps`. ValueError for a period below 1 or a negative warm-up."""
+    """Averages every `period` steps after `warmup_steps`.
+    ValueError for a period below 1 or a negative warm-up.
+    """
 
     def __init__(self, period: int, warmup_steps: int = 0, process_group: Any = None) -> None:
         super().__init__(process_group)

@@ -13,7 +13,8 @@ __all__ = ["HierarchicalModelAverager"]
 
 
 class HierarchicalModelAverager(ModelAverager):
-    """`period_group_size_dict` maps periods to sizes of groups, both ascending; the last size is that of the whole group.
+    """`period_group_size_dict` maps periods to sizes of groups, both ascending; the last size is
+    that of the whole group.
 
     In a step that several periods divide the largest group counts. ValueError for anything else.
     """

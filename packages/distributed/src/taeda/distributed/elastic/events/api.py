@@ -1,4 +1,6 @@
-"""Events, and the loggers that take them: "console" or "null" by default, others by a handler on the logger."""
+"""Events, and the loggers that take them: "console" or "null" by default, others by a handler on
+the logger.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +130,9 @@ def construct_and_record_rdzv_event(
     local_id: int | None = None,
     rank: int | None = None,
 ) -> None:
-    """Make an event of a rendezvous and give it to its logger; with the trace of the error that is being handled."""
+    """Make an event of a rendezvous and give it to its logger; with the trace of the error that is
+    being handled.
+    """
     trace = traceback.format_exc() if node_state == NodeState.FAILED else ""
     record_rdzv_event(
         RdzvEvent(

@@ -1,4 +1,6 @@
-"""Processes started together: functions by multiprocessing, programs by subprocess. No one outlives this process."""
+"""Processes started together: functions by multiprocessing, programs by subprocess.
+No one outlives this process.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,8 @@ class PContext(ABC):
 
     def __init__(
         self, name: str, entrypoint: Callable[..., Any] | str, args: Mapping[int, tuple[Any, ...]],
-        envs: Mapping[int, dict[str, str]], logs_specs: LogsSpecs, log_line_prefixes: Mapping[int, str] | None = None,
+        envs: Mapping[int, dict[str, str]], logs_specs: LogsSpecs,
+        log_line_prefixes: Mapping[int, str] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.entrypoint, self.args, self.envs = name, entrypoint, dict(args), dict(envs)
         self.nprocs = len(envs)
@@ -107,7 +110,9 @@ class PContext(ABC):
         """What the functions returned, by local rank."""
 
     def wait(self, timeout: float = -1, period: float = 0.02) -> RunProcsResult | None:
-        """The result once all have ended well or one has failed; None after `timeout` seconds. Failed ones are followed by the rest."""
+        """The result once all have ended well or one has failed; None after `timeout` seconds.
+        Failed ones are followed by the rest.
+        """
         until = time.monotonic() + timeout if timeout >= 0 else None
         while True:
             codes = self._poll()
@@ -124,7 +129,9 @@ class PContext(ABC):
             time.sleep(period)
 
     def _hear_last_words(self) -> None:
-        """Note failures in their order; the others may still find out by themselves and say whom they miss."""
+        """Note failures in their order; the others may still find out by themselves and say whom
+        they miss.
+        """
         until = time.monotonic() + LAST_WORDS
         while True:
             codes = self._poll()
@@ -139,7 +146,9 @@ class PContext(ABC):
         return ProcessFailure(rank, self.pids()[rank], code, self.logs.error_files[rank])
 
     def close(self, death_sig: signal.Signals | None = None, timeout: float = 30) -> None:
-        """End what still runs: `death_sig` (SIGTERM), and SIGKILL after `timeout` seconds; also what they started themselves."""
+        """End what still runs: `death_sig` (SIGTERM), and SIGKILL after `timeout` seconds; also
+        what they started themselves.
+        """
         if not death_sig:
             death_sig = signal.SIGTERM
         running = [rank for rank, code in self._poll().items() if code is None]
@@ -281,7 +290,8 @@ def start_processes(
     log_line_prefixes: Mapping[int, str] | None = None,
     start_method: str = "spawn",
 ) -> PContext:
-    """Start a function or a program once for each local rank, numbered from 0, with its arguments and environment.
+    """Start a function or a program once for each local rank, numbered from 0, with its arguments
+    and environment.
 
     ValueError if the numbers of `args` and `envs` are not 0, 1, 2, ...
     """

@@ -58,7 +58,9 @@ class LogsDest:
 
 
 class LogsSpecs(ABC):
-    """How logs are laid out. `redirects` go to files, `tee` to files and the console; a filter keeps the console to some ranks."""
+    """How logs are laid out. `redirects` go to files, `tee` to files and the console; a filter
+    keeps the console to some ranks.
+    """
 
     def __init__(
         self,

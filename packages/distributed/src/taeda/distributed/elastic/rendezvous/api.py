@@ -109,7 +109,9 @@ class RendezvousHandler(ABC):
 
     @abstractmethod
     def next_rendezvous(self) -> RendezvousInfo:
-        """Wait until enough machines are there. RendezvousClosedError, -TimeoutError, -ConnectionError, -StateError."""
+        """Wait until enough machines are there.
+        RendezvousClosedError, -TimeoutError, -ConnectionError, -StateError.
+        """
 
     @abstractmethod
     def is_closed(self) -> bool:
@@ -139,7 +141,8 @@ class RendezvousParameters:
     """
 
     def __init__(
-        self, backend: str, endpoint: str, run_id: str, min_nodes: int, max_nodes: int, local_addr: str | None = None,
+        self, backend: str, endpoint: str, run_id: str, min_nodes: int, max_nodes: int,
+        local_addr: str | None = None,
         **kwargs: Any,
     ) -> None:  # fmt: skip
         if not backend:

@@ -48,7 +48,9 @@ class C10dRendezvousBackend(RendezvousBackend):
 
 
 def create_backend(params: RendezvousParameters) -> tuple[C10dRendezvousBackend, Store]:
-    """A backend and its store: "tcp" (the first machine at the endpoint serves it) or "file", by the word `store_type`."""
+    """A backend and its store: "tcp" (the first machine at the endpoint serves it) or "file", by
+    the word `store_type`.
+    """
     kind = str(params.get("store_type", "tcp")).lower()
     if kind == "file":
         store: Store = FileStore(params.endpoint)

@@ -1,8 +1,9 @@
 """A rendezvous of a number of machines between a least and a most, which may leave and come.
 
-The state is one small JSON text that machines replace by compare-and-set: the round, who takes part, who waits, when
-each was last heard of. A round is complete when the most have come, or the least and nobody else for a while. A machine
-that comes to a complete round waits in a list; the agents see it and begin the next round.
+The state is one small JSON text that machines replace by compare-and-set: the round, who takes
+part, who waits, when each was last heard of. A round is complete when the most have come, or the
+least and nobody else for a while. A machine that comes to a complete round waits in a list; the
+agents see it and begin the next round.
 """
 
 from __future__ import annotations
@@ -50,11 +51,15 @@ class RendezvousBackend(ABC):
     def set_state(
         self, state: bytes, token: Token | None = None
     ) -> tuple[bytes, Token, bool] | None:
-        """Replace the version that `token` stands for (None: no version). What is there now, and was it replaced?"""
+        """Replace the version that `token` stands for (None: no version).
+        What is there now, and was it replaced?
+        """
 
 
 class RendezvousTimeout:
-    """How long to wait: for the least number (`join`), for more after that (`last_call`), to close, for a sign of life."""
+    """How long to wait: for the least number (`join`), for more after that (`last_call`), to close,
+    for a sign of life.
+    """
 
     def __init__(
         self,
@@ -105,7 +110,9 @@ def _fresh() -> dict[str, Any]:
 
 
 class DynamicRendezvousHandler(RendezvousHandler):
-    """One machine's side. Machines that are silent for some `keep_alive_max_attempt` intervals no longer count."""
+    """One machine's side. Machines that are silent for some `keep_alive_max_attempt` intervals no
+    longer count.
+    """
 
     @classmethod
     def from_backend(
@@ -128,7 +135,8 @@ class DynamicRendezvousHandler(RendezvousHandler):
         )  # fmt: skip
 
     def __init__(
-        self, run_id: str, store: Store, backend: RendezvousBackend, nodes: tuple[int, int], local_addr: str | None,
+        self, run_id: str, store: Store, backend: RendezvousBackend, nodes: tuple[int, int],
+        local_addr: str | None,
         timeout: RendezvousTimeout, keep_alive_interval: float, keep_alive_max_attempt: int,
     ) -> None:  # fmt: skip
         self._run_id, self._store, self._backend, self._nodes = run_id, store, backend, nodes
@@ -237,7 +245,9 @@ class DynamicRendezvousHandler(RendezvousHandler):
             state["complete"], state["round"] = True, state["round"] + 1
 
     def _forget_silent(self, state: dict[str, Any], now: float) -> None:
-        """Drop those who were not heard of; in a complete round they keep their places, which their failure shows."""
+        """Drop those who were not heard of; in a complete round they keep their places, which their
+        failure shows.
+        """
         silent = [name for name, seen in state["seen"].items() if now - seen > self._patience]
         for name in silent:
             state["seen"].pop(name)

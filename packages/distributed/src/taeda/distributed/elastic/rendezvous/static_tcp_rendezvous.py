@@ -18,7 +18,9 @@ __all__ = ["StaticTCPRendezvous", "create_rdzv_handler"]
 
 
 class StaticTCPRendezvous(RendezvousHandler):
-    """Machine `rank` of `world_size`; they meet at `master_addr` and `master_port`, port 0 being a free one of machine 0."""
+    """Machine `rank` of `world_size`; they meet at `master_addr` and `master_port`, port 0 being a
+    free one of machine 0.
+    """
 
     def __init__(
         self,

@@ -109,7 +109,9 @@ def configure(timer_client: TimerClient) -> None:
 def expires(
     after: float, scope: str | None = None, client: TimerClient | None = None
 ) -> Iterator[None]:
-    """The block must be left within `after` seconds, or the process is ended. RuntimeError without a client."""
+    """The block must be left within `after` seconds, or the process is ended.
+    RuntimeError without a client.
+    """
     chosen = client or _client
     if chosen is None:
         raise RuntimeError("no timer client: call configure(client) in the process first")

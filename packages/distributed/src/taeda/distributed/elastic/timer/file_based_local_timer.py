@@ -53,7 +53,9 @@ class FileTimerClient(TimerClient):
 
 
 class FileTimerServer(LocalTimerServer):
-    """Makes the pipe `file_path`, reads requests from it, and sends signals to processes whose limits have passed."""
+    """Makes the pipe `file_path`, reads requests from it, and sends signals to processes whose
+    limits have passed.
+    """
 
     def __init__(
         self,

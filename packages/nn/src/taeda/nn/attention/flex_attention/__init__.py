@@ -1,7 +1,8 @@
 """Attention with scores and masks that are given as functions of positions.
 
-A function of this kind is called once, with index tensors that broadcast to (B, H, L, S), and with all scores: it may use arithmetic,
-comparisons, `where` and tensors of its own indexed by positions, as such functions do element by element.
+A function of this kind is called once, with index tensors that broadcast to (B, H, L, S), and with
+all scores: it may use arithmetic, comparisons, `where` and tensors of its own indexed by positions,
+as such functions do element by element.
 
 >>> import taeda
 >>> q = k = v = taeda.eye(3).reshape(1, 1, 3, 3)

@@ -40,12 +40,14 @@ def flex_attention(
     *,
     return_aux: AuxRequest | None = None,
 ) -> Any:
-    """softmax(score_mod(query key^T scale, b, h, q_idx, kv_idx)) value, over the places that `block_mask` shows.
+    """softmax(score_mod(query key^T scale, b, h, q_idx, kv_idx)) value, over the places that
+    `block_mask` shows.
 
-    query (B, Hq, L, E), key (B, Hkv, S, E), value (B, Hkv, S, Ev) give (B, Hq, L, Ev). `scale` is 1/sqrt(E) by default. A row
-    that sees nothing gives 0. With `enable_gqa` a head of keys serves Hq/Hkv heads of queries. With `return_lse` the
-    log-sum-exp (B, Hq, L) comes too, -inf for a row that sees nothing; `return_aux` gives an AuxOutput instead.
-    `kernel_options` are for kernels that are chosen elsewhere. ValueError for shapes, dtypes and masks that do not fit,
+    query (B, Hq, L, E), key (B, Hkv, S, E), value (B, Hkv, S, Ev) give (B, Hq, L, Ev). `scale` is
+    1/sqrt(E) by default. A row that sees nothing gives 0. With `enable_gqa` a head of keys serves
+    Hq/Hkv heads of queries. With `return_lse` the log-sum-exp (B, Hq, L) comes too, -inf for a row
+    that sees nothing; `return_aux` gives an AuxOutput instead. `kernel_options` are for kernels
+    that are chosen elsewhere. ValueError for shapes, dtypes and masks that do not fit,
     NotImplementedError for tensors of other than four dimensions.
     """
     _check(query, key, value, enable_gqa)
@@ -105,12 +107,14 @@ def _check(query: Tensor, key: Tensor, value: Tensor, grouped: bool) -> None:
     of_queries, of_keys = query.size(-3), key.size(-3)
     if not grouped and of_queries != of_keys:
         raise ValueError(
-            f"Expect query and key/value to have the same number of heads but got Hq={of_queries} and Hkv={of_keys}. "
+            f"Expect query and key/value to have the same number of heads but got Hq={of_queries} "
+            f"and Hkv={of_keys}. "
             "Try setting enable_gqa=True for GQA."
         )
     if of_queries % of_keys:
         raise ValueError(
-            f"Expect number of query heads to be a multiple of kv heads for GQA but got Hq={of_queries} and Hkv={of_keys}."
+            "Expect number of query heads to be a multiple of kv heads for GQA but got "
+            f"Hq={of_queries} and Hkv={of_keys}."
         )
 
 
@@ -118,6 +122,7 @@ def _check_mask(mask: BlockMask, query: Tensor, key: Tensor) -> None:
     lengths = query.size(-2), key.size(-2)
     if tuple(mask.seq_lengths) != lengths:
         raise ValueError(
-            f"block_mask was created for block_mask.shape={mask.shape} but got q_len={lengths[0]} and kv_len={lengths[1]}: "
+            f"block_mask was created for block_mask.shape={mask.shape} but got q_len={lengths[0]} "
+            f"and kv_len={lengths[1]}: "
             "create one for these lengths"
         )

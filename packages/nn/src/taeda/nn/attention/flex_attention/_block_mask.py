@@ -1,7 +1,8 @@
 """A mask by blocks: which blocks of keys each block of queries meets in part, and which in full.
 
-For each block of queries, `kv_indices` lists the blocks of keys, those that count first, and `kv_num_blocks` says how many
-count; the same from the side of the keys in `q_indices`. Blocks without a hidden place stand in the `full_` lists.
+For each block of queries, `kv_indices` lists the blocks of keys, those that count first, and
+`kv_num_blocks` says how many count; the same from the side of the keys in `q_indices`. Blocks
+without a hidden place stand in the `full_` lists.
 """
 
 from __future__ import annotations
@@ -141,7 +142,9 @@ class BlockMask:
         )  # fmt: skip
 
     def visible(self, shape: tuple[int, int, int, int]) -> Tensor:
-        """Which places count, bool, for `flex_attention`: part blocks where the mask function says so, full ones whole."""
+        """Which places count, bool, for `flex_attention`: part blocks where the mask function says
+        so, full ones whole.
+        """
         inside = call_mask(self.mask_mod, shape, self.kv_indices.device)
         part = self._places(_dense(self.kv_num_blocks, self.kv_indices))
         made = part & inside
@@ -155,7 +158,9 @@ class BlockMask:
         return whole[..., : self.seq_lengths[0], : self.seq_lengths[1]]
 
     def to_string(self, grid_size: int | tuple[int, int] = (20, 20), limit: int = 4) -> str:
-        """A picture of each batch and head, `limit` at most: full, in part (by any block under a cell), or empty; -1 draws all blocks."""
+        """A picture of each batch and head, `limit` at most: full, in part (by any block under a
+        cell), or empty; -1 draws all blocks.
+        """
         most = (grid_size, grid_size) if isinstance(grid_size, int) else grid_size
         part, full = self.to_dense(), taeda.zeros_like(self.to_dense())
         if self.full_kv_num_blocks is not None and self.full_kv_indices is not None:
@@ -172,7 +177,10 @@ class BlockMask:
     def __repr__(self) -> str:
         lists = ((name, getattr(self, name)) for name in _LISTS)
         rows = [f"    {name}={None if v is None else v.shape},\n" for name, v in lists]
-        return f"BlockMask(\n{''.join(rows)}    BLOCK_SIZE={self.BLOCK_SIZE},\n    shape={self.shape},\n    sparsity={self.sparsity():.2f}%,\n)"
+        return (
+            f"BlockMask(\n{''.join(rows)}    BLOCK_SIZE={self.BLOCK_SIZE},\n    "
+            f"shape={self.shape},\n    sparsity={self.sparsity():.2f}%,\n)"
+        )
 
 
 def create_block_mask(

@@ -72,7 +72,8 @@ def or_masks(*mask_mods: Mod) -> Mod:
 def create_mask(
     mod_fn: Mod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
 ) -> Tensor:
-    """The mask (B, H, Q_LEN, KV_LEN), bool, of a mask function of four arguments, or of a score function of five.
+    """The mask (B, H, Q_LEN, KV_LEN), bool, of a mask function of four arguments, or of a score
+    function of five.
 
     A score function masks where it gives -inf. None for B or H means that the mask does not depend on it: 1.
     TypeError for what cannot be called, ValueError for another number of arguments.
@@ -88,7 +89,8 @@ def create_mask(
         return ~call_score(mod_fn, taeda.zeros(shape, device=device)).isneginf()
     if count != 4:
         raise ValueError(
-            f"a mask function takes (b, h, q_idx, kv_idx), a score function a score before them; this one takes {count}"
+            "a mask function takes (b, h, q_idx, kv_idx), a score function a score before them; "
+            f"this one takes {count}"
         )
     return call_mask(mod_fn, shape, taeda.get_default_device() if device is None else device)
 

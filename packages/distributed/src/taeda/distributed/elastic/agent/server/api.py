@@ -1,4 +1,6 @@
-"""The life of a group of processes: meet, start, watch, restart, end. A kind of agent says how it starts and stops them."""
+"""The life of a group of processes: meet, start, watch, restart, end.
+A kind of agent says how it starts and stops them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class WorkerSpec:
-    """What to run on this machine: a program or function, how often, and what to do when one of them fails."""
+    """What to run on this machine: a program or function, how often, and what to do when one of
+    them fails.
+    """
 
     role: str
     local_world_size: int
@@ -79,7 +83,10 @@ class Worker:
         self.world_size, self.role_world_size = world_size, role_world_size
 
     def __repr__(self) -> str:
-        return f"Worker(local_rank={self.local_rank}, global_rank={self.global_rank}, world_size={self.world_size})"
+        return (
+            f"Worker(local_rank={self.local_rank}, global_rank={self.global_rank}, "
+            f"world_size={self.world_size})"
+        )
 
 
 class WorkerState(str, Enum):  # noqa: UP042 - as the interface has it
@@ -276,7 +283,9 @@ class SimpleElasticAgent(ElasticAgent):
         return True
 
     def _exit_barrier(self) -> None:
-        """Wait for the other machines' agents, so that the one which serves the store is not the first to leave."""
+        """Wait for the other machines' agents, so that the one which serves the store is not the
+        first to leave.
+        """
         group = self._worker_group
         size, rank = group.group_world_size or 1, group.group_rank or 0
         if size == 1:

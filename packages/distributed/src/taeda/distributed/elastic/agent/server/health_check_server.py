@@ -11,7 +11,9 @@ __all__ = ["HealthCheckServer", "create_healthcheck_server"]
 
 
 class HealthCheckServer:
-    """Serves 200 at `port` (0 for a free one; `port` then says which) while `alive_callback()` is a time of the last `timeout` seconds, else 503."""
+    """Serves 200 at `port` (0 for a free one; `port` then says which) while `alive_callback()` is a
+    time of the last `timeout` seconds, else 503.
+    """
 
     def __init__(self, alive_callback: Callable[[], int], port: int, timeout: int) -> None:
         self._alive, self.port, self._timeout = alive_callback, port, timeout

@@ -14,7 +14,9 @@ __all__ = ["LocalElasticAgent"]
 
 
 class LocalElasticAgent(SimpleElasticAgent):
-    """Starts the processes, tells them their ranks by environment variables, and restarts all when one fails."""
+    """Starts the processes, tells them their ranks by environment variables, and restarts all when
+    one fails.
+    """
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """How a process that fails tells the one that started it why.
 
-The launcher names a file in TAEDA_ELASTIC_ERROR_FILE (TORCHELASTIC_ERROR_FILE works as well). `record` around the main
-function writes the exception there.
+The launcher names a file in TAEDA_ELASTIC_ERROR_FILE (TORCHELASTIC_ERROR_FILE works as well).
+`record` around the main function writes the exception there.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def record(fn: _Function, error_handler: ErrorHandler | None = None) -> _Functio
 
 @dataclass
 class ProcessFailure:
-    """A process that failed: its number on this machine, id, exit code (negative for a signal), and what it wrote."""
+    """A process that failed: its number on this machine, id, exit code (negative for a signal), and
+    what it wrote.
+    """
 
     local_rank: int
     pid: int
@@ -118,7 +120,10 @@ class ProcessFailure:
     def _by_exit_code(self) -> str:
         if self.exitcode < 0:
             return f"Signal {-self.exitcode} ({self.signal_name()}) received by PID {self.pid}"
-        return "The process wrote no error file: decorate its main function with taeda.distributed.elastic.multiprocessing.errors.record to see its traceback here"
+        return (
+            "The process wrote no error file: decorate its main function with "
+            "taeda.distributed.elastic.multiprocessing.errors.record to see its traceback here"
+        )
 
     def signal_name(self) -> str:
         """The name of the signal that ended it, or "<N/A>"."""
@@ -135,7 +140,9 @@ class ProcessFailure:
 
 
 class ChildFailedError(Exception):
-    """Processes of a job failed; the text begins with the first one, which is mostly the cause of the others."""
+    """Processes of a job failed; the text begins with the first one, which is mostly the cause of
+    the others.
+    """
 
     def __init__(self, name: str, failures: dict[int, ProcessFailure]) -> None:
         if not failures:
@@ -164,13 +171,18 @@ class ChildFailedError(Exception):
 
     def _lines(self, rank: int) -> list[str]:
         failure = self.failures[rank]
-        head = f"  rank {rank} (local_rank {failure.local_rank}), pid {failure.pid}, exitcode {failure.exitcode}"
+        head = (
+            f"  rank {rank} (local_rank {failure.local_rank}), pid {failure.pid}, exitcode "
+            f"{failure.exitcode}"
+        )
         text = "\n".join("    " + line for line in failure.message.rstrip().splitlines())
         return [f"{head}, at {failure.timestamp_isoformat()}", text]
 
 
 def _secondary(failure: ProcessFailure) -> int:
-    """How likely it failed because another one did: 0 for one that a signal killed, 2 for one that missed another or was told to end."""
+    """How likely it failed because another one did: 0 for one that a signal killed, 2 for one that
+    missed another or was told to end.
+    """
     missed = any(
         word in failure.message for word in ("DistPeerDiedError", "DistTimeoutError", "gave up")
     )

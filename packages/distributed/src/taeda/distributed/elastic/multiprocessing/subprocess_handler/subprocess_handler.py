@@ -9,7 +9,9 @@ __all__ = ["SubprocessHandler"]
 
 
 class SubprocessHandler:
-    """The program `entrypoint` with `args`; output goes to the files `stdout` and `stderr`, or '' to the console."""
+    """The program `entrypoint` with `args`; output goes to the files `stdout` and `stderr`, or ''
+    to the console.
+    """
 
     def __init__(
         self,
