@@ -122,34 +122,82 @@ def call_of(kind, module, lib, count, size) -> Callable[[], object]:
 
 
 def step(dist, gloo, taeda, torch, rank, size) -> None:
-    """A step of a network of 2.1 million parameters, alone and on all ranks."""
+    """A step of a network of 2.1 million parameters, and one of a small GPT, alone and on all ranks."""
     from taeda.nn.parallel import DistributedDataParallel
 
-    steps = []
-    for lib, wrap in (
-        (taeda, DistributedDataParallel),
-        (torch, torch.nn.parallel.DistributedDataParallel),
-    ):
-        lib.manual_seed(0)
-        for wrapped in (False, True):
-            layers = [part for _ in range(4) for part in (lib.nn.Linear(720, 720), lib.nn.GELU())]
-            model = lib.nn.Sequential(*layers)
-            model = wrap(model, gradient_as_bucket_view=True) if wrapped else model
-            steps.append(step_of(lib, model, lib.randn(256, 720)))
-    for one in steps * 3:
-        one()
-    ours_alone, ours, theirs_alone, theirs = median_of_turns(steps, dist.barrier, 9, 2)
-    show("step on one process", ours_alone, theirs_alone)
-    show("step on all ranks", ours, theirs)
-    show("  times the one on one process", ours / ours_alone, theirs / theirs_alone)
+    wraps = ((taeda, DistributedDataParallel), (torch, torch.nn.parallel.DistributedDataParallel))
+    for name, make in (("four layers of 720", layers_step), ("small GPT", gpt_step)):
+        steps = []
+        for lib, wrap in wraps:
+            lib.manual_seed(0)
+            steps.append(make(lib, lambda model: model))
+            steps.append(make(lib, lambda model, w=wrap: w(model, gradient_as_bucket_view=True)))
+        for one in steps * 3:
+            one()
+        ours_alone, ours, theirs_alone, theirs = median_of_turns(steps, dist.barrier, 15, 2)
+        show(f"{name}: step on one process", ours_alone, theirs_alone)
+        show("  step on all ranks", ours, theirs)
+        show("  times the one on one process", ours / ours_alone, theirs / theirs_alone)
 
 
-def step_of(lib, model, x) -> Callable[[], object]:
+def layers_step(lib, wrap) -> Callable[[], object]:
+    layers = [part for _ in range(4) for part in (lib.nn.Linear(720, 720), lib.nn.GELU())]
+    model = wrap(lib.nn.Sequential(*layers))
+    x = lib.randn(256, 720)
+    return step_of(lib, model, lambda: model(x).square().mean())
+
+
+def gpt_step(lib, wrap) -> Callable[[], object]:
+    """Four layers of width 128 with four heads, 64 characters of context, 16 texts a rank."""
+    model = wrap(gpt(lib, vocabulary=96, width=128, layers=4, heads=4, context=64))
+    text = lib.randint(0, 96, (16, 65))
+    ce = lib.nn.functional.cross_entropy
+
+    def loss():
+        return ce(model(text[:, :-1]).flatten(0, 1), text[:, 1:].flatten())
+
+    return step_of(lib, model, loss)
+
+
+def gpt(lib, vocabulary: int, width: int, layers: int, heads: int, context: int):
+    nn = lib.nn
+
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norms = nn.ModuleList([nn.LayerNorm(width) for _ in range(2)])
+            self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+        def forward(self, x):
+            batch, length, _ = x.shape
+            parts = self.inputs(self.norms[0](x)).split(width, dim=2)
+            q, k, v = (part.view(batch, length, heads, -1).transpose(1, 2) for part in parts)
+            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + self.output(y.transpose(1, 2).flatten(2))
+            return x + self.narrow(nn.functional.gelu(self.wide(self.norms[1](x))))
+
+    class Gpt(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = nn.Embedding(vocabulary, width)
+            self.places = nn.Embedding(context, width)
+            self.blocks = nn.Sequential(*(Block() for _ in range(layers)))
+            self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
+
+        def forward(self, text):
+            places = self.places(lib.arange(text.shape[1]))
+            return self.head(self.norm(self.blocks(self.words(text) + places)))
+
+    return Gpt()
+
+
+def step_of(lib, model, loss) -> Callable[[], object]:
     optimizer = lib.optim.SGD(model.parameters(), lr=1e-3)
 
     def run() -> None:
         optimizer.zero_grad()
-        model(x).square().mean().backward()
+        loss().backward()
         optimizer.step()
 
     return run

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -162,7 +163,9 @@ def parse_header(text: bytes, data_bytes: int) -> Header:
 def load_json(text: bytes | str, what: str) -> Any:
     """Strict JSON: no key twice, no NaN, nothing nested deeper than Python allows."""
     try:
-        return json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
+        return _STRICT.decode(
+            text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
+        )
     except FormatError:
         raise
     except (ValueError, RecursionError) as error:
@@ -172,14 +175,17 @@ def load_json(text: bytes | str, what: str) -> Any:
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise FormatError(f"the key {twice!r} stands twice in one object")
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise FormatError(f"the key {twice!r:.200} stands twice in one object")
     return made
 
 
 def _no_constant(name: str) -> NoReturn:
     raise FormatError(f"{name} is no JSON number")
+
+
+# One for all: to make a decoder takes longer than to read a short text.
+_STRICT = json.JSONDecoder(object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
 
 
 def is_count(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -34,9 +35,12 @@ def users_line() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame.f_code):
         frame = frame.f_back
-    if frame is None:
-        return "?"
-    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+    return "?" if frame is None else _place(frame.f_code, frame.f_lineno)
+
+
+@lru_cache(maxsize=1000)  # a training loop calls from the same lines again and again
+def _place(code: CodeType, line: int) -> str:
+    return f"{os.path.basename(code.co_filename)}:{line}"
 
 
 class Call:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import taeda
@@ -38,7 +39,7 @@ def check_tensor(tensor: object, what: str) -> Tensor:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{what} is a tensor, not {type(tensor).__name__}")
-    if tensor.device.type not in ("cpu", "cuda"):  # which of the two, the group knows
+    if not tensor.is_cpu and tensor.device.type != "cuda":  # which of the two, the group knows
         raise ValueError(
             f"{what} is on {tensor.device}, but backends carry tensors of the cpu or of cuda only"
         )
@@ -70,18 +71,23 @@ def check_op(op: object, tensor: Tensor, group: ProcessGroup | None = None) -> R
         op = ReduceOp(op)
     if not isinstance(op, ReduceOp):
         raise TypeError(f"op is one of ReduceOp's, such as ReduceOp.SUM, not {op!r}")
-    dtype = tensor.dtype
-    if dtype.is_complex and not supports_complex(op):
-        raise ValueError(f"{op.name} has no meaning for {dtype}")
-    if op.op in _BITS and (dtype.is_floating_point or dtype.is_complex):
-        raise ValueError(f"{op.name} works on the bits of integers, not on {dtype}")
-    if dtype is taeda.bool and op.op in (RedOpType.AVG, RedOpType.PREMUL_SUM):
-        raise ValueError(f"{op.name} has no meaning for {dtype}")
+    _check_meaning(op.op, tensor.dtype)
     if op.op is RedOpType.PREMUL_SUM and op.factor is None:
         raise ValueError("PREMUL_SUM needs its factor: ReduceOp.premul_sum(factor)")
     if group is not None:
-        group._engine.check_reduction(op, dtype)
+        group._engine.check_reduction(op, tensor.dtype)
     return op
+
+
+@lru_cache(maxsize=1000)  # of those that pass: small sums are made of little else than checks
+def _check_meaning(kind: RedOpType, dtype: taeda.dtype) -> None:
+    """ValueError if numbers of this dtype cannot be reduced so."""
+    if dtype.is_complex and not supports_complex(ReduceOp(kind)):
+        raise ValueError(f"{kind.name} has no meaning for {dtype}")
+    if kind in _BITS and (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(f"{kind.name} works on the bits of integers, not on {dtype}")
+    if dtype is taeda.bool and kind in (RedOpType.AVG, RedOpType.PREMUL_SUM):
+        raise ValueError(f"{kind.name} has no meaning for {dtype}")
 
 
 def describe(tensors: Tensor | Sequence[Tensor]) -> str:
@@ -91,7 +97,7 @@ def describe(tensors: Tensor | Sequence[Tensor]) -> str:
     'float32 (2, 3)'
     """
     if isinstance(tensors, Tensor):
-        return f"{str(tensors.dtype).removeprefix('taeda.')} {tuple(tensors.shape)}"
+        return _described(tensors.dtype, tensors.shape)
     if not tensors:
         return "nothing"
     shapes = [str(tuple(tensor.shape)) for tensor in tensors]
@@ -103,6 +109,11 @@ def describe(tensors: Tensor | Sequence[Tensor]) -> str:
         digest = zlib.crc32(" ".join(shapes).encode())
         text = f"{', '.join(shapes[:16])}, ... ({len(shapes)} shapes, {digest:08x})"
     return f"{str(tensors[0].dtype).removeprefix('taeda.')} {text}"
+
+
+@lru_cache(maxsize=1000)
+def _described(dtype: taeda.dtype, shape: tuple[int, ...]) -> str:
+    return f"{str(dtype).removeprefix('taeda.')} {tuple(shape)}"
 
 
 class Flat:
@@ -141,6 +152,8 @@ def outputs_apart(outputs: Sequence[Tensor], what: str) -> None:
     """ValueError if two outputs share memory, or one has the same place twice: the result would
     depend on the order.
     """
+    if len(outputs) == 1 and outputs[0].is_contiguous():
+        return
     for i, tensor in enumerate(outputs):
         if any(step == 0 and n > 1 for n, step in zip(tensor.shape, tensor.stride(), strict=True)):
             raise ValueError(

@@ -21,6 +21,9 @@ class RedOpType(enum.Enum):
     BXOR = 7
     PREMUL_SUM = 8
 
+    # By identity: Enum's own hash is Python, and every small sum looks its kind up several times.
+    __hash__ = object.__hash__
+
 
 class ReduceOp:
     """How the values of all ranks become one: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM.

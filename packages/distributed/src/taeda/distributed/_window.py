@@ -30,6 +30,7 @@ HALF = 4 << 20  # bytes of one of the two halves through which tensors pass that
 BRING = 2 << 20  # bytes that a rank may bring along once there is a window for them
 ALL_ADD = 3  # ranks up to which each adds up everything: more memory is read, one wait less
 BLOCK = 128 << 10  # bytes that are added up at a time
+KEPT = 256  # views of little room that are kept: to make them takes longer than such a sum
 _NARROW = (taeda.float16, taeda.bfloat16)
 
 Kernel = Callable[..., Tensor]
@@ -104,6 +105,7 @@ class Windows:
         self._through: _Window | None = None
         self._bring: _Window | None = None
         self._own: list[_Window] = []
+        self._little: dict[tuple[taeda.dtype, int, int], list[Tensor]] = {}
 
     def allocate(self, nbytes: int, deadline: Deadline) -> Tensor:
         """Memory of this rank that the others can reach. All ranks call it in the same collective."""
@@ -153,8 +155,15 @@ class Windows:
         if nbytes > LITTLE:
             assert self._bring is not None
             return self._bring.views((seq % 2) * BRING, like)
-        board = self.mates.board
-        return [board.little(rank, seq, nbytes).view(like.dtype) for rank in range(self._size)]
+        key = like.dtype, nbytes, seq % 2
+        if (kept := self._little.get(key)) is None:
+            if len(self._little) >= KEPT:
+                self._little.clear()
+            board = self.mates.board
+            ranks = range(self._size)
+            kept = [board.little(rank, seq, nbytes).view(like.dtype) for rank in ranks]
+            self._little[key] = kept
+        return kept
 
     def add_brought(self, into: Tensor, seq: int, op: ReduceOp) -> None:
         """What all ranks brought along to collective `seq`."""
@@ -166,6 +175,8 @@ class Windows:
 
     def place(self, tensor: Tensor) -> int:
         """Where a flat tensor lies: number of the window and byte in it, or 0 outside."""
+        if not self._own:
+            return 0
         at, nbytes = tensor.data_ptr(), tensor.numel() * tensor.element_size()
         for number, window in enumerate(self._own, 1):
             if window.start <= at and at + nbytes <= window.end:
@@ -257,7 +268,9 @@ class Windows:
     ) -> None:
         """Values start to stop of all `parts`, in the order of ranks, into each of `into`."""
         if len(parts) == 2 and len(into) == 1 and parts[0].dtype not in _NARROW:
-            kernel(parts[0][start:stop], parts[1][start:stop], out=into[0][start:stop])
+            if stop - start < parts[0].numel():
+                parts, into = [p[start:stop] for p in parts], [into[0][start:stop]]
+            kernel(parts[0], parts[1], out=into[0])
             return
         narrow = parts[0].dtype in _NARROW
         step = BLOCK // parts[0].element_size()
@@ -276,3 +289,4 @@ class Windows:
     def close(self) -> None:
         """Forget the windows; memory that tensors still use stays."""
         self._through, self._bring, self._own = None, None, []
+        self._little.clear()

@@ -61,11 +61,20 @@ class Machine:
         if self.data[self.at : self.at + 1] != b"\x80":
             raise self.wrong("a pickle of protocol 2 to 5 begins with \\x80")
         self.stack, self.marks, self.memo, self.put_at = self.row(), [], self.row(), -1
-        while (code := self.byte()) != _STOP:
-            instruction = self.instructions.get(code)
+        data, end, instructions = self.data, len(self.data), self.instructions
+        while self.at < end:  # a file may have millions of instructions: no call of ours for each
+            code = data[self.at]
+            self.at += 1
+            if code == _STOP:
+                return self.only()
+            instruction = instructions.get(code)
             if instruction is None:
                 raise self.wrong(f"instruction {bytes([code])!r} is none that data needs")
             instruction(self)
+        raise self.truncated()
+
+    def only(self) -> Any:
+        """The one object that is left on the stack."""
         if len(self.stack) != 1 or self.marks:
             raise self.wrong("the pickle ends with more than one object, or none")
         return self.stack.pop()
@@ -80,13 +89,16 @@ class Machine:
     def wrong(self, text: str) -> RefusedPickle:
         return RefusedPickle(f"at byte {self.at} of the pickle: {text}")
 
+    def truncated(self) -> TruncatedPickle:
+        return TruncatedPickle(f"the pickle is truncated: it goes on after byte {self.at}")
+
     def byte(self) -> int:
         return self.take(1)[0]
 
     def take(self, count: int) -> bytes:
         end = self.at + count
         if end > len(self.data):
-            raise TruncatedPickle(f"the pickle is truncated: it goes on after byte {self.at}")
+            raise self.truncated()
         taken = self.data[self.at : end]
         self.at = end
         return taken
