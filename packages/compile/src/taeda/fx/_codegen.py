@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from .node import Node
 if TYPE_CHECKING:
     from .graph import Graph
 
-__all__ = ["PythonCode", "TransformBody", "generate"]
+__all__ = ["CodeGen", "PythonCode", "TransformBody", "generate"]
 
 TransformBody = Callable[[list[str]], list[str]]
 
@@ -27,6 +28,53 @@ class PythonCode:
 
     src: str
     globals: dict[str, Any] = field(default_factory=dict)
+
+
+class CodeGen:
+    """How the function of a graph is called: its first line, what it returns, and what lies between
+    the caller's arguments and the placeholders. `Graph.set_codegen` gives a graph one.
+
+    The default takes one argument for each placeholder. A subclass changes what it overrides; a
+    graph is copied and pickled with it, so that its class must be found again by name.
+
+    >>> from taeda.fx import symbolic_trace
+    >>> class OneList(CodeGen):
+    ...     def gen_fn_def(self, free_vars, maybe_return_annotation):
+    ...         unpacked = ", ".join(free_vars)
+    ...         return f"def forward(self, values){maybe_return_annotation}:\\n    {unpacked}, = values"
+    ...     def process_inputs(self, *inputs):
+    ...         return inputs[0]
+    >>> gm = symbolic_trace(lambda x, y: x - y)
+    >>> gm.graph.set_codegen(OneList())
+    >>> _ = gm.recompile()
+    >>> gm([3, 2])
+    1
+    """
+
+    root = "self"  # what the module is called in the text
+
+    def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
+        """The line with `def`, and lines (indented by four) that make `free_vars` of the arguments.
+
+        `free_vars` are the parameters as they are declared: `x`, `x : taeda.Tensor`, `n = 1`.
+        """
+        return f"def forward({', '.join([self.root, *free_vars])}){maybe_return_annotation}:"
+
+    def generate_output(self, output_args: Any) -> str:
+        """The line that returns; nodes in `output_args` print as their names."""
+        return f"return {output_args!r}"
+
+    def process_inputs(self, *args: Any) -> Any:
+        """The values of the placeholders for these arguments of a call."""
+        return args
+
+    def process_outputs(self, outputs: Any) -> Any:
+        """What a call gives where the graph gives `outputs`."""
+        return outputs
+
+    def additional_globals(self) -> list[tuple[str, Any]]:
+        """Names that the lines of this object need, with what they stand for."""
+        return []
 
 
 _BINARY = {
@@ -44,32 +92,37 @@ _FORMS: dict[Any, str] = {
 
 
 def generate(
-    graph: Graph, root: str, verbose: bool = False, transform: TransformBody | None = None
+    graph: Graph,
+    root: str,
+    verbose: bool = False,
+    transform: TransformBody | None = None,
+    form: CodeGen | None = None,
 ) -> PythonCode:
     """The function `forward` that computes what the graph says."""
-    writer = _Writer(graph, root, verbose)
+    form = copy.copy(form) if form is not None else CodeGen()
+    form.root = root
+    writer = _Writer(graph, root, verbose, form)
     lines = writer.body()
     if transform is not None:
         lines = transform(lines)
     text = "".join(line if line.endswith("\n") else line + "\n" for line in lines)
     indented = "".join(f"    {line}\n" if line else "\n" for line in text.splitlines())
-    signature = ", ".join([root, *writer.parameters])
-    return PythonCode(
-        f"\ndef forward({signature}):\n{indented or '    pass' + chr(10)}", writer.globals
-    )
+    head = form.gen_fn_def(list(writer.parameters), "").strip("\n")
+    return PythonCode(f"\n{head}\n{indented or '    pass' + chr(10)}", writer.globals)
 
 
 class _Writer:
     """One function under way: its parameters, the globals it names."""
 
-    def __init__(self, graph: Graph, root: str, verbose: bool) -> None:
-        self.graph, self.root, self.verbose = graph, root, verbose
+    def __init__(self, graph: Graph, root: str, verbose: bool, form: CodeGen) -> None:
+        self.graph, self.root, self.verbose, self.form = graph, root, verbose, form
         self.parameters: list[str] = []
         self.globals: dict[str, Any] = {
             "taeda": taeda,
             "device": taeda.device,
             "inf": math.inf,
             "nan": math.nan,
+            **dict(form.additional_globals()),
         }
         self.names: Namespace = graph._names.copy()
 
@@ -94,9 +147,14 @@ class _Writer:
         if node.op == "placeholder":
             return self.parameter(node)
         if node.op == "output":
-            return f"return {self.value(node.args[0] if node.args else None)}"
+            return self.result(node.args[0] if node.args else None)
         kind = f" : {self.annotation(node.type)}" if node.type is not None else ""
         return f"{node.name}{kind} = {self.expression(node)}"
+
+    def result(self, value: Any) -> str:
+        if type(self.form).generate_output is CodeGen.generate_output:
+            return f"return {self.value(value)}"
+        return self.form.generate_output(value)
 
     def parameter(self, node: Node) -> str | None:
         name = str(node.target)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from taeda._core_api import warn
 
 from . import _lint
-from ._codegen import PythonCode, TransformBody, generate
+from ._codegen import CodeGen, PythonCode, TransformBody, generate
 from ._names import Namespace, candidate
 from .node import Argument, Node, Target, map_arg, target_text
 
 if TYPE_CHECKING:
     from .graph_module import GraphModule
 
-__all__ = ["Graph", "PythonCode"]
+__all__ = ["CodeGen", "Graph", "PythonCode"]
 
 _EMPTY = object()
 
@@ -81,6 +81,7 @@ class Graph:
         self._names = Namespace()
         self._owners: list[Any] = []
         self._transform: TransformBody | None = None
+        self._codegen = CodeGen()
         self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
         self.owning_module = owning_module
 
@@ -299,7 +300,23 @@ class Graph:
         `root_module` is what the module is called in it, "self" in a method. `verbose` notes as
         comments where each node was recorded.
         """
-        return generate(self, root_module, verbose, self._transform)
+        return generate(self, root_module, verbose, self._transform, self._codegen)
+
+    def set_codegen(self, codegen: CodeGen) -> None:
+        """Let `codegen` say how the function is called and what it returns. Needs a recompile to act."""
+        if not isinstance(codegen, CodeGen):
+            raise TypeError(
+                f"set_codegen wants a taeda.fx.graph.CodeGen, got {type(codegen).__name__}"
+            )
+        self._codegen = codegen
+
+    def process_inputs(self, *args: Any) -> Any:
+        """The values of the placeholders for these arguments of a call, as the codegen has them."""
+        return self._codegen.process_inputs(*args)
+
+    def process_outputs(self, out: Any) -> Any:
+        """What a call gives where the graph gives `out`, as the codegen has it."""
+        return self._codegen.process_outputs(out)
 
     def on_generate_code(
         self, make_transformer: Callable[[TransformBody | None], TransformBody | None]
@@ -340,13 +357,13 @@ class Graph:
         for node in self.nodes:
             copies[node] = made.node_copy(node, lambda n: copies[n])
         made._names = self._names.copy()
-        made._transform = self._transform
+        made._transform, made._codegen = self._transform, self._codegen
         return made
 
     def __reduce__(self) -> Any:
         place = {node: number for number, node in enumerate(self.nodes)}
         rows = [_row(node, place) for node in self.nodes]
-        return _rebuilt, (rows, self._tracer_cls)
+        return _rebuilt, (rows, self._tracer_cls, self._codegen)
 
 
 class _Transform:
@@ -400,11 +417,14 @@ def _row(node: Node, place: dict[Node, int]) -> tuple[Any, ...]:
     return node.name, node.op, target, args, kwargs, node.type
 
 
-def _rebuilt(rows: Iterable[tuple[Any, ...]], tracer_cls: type | None) -> Graph:
+def _rebuilt(
+    rows: Iterable[tuple[Any, ...]], tracer_cls: type | None, codegen: CodeGen | None = None
+) -> Graph:
     from ._map import map_aggregate
     from ._names import resolve
 
     graph = Graph(tracer_cls=tracer_cls)
+    graph._codegen = codegen or graph._codegen
     nodes: list[Node] = []
 
     def there(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import linecache
+import os
 from typing import Any
 
 from taeda import Tensor, nn
@@ -37,6 +38,7 @@ def _copy_attr(from_module: Any, to_module: Any, target: str) -> None:
             return  # the whole branch came already
         if there is None:
             there = nn.Module()
+            there.training = getattr(origin, "training", True)
             setattr(to_module, part, there)
         from_module, to_module = origin, there
     value = getattr(from_module, field)
@@ -141,6 +143,19 @@ class GraphModule(nn.Module):
             f"{super().__str__()}\n\n{self._code}\n# To see more debug info, please use "
             "`graph_module.print_readable()`"
         )
+
+    def to_folder(self, folder: str | os.PathLike[str], module_name: str = "FxModule") -> None:
+        """Write the module as Python that people can read and change: afterwards
+        `from <folder> import <module_name>` gives a class, whose object computes the same.
+
+        `module.py` has the code, `state_dict.pt` the tensors, which it loads as data only. Files
+        of these names, and `__init__.py`, are replaced, each in one step. RuntimeError, before
+        anything is written, for what cannot be written as text: a submodule whose arguments are
+        not among its attributes, a function or class that no import finds.
+        """
+        from ._to_folder import to_folder
+
+        to_folder(self, folder, module_name)
 
     # ---- submodules ----
 

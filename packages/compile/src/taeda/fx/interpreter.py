@@ -50,11 +50,22 @@ class Interpreter:
 
             self._last = _last_uses(self.graph)
 
-    def run(self, *args: Any, initial_env: dict[Node, Any] | None = None) -> Any:
-        """The result for these inputs. `initial_env` gives values of nodes, which are not computed then."""
+    def run(
+        self,
+        *args: Any,
+        initial_env: dict[Node, Any] | None = None,
+        enable_io_processing: bool = True,
+    ) -> Any:
+        """The result for these inputs. `initial_env` gives values of nodes, which are not computed then.
+
+        With `enable_io_processing` the arguments are those of a call, and so is the result: both
+        pass through the graph's codegen. Without, they are values of placeholders, and what the
+        output node holds.
+        """
         self.env = dict(initial_env or {})
-        self.args_iter = iter(args)
-        return self._run()
+        self.args_iter = iter(self.graph.process_inputs(*args) if enable_io_processing else args)
+        result = self._run()
+        return self.graph.process_outputs(result) if enable_io_processing else result
 
     def boxed_run(self, args_list: list[Any]) -> Any:
         """The same for a list, which is emptied, so that inputs can go as soon as they are used."""
@@ -193,6 +204,7 @@ class Transformer(Interpreter):
         from ._symbolic_trace import Tracer
 
         self.new_graph = Graph(tracer_cls=module.graph._tracer_cls)
+        self.new_graph.set_codegen(module.graph._codegen)
         self.tracer = _TransformerTracer(self.new_graph)
         self.tracer.root = module
         self._tracer_base = Tracer
@@ -229,7 +241,7 @@ class Transformer(Interpreter):
 
     def transform(self) -> GraphModule:
         """The new module."""
-        result = super().run()
+        result = super().run(enable_io_processing=False)
 
         def node(value: Any) -> Any:
             return value.node if isinstance(value, Proxy) else value

@@ -14,6 +14,7 @@ from ._map import map_aggregate, map_arg
 
 if TYPE_CHECKING:
     from .graph import Graph
+    from .operator_schemas import ArgsKwargsPair
 
 __all__ = ["OPCODES", "Argument", "Node", "Target", "has_side_effect", "map_aggregate", "map_arg"]
 
@@ -252,6 +253,32 @@ class Node:
         if getattr(module, "is_impure", False) or getattr(module, "inplace", False):
             return True
         return module.training and next(module.buffers(), None) is not None
+
+    def normalized_arguments(
+        self,
+        root: Any,
+        arg_types: tuple[Any, ...] | None = None,
+        kwarg_types: dict[str, Any] | None = None,
+        normalize_to_only_use_kwargs: bool = False,
+    ) -> ArgsKwargsPair | None:
+        """The arguments as the signature of the target names them, defaults filled in; None if the
+        target has no signature, or one with positional-only or variable arguments, and for other
+        nodes than call_function and call_module, whose module is looked up in `root`.
+
+        `arg_types` and `kwarg_types` tell the overloads of an operator apart.
+        """
+        from .operator_schemas import normalize_function, normalize_module
+
+        if self.op == "call_function":
+            types = arg_types, kwarg_types
+            return normalize_function(
+                self.target, self.args, self.kwargs, *types, normalize_to_only_use_kwargs
+            )
+        if self.op == "call_module":
+            return normalize_module(
+                root, str(self.target), self.args, self.kwargs, normalize_to_only_use_kwargs
+            )
+        return None
 
     def format_node(self, placeholder_names: list[str] | None = None) -> str | None:
         """The line of this node in the text of its graph; None for the output, or a placeholder
