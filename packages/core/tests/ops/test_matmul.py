@@ -144,6 +144,26 @@ def test_nan_and_infinity_reach_their_row_and_no_other(n):
     assert (got[0] == n).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 3), (5, 8), (9, 17), (33, 40), (3, 200)])
+def test_a_product_of_depth_one_is_exact(m, n, dtype):
+    a, b, bias = draw((m, 1), dtype), draw((1, n), dtype, 1), draw((n,), dtype, 2)
+    products = values(a).astype(dtype) * values(b).astype(dtype)
+    assert np.array_equal(values(a @ b), products)
+    assert np.array_equal(values(taeda.addmm(bias, a, b)), values(bias).astype(dtype) + products)
+    assert np.array_equal(values(taeda.stack([a, a]) @ taeda.stack([b, b])), [products] * 2)
+    assert np.array_equal(values(a[:, [0, 0]][:, 1:] @ b), products)
+
+
+@pytest.mark.parametrize("right", ["rows", "columns"])
+@pytest.mark.parametrize("k", [1, 7, 8, 9, 16, 17, 63, 65, 129, 513, 1025])
+@pytest.mark.parametrize("m", [49, 54, 60, 66, 73])
+def test_every_depth_of_a_packed_product(m, k, right):
+    a, b = draw((m, k), "float32"), draw((k, 80) if right == "rows" else (80, k), "float32", 1)
+    b = b if right == "rows" else b.t()
+    close(a @ b, values(a).astype("float64") @ values(b).astype("float64"), "float32", k)
+
+
 def test_zero_times_infinity_is_nan():
     assert (taeda.zeros(2, 3) @ taeda.full((3, 2), float("inf"))).isnan().all()
 
@@ -233,6 +253,19 @@ def test_einsum(equation):
     close(
         taeda.einsum(equation, *arrays), np.einsum(equation.replace(" ", ""), *map(values, arrays))
     )
+
+
+def test_einsum_of_one_equation_and_other_ranks():
+    a, b = draw((2, 3)), draw((4, 3))
+    for _ in range(2):
+        close(taeda.einsum("...i,ji->j...", a, b), np.einsum("...i,ji->j...", values(a), values(b)))
+        close(taeda.einsum("...i,ji->j...", a[0], b), values(b) @ values(a[0]))
+        close(taeda.einsum("ij,Ab->ijAb", a, b), np.einsum("ij,Ab->ijAb", values(a), values(b)))
+        close(taeda.einsum("ij,ab->aibj", a, b), np.einsum("ij,ab->aibj", values(a), values(b)))
+        with pytest.raises(RuntimeError, match="number of subscripts"):
+            taeda.einsum("ij,Ab->ijAb", a[0], b)
+    one = taeda.einsum("ij->ij", a)
+    assert one is not a and one.data_ptr() == a.data_ptr()
 
 
 def test_tensordot_kron_and_chains():

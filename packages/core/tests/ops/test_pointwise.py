@@ -676,3 +676,18 @@ def test_greatest_common_divisors_of_the_least_and_largest_numbers(dtype):
     wanted = [math.gcd(int(x), int(y)) for x, y in zip(a, b, strict=True)]
     span = 2**info.bits  # the largest magnitude of a signed number wraps to itself
     assert got == [w - span if w > info.max else w for w in wanted]
+
+
+def test_the_physical_conjugate_of_real_numbers_is_the_tensor_itself():
+    for x in (taeda.tensor([1.5, -2.0]), taeda.tensor([1, 2]), taeda.tensor([True])):
+        assert x.conj_physical() is x
+        out = taeda.empty_like(x)
+        assert taeda.conj_physical(x, out=out) is out
+        assert out.tolist() == x.tolist()
+    z = taeda.tensor([1 + 2j, 3 - 4j])
+    for given in (z, z.conj().conj()):
+        made = given.conj_physical()
+        assert made.tolist() == [1 - 2j, 3 + 4j]
+        assert made.data_ptr() != z.data_ptr() and not made.is_conj()
+    assert z.conj().conj_physical().tolist() == z.tolist()
+    assert z.clone().conj_physical_().tolist() == [1 - 2j, 3 + 4j]

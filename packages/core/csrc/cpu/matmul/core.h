@@ -45,6 +45,25 @@ static void G(run_small)(const td_gemm *g)
     }
 }
 
+/* k == 1: every number of A times the row of B, nothing to sum */
+static void G(run_outer)(const td_gemm *g)
+{
+    const REAL *b = g->b;
+    for (int64_t i = 0; i < g->m; i++) {
+        VEC x = V(set1)(((const REAL *)g->a)[i * g->a_row]);
+        REAL *c = (REAL *)g->c + i * g->c_row;
+        int64_t j = 0;
+        if (G(finish_at)(g, 0, i, 0).plain)
+            for (; j + LANES <= g->n; j += LANES)
+                V(store)(c + j, V(fma)(x, V(load)(b + j), V(zero)()));
+        for (; j < g->n; j += LANES) {
+            uint32_t bits = td_lanes(g->n - j, LANES);
+            G(finish) f = G(finish_at)(g, 0, i, j);
+            G(put)(c + j, bits, V(fma)(x, V(load_part)(bits, b + j), V(zero)()), &f, 0, 0);
+        }
+    }
+}
+
 /* m <= MR: for each slice of k, pack the few rows of A and pass over B once */
 static void G(run_direct)(const td_gemm *g, void *scratch)
 {
@@ -247,6 +266,7 @@ static void G(run)(const td_gemm *g, void *scratch)
 {
     if (g->m == 0 || g->n == 0) return;
     if (g->k == 0) G(run_empty)(g);
+    else if (g->k == 1 && g->b_col == 1 && !g->pack) G(run_outer)(g);
     else if (g->way == TD_GEMM_SMALL) G(run_small)(g);
     else if (g->way == TD_GEMM_DOT) G(run_dot)(g);
     else if (g->way == TD_GEMM_DIRECT) G(run_direct)(g, scratch);

@@ -9,14 +9,17 @@
     (4 * LANES) /* rows lie pages apart, and so many streams the processor does not follow by \
                    itself */
 
-/* LANES rows of length k, contiguous along k, to out[k][stride]; returns how much of k is done */
-TD_INLINE int64_t G(turn_blocks)(REAL *out, int64_t stride, const REAL *from, int64_t row,
-                                 int64_t k)
+/* w rows of length k, contiguous along k, to out[k][stride]; returns how much of k is done. Rows of
+ * the output are written as whole vectors: what lies beyond w is written again by the next row, so
+ * the caller leaves at least one row to do. */
+TD_INLINE int64_t G(turn_blocks)(const int w, REAL *out, int64_t stride, const REAL *from,
+                                 int64_t row, int64_t k)
 {
     int64_t p = 0;
     for (; p + LANES <= k; p += LANES) {
         VEC r[LANES];
-        TD_UNROLL for (int q = 0; q < LANES; q++)
+        TD_UNROLL for (int q = 0; q < LANES; q++) r[q] = V(zero)();
+        TD_UNROLL for (int q = 0; q < w; q++)
         {
             r[q] = V(load)(from + q * row + p);
             TD_PREFETCH(from + q * row + p + AHEAD);
@@ -32,8 +35,11 @@ TD_INLINE int64_t G(turn_blocks)(REAL *out, int64_t stride, const REAL *from, in
 TD_INLINE void G(pack_turned)(REAL *out, int64_t stride, const REAL *from, int64_t row, int64_t w,
                               int64_t k, uint32_t bits)
 {
-    for (int64_t p = w == LANES ? G(turn_blocks)(out, stride, from, row, k) : 0; p < k;
-         p += LANES) {
+    int64_t p = 0;
+    if (w == LANES) p = G(turn_blocks)(LANES, out, stride, from, row, k);
+    else if (w == TD_MR && stride == TD_MR) /* LANES may be fewer: then this is not reached */
+        p = G(turn_blocks)(TD_MR < LANES ? TD_MR : LANES, out, stride, from, row, k - 1);
+    for (; p < k; p += LANES) {
         VEC r[LANES];
         uint32_t here = td_lanes(k - p, LANES);
         for (int q = 0; q < w; q++) r[q] = V(load_part)(here, from + q * row + p);

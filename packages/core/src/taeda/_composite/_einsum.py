@@ -6,6 +6,7 @@ so that ellipses of different lengths broadcast from the right.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ def einsum(equation: str, tensors: Sequence[Tensor]) -> Tensor:
 
     RuntimeError if the equation does not fit the operands: it names the operand, label and sizes.
     """
-    inputs, output = _parse(equation, tensors)
+    inputs, output = _parse(equation, tuple(t.dim() for t in tensors))
     sizes = _sizes(inputs, tensors)
     for label in output:
         if label not in sizes:
@@ -40,24 +41,26 @@ def einsum(equation: str, tensors: Sequence[Tensor]) -> Tensor:
     operands = [_prepare(t, labels, sizes) for t, labels in zip(tensors, inputs, strict=True)]
     while len(operands) > 1:
         _contract_cheapest(operands, output, sizes)
-    return _finish(operands[0], output)
+    made = operands[0]
+    if made.labels == output and len(tensors) > 1:
+        return made.tensor
+    return _finish(made, output)
 
 
 # ---- the equation ----
 
 
-def _parse(equation: str, tensors: Sequence[Tensor]) -> tuple[list[list[Label]], list[Label]]:
-    if not tensors:
+@functools.lru_cache(256)  # what a program repeats; its results are only read
+def _parse(equation: str, ranks: tuple[int, ...]) -> tuple[list[list[Label]], list[Label]]:
+    if not ranks:
         raise RuntimeError("einsum(): must provide at least one operand")
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    if len(terms) != len(tensors):
+    if len(terms) != len(ranks):
         raise RuntimeError(
-            f"einsum(): the equation has subscripts for {len(terms)} operands, but {len(tensors)} were given"
+            f"einsum(): the equation has subscripts for {len(terms)} operands, but {len(ranks)} were given"
         )
-    inputs = [
-        _term(term, i, t.dim()) for i, (term, t) in enumerate(zip(terms, tensors, strict=True))
-    ]
+    inputs = [_term(term, i, rank) for i, (term, rank) in enumerate(zip(terms, ranks, strict=True))]
     covered = max(
         (-label for labels in inputs for label in labels if isinstance(label, int)), default=0
     )
@@ -132,7 +135,8 @@ def _sizes(inputs: list[list[Label]], tensors: Sequence[Tensor]) -> dict[Label, 
 def _prepare(t: Tensor, labels: list[Label], sizes: dict[Label, int]) -> _Operand:
     """Repeated labels become a diagonal; a size 1 that broadcasts is left out."""
     labels = list(labels)
-    for label in [k for k, n in Counter(labels).items() if n > 1]:
+    repeated = len(set(labels)) < len(labels)
+    for label in [k for k, n in Counter(labels).items() if n > 1] if repeated else ():
         while labels.count(label) > 1:
             i = labels.index(label)
             j = labels.index(label, i + 1)
@@ -144,8 +148,9 @@ def _prepare(t: Tensor, labels: list[Label], sizes: dict[Label, int]) -> _Operan
             t = t.diagonal(0, i, j)
             del labels[j], labels[i]
             labels.append(label)
-    for d in reversed(range(len(labels))):
-        if t.shape[d] == 1 and sizes[labels[d]] != 1:
+    ones = [d for d, size in enumerate(t.shape) if size == 1]
+    for d in reversed(ones):
+        if sizes[labels[d]] != 1:
             t = t.squeeze(d)
             del labels[d]
     return _Operand(t, labels)
@@ -171,6 +176,10 @@ def _contract_cheapest(
 ) -> None:
     """Replace the two operands with the fewest multiplications by their contraction."""
 
+    if len(operands) == 2:
+        operands[:] = [_contract(operands[0], operands[1], {*output}, output)]
+        return
+
     def cost(pair: tuple[int, int]) -> int:
         return math.prod(sizes[k] for k in {*operands[pair[0]].labels, *operands[pair[1]].labels})
 
@@ -178,14 +187,13 @@ def _contract_cheapest(
     i, j = min(pairs, key=cost)
     right, left = operands.pop(j), operands.pop(i)
     later = {label for x in operands for label in x.labels}
-    last = not operands
-    operands.insert(i, _contract(left, right, {*output, *later}, output if last else []))
+    operands.insert(i, _contract(left, right, {*output, *later}, []))
 
 
 def _contract(a: _Operand, b: _Operand, keep: set[Label], wanted: list[Label]) -> _Operand:
     """Contract two operands; `wanted` is the order in which the result's labels would be best."""
-    a = _sum_out(a, keep | set(b.labels))
-    b = _sum_out(b, keep | set(a.labels))
+    a = _sum_out(a, keep.union(b.labels))
+    b = _sum_out(b, keep.union(a.labels))
     shared = [label for label in a.labels if label in b.labels]
     summed = [label for label in shared if label not in keep]
     if not summed:
@@ -206,6 +214,8 @@ def _contract(a: _Operand, b: _Operand, keep: set[Label], wanted: list[Label]) -
 
 
 def _ordered(labels: list[Label], wanted: list[Label]) -> list[Label]:
+    if len(labels) < 2 or labels == wanted:
+        return labels
     return sorted(labels, key=lambda k: wanted.index(k) if k in wanted else -1)
 
 
@@ -224,10 +234,14 @@ def _multiply(a: _Operand, b: _Operand, wanted: list[Label]) -> _Operand:
 
 
 def _spread(x: _Operand, labels: list[Label]) -> Tensor:
-    order = [x.labels.index(label) for label in labels if label in x.labels]
-    view = x.tensor.permute(order)
-    for d, label in enumerate(labels):
-        if label not in x.labels:
+    """The dimensions in the order of `labels`, size 1 for others; those before the first are left out."""
+    own = [label for label in labels if label in x.labels]
+    view = x.tensor
+    if own != x.labels:
+        view = view.permute([x.labels.index(label) for label in own])
+    first = labels.index(own[0]) if own else len(labels)
+    for d, label in enumerate(labels[first:]):
+        if label not in own:
             view = view.unsqueeze(d)
     return view
 

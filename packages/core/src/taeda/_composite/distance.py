@@ -56,6 +56,8 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {self.dim()} dimensions"
         )
-    others = [d for d in range(self.dim()) if d != wrap_dim(dim, self.dim())]
+    others = [*range(self.dim())]
+    del others[wrap_dim(dim, self.dim())]
     norm = taeda.linalg.vector_norm(self, p, others, True)
-    return self * taeda.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).to(self.dtype)
+    scale = taeda.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0)
+    return self * (scale if scale.dtype == self.dtype else scale.to(self.dtype))

@@ -29,6 +29,8 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     if self.dim() == 0:
         return self.gather(0, indices)
     size = self.size(at)
+    if self.shape == indices.shape:
+        return self.gather(at, indices + (indices < 0) * size)
     others = [s for d, s in enumerate(self.shape) if d != at]
     index_others = [s for d, s in enumerate(indices.shape) if d != at]
     shape: list[int] = list(taeda.broadcast_shapes(others, index_others))

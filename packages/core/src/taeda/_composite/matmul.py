@@ -22,9 +22,9 @@ def _shape(t: Tensor) -> list[int]:
 
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
     """`result[i, j] = self[i] * vec2[j]`, of the promoted dtype."""
-    for name, vector in (("self", self), ("vec2", vec2)):
-        if vector.dim() != 1:
-            raise RuntimeError(f"outer: expected 1D tensors, but {name} has shape {_shape(vector)}")
+    if self.dim() != 1 or vec2.dim() != 1:
+        name, vector = ("vec2", vec2) if self.dim() == 1 else ("self", self)
+        raise RuntimeError(f"outer: expected 1D tensors, but {name} has shape {_shape(vector)}")
     return self.unsqueeze(1) * vec2
 
 
@@ -115,7 +115,8 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number = 1, alpha: Numb
     if dtype == taeda.bool:
         scaled = product if alpha else taeda.zeros_like(product)
         return scaled | self if beta else scaled
-    scaled = product.to(dtype) if alpha == 1 else product.to(dtype) * alpha
+    scaled = product if product.dtype == dtype else product.to(dtype)
+    scaled = scaled if alpha == 1 else scaled * alpha
     if beta == 0:  # self is chosen nowhere: its NaNs do not count, and its gradient is 0
         never = taeda.zeros((), dtype=taeda.bool, device=self.device)
         return taeda.where(never, self, scaled) if self.requires_grad else scaled
@@ -124,12 +125,16 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number = 1, alpha: Numb
 
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """`result[i * n + j, ...] = self[i, ...] * other[j, ...]` along every dimension."""
-    rank = max(self.dim(), other.dim())
-    a = [1] * (rank - self.dim()) + _shape(self)
-    b = [1] * (rank - other.dim()) + _shape(other)
-    spread_a = [n for size in a for n in (size, 1)]
-    spread_b = [n for size in b for n in (1, size)]
-    sizes = [m * n for m, n in zip(a, b, strict=True)]
+    missing = other.dim() - self.dim()
+    a = [1] * missing + _shape(self)
+    b = [1] * -missing + _shape(other)
+    spread_a: list[int] = []
+    spread_b: list[int] = []
+    sizes: list[int] = []
+    for m, n in zip(a, b, strict=True):
+        spread_a += (m, 1)
+        spread_b += (1, n)
+        sizes.append(m * n)
     return (self.reshape(spread_a) * other.reshape(spread_b)).reshape(sizes)
 
 
@@ -181,32 +186,33 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     first, last = tensors[0], tensors[-1]
-    for i, t in enumerate(tensors):
-        allowed = (1, 2) if i in (0, len(tensors) - 1) else (2,)
-        if t.dim() not in allowed:
-            wanted = "1D or 2D" if len(allowed) == 2 else "2D"
-            raise RuntimeError(
-                f"multi_dot(): tensor {i} must be {wanted} but has shape {_shape(t)}"
-            )
+    ranks = [t.dim() for t in tensors]
+    for i, rank in enumerate(ranks):
+        if rank == 2 or (rank == 1 and i in (0, len(ranks) - 1)):
+            continue
+        wanted = "1D or 2D" if i in (0, len(ranks) - 1) else "2D"
+        raise RuntimeError(
+            f"multi_dot(): tensor {i} must be {wanted} but has shape {_shape(tensors[i])}"
+        )
     matrices = list(tensors)
-    if first.dim() == 1:
+    if ranks[0] == 1:
         matrices[0] = first.unsqueeze(0)
-    if last.dim() == 1:
+    if ranks[-1] == 1:
         matrices[-1] = last.unsqueeze(1)
     for i, (a, b) in enumerate(itertools.pairwise(matrices)):
-        if a.shape[1] != b.shape[0]:
+        if a.size(1) != b.size(0):
             raise RuntimeError(
                 f"multi_dot(): tensors {i} and {i + 1} with shapes {_shape(tensors[i])} and "
                 f"{_shape(tensors[i + 1])} cannot be multiplied"
             )
     result = _multiply_chain(matrices)
-    if first.dim() == 1:
+    if ranks[0] == 1:
         result = result.squeeze(0)
-    return result.squeeze(-1) if last.dim() == 1 else result
+    return result.squeeze(-1) if ranks[-1] == 1 else result
 
 
 def _multiply_chain(matrices: list[Tensor]) -> Tensor:
-    sizes = (*(m.shape[0] for m in matrices), matrices[-1].shape[1])
+    sizes = (*[m.size(0) for m in matrices], matrices[-1].size(1))
     known = all(type(size) is int for size in sizes)  # those of a traced program are not
     splits = (_kept_splits if known else _best_splits)(sizes)
 

@@ -7,7 +7,7 @@ import math
 import taeda
 from taeda import Tensor
 
-__all__ = ["isreal", "ldexp", "mvlgamma", "positive"]
+__all__ = ["conj_physical", "isreal", "ldexp", "mvlgamma", "positive"]
 
 
 def ldexp(self: Tensor, other: Tensor) -> Tensor:
@@ -20,6 +20,11 @@ def positive(self: Tensor) -> Tensor:
     if self.dtype is taeda.bool:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
+
+
+def conj_physical(self: Tensor) -> Tensor:
+    """The tensor itself unless it is complex."""
+    return taeda._conj_physical(self) if self.is_complex() else self
 
 
 def isreal(self: Tensor) -> Tensor:

@@ -89,7 +89,10 @@ op("round.decimals(Tensor self, *, int decimals) -> Tensor", pointwise="same",
    doc="Nearest number with so many decimal places.")
 op("positive(Tensor(a) self) -> Tensor(a)", composite=True, doc="The tensor itself; refuses bools.")
 unary("signbit", "Is the sign bit set?", "bool", variants="function method out", cost=0.3)
-unary("conj_physical", "Complex conjugate, computed at once.", "same", cost=0.3)
+op("conj_physical(Tensor(a) self) -> Tensor(a)", composite=True, variants=ALL,
+   doc="Complex conjugate, computed at once; of real numbers the tensor itself.")
+unary("_conj_physical", "Complex conjugate in memory of its own.", "same", cost=0.3,
+      variants="function", loop="conj_physical")
 unary("angle", "Direction of a complex number; 0 or pi of a real one.", "real",
       variants="function method out", cost=10.0, check="angle")
 op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",

@@ -322,7 +322,7 @@ def _copysign(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
 rule("sgn", self=_sgn)
 by_transposition("sgn")
 rule("angle", self=_angle)
-rule("conj_physical", self=lambda grad: grad.conj())
+rule("_conj_physical", self=lambda grad: grad.conj())
 rule("nan_to_num", self=lambda grad, self: grad * self.isfinite())
 rule("copysign.Tensor", self=_copysign, other=_none)
 
