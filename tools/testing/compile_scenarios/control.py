@@ -166,6 +166,78 @@ def s_operators(c):
     return found
 
 
+def doubled(x):
+    return x * SCALE
+
+
+@scenario("a tensor chooses a branch (`cond`), and a global of either changes")
+def s_branch(c):
+    global SCALE
+    offset = data(4, seed=5)
+    f = c(lambda x: taeda.cond(x.sum() > 0, doubled, lambda y: y.cos() + offset, (x + 1,)) * 2)
+    found = [*thrice(f, data()), *thrice(f, data() - 5)]
+    SCALE = 3.0
+    found += [*thrice(f, data()), *thrice(f, data() - 5)]
+    SCALE = 2.0
+    return found
+
+
+@scenario("a tensor chooses a layer, without gradients")
+def s_layers(c):
+    layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+    for n, layer in enumerate(layers):
+        layer.weight.data, layer.bias.data = data(4, 4, seed=n), data(4, seed=n)
+    f = c(lambda x: taeda.cond(x.sum() > 0, layers[0], layers[1], (x,)))
+    with taeda.no_grad():
+        found = [*thrice(f, data()), *thrice(f, data() - 5)]
+        layers[1] = nn.Tanh()
+        return [*found, *thrice(f, data()), *thrice(f, data() - 5)]
+
+
+@scenario("a training step through a branch")
+def s_branch_step(c):
+    w = data(4, seed=3).requires_grad_()
+    optimizer = taeda.optim.SGD([w], lr=0.1)
+
+    def step(x):
+        optimizer.zero_grad()
+        y = taeda.cond(x.sum() > 0, lambda y: y.tanh() * 2, lambda y: (y * 3).exp(), (x * w,))
+        loss = y.mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    f = c(step)
+    return [kept((f(data(3, 4, seed=n) - n % 2), w)) for n in range(8)]
+
+
+@scenario("layers of two branches get gradients by a value", eager=True)
+def s_layer_gradients(c):
+    layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+    for n, layer in enumerate(layers):
+        layer.weight.data, layer.bias.data = data(4, 4, seed=n), data(4, seed=n)
+    f = c(lambda x: taeda.cond(x.sum() > 0, layers[0], layers[1], (x,)))
+    found = []
+    for n in range(4):
+        layers.zero_grad()
+        f(data() - 5 * (n % 2)).sum().backward()
+        found.append([None if p.grad is None else kept(p.grad) for p in layers.parameters()])
+    return found
+
+
+@scenario("a tensor says how often a loop runs (`while_loop`), and a global of its step changes")
+def s_loop(c):
+    from taeda._higher_order_ops import while_loop
+
+    global SCALE
+    f = c(lambda x: while_loop(lambda x: x.abs().sum() > 3, lambda x: (x / SCALE,), (x * 1,))[0] + 1)  # fmt: skip
+    found = [*thrice(f, data()), *thrice(f, data() * 100), *thrice(f, data() * 0)]
+    SCALE = 3.0
+    found += [*thrice(f, data()), *thrice(f, data() * 100)]
+    SCALE = 2.0
+    return found
+
+
 @scenario("a number that the score function of flex attention reads")
 def s_flex(c):
     from taeda.nn.attention.flex_attention import create_block_mask, flex_attention

@@ -276,3 +276,36 @@ def test_a_number_on_the_cpu_that_is_written_is_no_number(write):
     if write is not NUMBERS[-1]:
         write(there, here)  # a number of the cpu is welcome there
         assert there.is_meta
+
+
+class Control:
+    """Hears of calls of functions."""
+
+    def __init__(self):
+        self.heard = []
+
+    def call(self, op, args, run):
+        return run()
+
+    def control(self, what, functions, tensors, below):
+        self.heard.append(what)
+        return below(functions, tensors)
+
+
+class Deaf:
+    def call(self, op, args, run):
+        return run()
+
+
+def test_calls_of_functions_go_from_the_inner_tracer_outwards():
+    outer, deaf, inner = Control(), Deaf(), Control()
+    for tracer in (outer, deaf, inner):
+        tracers.push(tracer)
+    try:
+        made = _dispatch.call_control("cond", (), (), lambda: len(tracers.entered))
+        assert tracers.entered == [outer, deaf, inner]
+    finally:
+        for tracer in (inner, deaf, outer):
+            tracers.remove(tracer)
+    assert made == 0 and outer.heard == inner.heard == ["cond"]
+    assert _dispatch.call_control("cond", (), (), lambda: 3) == 3

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import taeda
+from taeda._layers import tracers
 
 
 def test_numbers():
@@ -48,3 +49,20 @@ REFUSED = {
 def test_refused(call, error, fact):
     with pytest.raises(error, match=fact):
         call()
+
+
+def test_a_tracer_may_take_a_choice_by_a_tensor():
+    class Chooser:
+        def call(self, op, args, run):
+            return run()
+
+        def branches(self, pred, true_fn, false_fn, operands):
+            return "taken", operands
+
+    tracer = Chooser()
+    tracers.push(tracer)
+    try:
+        assert taeda.cond(taeda.tensor(True), len, len, ((),)) == ("taken", ((),))
+        assert taeda.cond(True, len, len, ((),)) == 0
+    finally:
+        tracers.remove(tracer)

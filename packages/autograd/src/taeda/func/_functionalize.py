@@ -115,6 +115,14 @@ class _Functional:
             self._write(target, self._fitted(target, result))
         return made
 
+    def control(self, what: Any, functions: Any, tensors: tuple[Tensor, ...], below: Any) -> Any:
+        """An operator that calls functions: what the tracers around see of them writes nothing."""
+        remove = "mutations_and_views" if self.copies else "mutations"
+        pure = tuple(functionalize(f, remove=remove) for f in functions)
+        made = below(pure, tuple(self.value(t) for t in tensors))
+        self._note(what.name, tensors, made, view=False)
+        return made
+
     def note_made(self, tensor: Tensor) -> None:
         """A tensor was made of numbers."""
         self.made[id(tensor)] = tensor

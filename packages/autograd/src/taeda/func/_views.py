@@ -119,6 +119,7 @@ def _by_numbers(parent: Tensor, view: View, made: Tensor, call: Call) -> Tensor:
         )
     with _core.hidden(_core.TRACE):
         places = view.of(_numbered(parent), _core.call_backend).reshape(-1)
+    _core.note_made(places)  # of sizes alone
     flat = call("reshape", (parent, (-1,)))
     filled = call("scatter.src", (flat, 0, places, call("reshape", (made, (-1,)))))
     found: Tensor = call("view", (filled, tuple(parent.shape)))

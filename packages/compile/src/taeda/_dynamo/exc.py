@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from taeda.compiler import BackendCompilerFailed, InvalidBackend
 from taeda.compiler import Stop as Unsupported
+from taeda.compiler._capture import UserError
 
-__all__ = ["BackendCompilerFailed", "InvalidBackend", "Unsupported"]
+__all__ = ["BackendCompilerFailed", "InvalidBackend", "Unsupported", "UserError"]

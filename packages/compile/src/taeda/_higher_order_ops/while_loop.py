@@ -10,6 +10,7 @@ from taeda import Tensor
 from taeda._core_api.trees import tree_flatten
 
 from . import _checks
+from ._recorded import recorded
 
 __all__ = ["while_loop"]
 
@@ -21,7 +22,11 @@ def while_loop(
 
     They are tensors and ints, in tuples, lists and dicts; `body_fn` gives a tuple of the same
     structure, shapes, dtypes and devices. `cond_fn` gives a bool, or a bool tensor with one
-    element. Gradients flow through all steps.
+    element; if it gives a tensor and no step is done, the result is clones. Gradients flow through
+    all steps.
+
+    `make_fx` and `compile` keep a loop by a tensor in their graph as one call with both functions.
+    Then all that is carried is tensors, and no gradients flow.
 
     RuntimeError if the carried values are no tuple, hold something else, or change their kind; if
     `cond_fn` gives no bool; and if a function writes to the carried values or `body_fn` gives one
@@ -42,12 +47,25 @@ def while_loop(
                 f"while_loop: carried_inputs must hold tensors and numbers, got {type(leaf).__name__}"
             )
     carried: Any = tuple(carried_inputs)
-    while _holds(cond_fn, carried):
+    made = recorded(cond_fn, body_fn, carried)
+    if made is not None:
+        return made
+    first = carried
+    held = _holds(cond_fn, carried)
+    by_tensor = isinstance(held, Tensor)
+    while held:
         carried = _step(body_fn, carried)
-    return carried
+        held = _holds(cond_fn, carried)
+    return _cloned(carried) if by_tensor and carried is first else carried
 
 
-def _holds(cond_fn: Callable[..., Any], carried: Any) -> bool:
+def _cloned(carried: Any) -> Any:
+    """Clones: whether a step was done is the value of a tensor, and what was given stays as it is."""
+    leaves, spec = tree_flatten(carried)
+    return spec.unflatten([v.clone() if isinstance(v, Tensor) else v for v in leaves])
+
+
+def _holds(cond_fn: Callable[..., Any], carried: Any) -> Any:
     with _checks.pure("while_loop", "cond_fn", carried):
         held = cond_fn(*carried)
     if isinstance(held, Tensor):
@@ -60,7 +78,7 @@ def _holds(cond_fn: Callable[..., Any], carried: Any) -> bool:
         raise RuntimeError(
             f"while_loop: cond_fn must give a bool or a bool tensor, got {type(held).__name__}"
         )
-    return bool(held)
+    return held
 
 
 def _step(body_fn: Callable[..., Any], carried: Any) -> Any:

@@ -23,17 +23,21 @@ from ._encode import written_inputs
 from ._lowered import NotLowered, Writer, written_steps
 from ._record import Recorder, Step
 
-__all__ = ["Call", "Capture", "captured", "parameters_of", "tensors_of"]
+__all__ = ["Call", "Capture", "UserError", "captured", "parameters_of", "tensors_of"]
+
+
+class UserError(RuntimeError):
+    """A call that a graph cannot have as the program writes it: the text says what to write."""
 
 
 @dataclass
 class Call:
-    """The graph of a call, the tensors that it names, those of them that it writes, and what the
-    call gave.
+    """The graph of a call, the tensors and functions that it names, the tensors of them that it
+    writes, and what the call gave.
     """
 
     graph: Graph
-    constants: dict[str, Tensor]
+    constants: dict[str, Any]
     written: list[Tensor]
     result: Any
 
@@ -44,6 +48,11 @@ class Capture(Recorder):
     def __init__(self) -> None:
         super().__init__(self._failed)
         self.reason = ""
+        self.exact = False  # zeros may be in place of no gradient
+
+    def refuse(self, reason: str, cause: BaseException | None = None) -> None:
+        """UserError: there is no graph of a call of functions."""
+        raise UserError(reason) from cause
 
     def _failed(self, reason: str) -> None:
         self.reason = self.reason or reason
@@ -114,7 +123,7 @@ class _Written:
             for n in written_inputs(self.recorded, self.steps)
             if self.recorded.inputs[n].kind != "argument"
         ]
-        return Call(graph, constants, written, result)
+        return Call(graph, {**constants, **self.writer.modules}, written, result)
 
     def _argument(self, node: Node, value: Any, inputs: dict[int, int]) -> None:
         if isinstance(value, Tensor):

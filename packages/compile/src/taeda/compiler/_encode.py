@@ -8,6 +8,7 @@ from typing import Any
 
 from taeda._core_api import programs as _core
 
+from ._chain import Chain
 from ._passes import may_wait
 from ._record import WRITES_SELF, Graph, Step
 
@@ -27,14 +28,43 @@ def program(
     for step in steps:
         for slot in (*step.reads, *(s for s in step.outs if s is not None)):
             number.setdefault(slot, len(number))
-    examples = tuple(_example(graph, slot) for slot in inputs)
     joins = [fuse and may_wait(graph, step) for step in steps]
     moved = [step.numbered(number) for step in steps]
     wanted = [number[slot] for slot in outputs]
     fixed = () if tangents is None else (0, len(inputs) - (tangents if any_layout else 0))
+    if any(step.parts for step in steps):
+        every = {n: _example(graph, slot) for slot, n in number.items()}
+        return _chain(moved, joins, every, len(inputs), wanted, fixed, fuse)
+    examples = tuple(_example(graph, slot) for slot in inputs)
     return _core.Program(
         _encoded(moved, wanted, joins), len(number), examples, tuple(wanted), *fixed
     )
+
+
+def _chain(
+    steps: list[Step], joins: list[bool], examples: dict[int, Any],
+    inputs: int, outputs: list[int], fixed: Any, fuse: bool,
+) -> Chain:  # fmt: skip
+    def piece(group: list[Step], reads: list[int], outs: list[int], first: int) -> Any:
+        """A program of some of the steps; what it reads is known to fit."""
+        number = {slot: n for n, slot in enumerate(reads)}
+        for slot in (s for step in group for s in step.outs if s is not None):
+            number.setdefault(slot, len(number))
+        moved = [step.numbered(number) for step in group]
+        wanted = [number[slot] for slot in outs]
+        encoded = _encoded(moved, wanted, joins[first : first + len(group)])
+        return _core.Program(
+            encoded, len(number), tuple(examples[n] for n in reads), tuple(wanted), 0, 0
+        )
+
+    def part(inner: Any) -> Any:
+        count = len(inner.graph.inputs)
+        return program(
+            inner.graph, list(range(count)), inner.steps, inner.outputs,
+            fuse=fuse, tangents=count, any_layout=True,
+        )  # fmt: skip
+
+    return Chain(steps, len(examples), examples, inputs, outputs, fixed, piece, part)
 
 
 def _example(graph: Graph, slot: int) -> Any:

@@ -30,6 +30,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime
 
+from ._control._part import generators_of
 from ._passes import shortened
 from ._record import Graph, Recorder, Step
 
@@ -143,7 +144,7 @@ class _Walked:
 
         steps = [
             (s.op, s.form, repr(s.args), tuple((k, i, *named([slot])) for k, i, slot in s.patches),
-             named(s.outs), named(s.targets))
+             named(s.outs), named(s.targets), [part.said() for part in s.parts])
             for s in self.steps
         ]  # fmt: skip
         return steps, named(self.slots), [g is not None for g in self.walk.found]
@@ -165,13 +166,7 @@ class Backward:
         every = walks[0].walk.chosen
         full = [w for w in walks if w.walk.chosen == every]
         self.any_layout = len(full) > 1 and all(w.said() == full[0].said() for w in full)
-        self.generators = [
-            a
-            for w in walks
-            for step in w.steps
-            for a in step.args
-            if isinstance(a, taeda.Generator)
-        ]
+        self.generators = [a for w in walks for a in generators_of(w.steps)]
         self.programs: dict[Choice, list[tuple[Any, list[bool]]]] = {}
         self.makes: dict[Choice, list[Callable[[Tensor], Tensor]]] = {}  # what was recorded
         for w in walks:

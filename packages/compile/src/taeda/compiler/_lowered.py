@@ -83,6 +83,7 @@ class Writer:
         self.recorded, self.steps, self.modes = graph, steps, modes
         self.graph = fx.Graph()
         self.nodes: dict[int, fx.Node] = {}
+        self.modules: dict[str, Any] = {}  # functions that calls in the graph call
         self.grad = _core.is_grad_enabled()
 
     def module(self, outputs: list[int], names: dict[int, str]) -> Lowered:
@@ -97,7 +98,7 @@ class Writer:
         self.body()
         self.graph.output(tuple(self.nodes[slot] for slot in outputs))
         examples = [self.recorded.inputs[n].example for n in used]
-        return Lowered(fx.GraphModule({}, self.graph), used, examples)
+        return Lowered(fx.GraphModule(self.modules, self.graph), used, examples)
 
     def body(self) -> None:
         """A node for each step."""
@@ -125,11 +126,11 @@ class Writer:
     # ---- one step ----
 
     def _step(self, step: Step) -> None:
-        target, args, kwargs = self._call(step)
+        target, args, kwargs = self._control(step) if step.parts else self._call(step)
         node = self.graph.call_function(target, args, kwargs, name=self._name(step))
         if step.line:
             node.stack_trace = step.line
-        if len(step.outs) == 1 and not self._is_tuple(step):
+        if len(step.outs) == 1 and not step.parts and not self._is_tuple(step):
             if step.outs[0] is not None:
                 self.set(step.outs[0], node, self.recorded.examples.get(step.outs[0]))
             return
@@ -165,6 +166,22 @@ class Writer:
             kwargs["out"] = goals[0] if len(goals) == 1 else goals
         return target, args, kwargs
 
+    def _control(self, step: Step) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """A call of functions, which are modules of their own, named like `true_graph_0`."""
+        if self.modes and step.grad:
+            raise NotLowered(f"gradients flow through its {step.op}")
+        target, names = _CONTROLS[step.op]()
+        number = sum(name.startswith(f"{names[0]}_") for name in self.modules)
+        functions = []
+        for name, part in zip(names, step.parts, strict=True):
+            self.modules[f"{name}_{number}"] = _part_module(part)
+            functions.append(self.graph.get_attr(f"{name}_{number}"))
+        given = [self.nodes[slot] for _, _, slot in step.patches]
+        if step.op == "cond":
+            return target, (given[0], *functions, tuple(given[1:])), {}
+        n = len(step.outs)
+        return target, (*functions, tuple(given[:n]), tuple(given[n:])), {}
+
     def _view(self, step: Step, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         """A tensor that shares memory with another one; `offset` counts from where that begins."""
         origin, shape, strides, offset = values
@@ -174,6 +191,36 @@ class Writer:
         if offset:
             start = self.graph.call_function(operator.add, (start, offset))
         return _operator("as_strided", False), (origin, shape, strides, start), {}
+
+
+def _cond() -> Any:
+    return taeda.cond, ("true_graph", "false_graph")
+
+
+def _while_loop() -> Any:
+    from taeda._higher_order_ops._nodes import while_loop_op
+
+    return while_loop_op, ("while_cond_graph", "while_body_graph")
+
+
+#: which function a step of this name calls, and what its functions are called
+_CONTROLS: dict[str, Callable[[], Any]] = {"cond": _cond, "while_loop": _while_loop}
+
+
+def _part_module(part: Any) -> fx.GraphModule:
+    """The function of a part, which gives a tuple."""
+    writer = Writer(part.graph, part.steps, modes=False)
+    for number, entry in enumerate(part.graph.inputs):
+        if number < part.count:
+            node = writer.graph.placeholder(f"arg{number}")
+        else:
+            name = f"_tensor_constant{number - part.count}"
+            writer.modules[name] = entry.example
+            node = writer.graph.get_attr(name)
+        writer.set(number, node, entry.example)
+    writer.body()
+    writer.graph.output(tuple(writer.nodes[slot] for slot in part.outputs))
+    return fx.GraphModule(writer.modules, writer.graph)
 
 
 def _spoken(arguments: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

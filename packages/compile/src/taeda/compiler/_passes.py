@@ -14,7 +14,6 @@ from dataclasses import replace
 import taeda
 
 from ._record import DATA, GRADIENT, PLAIN, VIEW, Graph, Layout, Step, is_elementwise
-from ._risks import may_raise
 
 __all__ = ["may_wait", "needed", "shortened", "without_aliases"]
 
@@ -35,7 +34,7 @@ def needed(steps: list[Step], outputs: Iterable[int]) -> list[Step]:
     """Without those whose results nobody wants and that do nothing else."""
     wanted, kept = set(outputs), []
     for step in reversed(steps):
-        if step.is_effect or _may_fail(step) or any(s in wanted for s in step.outs):
+        if step.is_effect or step.may_fail or any(s in wanted for s in step.outs):
             kept.append(step)
             wanted.update(step.reads)
     return kept[::-1]
@@ -76,13 +75,6 @@ def _is_alias(layouts: dict[int, Layout], step: Step, out: int, written: Collect
     ):  # nobody tells one version from the other
         layout = replace(layout, version=origin.version)
     return layout == origin
-
-
-def _may_fail(step: Step) -> bool:
-    """Whether a run may end at this step because of values: then that happens whether or not its
-    result is read.
-    """
-    return step.form < VIEW and may_raise(step.op)
 
 
 def _without_copies(

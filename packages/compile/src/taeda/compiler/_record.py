@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,6 +32,7 @@ PLAIN, WRITES_SELF, WRITES_OUT = 0, 1, 2
 VIEW = 3
 DATA = 4  # the same with a version of its own, as Tensor.data has it
 GRADIENT = 5  # no row: the .grad of the first target becomes the second, or None
+CONTROL = 6  # no row: a call of functions, which are the parts of the step
 
 
 def is_elementwise(op: str) -> bool:
@@ -64,6 +66,7 @@ class Step:
     line: str = ""
     grad: bool = False  # whether autograd would have recorded it
     caught: bool = False  # it may raise, where the program would catch that
+    parts: tuple[Any, ...] = ()  # graphs of the functions that it calls: `_control.Part`
 
     @property
     def reads(self) -> tuple[int, ...]:
@@ -89,6 +92,8 @@ class Step:
     @property
     def is_effect(self) -> bool:
         """Whether it does more than make its results."""
+        if self.parts:
+            return self.draws  # what it writes it made
         return (
             bool(self.targets)
             or bool(_flags[self.op] & (_RANDOM | _MUTATES))
@@ -96,9 +101,23 @@ class Step:
         )
 
     @property
+    def draws(self) -> bool:
+        """Whether it draws random numbers."""
+        if self.parts:
+            return any(step.draws for part in self.parts for step in part.steps)
+        return bool(_flags.get(self.op, 0) & _RANDOM)
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether it may raise because of values."""
+        if self.parts:
+            return any(step.may_fail for part in self.parts for step in part.steps)
+        return self.form < VIEW and may_raise(self.op)
+
+    @property
     def writes(self) -> tuple[int, ...]:
         """Slots whose memory it writes."""
-        if self.form == GRADIENT:
+        if self.form in (GRADIENT, CONTROL):
             return ()
         if self.targets:
             return self.targets
@@ -162,6 +181,8 @@ class Recorder:
         self.before: list[tuple[Tensor, Any, bool]] = []
         self._gradients: dict[int, Tensor | None] = {}  # of leaves, as they were last seen
         self._count = _core.gradient_count()
+        self.exact = True  # a graph has the very gradients of the program
+        self.strictly: Callable[[], AbstractContextManager[Any]] = nullcontext
 
     def __enter__(self) -> Recorder:
         _core.tracers.push(self)
@@ -374,21 +395,27 @@ class Recorder:
         return tuple(template), tuple(patches)
 
     def _has_fixed_shape(self, op: str, args: tuple[Any, ...], made: Any) -> bool:
-        """Whether shapes follow from shapes: the operation gives the same ones where there are no values."""
+        said = self.no_fixed_shape(op, args, made)
+        if said:
+            self.fail(said)
+        return not said
+
+    def no_fixed_shape(self, op: str, args: tuple[Any, ...], made: Any) -> str:
+        """Why shapes do not follow from shapes; "" if the operation gives the same ones where there
+        are no values.
+        """
         if _flags[op] & _RANDOM or not any(isinstance(a, Tensor | tuple) for a in args):
-            return True
+            return ""
         if _kinds[op] == "pointwise" or made is None or (type(made) is tuple and not made):
-            return True
+            return ""
         try:
             blank = _core.call_backend(op, tuple(_on_meta(a) for a in args))
         except Exception as error:  # noqa: BLE001 - whatever it raises there, its shape rule is not known
             let_through(error)
-            self.fail(f"{op} reads values, or says nothing of shapes")
-            return False
+            return f"{op} reads values, or says nothing of shapes"
         if _shapes(blank) != _shapes(made):
-            self.fail(f"the shape of what {op} gives depends on values")
-            return False
-        return True
+            return f"the shape of what {op} gives depends on values"
+        return ""
 
     def _note(self, op: str, args: Any, found: Any, made: Any, goals: Any, targets: Any) -> None:
         if not self.note_gradients():
@@ -414,6 +441,55 @@ class Recorder:
         self._emit(op, form, template, patches, tuple(outs), goals)
         for result, slot in fresh:
             self._know(result, slot)
+
+    # ---- calls of functions ----
+
+    def branches(self, pred: Tensor, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+        """`cond` by a tensor."""
+        from ._control import cond
+
+        if not self.active:
+            return (true_fn if bool(pred) else false_fn)(*operands)
+        return cond(self, pred, true_fn, false_fn, operands)
+
+    def loop(self, cond_fn: Any, body_fn: Any, carried: tuple[Any, ...]) -> Any:
+        """`while_loop`; None if it is not to be one call."""
+        from ._control import loop
+
+        return loop(self, cond_fn, body_fn, carried) if self.active else None
+
+    def refuse(self, reason: str, cause: BaseException | None = None) -> None:
+        """There is no graph of a call of functions."""
+        self.fail(reason)
+
+    def control(self, what: Any, functions: Any, tensors: tuple[Tensor, ...], below: Any) -> Any:
+        """An operator that calls functions: each is recorded as a part of one step."""
+        from ._control import Refused, part
+
+        slots = [self.slot_of(t) for t in tensors] if self.active else [None]
+        parts = []
+        try:
+            if None not in slots and self.note_gradients():
+                parts = [part(self, f, tensors[what.leading :]) for f in functions]
+        except Refused as why:
+            self.refuse(f"{what.name}: {why}", why.__cause__)
+        made = below(functions, tensors)
+        if parts and self.active:
+            self._note_control(what, slots, tuple(parts), made)
+        return made
+
+    def _note_control(self, what: Any, slots: Any, parts: Any, made: Any) -> None:
+        first = self.graph.slots
+        patches = tuple((k, -1, slot) for k, slot in enumerate(slots))
+        outs = tuple(range(first, first + len(made)))
+        step = Step(
+            what.name, CONTROL, (None,) * len(slots), patches, outs, (), self.line(), what.grad,
+            parts=parts,
+        )  # fmt: skip
+        step.caught = step.may_fail and self.is_caught()
+        self.graph.steps.append(step)
+        for tensor, slot in zip(made, outs, strict=True):
+            self._know(tensor, slot)
 
     def note_untraced(self, what: str) -> None:
         """Something that is no operation touched a tensor."""

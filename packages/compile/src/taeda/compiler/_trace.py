@@ -15,6 +15,8 @@ from taeda import Tensor
 from taeda._core_api import programs as _core
 
 from ._arguments import objects, tensors_in
+from ._chain import stopped_at
+from ._control._part import generators_of
 from ._encode import program, written_inputs
 from ._joint import Backward, Joint, dense, expanded
 from ._kinds import is_immutable
@@ -23,7 +25,6 @@ from ._passes import shortened
 from ._record import GRADIENT, Graph, Step
 from ._rehearsal import tangent, twin, walked
 from ._results import Spent, builder
-from ._risks import may_raise
 
 __all__ = ["NoTrace", "Trace", "missed"]
 
@@ -207,11 +208,11 @@ class Trace:
             raise NoTrace("it writes before an operation whose error it may catch")
         self.program = self._encode(graph, list(range(len(self._inputs))), steps, slots)
         self._count = len(outputs)
-        generators = [a for s in steps for a in s.args if isinstance(a, taeda.Generator)]
+        generators = list(generators_of(steps))
         self.repeats = (
             not generators and not self.writes
         )  # running it again gives the same, and changes nothing
-        draws = bool(generators) and any(may_raise(step.op) for step in self.steps)
+        draws = bool(generators) and any(step.may_fail for step in self.steps)
         self.rewinds = list({id(a): a for a in generators}.values()) if draws else []
         generators += self.backward.generators if self.backward is not None else []
         self.generators = list({id(a): a for a in generators}.values())
@@ -229,7 +230,7 @@ class Trace:
 
     def is_untouched(self) -> bool:
         """After a run that raised: whether all is as it was, but for the state of generators."""
-        return 0 <= _core.stopped_at() < self._first_write
+        return 0 <= stopped_at(self.program) < self._first_write
 
     def inputs(self, tensors: list[Tensor]) -> list[Tensor] | None:
         """The tensors that the program reads, in this call; None if a gradient is there or is not,

@@ -43,6 +43,9 @@ def tracing() -> Iterator[None]:
 class TracingCapture(Capture):
     """Goes on where a value is read, and remembers the place."""
 
+    branches: Any = None  # what a tensor chooses is baked, as all values are
+    loop: Any = None
+
     def __init__(self) -> None:
         super().__init__()
         self.baked: list[tuple[str, str, int]] = []

@@ -5,7 +5,7 @@ of kernel calls, the state they ask.
 from __future__ import annotations
 
 from taeda._layers import TRACE, hidden, tracers
-from taeda._layers.dispatch import call_outwards
+from taeda._layers.dispatch import call_control, call_outwards, note_made
 from taeda._library.operators import schema_of
 from taeda._native.core import (
     Operator,
@@ -40,6 +40,7 @@ __all__ = [
     "_get_anomaly",
     "_set_grad_enabled",
     "call_backend",
+    "call_control",
     "call_outwards",
     "functions",
     "get_default_device",
@@ -52,6 +53,7 @@ __all__ = [
     "hidden",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "note_made",
     "number_in",
     "op_parameters",
     "op_rows",

@@ -244,6 +244,23 @@ def call_outwards(op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any
         tracers.push(tracer)
 
 
+def call_control(what: Any, functions: Any, tensors: Any, run: Callable[[], Any]) -> Any:
+    """An operator that calls functions, while a tracer is active: `run` does it, below all tracers.
+
+    A tracer with `control` is told which functions of which tensors; one without does not see it.
+    """
+    if not tracers.entered:
+        return run()
+    tracer = tracers.pop()
+    try:
+        into = getattr(tracer, "control", None)
+        if into is None:
+            return call_control(what, functions, tensors, run)
+        return into(what, functions, tensors, lambda f, t: call_control(what, f, t, run))
+    finally:
+        tracers.push(tracer)
+
+
 def note_untraced(what: str) -> None:
     """Something happened beside the operations that the innermost tracer sees, if it wants to know."""
     heard = getattr(tracers.entered[-1], "note_untraced", None) if tracers.entered else None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._layers import tracers
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ def cond(
     """`true_fn(*operands)` or `false_fn(*operands)`, by a bool or a tensor with one element;
     gradients flow through the one that ran.
 
+    Inside of `vmap`, where each sample has an element of its own, both run, and each sample gets
+    its result from the one that its element chooses. `make_fx` and `compile` keep a choice by a
+    tensor in their graph, with both functions. For that both run while the graph is made, and give
+    results of one structure, with the same shapes and dtypes.
+
     RuntimeError for a tensor with more elements, and for operands that are no tuple or list;
     TypeError for what cannot be called.
 
@@ -104,6 +110,14 @@ def cond(
         raise RuntimeError(
             f"Expect operands to be a tuple of tensors, but got {type(operands).__name__}"
         )
+    if isinstance(pred, Tensor):
+        by_sample = getattr(type(pred), "_choose", None)  # of vmap
+        if by_sample is not None:
+            return by_sample(pred, true_fn, false_fn, operands)
+        for tracer in reversed(tracers.entered):
+            branches = getattr(tracer, "branches", None)
+            if branches is not None:
+                return branches(pred, true_fn, false_fn, operands)
     return (true_fn if bool(pred) else false_fn)(*operands)
 
 

@@ -111,6 +111,12 @@ class Batched(Tensor):
     _value: Tensor
     _level: int
 
+    def _choose(self, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+        """`cond` by a sample's own element: both functions run."""
+        from ._choose import choose
+
+        return choose(self, true_fn, false_fn, operands)
+
     @classmethod
     def __torch_function__(
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None

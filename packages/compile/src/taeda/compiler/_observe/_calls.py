@@ -10,6 +10,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda._higher_order_ops._recorded import recorded as _loop
 
 from .._kinds import PURE_TYPES, is_known_code, is_library, static
 from .._promises import ALLOWED, CONSTANT, substitute
@@ -141,6 +142,10 @@ class Calls(CCalls, Names):
         original = getattr(function, "__taeda_original__", None)
         if original is not None:
             return self.call(original, *args, **kwargs)
+        if function is taeda.cond or function is _loop:
+            return function(
+                *map(self._observed, args), **{k: self._observed(v) for k, v in kwargs.items()}
+            )
         if hasattr(function, "_wrapped_by_lr_sched"):
             self._before_noted_step(function)
         known = is_known_code(function.__code__, function.__globals__.get("__name__", ""))
@@ -158,6 +163,13 @@ class Calls(CCalls, Names):
                 self._note_backward(args, kwargs)
             return function(*args, **kwargs)
         return self.copy(function)(*args, **kwargs)
+
+    def _observed(self, value: Any) -> Any:
+        """A function that the library calls, as a call that is seen; other values are read."""
+        if callable(value) and not isinstance(value, Tensor | type):
+            return functools.partial(self.call, value)
+        self._all_of(value)
+        return value
 
     def copy(self, function: types.FunctionType) -> types.FunctionType:
         """The instrumented copy of a function of the user; itself, and the recording ends, if there

@@ -6,10 +6,13 @@ import functools
 import sys
 import types
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from taeda._core_api import warn
 
+from .._control import Refused
 from .._guards import Guards
 from .._kinds import is_known_code
 from .._record import Recorder
@@ -39,6 +42,7 @@ class Run(ABC):
         self.recorder = Recorder(functools.partial(self.stop, quiet=True))
         self.recorder.line = self._line
         self.recorder.is_caught = self._is_caught
+        self.recorder.strictly = self._strictly
         self.touches_gradients = False  # whether .grad of anything may be read or written
         self.joint: Any = None  # how the results were differentiated, if they take part in a graph
         self.consumed: set[int] = set()  # nodes that a backward went through
@@ -68,6 +72,19 @@ class Run(ABC):
             raise Stop(
                 f"fullgraph=True, but there is no graph of all: {reason}{self.where and f' ({self.where})'}"
             )
+
+    @contextmanager
+    def _strictly(self) -> Iterator[None]:
+        """What runs here runs on the side: it ends before it does what no graph does."""
+        before, self.strict = self.strict, True
+        try:
+            yield
+        except Stop as why:
+            if before:
+                raise
+            raise Refused(str(why)) from why
+        finally:
+            self.strict = before
 
     def forget(self) -> None:
         """Let go of what the run saw. Copies of functions know their run, and it knows them:
