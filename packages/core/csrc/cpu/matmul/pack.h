@@ -9,23 +9,22 @@
     (4 * LANES) /* rows lie pages apart, and so many streams the processor does not follow by \
                    itself */
 
-/* w rows of length k, contiguous along k, to out[k][stride]; returns how much of k is done. Rows of
- * the output are written as whole vectors: what lies beyond w is written again by the next row, so
- * the caller leaves at least one row to do. */
-TD_INLINE int64_t G(turn_blocks)(const int w, REAL *out, int64_t stride, const REAL *from,
-                                 int64_t row, int64_t k)
+/* w rows (<= LANES) of length k, contiguous along k, to out[k][stride]; returns how much of k is
+ * done */
+TD_INLINE int64_t G(turn_blocks)(REAL *out, int64_t stride, const REAL *from, int64_t row,
+                                 const int w, int64_t k, uint32_t bits)
 {
     int64_t p = 0;
     for (; p + LANES <= k; p += LANES) {
         VEC r[LANES];
-        TD_UNROLL for (int q = 0; q < LANES; q++) r[q] = V(zero)();
         TD_UNROLL for (int q = 0; q < w; q++)
         {
             r[q] = V(load)(from + q * row + p);
             TD_PREFETCH(from + q * row + p + AHEAD);
         }
+        TD_UNROLL for (int q = w; q < LANES; q++) r[q] = V(zero)();
         V(transpose)(r);
-        TD_UNROLL for (int q = 0; q < LANES; q++) V(store)(out + (p + q) * stride, r[q]);
+        TD_UNROLL for (int q = 0; q < LANES; q++) V(store_part)(out + (p + q) * stride, bits, r[q]);
     }
     return p;
 }
@@ -35,10 +34,10 @@ TD_INLINE int64_t G(turn_blocks)(const int w, REAL *out, int64_t stride, const R
 TD_INLINE void G(pack_turned)(REAL *out, int64_t stride, const REAL *from, int64_t row, int64_t w,
                               int64_t k, uint32_t bits)
 {
+    const int tile = MR % LANES; /* what a tile of A has besides whole vectors */
     int64_t p = 0;
-    if (w == LANES) p = G(turn_blocks)(LANES, out, stride, from, row, k);
-    else if (w == TD_MR && stride == TD_MR) /* LANES may be fewer: then this is not reached */
-        p = G(turn_blocks)(TD_MR < LANES ? TD_MR : LANES, out, stride, from, row, k - 1);
+    if (w == LANES) p = G(turn_blocks)(out, stride, from, row, LANES, k, bits);
+    else if (w == tile) p = G(turn_blocks)(out, stride, from, row, tile, k, bits);
     for (; p < k; p += LANES) {
         VEC r[LANES];
         uint32_t here = td_lanes(k - p, LANES);

@@ -23,11 +23,17 @@ TD_INLINE vf vf_load_onto(vf rest, uint32_t bits, const float *p)
 {
     return _mm256_or_ps(rest, vf_load_part(bits, p));
 }
-/* A masked store of all lanes takes a processor of AMD ten times as long as a plain one. */
+/* A masked store takes 12 cycles on Zen: whole vectors and the 6 rows of a tile go without. */
 TD_INLINE void vf_store_part(float *p, uint32_t bits, vf v)
 {
-    if (bits == 0xff) _mm256_storeu_ps(p, v);
-    else _mm256_maskstore_ps(p, vf_mask(bits), v);
+    if (bits == 0xff) {
+        _mm256_storeu_ps(p, v);
+    } else if (bits == 0x3f) {
+        _mm_storeu_ps(p, _mm256_castps256_ps128(v));
+        _mm_storel_epi64((__m128i *)(p + 4), _mm_castps_si128(_mm256_extractf128_ps(v, 1)));
+    } else {
+        _mm256_maskstore_ps(p, vf_mask(bits), v);
+    }
 }
 TD_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 TD_INLINE vf vf_fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
@@ -116,6 +122,7 @@ TD_INLINE vd vd_load_onto(vd rest, uint32_t bits, const double *p)
 TD_INLINE void vd_store_part(double *p, uint32_t bits, vd v)
 {
     if (bits == 0xf) _mm256_storeu_pd(p, v);
+    else if (bits == 0x3) _mm_storeu_pd(p, _mm256_castpd256_pd128(v));
     else _mm256_maskstore_pd(p, vd_mask(bits), v);
 }
 TD_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
