@@ -1,7 +1,6 @@
 /* cuda.c - what taeda.cuda asks of csrc/cuda, as functions of the native module. Arguments are
  * checked by the Python that calls. */
 #include "binding/cuda.h"
-#include "cuda/host.h"
 #include "cuda/pool.h"
 #include "cuda/program.h"
 
@@ -86,97 +85,6 @@ static PyObject *facts(PyObject *m, PyObject *ordinal)
     for (int i = 0; i < 6; i++) v[i] = td_cuda_attribute((int)k, a[i]);
     return Py_BuildValue("(snii iiii)", name, (Py_ssize_t)bytes, v[0], v[1], v[2], v[3], v[4],
                          v[5]);
-}
-
-/* ---- memory ---- */
-static int put(PyObject *d, const char *name, const char *part, int64_t value)
-{
-    char key[96];
-    snprintf(key, sizeof key, "%s%s", name, part);
-    PyObject *number = PyLong_FromLongLong(value);
-    int status = number ? PyDict_SetItemString(d, key, number) : -1;
-    Py_XDECREF(number);
-    return status;
-}
-static int put_count(PyObject *d, const char *name, const struct td_cuda_count *c)
-{
-    return put(d, name, ".all.current", c->current) || put(d, name, ".all.peak", c->peak) ||
-           put(d, name, ".all.allocated", c->allocated) || put(d, name, ".all.freed", c->freed);
-}
-static PyObject *stats(PyObject *m, PyObject *ordinal)
-{
-    long k = PyLong_AsLong(ordinal);
-    if (k == -1 && PyErr_Occurred()) return NULL;
-    td_cuda_stats s;
-    td_cuda_pool_stats((int)k, &s);
-    PyObject *made = PyDict_New();
-    if (!made || put_count(made, "allocation", &s.allocation) ||
-        put_count(made, "segment", &s.segment) ||
-        put_count(made, "allocated_bytes", &s.allocated_bytes) ||
-        put_count(made, "reserved_bytes", &s.reserved_bytes) ||
-        put_count(made, "requested_bytes", &s.requested_bytes) ||
-        put_count(made, "active", &s.active) || put_count(made, "active_bytes", &s.active_bytes) ||
-        put(made, "num_alloc_retries", "", s.retries) || put(made, "num_ooms", "", s.ooms))
-        Py_CLEAR(made);
-    return made;
-}
-static PyObject *reset(PyObject *m, PyObject *args)
-{
-    int ordinal, peaks;
-    if (!PyArg_ParseTuple(args, "ip", &ordinal, &peaks)) return NULL;
-    td_cuda_pool_reset(ordinal, peaks);
-    Py_RETURN_NONE;
-}
-static PyObject *trim(PyObject *m, PyObject *ordinal)
-{
-    long k = PyLong_AsLong(ordinal);
-    if (k == -1 && PyErr_Occurred()) return NULL;
-    TD_PY(td_cuda_pool_trim((int)k));
-    Py_RETURN_NONE;
-}
-static PyObject *memory(PyObject *m, PyObject *ordinal)
-{
-    long k = PyLong_AsLong(ordinal);
-    size_t unused, total;
-    if (k == -1 && PyErr_Occurred()) return NULL;
-    TD_PY(td_cuda_use((int)k));
-    int code = td_cu.cuMemGetInfo_v2(&unused, &total);
-    if (code) return td_raise(td_cuda_failed(code, "asking for free memory"));
-    return Py_BuildValue("(nn)", (Py_ssize_t)unused, (Py_ssize_t)total);
-}
-
-/* ---- pinned memory ---- */
-static PyObject *is_pinned(PyObject *m, PyObject *o)
-{
-    if (!td_is_tensor(o))
-        return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
-    return PyBool_FromLong(td_cuda_is_pinned(TD_T(o)));
-}
-static PyObject *host_trim(PyObject *m, PyObject *unused)
-{
-    TD_PY(td_cuda_host_trim());
-    Py_RETURN_NONE;
-}
-static PyObject *host_stats(PyObject *m, PyObject *unused)
-{
-    td_cuda_host_stats s;
-    td_cuda_host_stats_of(&s);
-    PyObject *made = PyDict_New();
-    if (!made || put_count(made, "allocation", &s.allocation) ||
-        put_count(made, "segment", &s.segment) ||
-        put_count(made, "allocated_bytes", &s.allocated_bytes) ||
-        put_count(made, "reserved_bytes", &s.reserved_bytes) ||
-        put(made, "num_host_alloc", "", s.host_allocs) ||
-        put(made, "num_host_free", "", s.host_frees) ||
-        put(made, "host_alloc_time.total", "", s.host_alloc_us) ||
-        put(made, "host_free_time.total", "", s.host_free_us))
-        Py_CLEAR(made);
-    return made;
-}
-static PyObject *host_reset(PyObject *m, PyObject *peaks)
-{
-    td_cuda_host_reset(PyObject_IsTrue(peaks) == 1);
-    Py_RETURN_NONE;
 }
 
 /* record_stream(tensor, stream): the stream works on the tensor's memory */
@@ -364,13 +272,6 @@ static PyMethodDef methods[] = {
     {"cuda_set_current", set_current, METH_O, "Choose it."},
     {"cuda_synchronize", synchronize, METH_O, "Wait for all work of a device."},
     {"cuda_facts", facts, METH_O, "Name, bytes, capability and sizes of a device."},
-    {"cuda_stats", stats, METH_O, "Statistics of the allocator."},
-    {"cuda_reset", reset, METH_VARARGS, "Peaks, or sums, start from what is held now."},
-    {"cuda_trim", trim, METH_O, "Give unused segments back."},
-    {"cuda_is_pinned", is_pinned, METH_O, "Does the tensor lie in page-locked memory of ours?"},
-    {"cuda_host_trim", host_trim, METH_NOARGS, "Give unused pinned memory back."},
-    {"cuda_host_stats", host_stats, METH_NOARGS, "Statistics of pinned memory."},
-    {"cuda_host_reset", host_reset, METH_O, "Peaks, or sums, start from what is held now."},
     {"cuda_record_stream", record_stream, METH_VARARGS, "A stream works on a tensor's memory."},
     {"cuda_sync_mode", sync_mode, METH_O,
      "Set what waits do: 0 nothing, 1 warn, 2 raise; -1 only asks. The mode."},
@@ -378,7 +279,6 @@ static PyMethodDef methods[] = {
     {"cuda_names", names, METH_O, "UUID and bus address of a device."},
     {"cuda_priorities", priorities, METH_O, "Least and greatest priority of streams."},
     {"cuda_attribute", attribute, METH_VARARGS, "An attribute of a device by its number."},
-    {"cuda_memory", memory, METH_O, "Free and total bytes as the driver sees them."},
     {"cuda_stream_new", stream_new, METH_VARARGS,
      "A stream of a device with a priority, as an address."},
     {"cuda_stream_get", stream_get, METH_O, "The current stream of this thread on a device."},
@@ -395,5 +295,5 @@ int td_add_cuda(PyObject *module)
 {
     td_cuda_compile = compile;
     td_cuda_warn = warn;
-    return PyModule_AddFunctions(module, methods);
+    return td_add_cuda_memory(module) < 0 ? -1 : PyModule_AddFunctions(module, methods);
 }

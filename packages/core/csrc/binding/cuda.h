@@ -4,5 +4,6 @@
 #include "object/py.h"
 
 int td_add_cuda(PyObject *module); /* 0, or -1 with an exception */
+int td_add_cuda_memory(PyObject *module);
 
 #endif

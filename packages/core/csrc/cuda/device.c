@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cuda/pool.h"
+#include "cuda/pool_settings.h"
 #include "runtime/pool.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -135,6 +137,12 @@ static const td_device_table table = {
 
 static void in_child(void) { forked = 1; }
 
+static bool is_set(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text && *text != '0';
+}
+
 td_status td_cuda_start(void)
 {
     if (td_cuda_started()) return TD_OK;
@@ -151,10 +159,11 @@ td_status td_cuda_start(void)
                        "device 'cuda' is not available: the driver shows no device");
     }
     pthread_mutex_lock(&lock);
-    td_status status = TD_OK;
-    if (!started) {
-        const char *wait = getenv("CUDA_LAUNCH_BLOCKING");
-        blocking = wait && *wait && *wait != '0';
+    td_status status = td_cuda_settings_from_environment();
+    if (!started && status == TD_OK) {
+        blocking = is_set("CUDA_LAUNCH_BLOCKING");
+        td_cuda_pool_uncached(is_set("TAEDA_NO_CUDA_MEMORY_CACHING") ||
+                              is_set("PYTORCH_NO_CUDA_MEMORY_CACHING"));
         pthread_atfork(NULL, NULL, in_child);
         status = td_device_register(TD_CUDA, &table);
         td_workers[TD_CUDA][TD_WORK_PLACES] = td_cuda_places;

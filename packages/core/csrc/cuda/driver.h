@@ -21,6 +21,10 @@
     X(cuMemGetInfo_v2, (size_t *unused, size_t *total))                                     \
     X(cuMemAlloc_v2, (uint64_t *address, size_t bytes))                                     \
     X(cuMemFree_v2, (uint64_t address))                                                     \
+    X(cuMemAllocAsync, (uint64_t *address, size_t bytes, void *stream))                     \
+    X(cuMemFreeAsync, (uint64_t address, void *stream))                                     \
+    X(cuDeviceGetDefaultMemPool, (void **pool, int device))                                 \
+    X(cuMemPoolTrimTo, (void *pool, size_t keep))                                           \
     X(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags))                       \
     X(cuMemFreeHost, (void *address))                                                       \
     X(cuDeviceGetUuid_v2, (char uuid[16], int device))                                      \

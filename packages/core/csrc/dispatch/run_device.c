@@ -11,6 +11,7 @@
  *   NotImplementedError
  */
 #include "dispatch/dispatch.h"
+#include "cuda/pool_history.h"
 #include "runtime/device.h"
 #include "runtime/thread_local.h"
 
@@ -288,11 +289,20 @@ static int run_here(td_frame *f, td_device device, td_made *made)
     return status < 0 && PyErr_ExceptionMatches(PyExc_NotImplementedError) ? 1 : status;
 }
 
-int td_run_on_device(td_frame *f, td_device device, td_made *made)
+static int run(td_frame *f, td_device device, td_made *made)
 {
     int status = run_here(f, device, made);
     if (status <= 0) return status;
     if (!falls_back(device)) return refuse(f, device);
     PyErr_Clear();
     return run_on_copies(f, device, made);
+}
+
+int td_run_on_device(td_frame *f, td_device device, td_made *made)
+{
+    const char *outer = td_cuda_running; /* of a composite, whose parts come here, too */
+    td_cuda_running = f->schema->op.name;
+    int status = run(f, device, made);
+    td_cuda_running = outer;
+    return status;
 }

@@ -165,7 +165,7 @@ int td_device_from(PyObject *o, td_device *out)
     if (known == TD_META) return *out = TD_META, 1;
     if (known == TD_CUDA && !td_cuda_started()) { /* opened by who first asks for it */
         td_status status = td_cuda_start();
-        if (status != TD_OK) return not_opened();
+        if (status != TD_OK) return status == TD_RUNTIME_ERROR ? not_opened() : td_raised(status);
     }
     if (known < 0 || !td_device_tables[known]) return unavailable(type);
     if (index < 0) index = known == TD_CUDA ? td_cuda_current() : 0;

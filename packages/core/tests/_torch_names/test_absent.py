@@ -27,7 +27,7 @@ def test_places_are_modules_of_ours():
 
 
 @pytest.mark.parametrize(("place", "name"),
-    [("taeda", "sparse_coo_tensor"), ("taeda", "nested"), ("taeda.cuda", "MemPool"),
+    [("taeda", "sparse_coo_tensor"), ("taeda", "nested"), ("taeda.cuda", "gds"),
         ("taeda.utils", "tensorboard")])  # fmt: skip
 def test_asking_for_one_says_what_to_do(place, name):
     module = importlib.import_module(place)

@@ -359,6 +359,7 @@ ENTRY cuCtxSetCurrent(void *context)
     current = (int)(intptr_t)context - 1;
     return OK;
 }
+static long async_allocs;
 ENTRY cuMemGetInfo_v2(size_t *unused, size_t *total)
 {
     if (current < 0) return BAD_CONTEXT;
@@ -402,6 +403,30 @@ ENTRY cuMemFree_v2(uint64_t address)
     }
     return INVALID;
 }
+
+/* Asynchronous memory: what streams do with it is over when it goes, as this pool waits. */
+ENTRY cuMemAllocAsync(uint64_t *address, size_t bytes, void *on)
+{
+    CHECK;
+    async_allocs++;
+    return cuMemAlloc_v2(address, bytes);
+}
+ENTRY cuMemFreeAsync(uint64_t address, void *on)
+{
+    CHECK;
+    return cuMemFree_v2(address);
+}
+ENTRY cuDeviceGetDefaultMemPool(void **pool, int device)
+{
+    CHECK;
+    return *pool = &devices[device], OK;
+}
+ENTRY cuMemPoolTrimTo(void *pool, size_t keep)
+{
+    CHECK;
+    return OK;
+}
+__attribute__((visibility("default"))) long td_null_async_allocs(void) { return async_allocs; }
 
 /* ---- page-locked memory of the host ---- */
 static int is_host(const void *address, size_t bytes)

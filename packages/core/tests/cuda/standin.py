@@ -50,3 +50,27 @@ def run(program: str, **settings: str) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+MEMORY = """
+import gc, pickle, taeda
+cuda = taeda.cuda
+MIB = 1 << 20
+def refuses(kind, words, call):
+    try:
+        call()
+    except kind as error:
+        for word in words:
+            assert word in str(error), (word, str(error))
+    else:
+        raise AssertionError(words)
+def make(mib, device="cuda"):
+    return taeda.empty(int(mib * MIB), dtype=taeda.uint8, device=device)
+def now(key, device=0):
+    return cuda.memory_stats(device)[key]
+"""
+
+
+def memory(program: str, **settings: str) -> str:
+    """`run` for a program about memory, in the words of `MEMORY`."""
+    return run(MEMORY + program, **settings)

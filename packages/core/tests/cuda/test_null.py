@@ -203,33 +203,6 @@ def test_on_the_stand_in(case, late):
     standin.run(PROLOGUE + CASES[case], TAEDA_NULL_LATE=str(int(late)))
 
 
-def test_a_million_blocks_never_overlap():
-    standin.run("""
-import random, taeda
-random.seed(1)
-live, seen = {}, 0
-for step in range(20000):
-    if live and random.random() < 0.49:
-        live.pop(random.choice(list(live)))
-    else:
-        n = random.choice([1, 512, 513, 5000, 1 << 20, (1 << 20) + 1, random.randrange(1, 3 << 20)])
-        t = taeda.empty(n, dtype=taeda.uint8, device="cuda")
-        live[t.data_ptr()] = t
-    if len(live) > 200: live.pop(next(iter(live)))
-    if step % 500 == 0:
-        spans = sorted((p, p + t.numel()) for p, t in live.items())
-        assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:]))
-stats = taeda.cuda.memory_stats()
-assert stats["allocation.all.current"] == len(live), "every block in use is a tensor's"
-assert stats["requested_bytes.all.current"] == sum(t.numel() for t in live.values())
-t = None
-live.clear()
-assert taeda.cuda.memory_allocated() == 0
-taeda.cuda.empty_cache()
-assert taeda.cuda.memory_reserved() == 0, "merged blocks are whole segments again"
-""")
-
-
 def test_the_host_cannot_touch_device_memory():
     """The trap itself: without it nothing above would show a host read."""
     program = (

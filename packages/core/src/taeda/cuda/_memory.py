@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from taeda._native import core as _core
@@ -9,10 +10,14 @@ from taeda._native import core as _core
 from ._devices import is_initialized, ordinal_of
 
 __all__ = [
-    "empty_cache", "host_memory_stats", "max_memory_allocated", "max_memory_reserved",
-    "mem_get_info", "memory_allocated", "memory_reserved",
+    "caching_allocator_alloc", "caching_allocator_delete", "caching_allocator_enable",
+    "empty_cache", "get_allocator_backend", "get_per_process_memory_fraction",
+    "host_memory_stats", "max_memory_allocated", "max_memory_cached", "max_memory_reserved",
+    "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved",
     "memory_stats", "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated", "reset_max_memory_cached",
     "reset_peak_host_memory_stats", "reset_peak_memory_stats",
+    "set_allocator_settings", "set_per_process_memory_fraction",
 ]  # fmt: skip
 
 
@@ -91,3 +96,97 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     """Free and total bytes of a device, as the driver counts them."""
     free, total = _core.cuda_memory(ordinal_of(device))
     return free, total
+
+
+# ---- how much, and how ----
+
+_fractions: dict[int, float] = {}
+
+
+def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
+    """The allocator holds at most this share of a device's memory; more raises OutOfMemoryError.
+    ValueError for a share outside 0 to 1.
+    """
+    if isinstance(fraction, bool) or not isinstance(fraction, (int, float)):
+        raise TypeError(f"Invalid type for fraction argument, must be `float`, got {fraction!r}")
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+    index = ordinal_of(device)
+    total = mem_get_info(index)[1]
+    _core.cuda_pool_limit(index, int(fraction * total) if fraction < 1 else -1)
+    _fractions[index] = float(fraction)
+
+
+def get_per_process_memory_fraction(device: Any = None) -> float:
+    """The share that `set_per_process_memory_fraction` set; 1.0 before."""
+    return _fractions.get(ordinal_of(device), 1.0)
+
+
+def get_allocator_backend() -> str:
+    """`"native"`, or `"cudaMallocAsync"` where the settings of the allocator ask for it."""
+    return str(_core.cuda_pool_backend())
+
+
+def set_allocator_settings(settings: str) -> None:
+    """Settings of the allocator from now on, as `TAEDA_CUDA_ALLOC_CONF` has them:
+    `"key:value,key:value"`. What is not named has its default again; ValueError for what is not known.
+    """
+    _core.cuda_pool_settings(settings)
+
+
+def caching_allocator_enable(value: bool = True) -> None:
+    """With False every allocation comes straight from the driver and goes back to it."""
+    _core.cuda_pool_uncached(not value)
+
+
+_raw: dict[int, int] = {}
+
+
+def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -> int:
+    """The address of `size` bytes of a device, for another library. They belong to a stream, the
+    current one by default, and are given back with `caching_allocator_delete`.
+    """
+    index = ordinal_of(device)
+    place = _core.cuda_stream_get(index) if stream is None else stream
+    address, block = _core.cuda_raw_new(index, size, getattr(place, "cuda_stream", place))
+    _raw[address] = block
+    return int(address)
+
+
+def caching_allocator_delete(mem_ptr: int) -> None:
+    """Give back what `caching_allocator_alloc` gave. ValueError for another address."""
+    block = _raw.pop(mem_ptr, None)
+    if block is None:
+        raise ValueError(f"no memory of caching_allocator_alloc is at {mem_ptr:#x}")
+    _core.cuda_raw_free(block)
+
+
+# ---- older names ----
+
+
+def _older(name: str, now: str) -> None:
+    warnings.warn(f"taeda.cuda.{name} is the older name of {now}", FutureWarning, stacklevel=3)
+
+
+def memory_cached(device: Any = None) -> int:
+    """The older name of `memory_reserved`."""
+    _older("memory_cached", "memory_reserved")
+    return memory_reserved(device)
+
+
+def max_memory_cached(device: Any = None) -> int:
+    """The older name of `max_memory_reserved`."""
+    _older("max_memory_cached", "max_memory_reserved")
+    return max_memory_reserved(device)
+
+
+def reset_max_memory_allocated(device: Any = None) -> None:
+    """The older name of `reset_peak_memory_stats`."""
+    _older("reset_max_memory_allocated", "reset_peak_memory_stats")
+    reset_peak_memory_stats(device)
+
+
+def reset_max_memory_cached(device: Any = None) -> None:
+    """The older name of `reset_peak_memory_stats`."""
+    _older("reset_max_memory_cached", "reset_peak_memory_stats")
+    reset_peak_memory_stats(device)
