@@ -3,7 +3,8 @@
 
 Every rank holds a group of each library. They take turns, so both meet the same load; each figure
 is the ratio of the medians, below 1 is faster. `--nodes 2` puts them on two network namespaces with
-a wire between them, which needs root, and takes all_reduce alone. The step's row is that of taeda's
+a wire between them, which needs root, and takes all_reduce alone. `--start --ranks 4` times the
+start of processes up to the end of their first collective instead. The step's row is that of taeda's
 time on the ranks over its time on one process with the same share of the batch, divided by the same
 ratio of torch.
 """
@@ -203,12 +204,45 @@ def step_of(lib, model, loss) -> Callable[[], object]:
     return run
 
 
+START = """
+import {lib}, {lib}.distributed as dist
+{lib}.set_num_threads(1)
+dist.init_process_group("gloo")
+x = {lib}.ones(4)
+dist.all_reduce(x)
+assert x.tolist() == [dist.get_world_size()] * 4
+"""
+
+
+def start(ranks: int, turns: int = 5) -> None:
+    """Seconds from starting the processes to the end of their first collective, in turns."""
+    from ranks import environment, free_port
+
+    found: dict[str, list[float]] = {"taeda": [], "torch": []}
+    for lib in list(found) * (turns + 1):
+        port, code = free_port(), START.format(lib=lib)
+        begin = time.perf_counter()
+        started = [
+            subprocess.Popen([sys.executable, "-c", code], env=environment(rank, ranks, port))
+            for rank in range(ranks)
+        ]
+        if any([process.wait() for process in started]):  # noqa: C419 - wait for all
+            sys.exit(f"a process of {lib} failed")
+        found[lib].append(time.perf_counter() - begin)
+    ours, theirs = (statistics.median(kept[1:]) for kept in found.values())  # the first warms
+    print(f"{ranks} processes and a first sum: {ours:.2f} s, torch {theirs:.2f} s, {ours / theirs:.2f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--nodes", type=int, default=1, choices=(1, 2))
+    parser.add_argument("--start", action="store_true", help="how long processes take to begin")
     options = parser.parse_args()
     sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools", "testing"))
+    if options.start:
+        start(options.ranks)
+        return
     from nodes import two_nodes
     from ranks import environment, free_port
 
