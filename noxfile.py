@@ -139,7 +139,8 @@ def parity(session: nox.Session) -> None:
     rest = [word for word in session.posargs if word != "--full"]
     folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("packages/*/tests_parity"))]
     env = {"TAEDA_PARITY": "full" if full else "bounded"}
-    session.run("pytest", *folders, "examples/tests_parity", *rest, env=env)
+    below = ["--below", *folders, "examples/tests_parity"]
+    session.run("python", "tools/tests_all.py", *rest, *below, env=env)
 
 
 @nox.session(venv_backend="virtualenv")
@@ -172,8 +173,10 @@ def sanitize(session: nox.Session) -> None:
     `-- PATH` for some of them.
     """
     install(session, "core")
-    tests = session.posargs or ["packages/core/tests"]
-    session.run("pytest", "-p", "no:cacheprovider", *tests, env=sanitized(session))
+    places = [word for word in session.posargs if (ROOT / word).exists()]
+    words = [word for word in session.posargs if word not in places]
+    below = ["--below", *(places or ["packages/core/tests"])]
+    session.run("python", "tools/tests_all.py", *words, *below, env=sanitized(session))
 
 
 @nox.session

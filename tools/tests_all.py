@@ -1,6 +1,6 @@
 """Every default test, in as many pytest processes at a time as there are processors.
 
-    python tools/tests_all.py [--processes 2] [pytest's words]
+    python tools/tests_all.py [--processes 2] [--below FOLDER OR FILE ...] [pytest's words]
 
 Files are dealt out in portions, each to a pytest of its own, the largest first: what one test
 leaves behind in its process meets few others. Workers of one pytest (pytest-xdist) were tried:
@@ -102,19 +102,29 @@ def run(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_files() -> list[tuple[str, int]]:
-    """Every file of default tests and its size."""
-    folders = [*ROOT.glob("packages/*/tests"), ROOT / "tools" / "tests"]
-    paths = [path for folder in folders for path in folder.rglob("test_*.py")]
+def test_files(below: Sequence[str]) -> list[tuple[str, int]]:
+    """Every file of tests below these folders and its size; of all default tests without any."""
+    folders = [ROOT / name for name in below] or [
+        *ROOT.glob("packages/*/tests"),
+        ROOT / "tools" / "tests",
+    ]
+    paths = [path for folder in folders for path in _files_of(folder)]
     return [(str(path.relative_to(ROOT)), path.stat().st_size) for path in paths]
+
+
+def _files_of(place: Path) -> Iterable[Path]:
+    return place.rglob("test_*.py") if place.is_dir() else [place]
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run all; 1 if a test failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--below", nargs="+", default=[], help="folders and files, relative to the root"
+    )
     options, words = parser.parse_known_args(arguments)
-    files = test_files()
+    files = test_files(options.below)
     todo = portions(files, most=int(sum(size for _, size in files) * PART))
     total: Counter[str] = Counter()
     start, failed = time.monotonic(), False

@@ -39,10 +39,20 @@ def test_counts(said, expected):
 
 
 def test_every_default_test_is_found():
-    names = {name for name, _ in tests_all.test_files()}
+    names = {name for name, _ in tests_all.test_files([])}
     assert "tools/tests/test_tests_all.py" in names
     assert any(name.startswith("packages/core/tests/ops/") for name in names)
     assert not any("tests_parity" in name for name in names)
+
+
+def test_files_below_some_places():
+    one = "packages/core/tests/runtime"
+    found = {name for name, _ in tests_all.test_files([one, "tools/tests/test_tests_all.py"])}
+    assert "tools/tests/test_tests_all.py" in found
+    assert {name for name in found if name.startswith(one)} == found - {
+        "tools/tests/test_tests_all.py"
+    }
+    assert len(found) > 1
 
 
 @pytest.mark.parametrize(("body", "status"), [("pass", 0), ("assert 0", 1), ("import nowhere", 1)])
