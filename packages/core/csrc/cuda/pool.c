@@ -261,10 +261,11 @@ static int64_t capacity(int ordinal) /* what the allocator may hold */
 /* Over its threshold the pool gives back what was not used for longest: ages above the mean. */
 static void collect_old(lists *p, int ordinal, int64_t more)
 {
+    if (td_cuda_settings.collect_at <= 0) return;
     double at = td_cuda_settings.collect_at * (double)capacity(ordinal);
     int64_t over = counts(ordinal)->reserved_bytes[TD_CUDA_ALL].current + more - (int64_t)at;
     int64_t n = 0, sum = 0;
-    if (td_cuda_settings.collect_at <= 0 || over <= 0) return;
+    if (over <= 0) return;
     for (int k = 0; k < BINS; k++)
         for (block *b = p->bins[1][k]; b; b = b->after)
             if (!b->prev && !b->next) n++, sum += turns[ordinal] - b->freed_at;

@@ -88,8 +88,8 @@ bool td_cuda_users_done(td_cuda_user **list)
 {
     while (*list) {
         td_cuda_user *u = *list;
-        if (u->event && td_cuda_use(u->ordinal) == TD_OK &&
-            td_cu.cuEventQuery(u->event) == TD_CUDA_NOT_READY)
+        /* a driver that does not answer has not said that the work is done */
+        if (u->event && (td_cuda_use(u->ordinal) != TD_OK || td_cu.cuEventQuery(u->event)))
             return false;
         drop(list);
     }
@@ -100,7 +100,8 @@ void td_cuda_users_wait(td_cuda_user **list)
 {
     while (*list) {
         td_cuda_user *u = *list;
-        if (u->event && td_cuda_use(u->ordinal) == TD_OK) td_cu.cuEventSynchronize(u->event);
+        if (u->event && td_cuda_use(u->ordinal) == TD_OK && td_cu.cuEventSynchronize(u->event))
+            (void)td_cu.cuCtxSynchronize(); /* on a device that is lost no work goes on */
         drop(list);
     }
 }

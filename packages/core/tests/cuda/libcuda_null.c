@@ -83,9 +83,54 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int current = -1;
 
 /* ---- faults ---- */
+enum { NAMES = 64 };
+static struct {
+    const char *name; /* __func__ of the entry point */
+    long calls;
+} counted[NAMES];
+static int counting;
+
+static void count(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    int k = 0;
+    while (k < NAMES - 1 && counted[k].name && counted[k].name != name) k++;
+    counted[k].name = name;
+    counted[k].calls++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void discard_all(void);
+/* From now on the n-th call of `name` answers with `code`; an empty name: none does. A device that
+ * was lost is there again, and what it had to do is not done. */
+__attribute__((visibility("default"))) void td_null_fail(const char *name, long n, long code)
+{
+    pthread_mutex_lock(&lock);
+    if (sticky) discard_all();
+    snprintf(fail_name, sizeof fail_name, "%s", name);
+    fail_at = n, fail_code = code, calls = 0, sticky = 0;
+    pthread_mutex_unlock(&lock);
+}
+/* Count calls from now on. */
+__attribute__((visibility("default"))) void td_null_count(void)
+{
+    pthread_mutex_lock(&lock);
+    memset(counted, 0, sizeof counted);
+    counting = 1;
+    pthread_mutex_unlock(&lock);
+}
+/* The k-th entry point that was called since, and how often; NULL behind the last. */
+__attribute__((visibility("default"))) const char *td_null_counted(int k, long *n)
+{
+    counting = 0;
+    *n = k < NAMES ? counted[k].calls : 0;
+    return k < NAMES ? counted[k].name : NULL;
+}
+
 static int checked(const char *name)
 {
     if (!started) return NOT_STARTED;
+    if (counting) count(name);
     if (sticky) return sticky;
     if (fail_name[0] && !strcmp(name, fail_name) &&
         __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) == fail_at) {
@@ -202,6 +247,25 @@ static int run_stream(stream *s, const event *until, long version)
     return code ? code : sticky;
 }
 
+static void discard(stream *s)
+{
+    for (work *w = s->first, *next; w; w = next) {
+        next = w->next;
+        if (w->staged) free(w->from);
+        if (w->recorded) w->recorded->done = w->version;
+        disown(w->recorded);
+        disown(w->waited);
+        free(w);
+    }
+    s->first = NULL;
+    s->last = &s->first;
+}
+static void discard_all(void)
+{
+    for (int i = 0; i < DEVICES; i++) discard(&devices[i].null);
+    for (stream *t = streams; t; t = t->next) discard(t);
+}
+
 static int drain(stream *s) /* NULL: all of them */
 {
     int code = OK;
@@ -306,6 +370,7 @@ ENTRY cuDeviceGet(int *device, int ordinal)
 }
 ENTRY cuDeviceGetName(char *name, int n, int device)
 {
+    CHECK;
     return snprintf(name, (size_t)n, "taeda stand-in"), OK;
 }
 ENTRY cuDeviceGetUuid_v2(char uuid[16], int device)
@@ -362,6 +427,7 @@ ENTRY cuCtxSetCurrent(void *context)
 static long async_allocs;
 ENTRY cuMemGetInfo_v2(size_t *unused, size_t *total)
 {
+    CHECK;
     if (current < 0) return BAD_CONTEXT;
     *total = devices[current].size;
     *unused = *total - devices[current].used;
