@@ -17,11 +17,17 @@ TARGET = taeda.tensor([0, 3, 1])
 IGNORED = taeda.tensor([0, -100, 1])
 
 
+LABELS = taeda.tensor([[0, 2, -1, 1], [3, -1, 0, 0], [1, 1, 2, -1]])
+
+
 REDUCTIONS = {
     "cross_entropy": lambda x: nn.cross_entropy_loss(x, TARGET),
     "cross_entropy ignoring": lambda x: nn.cross_entropy_loss(x, IGNORED, None, 0),
     "cross_entropy smoothed": lambda x: nn.cross_entropy_loss(x, IGNORED, None, 1, -100, 0.2),
     "nll_loss": lambda x: nn.nll_loss_nd(x, IGNORED, None, 2),
+    "multi_margin_loss": lambda x: nn.multi_margin_loss(x, TARGET, 1, 0.9, None, 1),
+    "multi_margin_loss squared": lambda x: nn.multi_margin_loss(x, TARGET, 2, 0.9, None, 1),
+    "multilabel_margin_loss": lambda x: nn.multilabel_margin_loss(x, LABELS, 0),
 }
 
 

@@ -190,6 +190,51 @@ CLASSES(f64, double, vd, VD_WIDTH, log)
             name##_each_f64, name##_sum_f64, name##_gradient_f64 \
         }                                                        \
     }
+/* ---- margins between classes ---- */
+
+/* Over the classes that are no labels: the sum of max(0, x + shift) is added to *sum, 1 to the
+ * slope where that is positive, and what was added is returned. NaN stays NaN. */
+#define MARGINS(suffix, real, v, WIDTH)                                                           \
+    static real above_##suffix(real *slope, const real *x, const real *others, int64_t n,         \
+                               real shift, double *sum)                                           \
+    {                                                                                             \
+        v by = v##_set(shift), zero = v##_set(0), s[SUM_ACCS], c[SUM_ACCS];                       \
+        SUM_ZERO(v, s);                                                                           \
+        SUM_ZERO(v, c);                                                                           \
+        SUM_OVER(WIDTH, n, {                                                                      \
+            v gap = (whole ? v##_load(x + i) : v##_load_n(x + i, k)) + by;                        \
+            v other = whole ? v##_load(others + i) : v##_load_n(others + i, k);                   \
+            v at = whole ? v##_load(slope + i) : v##_load_n(slope + i, k);                        \
+            v on = v##_sel(v##_lt(zero, gap), other, zero);                                       \
+            v value = v##_sel(v##_lt(gap, zero), zero, gap);                                      \
+            s[j] += v##_sel(v##_lt(zero, other), value, zero);                                    \
+            c[j] += on;                                                                           \
+            v##_store_n(slope + i, at + on, k);                                                   \
+        });                                                                                       \
+        *sum += (double)v##_sums_total(s);                                                        \
+        return v##_sums_total(c);                                                                 \
+    }                                                                                             \
+    static void margins_##suffix(void *loss, void *slopes, const void *xs, int64_t n,             \
+                                 const int64_t *labels, int64_t count, double margin, void *room) \
+    {                                                                                             \
+        real *slope = slopes, *others = room;                                                     \
+        const real *x = xs;                                                                       \
+        double sum = 0;                                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                         \
+            others[i] = 1;                                                                        \
+            slope[i] = 0;                                                                         \
+        }                                                                                         \
+        for (int64_t i = 0; i < count; i++) others[labels[i]] = 0;                                \
+        for (int64_t i = 0; i < count; i++) {                                                     \
+            real shift = (real)margin - x[labels[i]];                                             \
+            slope[labels[i]] -= above_##suffix(slope, x, others, n, shift, &sum);                 \
+        }                                                                                         \
+        for (int64_t i = 0; i < n; i++) slope[i] /= (real)n;                                      \
+        *(real *)loss = (real)(sum / (double)n);                                                  \
+    }
+MARGINS(f32, float, vf, VF_WIDTH)
+MARGINS(f64, double, vd, VD_WIDTH)
+
 const td_loss_kernels TD_SYM(td_loss_kernels) = {
     .pair = {[TD_MSE] = PAIR_ROW(mse),
              [TD_L1] = PAIR_ROW(l1),
@@ -200,4 +245,5 @@ const td_loss_kernels TD_SYM(td_loss_kernels) = {
              [TD_BCE_LOGITS] = PAIR_ROW(bce_logits)},
     .classes = {{rows_f32, cols_f32, rows_gradient_f32, cols_gradient_f32},
                 {rows_f64, cols_f64, rows_gradient_f64, cols_gradient_f64}},
+    .margin = {{margins_f32}, {margins_f64}},
 };

@@ -38,9 +38,17 @@ typedef struct td_class_kernel {
 
 #define TD_CLASS_STRIP 256
 
+/* Margins between the labels of a row of n scores and its other classes: their sum over n, and its
+ * slope by every score. `others`: room for n numbers. */
+typedef struct td_margin_kernel {
+    void (*row)(void *loss, void *slope, const void *x, int64_t n, const int64_t *labels,
+                int64_t count, double margin, void *others);
+} td_margin_kernel;
+
 typedef struct td_loss_kernels {
     td_pair_kernel pair[TD_PAIR_KINDS][2]; /* float, double */
     td_class_kernel classes[2];
+    td_margin_kernel margin[2];
 } td_loss_kernels;
 
 extern const td_loss_kernels td_loss_kernels_generic;

@@ -314,6 +314,79 @@ def test_margins_between_classes():
     close(nn.multilabel_margin_loss(x, taeda.from_numpy(labels), 0), want)
 
 
+def margins(a, own, margin):
+    """The loss of a row and its slope, label by label."""
+    n, total, slope = len(a), 0.0, np.zeros(len(a))
+    for y in own:
+        for j in range(n):
+            if j not in own and margin - a[y] + a[j] > 0:
+                total += margin - a[y] + a[j]
+                slope[j] += 1 / n
+                slope[y] -= 1 / n
+    return total / n, slope
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+@pytest.mark.parametrize("classes", [1, 3, 8, 17, 130])
+def test_margins_in_one_pass(classes, dtype):
+    rng = np.random.default_rng(classes)
+    a = rng.standard_normal((9, classes)).astype("float32")
+    x = taeda.from_numpy(a).to(dtype)
+    target = rng.integers(0, classes, 9)
+    labels = rng.integers(-1, classes, (9, classes))  # some of them twice
+    one = [margins(row, [k], 0.5) for row, k in zip(a.astype(float), target, strict=True)]
+    own = [[*row[: list(row).index(-1)]] if -1 in row else [*row] for row in labels]
+    several = [margins(row, some, 1) for row, some in zip(a.astype(float), own, strict=True)]
+    t, m = taeda.from_numpy(target), taeda.from_numpy(labels)
+    for want, got, slopes in (
+        (one, nn.multi_margin_loss(x, t, 1, 0.5, None, 0), nn._margin_loss(x, t, 0.5)[1]),
+        (several, nn.multilabel_margin_loss(x, m, 0), nn._margin_loss(x, m)[1]),
+        (one, nn.multi_margin_loss(x.t().contiguous().t(), t, 1, 0.5, None, 0), None),
+    ):
+        assert got.dtype is dtype
+        np.testing.assert_allclose(values(got), [w[0] for w in want], rtol=2e-5, atol=1e-6)
+        if slopes is not None:
+            np.testing.assert_allclose(values(slopes), [w[1] for w in want], rtol=1e-4, atol=1e-6)
+    assert nn.multi_margin_loss(x[0], t[:1], 1, 0.5, None, 1).shape == ()
+
+
+def test_margins_keep_nan_and_leave_a_label_of_infinity_out():
+    inf, nan = float("inf"), float("nan")
+    x = taeda.tensor([[0.0, nan, 1.0], [nan, 0.0, 1.0], [inf, 0.0, 1.0], [0.0, inf, 1.0]])
+    got = nn.multi_margin_loss(x, taeda.zeros(4, dtype=taeda.int64), 1, 1, None, 0).tolist()
+    assert got[0] != got[0] and got[1] != got[1]
+    assert got[2:] == [0, inf]
+    assert (
+        nn.multi_margin_loss(x[:0], taeda.zeros(0, dtype=taeda.int64), 1, 1, None, 0).numel() == 0
+    )
+
+
+def test_margins_have_the_same_bits_on_any_number_of_threads():
+    rng = np.random.default_rng(3)
+    x = taeda.from_numpy(rng.standard_normal((300, 77)).astype("float32"))
+    labels = taeda.from_numpy(rng.integers(-1, 77, (300, 77)))
+    threads = taeda.get_num_threads()
+    found = []
+    for n in (1, 2, 5):
+        taeda.set_num_threads(n)
+        found.append([t.tolist() for t in nn._margin_loss(x, labels)])
+    taeda.set_num_threads(threads)
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(("scores", "target", "message"), [
+    (taeda.ones(2, 3), taeda.tensor([0, 3]), "classes are 0 to 2, got 3"),
+    (taeda.ones(2, 3), taeda.tensor([-1, 0]), "classes are 0 to 2, got -1"),
+    (taeda.ones(2, 3), taeda.tensor([[0], [-2]]), "labels are -1 to 2, got -2"),
+    (taeda.ones(2, 3), taeda.tensor([0]), r"got \[2, 3\] and \[1\]"),
+    (taeda.ones(3), taeda.tensor([0, 0, 0]), r"got \[3\] and \[3\]"),
+    (taeda.ones(2, 3), taeda.tensor([0.0, 1.0]), "int64, but got float32"),
+])  # fmt: skip
+def test_margins_refuse(scores, target, message):
+    with pytest.raises(RuntimeError, match=message):
+        nn._margin_loss(scores, target)
+
+
 @pytest.mark.parametrize("total", [taeda.ones(0), taeda.ones(2)])
 def test_the_weight_of_a_mean_is_one_number(total):
     scores, target = taeda.ones(2, 3), taeda.tensor([0, 1])

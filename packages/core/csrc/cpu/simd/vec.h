@@ -142,8 +142,17 @@ VFN __m256i first_lanes_f(int64_t n)
 VFN __m256i first_lanes_d(int64_t n) { return (__m256i)((vl){0, 1, 2, 3} < n); }
 VFN vf vf_load_n(const float *p, int64_t n) { return _mm256_maskload_ps(p, first_lanes_f(n)); }
 VFN vd vd_load_n(const double *p, int64_t n) { return _mm256_maskload_pd(p, first_lanes_d(n)); }
-VFN void vf_store_n(float *p, vf x, int64_t n) { _mm256_maskstore_ps(p, first_lanes_f(n), x); }
-VFN void vd_store_n(double *p, vd x, int64_t n) { _mm256_maskstore_pd(p, first_lanes_d(n), x); }
+/* Under a mask even a store of all lanes takes a processor of AMD many times as long. */
+VFN void vf_store_n(float *p, vf x, int64_t n)
+{
+    if (n >= VF_WIDTH) _mm256_storeu_ps(p, (__m256)x);
+    else _mm256_maskstore_ps(p, first_lanes_f(n), x);
+}
+VFN void vd_store_n(double *p, vd x, int64_t n)
+{
+    if (n >= VD_WIDTH) _mm256_storeu_pd(p, (__m256d)x);
+    else _mm256_maskstore_pd(p, first_lanes_d(n), x);
+}
 
 /* ---- any processor ---- */
 #else

@@ -292,6 +292,11 @@ def _beyond(labels: Tensor, low: int, high: int) -> bool:
     return bool(least.item() < low or most.item() >= high)
 
 
+def _in_one_pass(scores: Tensor) -> bool:
+    """Whether there is a kernel for these; squares, weights and devices go the way of other operators."""
+    return scores.dtype in (taeda.float32, taeda.float64) and scores.device.type == "cpu"
+
+
 def multi_margin_loss(
     self: Tensor,
     target: Tensor,
@@ -316,6 +321,10 @@ def multi_margin_loss(
         raise RuntimeError(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
         )
+    if p == 1 and weight is None and _in_one_pass(scores):
+        own = target if target.dim() else target.reshape(1)
+        loss = _nn._margin_loss(scores, own, margin)[0]
+        return reduced(loss.reshape(()) if self.dim() < 2 else loss, reduction)
     index = target.reshape(-1, 1)
     if _beyond(index, 0, classes):
         raise RuntimeError(
@@ -339,6 +348,9 @@ def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tens
     if target.dtype != taeda.int64:
         raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
     labels = target.reshape(scores.shape)
+    if _in_one_pass(scores):
+        loss = _nn._margin_loss(scores, labels)[0]
+        return reduced(loss.reshape(()) if self.dim() < 2 else loss, reduction)
     classes = scores.size(1)
     if _beyond(labels, -1, classes):
         raise RuntimeError(f"argument #2 'target' is out of range: labels are -1 to {classes - 1}")

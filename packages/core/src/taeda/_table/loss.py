@@ -51,6 +51,12 @@ op("cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int redu
    autocast="float32", doc="nll_loss of log_softmax; targets are classes, or probabilities in the "
                            "shape of self.")
 
+# ---- margins between classes ----
+op("_margin_loss(Tensor self, Tensor target, float margin=1.0) -> (Tensor loss, Tensor slope)",
+   c="_margin_loss", **NN,
+   doc="Sums over labels and other classes of max(0, margin - x[label] + x[class]), by the number of "
+   "classes, and their slope by every score.")
+
 # ---- written in other operations ----
 op("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", composite=True, **NN,
    autocast="float32", doc="|x - target|.")

@@ -293,3 +293,14 @@ def _cross_entropy_again(
     to_grad = by_grad.sum() if reduction != NONE else by_grad
     to_self = p * (grad - inner) * (scale * grad_output).unsqueeze(axis) if needs[1] else None
     return (to_grad.reshape(grad_output.shape), to_self, None, None, None, None)
+
+
+# ---- margins between classes ----
+
+
+@rule_joint("_margin_loss", differentiable_results=1)
+def _margins(
+    grads: tuple[Gradient, ...], self: Tensor, target: Tensor, result1: Tensor
+) -> tuple[Gradient, ...]:
+    """The slope is constant but for steps, so it has no derivative of its own."""
+    return (None if grads[0] is None else grads[0].unsqueeze(1) * result1, None)
