@@ -169,6 +169,23 @@ static PyObject *set_kernel_enabled(PyObject *m, PyObject *args)
     return PyBool_FromLong(before);
 }
 
+/* set_cast(text, number): what autocast does with an operator that is defined at run time */
+static PyObject *set_cast(PyObject *m, PyObject *args)
+{
+    const char *text;
+    int number;
+    if (!PyArg_ParseTuple(args, "si", &text, &number)) return NULL;
+    td_schema *s = wanted(text);
+    td_custom *c = s ? custom_of(s) : NULL;
+    if (!c) return NULL;
+    if (c->of != &c->schema)
+        return PyErr_Format(PyExc_ValueError, "%s is built in: autocast knows what it does", text);
+    if (number != TD_CAST_AS_GIVEN && number != TD_CAST_OWN)
+        return PyErr_Format(PyExc_ValueError, "%s: no cast %d", text, number);
+    s->autocast = (uint8_t)number;
+    Py_RETURN_NONE;
+}
+
 /* set_autograd(text, object or None): what taeda.autograd._custom_ops.record gets with each
  * recorded call */
 static PyObject *set_autograd(PyObject *m, PyObject *args)
@@ -203,6 +220,7 @@ static PyMethodDef methods[] = {
     {"set_kernel", set_kernel, METH_VARARGS, "set_kernel(op, slot, function or None)."},
     {"set_kernel_enabled", set_kernel_enabled, METH_VARARGS,
      "set_kernel_enabled(op, slot, on): was it on before?"},
+    {"set_cast", set_cast, METH_VARARGS, "set_cast(op, a number of core.casts)."},
     {"set_autograd", set_autograd, METH_VARARGS, "set_autograd(op, object or None)."},
     {"op_kernels", op_kernels, METH_O, "Which slots of an operator hold a kernel."},
     {0}};

@@ -299,14 +299,17 @@ static int autocasts(const td_frame *f)
     return td_here.layers & ~td_here.excluded & TD_LAYER_AUTOCAST && f->schema->autocast &&
            !f->inplace && !f->out;
 }
-static PyObject *call_autocast(int kind, const td_function *fn, PyObject *self,
+/* The layer is told the kind, of an operator with a rule of its user the name. */
+static PyObject *call_autocast(const td_schema *s, const td_function *fn, PyObject *self,
                                PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static PyObject *hook;
-    PyObject *number = PyLong_FromLong(kind), *made = NULL;
-    if (number && td_python_function(&hook, "taeda._layers.autocast", "call_autocast"))
-        made = call_hook(hook, number, fn, self, args, nargs, kwnames);
-    Py_XDECREF(number);
+    int own = s->autocast == TD_CAST_OWN;
+    PyObject *kind = own ? PyUnicode_FromString(s->text) : PyLong_FromLong(s->autocast);
+    PyObject *made = NULL;
+    if (kind && td_python_function(&hook, "taeda._layers.autocast", "call_autocast"))
+        made = call_hook(hook, kind, fn, self, args, nargs, kwnames);
+    Py_XDECREF(kind);
     return made;
 }
 
@@ -329,10 +332,9 @@ PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *
     if (f.out) look_at_out(&f);
     int mode = td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM);
     int overridden = mode || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));
-    PyObject *made = overridden ? call_override(fn, self, args, nargs, kwnames)
-                     : autocasts(&f)
-                         ? call_autocast(f.schema->autocast, fn, self, args, nargs, kwnames)
-                         : td_run(&f);
+    PyObject *made = overridden      ? call_override(fn, self, args, nargs, kwnames)
+                     : autocasts(&f) ? call_autocast(f.schema, fn, self, args, nargs, kwnames)
+                                     : td_run(&f);
     td_frame_close(&f);
     return made;
 }

@@ -66,7 +66,7 @@ enum { TD_ROW_FLAGS(TD_ROW_FLAG) };
 #undef TD_ROW_FLAG
 
 /* what autocast does with the arguments on the cpu: core.casts */
-#define TD_CASTS(X) X(AS_GIVEN, 0) X(LOWER, 1) X(FLOAT32, 2) X(PROMOTE, 3)
+#define TD_CASTS(X) X(AS_GIVEN, 0) X(LOWER, 1) X(FLOAT32, 2) X(PROMOTE, 3) X(OWN, 4)
 #define TD_CAST(name, number) TD_CAST_##name = number,
 enum { TD_CASTS(TD_CAST) };
 #undef TD_CAST

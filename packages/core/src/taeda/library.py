@@ -11,8 +11,7 @@
 >>> x.grad
 tensor([2., 2.])
 
-Rules for autocast do not exist yet. Triton kernels are refused with a
-sentence: wrap other kernels with `custom_op`.
+Triton kernels are refused with a sentence: wrap other kernels with `custom_op`.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from taeda import dtype
 from taeda._library import rules, table
 from taeda._library.custom_ops import CustomOpDef, custom_op, custom_op_of
 from taeda._library.fake import get_ctx
@@ -43,6 +43,7 @@ __all__ = [
     "impl_abstract",
     "infer_schema",
     "opcheck",
+    "register_autocast",
     "register_autograd",
     "register_fake",
     "register_kernel",
@@ -302,6 +303,42 @@ def register_vmap(
     return register if func is None else register(func)
 
 
+def register_autocast(
+    op: Operator, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None
+) -> None:
+    """Say in which type an operator runs inside of `taeda.autocast(device_type)`, whatever the
+    region's own type is.
+
+    Tensors of float32, bfloat16 and float16 on that device are cast to `cast_inputs`, at any place
+    of the arguments, lists of them too; float64 and integers are left alone. The operator then runs
+    with autocast off. Without such a rule it gets what it is given. A later rule takes the place of
+    an earlier one. With `lib`, the rule goes with it.
+
+    ValueError for another device than "cpu" and "cuda", TypeError for what is no dtype;
+    AttributeError if there is no such operator, RuntimeError if it is built in or writes its
+    arguments.
+
+    >>> import taeda
+    >>> @custom_op("doc::halved", mutates_args=())
+    ... def halved(x: Tensor) -> Tensor:
+    ...     return x / 2
+    >>> register_autocast("doc::halved", "cpu", taeda.float16)
+    >>> with taeda.autocast("cpu"):
+    ...     halved(taeda.ones(1)).dtype
+    taeda.float16
+    """
+    if device_type not in ("cpu", "cuda"):
+        raise ValueError(f"Unknown device type: {device_type!r}; wanted 'cpu' or 'cuda'")
+    if not isinstance(cast_inputs, dtype):
+        raise TypeError(
+            f"register_autocast: cast_inputs is a dtype, got {type(cast_inputs).__name__}"
+        )
+    name = _name_of(op, "register_autocast")
+    rules.set_autocast(name, device_type, cast_inputs)
+    if lib is not None:
+        lib._autocast_rules[name, device_type] = cast_inputs
+
+
 def impl_abstract(
     qualname: str, func: Function | None = None, *, lib: Library | None = None, _stacklevel: int = 1
 ) -> Any:
@@ -337,11 +374,3 @@ def _no_triton(what: str) -> NotImplementedError:
         f"{what}: Triton compiles for a GPU, and taeda has no tensors on one yet. Register a kernel for the "
         "cpu with custom_op, or one in C or C++ with taeda.utils.cpp_extension"
     )
-
-
-def __getattr__(name: str) -> Any:
-    reasons = {
-        "register_autocast": "it comes with the autocast layer",
-    }
-    reason = f": {reasons[name]}" if name in reasons else ""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{reason}")

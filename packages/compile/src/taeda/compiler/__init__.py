@@ -24,6 +24,7 @@ from typing import Any
 
 from taeda import nn
 
+from . import config
 from ._backends import (
     BackendCompilerFailed,
     Delegated,
@@ -47,7 +48,7 @@ from ._stance import set_stance
 
 __all__ = [
     "BackendCompilerFailed", "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "allow_in_graph",
-    "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "explain", "is_compiling",
+    "assume_constant_result", "compile", "config", "cudagraph_mark_step_begin", "disable", "explain", "is_compiling",
     "is_dynamo_compiling", "is_exporting", "list_backends", "register_backend", "reset", "set_stance",
     "substitute_in_graph",
 ]  # fmt: skip

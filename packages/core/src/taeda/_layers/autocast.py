@@ -34,6 +34,9 @@ DEVICES = ("cpu", "cuda")
 _SINGLE, _LOW = _core.float32, (_core.bfloat16, _core.float16)
 _CASTABLE = (_SINGLE, *_LOW)
 
+#: what users registered for their operators: by name, the type for each device
+own_rules: dict[str, dict[str, Any]] = {}
+
 
 class _Kept(NamedTuple):
     """One weight in the lower type; the weight too, so that its id stays its own."""
@@ -80,7 +83,15 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
     if enabled is None:
         device_type, enabled = "cuda", bool(device_type)
     _here.enabled[_known(str(device_type))] = bool(enabled)
-    _core.set_layer_flag(AUTOCAST, _here.enabled["cpu"])
+    _core.set_layer_flag(AUTOCAST, _is_needed())
+
+
+def _is_needed() -> bool:
+    """Whether calls have to come here: rows of the table cast on the cpu, operators of users
+    wherever they say.
+    """
+    own = _here.enabled["cuda"] and any("cuda" in rule for rule in own_rules.values())
+    return _here.enabled["cpu"] or own
 
 
 def get_autocast_dtype(device_type: str) -> dtype:
@@ -193,11 +204,18 @@ def leave(before: Snapshot) -> None:
 
 
 def call_autocast(
-    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], kind: int
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], kind: int | str
 ) -> Any:
-    """Run a listed operation on cast arguments; one that is told a dtype runs as it is."""
+    """Run a listed operation on cast arguments; one that is told a dtype runs as it is.
+
+    `kind` is one of `core.casts`, or the name of an operator with a rule in `own_rules`.
+    """
     before = _core.set_excluded_flag(AUTOCAST, True)
     try:
+        if isinstance(kind, str):
+            return _call_own(own_rules.get(kind, {}), func, args, kwargs)
+        if not _here.enabled["cpu"]:
+            return func(*args, **kwargs)
         if not kwargs:
             target = _target(kind, args, kwargs)
             return func(*[_cast(value, target) for value in args])
@@ -208,6 +226,24 @@ def call_autocast(
         return func(*[_cast(value, target) for value in args], **named)
     finally:
         _core.set_excluded_flag(AUTOCAST, before)
+
+
+def _call_own(
+    rule: dict[str, Any], func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Run an operator of a user on arguments of the types that its rule says."""
+    wanted = {device: kind for device, kind in rule.items() if _here.enabled[device]}
+    named = {name: _own_cast(value, wanted) for name, value in kwargs.items()}
+    return func(*[_own_cast(value, wanted) for value in args], **named)
+
+
+def _own_cast(value: Any, wanted: dict[str, Any]) -> Any:
+    if isinstance(value, Tensor):
+        target = wanted.get(value.device.type)
+        return value if target is None or value.dtype not in _CASTABLE else value.to(target)
+    if type(value) in (list, tuple):
+        return type(value)(_own_cast(item, wanted) for item in value)
+    return value
 
 
 def _target(kind: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype:

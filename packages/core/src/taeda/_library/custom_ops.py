@@ -201,6 +201,12 @@ class CustomOpDef(_core.Operator):
 
         return register if func is None else register(func)
 
+    def register_autocast(self, device_type: str, cast_inputs: Any) -> None:
+        """The type that its arguments have inside of autocast; see `library.register_autocast`."""
+        from taeda.library import register_autocast
+
+        register_autocast(self, device_type, cast_inputs)
+
     def register_torch_dispatch(
         self, torch_dispatch_class: type, fn: Function | None = None, /
     ) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from taeda._table._schema import SchemaError
 from taeda._warnings import warn
 
-from . import table
+from . import rules, table
 from .operators import OpOverload
 from .tags import Tag, as_tags
 
@@ -89,6 +89,7 @@ class Library:
         self._kernels: dict[tuple[str, str], Function] = {}
         self._fallbacks: list[str] = []
         self._vmap_rules: dict[str, Function] = {}
+        self._autocast_rules: dict[tuple[str, str], Any] = {}
         self._alive = True
         finalize = weakref.finalize(
             self,
@@ -98,6 +99,7 @@ class Library:
             self._kernels,
             self._fallbacks,
             self._vmap_rules,
+            self._autocast_rules,
         )
         finalize.atexit = False
         self._finalize = finalize
@@ -208,6 +210,7 @@ def _undo(
     kernels: dict[tuple[str, str], Function],
     fallbacks: list[str],
     vmap_rules: dict[str, Function],
+    autocast_rules: dict[tuple[str, str], Any],
 ) -> None:
     for slot in fallbacks:
         table.set_fallback(slot, None)
@@ -217,10 +220,13 @@ def _undo(
     for text, function in vmap_rules.items():
         if table.rule_of(text, "vmap") is function:
             table.set_rule(text, "vmap", None)
+    for (text, device), kind in autocast_rules.items():
+        if (table.rule_of(text, "autocast") or {}).get(device) is kind:
+            rules.set_autocast(text, device, None)
     for text in defined:
         table.forget(text)
     _blocks.discard(namespace)
-    for held in (defined, kernels, fallbacks, vmap_rules):
+    for held in (defined, kernels, fallbacks, vmap_rules, autocast_rules):
         held.clear()
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import taeda
+from taeda._layers.autocast import is_autocast_enabled, own_rules, set_autocast_enabled
+from taeda._native import core as _core
 from taeda._table._schema import Schema
 
 from . import table
@@ -17,6 +19,7 @@ from .schema import format_schema
 __all__ = [
     "AutogradRule",
     "device_slots",
+    "set_autocast",
     "set_autograd",
     "set_dispatch",
     "set_fake",
@@ -111,6 +114,33 @@ def _check_differentiable(name: str, schema: Schema) -> None:
 def set_vmap(qualname: str, function: Function | None) -> None:
     """Let `function` compute the operator for all samples of a map; None takes the rule away."""
     table.set_rule(qualname, "vmap", function)
+
+
+# ---- autocast ----
+
+
+def set_autocast(qualname: str, device_type: str, cast_inputs: Any) -> None:
+    """Let autocast on a device cast the operator's arguments to this type; None takes the rule away.
+
+    RuntimeError for an operator that is built in, or writes its arguments.
+    """
+    op = overload(qualname)
+    if "::" not in table.key(qualname) or any(a.mutated for a in op._parsed.arguments):
+        raise RuntimeError(
+            f"register_autocast: {op} is built in or writes its arguments; wanted an operator of "
+            "your own that makes new tensors, as a cast argument is a copy"
+        )
+    key = table.key(qualname)
+    known = dict(table.rule_of(qualname, "autocast") or {})
+    known.pop(device_type, None)
+    if cast_inputs is not None:
+        known[device_type] = cast_inputs
+    table.set_rule(qualname, "autocast", known or None)
+    own_rules.pop(key, None)
+    if known:
+        own_rules[key] = known
+    _core.set_cast(key, _core.casts["OWN" if known else "AS_GIVEN"])
+    set_autocast_enabled("cuda", is_autocast_enabled("cuda"))  # calls come to the rule from now on
 
 
 # ---- __torch_dispatch__ ----

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from taeda._layers.autocast import own_rules
 from taeda._native import core as _core
 from taeda._table._schema import Schema, SchemaError, parse_schema
 
@@ -134,6 +135,7 @@ def forget(qualname: str) -> None:
     """Take an operator and all that was registered for it away. Objects that call it keep working."""
     known = _entries.pop(key(qualname), None)
     if known is not None and known.schema is not None:
+        own_rules.pop(known.text, None)
         _core.forget_op(known.text)
         _announce(known.schema)
 
