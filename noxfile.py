@@ -351,10 +351,22 @@ def device_text(session: nox.Session) -> None:
 def cuda_null(session: nox.Session) -> None:
     """On a stand-in driver, device="cuda" gives the processor's bits or refuses.
 
-    Every row of the op table, and the demo. `-- --verbose` tells all.
+    Every row of the op table, and the demo. `-- --verbose` tells all; `-- --part 0/8` takes a share
+    of the rows and of the tests that compile long, and leaves the others to `tests-all`.
     """
     install(session, *NAMES, extra_groups=("demo",))
-    session.run("pytest", "-m", "slow or not slow", "packages/core/tests/cuda")
+    folder = ROOT / "packages" / "core" / "tests" / "cuda"
+    if "--part" in session.posargs:
+        part = session.posargs[session.posargs.index("--part") + 1]
+        place, parts = map(int, part.split("/"))
+        slow = [
+            path for path in sorted(folder.glob("test_*.py")) if "mark.slow" in path.read_text()
+        ]
+        chosen = slow[place::parts]
+        session.log(f"part {part}: {len(chosen)} of {len(slow)} files of tests that compile long")
+        session.run("pytest", "-m", "slow", *map(str, chosen))
+    else:
+        session.run("pytest", "-m", "slow or not slow", str(folder))
     session.run("python", "tools/cuda_rows.py", *session.posargs)
     session.run("python", "tools/cuda_demo.py")
     session.run("python", "tools/cuda_ranks.py")
@@ -543,10 +555,16 @@ def gates(session: nox.Session) -> None:
 @nox.session
 def aarch64(session: nox.Session) -> None:
     """The core for 64-bit Arm, under an emulator: tests in C and of operations, bits beside x86's.
-    `-- --short` takes a few minutes.
+    `-- --short` takes a few minutes. `-- --or-skip` gets what is missing, or skips with the reason.
     """
     install(session, "core", "autograd")
-    session.run("python", "tools/aarch64.py", *session.posargs)
+    options = [option for option in session.posargs if option != "--or-skip"]
+    if "--or-skip" in session.posargs:
+        ready = [str(Path(session.bin) / "python"), "tools/aarch64.py", "ready"]
+        told = subprocess.run(ready, stderr=subprocess.PIPE, text=True, check=False)
+        if told.returncode:
+            session.skip(told.stderr.strip())
+    session.run("python", "tools/aarch64.py", *options)
 
 
 @nox.session

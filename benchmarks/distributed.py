@@ -230,7 +230,9 @@ def start(ranks: int, turns: int = 5) -> None:
             sys.exit(f"a process of {lib} failed")
         found[lib].append(time.perf_counter() - begin)
     ours, theirs = (statistics.median(kept[1:]) for kept in found.values())  # the first warms
-    print(f"{ranks} processes and a first sum: {ours:.2f} s, torch {theirs:.2f} s, {ours / theirs:.2f}")
+    print(
+        f"{ranks} processes and a first sum: {ours:.2f} s, torch {theirs:.2f} s, {ours / theirs:.2f}"
+    )
 
 
 def main() -> None:

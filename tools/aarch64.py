@@ -1,10 +1,12 @@
 """taeda for 64-bit Arm, built and tested on another processor: Debian's cross compiler and qemu-user.
 
+    python tools/aarch64.py ready     install and fetch what is missing, where that can be done
     python tools/aarch64.py build     the library, build/aarch64/native/lib/_core.abi3.so, for Python 3.11
     python tools/aarch64.py c         the tests in C, and the bits of every loop against those of x86
     python tools/aarch64.py ops       a bounded part of core's tests of operations, under a Python for Arm
     python tools/aarch64.py           all three; each says how long it took
-    python tools/aarch64.py --short   all three, for every change: one instruction set of x86, two minutes of operations
+    python tools/aarch64.py --short   all three, for every change: one instruction set of x86, two
+                                      minutes of operations
 
 It needs `apt-get install gcc-aarch64-linux-gnu qemu-user`. Python for Arm comes from Debian 12's
 packages, numpy and cffi from their wheels. Both are unpacked below build/aarch64 and not installed.
@@ -31,7 +33,15 @@ import c_tests  # noqa: E402 - our own tool, found through the line above
 hatch_build = c_tests.hatch_build
 cc = c_tests.cc
 
-__all__ = ["differing", "digests", "may_differ", "python_command", "require", "timed"]
+__all__ = [
+    "differing",
+    "digests",
+    "get_ready",
+    "may_differ",
+    "python_command",
+    "require",
+    "timed",
+]
 
 BUILD = ROOT / "build" / "aarch64"
 SYSROOT = BUILD / "sysroot"
@@ -59,11 +69,37 @@ DEBIAN = {COMPILER: "gcc-aarch64-linux-gnu", EMULATOR: "qemu-user"}
 
 def require() -> None:
     """Exit with a sentence that names the command to run, unless compiler and emulator are there."""
-    missing = [name for name in DEBIAN if not shutil.which(name)]
-    if missing:
-        install = "apt-get install " + " ".join(DEBIAN[name] for name in missing)
+    if missing := _missing():
         sudo = "" if os.geteuid() == 0 else "sudo "
-        sys.exit(f"aarch64: {' and '.join(missing)} not found; on Debian, run `{sudo}{install}`")
+        packages = " ".join(DEBIAN[name] for name in missing)
+        sys.exit(
+            f"aarch64: {' and '.join(missing)} not found; "
+            f"on Debian, run `{sudo}apt-get install {packages}`"
+        )
+
+
+def get_ready() -> None:
+    """Install and fetch what is missing; exit with the reason where that cannot be done here."""
+    if _missing() and os.geteuid() == 0 and shutil.which("apt-get"):
+        packages = [DEBIAN[name] for name in _missing()]
+        install = ["apt-get", "-q", "install", "-y", "--no-install-recommends", *packages]
+        for command in (["apt-get", "-q", "update"], install):
+            told = subprocess.run(command, capture_output=True, text=True, check=False)
+            if told.returncode:
+                sys.exit(f"aarch64: `{' '.join(command)}` failed: {_last_line(told.stderr)}")
+    require()
+    try:
+        fetch()
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"aarch64: a Python for Arm could not be fetched: {error}")
+
+
+def _missing() -> list[str]:
+    return [name for name in DEBIAN if not shutil.which(name)]
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["it said nothing"])[-1]
 
 
 @contextmanager
@@ -138,7 +174,6 @@ def python_command() -> list[str]:
 def build() -> Path:
     """Compile and link the library for Arm; return it."""
     fetch()
-    os.environ["CC"] = _compiler()
     os.environ["TAEDA_SANITIZE"] = ""
     folder = BUILD / "native"
     include = SYSROOT / "usr" / "include"
@@ -147,12 +182,22 @@ def build() -> Path:
     units = hatch_build.units(generated, folder / "generated", ISAS, headers)
     flags = hatch_build.CFLAGS
     out = folder / "lib" / hatch_build.LIBRARY
-    return cc.build(units, out, folder, flags, hatch_build.LDFLAGS, progress=_tell)
+    with cross_compiling():
+        return cc.build(units, out, folder, flags, hatch_build.LDFLAGS, progress=_tell)
 
 
-def _compiler() -> str:
-    given = os.environ.get("CC", "").split()
-    return f"ccache {COMPILER}" if given[:1] == ["ccache"] else COMPILER
+@contextmanager
+def cross_compiling() -> Iterator[None]:
+    """Name the cross compiler in CC, behind ccache where that was there; afterwards CC is as before."""
+    given = os.environ.get("CC")
+    cached = (given or "").split()[:1] == ["ccache"]
+    os.environ["CC"] = f"ccache {COMPILER}" if cached else COMPILER
+    try:
+        yield
+    finally:
+        del os.environ["CC"]
+        if given is not None:
+            os.environ["CC"] = given
 
 
 def _tell(line: str) -> None:
@@ -166,14 +211,9 @@ def test_c(isas: Sequence[str]) -> int:
     """Run the tests in C under the emulator; compare the bits of every loop with x86's `isas`.
     Return how many failed.
     """
-    given = os.environ.get("CC")
     here = c_tests.program("none", files=(), loops=True)
-    os.environ["CC"] = _compiler()
-    there = c_tests.program("none", isas=ISAS, folder=BUILD / "native", link=("-static",))
-    if given is None:
-        del os.environ["CC"]
-    else:
-        os.environ["CC"] = given
+    with cross_compiling():
+        there = c_tests.program("none", isas=ISAS, folder=BUILD / "native", link=("-static",))
     files = sorted({file for file, _ in c_tests.discover()})
     failed = c_tests.run(emulated([str(there)]), files, {"HARNESS_EMULATED": "1"})
     ours = digests(emulated([str(there)]), {})
@@ -261,13 +301,18 @@ def _borrow(view: Path) -> None:
 def main() -> int:
     """Do what is asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    parser.add_argument("what", nargs="?", choices=("build", "c", "ops", "all"), default="all")
+    parser.add_argument(
+        "what", nargs="?", choices=("ready", "build", "c", "ops", "all"), default="all"
+    )
     parser.add_argument(
         "--short", action="store_true", help="what fits into a check of every change"
     )
     parser.add_argument("--minutes", type=float, help="for the tests of operations")
     parser.add_argument("--tests", nargs="+", help="below packages/core/tests")
     options = parser.parse_args()
+    if options.what == "ready":
+        get_ready()
+        return 0
     require()
     minutes = options.minutes or (SHORT_MINUTES if options.short else MINUTES)
     tests = options.tests or (SHORT_OPS if options.short else OPS)

@@ -4,6 +4,7 @@ they give the processor's bits.
     cuda_rows.py                     every row's samples in float32 and int64; a table, and status 1 for a difference or a crash
     cuda_rows.py --rows 'exp|add'    rows that match
     cuda_rows.py --dtypes bfloat16 --verbose
+    cuda_rows.py --part 0/8          rows 0, 8, 16, ...
     cuda_rows.py --write             the table of docs/cuda.md anew
 
 A row that says NotImplementedError is counted, not failed. Nothing falls back on the processor here.
@@ -41,20 +42,23 @@ def main() -> None:
     parser.add_argument("--rows", default="")
     parser.add_argument("--dtypes", nargs="*", default=["float32", "int64"])
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--part", default="0/1", help="K/N: rows K, K + N, K + 2 N ...")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
-        inside(options.rows, options.dtypes)
+        inside(options.rows, options.dtypes, options.part)
         return
-    found = outcomes(options.rows, options.dtypes)
+    found = outcomes(options.rows, options.dtypes, options.part)
+    if options.part != "0/1":
+        print(f"part {options.part} of the rows: {len(found)} of them")
     wrong = report(found, options.verbose)
     if options.write:
         write(found)
     sys.exit(bool(wrong))
 
 
-def outcomes(rows: str, dtypes: list[str]) -> dict[str, dict[str, Any]]:
+def outcomes(rows: str, dtypes: list[str], part: str = "0/1") -> dict[str, dict[str, Any]]:
     """What each row did, from processes of their own: a crash is told with its row, and the rest goes on."""
     sys.path.insert(0, str(ROOT / "packages" / "core" / "tests" / "cuda"))
     import standin
@@ -72,6 +76,8 @@ def outcomes(rows: str, dtypes: list[str]) -> dict[str, dict[str, Any]]:
             rows,
             "--dtypes",
             *dtypes,
+            "--part",
+            part,
         ]
         env = standin.environment(
             CUDA_ROWS_DONE=json.dumps([*found, *skip]), TAEDA_CUDA_FALLBACK=""
@@ -93,7 +99,7 @@ def outcomes(rows: str, dtypes: list[str]) -> dict[str, dict[str, Any]]:
 # ---- in the process with the stand-in ----
 
 
-def inside(pattern: str, dtypes: list[str]) -> None:
+def inside(pattern: str, dtypes: list[str], part: str) -> None:
     import taeda
 
     sys.path.insert(0, str(ROOT / "tools" / "testing"))
@@ -101,7 +107,8 @@ def inside(pattern: str, dtypes: list[str]) -> None:
 
     warnings.simplefilter("ignore")
     done = set(json.loads(os.environ["CUDA_ROWS_DONE"]))
-    for name, row in ROWS.items():
+    place, parts = map(int, part.split("/"))
+    for name, row in list(ROWS.items())[place::parts]:
         if name in done or not re.search(pattern, name) or UNSET.fullmatch(name):
             continue
         print(name, flush=True)

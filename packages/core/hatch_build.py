@@ -275,14 +275,16 @@ def units(
     version = _version()
     return [
         *plain_units(folder, isas),
-        *(cc.Unit(path, python, version) for path in _sources(BOUND)),
+        *(cc.Unit(path, python, version, header="Python.h") for path in _sources(BOUND)),
         # What cffi writes calls memset, and Python.h of the limited API no longer brings its header.
         *(cc.Unit(path, (*python, "-include", "string.h"), version) for path in generated),
     ]
 
 
 def _with_python(headers: tuple[Path, ...] = ()) -> tuple[str, ...]:
-    return (*(f"-I{path}" for path in headers or (cc.python_include(),)), LIMITED_API)
+    """Flags of what touches Python. Its header comes before all, so a build can keep it as it was read."""
+    found = (f"-I{path}" for path in headers or (cc.python_include(),))
+    return (*found, LIMITED_API, "-DPY_SSIZE_T_CLEAN=", "-include", "Python.h")
 
 
 def _version() -> str:

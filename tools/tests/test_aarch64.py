@@ -4,8 +4,10 @@ The session needs a cross compiler and an emulator; this does not.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
 import sys
 
 import by_path
@@ -53,3 +55,52 @@ def test_a_part_says_how_long_it_took(capsys):
     assert re.fullmatch(
         r"aarch64: build took \d+ s, \d+ s of processors\n", capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize("given", [None, "gcc", "ccache gcc"])
+def test_what_is_built_for_this_machine_keeps_its_compiler(monkeypatch, given):
+    monkeypatch.delenv("CC", raising=False)
+    if given:
+        monkeypatch.setenv("CC", given)
+    with aarch64.cross_compiling():
+        wrapped = "ccache " if given == "ccache gcc" else ""
+        assert os.environ["CC"] == f"{wrapped}aarch64-linux-gnu-gcc"
+    assert os.environ.get("CC") == given
+
+
+def _apt_get(folder, monkeypatch, script: str) -> None:
+    """Nothing on PATH but an apt-get that is this script; and we are root."""
+    path = folder / "apt-get"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+
+def test_a_mirror_that_is_away_is_the_reason_in_words(tmp_path, monkeypatch):
+    _apt_get(tmp_path, monkeypatch, "echo 'E: Unable to fetch' >&2; exit 100")
+    with pytest.raises(SystemExit, match=r"`apt-get -q update` failed: E: Unable to fetch"):
+        aarch64.get_ready()
+
+
+def test_packages_that_still_lack_a_program_are_the_reason(tmp_path, monkeypatch):
+    _apt_get(tmp_path, monkeypatch, "exit 0")
+    with pytest.raises(SystemExit, match=r"not found; on Debian, run"):
+        aarch64.get_ready()
+
+
+def test_only_root_installs(tmp_path, monkeypatch):
+    _apt_get(tmp_path, monkeypatch, "echo was called >&2; exit 100")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(SystemExit, match=r"run `sudo apt-get install"):
+        aarch64.get_ready()
+
+
+def test_a_python_that_cannot_be_fetched_is_the_reason(monkeypatch):
+    def away() -> None:
+        raise subprocess.CalledProcessError(100, ["apt-get", "update"])
+
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setattr(aarch64, "fetch", away)
+    with pytest.raises(SystemExit, match=r"a Python for Arm could not be fetched: .*apt-get"):
+        aarch64.get_ready()

@@ -1,6 +1,5 @@
 /* files.c - what Python's os module lacks for files. */
-#define _GNU_SOURCE
-#include "object/py.h"
+#include "object/py.h" /* Python.h asks for the names of GNU */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

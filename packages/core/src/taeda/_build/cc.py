@@ -203,9 +203,9 @@ class Build:
     def _target(self, unit: Unit) -> Path:
         return self.folder / unit.object_name()
 
-    def _command(self, unit: Unit) -> list[str]:
+    def _command(self, unit: Unit, given: tuple[str, ...] = ()) -> list[str]:
         compiler = unit.compiler or (*self.command, *self.cflags)
-        return [*compiler, *unit.flags, "-c", str(unit.source)]
+        return [*compiler, *given, *unit.flags, "-c", str(unit.source)]
 
     def _key(self, unit: Unit) -> list[str]:
         return [version(unit.compiler[:1] or self.command), *self._command(unit)]
@@ -237,7 +237,8 @@ class Build:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _compile(self, unit: Unit, given: tuple[str, ...], steps: Iterator[int], due: int) -> None:
-        target, command = self._target(unit), [*self._command(unit), *given]
+        # A header that was read before must come first: after any other line GCC reads its text.
+        target, command = self._target(unit), self._command(unit, given)
         what = f"{unit.source.name} ({unit.tag})" if unit.tag else unit.source.name
         self.progress(f"compiling {next(steps)} of {due}: {what}")
         # Named by the process: the compiler that a killed build left running writes elsewhere.
