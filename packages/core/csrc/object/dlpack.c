@@ -7,6 +7,7 @@
  * struct's end; whoever takes the struct renames the capsule. Everything is checked before that, so
  * a refused capsule stays whole. */
 #include "object/dlpack.h"
+#include "cuda/device.h"
 #include "object/watch.h"
 #include "runtime/address.h"
 
@@ -51,10 +52,16 @@ static void end_capsule(PyObject *capsule)
         end_versioned(PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME));
 }
 
+static dl_device place_of(td_device device)
+{
+    return td_device_type(device) == TD_CUDA ? (dl_device){DL_CUDA, td_device_index(device)}
+                                             : (dl_device){DL_CPU, 0};
+}
+
 static dl_tensor described(const td_tensor *t)
 {
     return (dl_tensor){.data = td_data(t),
-                       .device = {DL_CPU, 0},
+                       .device = place_of((td_device)t->device),
                        .ndim = t->ndim,
                        .type = types[t->dtype],
                        .shape = t->sizes,
@@ -92,7 +99,7 @@ static PyObject *versioned_capsule(td_tensor *alias, uint64_t flags)
 
 static int may_leave(const td_tensor *t)
 {
-    if (t->device != TD_CPU)
+    if (t->device != TD_CPU && td_device_type((td_device)t->device) != TD_CUDA)
         PyErr_SetString(PyExc_BufferError, "a tensor of this device has no memory that could be "
                                            "exported: meta has none, others offer no exchange");
     else if (t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))
@@ -162,6 +169,7 @@ typedef struct Incoming {
     dl_managed *old; /* one of the two */
     dl_versioned *new;
     td_dtype dtype;
+    td_device device;
     /* elements; bytes from the first element to the end of the last */
     int64_t strides[TD_MAX_DIMS], extent;
 } Incoming;
@@ -216,14 +224,28 @@ static int opened(Incoming *in, PyObject *capsule)
     return 1;
 }
 
-static int on_cpu(const Incoming *in)
+int td_device_of_dlpack(dl_device place, td_device *out)
 {
-    if (in->tensor->device.type == DL_CPU) return 1;
-    return PyErr_Format(PyExc_BufferError,
-                        "from_dlpack: the memory is on DLPack device %d, and only the cpu (1) is "
-                        "reachable: copy it to the cpu first",
-                        in->tensor->device.type),
-           0;
+    *out = TD_CPU;
+    if (place.type == DL_CPU || place.type == DL_CUDA_HOST) return 1;
+    if (place.type != DL_CUDA)
+        return PyErr_Format(PyExc_BufferError,
+                            "from_dlpack: the memory is on DLPack device %d, and only the cpu (1) "
+                            "and cuda (2) are reachable: copy it to the cpu first",
+                            place.type),
+               0;
+    if (td_cuda_start() != TD_OK)
+        return PyErr_Format(PyExc_BufferError,
+                            "from_dlpack: the memory is on DLPack device %d, and %s", place.type,
+                            td_error_message()),
+               0;
+    int count = td_cuda_count();
+    if (place.id < 0 || place.id >= count)
+        return PyErr_Format(PyExc_BufferError,
+                            "from_dlpack: the memory is on CUDA device %d, and there are %d",
+                            place.id, count),
+               0;
+    return *out = td_device_of(TD_CUDA, place.id), 1;
 }
 
 int td_dtype_of_dlpack(dl_type wanted, int *out)
@@ -299,7 +321,8 @@ static int geometry(Incoming *in)
 static td_status on_memory(const Incoming *in, td_tensor **out)
 {
     td_storage *s;
-    TD_TRY(td_storage_new(&s, 0, TD_CPU));
+    TD_TRY(td_storage_new(&s, 0, TD_CPU)); /* of no bytes: the producer has them */
+    s->device = in->device;
     s->data = in->extent ? (char *)in->tensor->data + in->tensor->byte_offset : NULL;
     s->nbytes = in->extent;
     td_status status = td_tensor_on_storage(out, s, in->dtype, in->tensor->ndim, in->tensor->shape,
@@ -323,7 +346,9 @@ td_tensor *td_tensor_of_dlpack(dl_versioned *given)
     in.tensor = &given->tensor;
     if (given->flags & DL_READ_ONLY)
         return refused("from_dlpack: the memory may not be written: copy the array first"), NULL;
-    if (!on_cpu(&in) || !known_type(&in) || !geometry(&in)) return NULL;
+    if (!td_device_of_dlpack(given->tensor.device, &in.device) || !known_type(&in) ||
+        !geometry(&in))
+        return NULL;
     td_status status = on_memory(&in, &t);
     return status ? td_raise(status), NULL : t;
 }
@@ -333,7 +358,9 @@ static PyObject *from_dlpack(PyObject *m, PyObject *capsule)
 {
     Incoming in = {0};
     td_tensor *t;
-    if (!opened(&in, capsule) || !on_cpu(&in) || !known_type(&in) || !geometry(&in)) return NULL;
+    if (!opened(&in, capsule) || !td_device_of_dlpack(in.tensor->device, &in.device) ||
+        !known_type(&in) || !geometry(&in))
+        return NULL;
     TD_PY(on_memory(&in, &t));
     PyCapsule_SetName(capsule, in.new ? DL_USED_VERSIONED_NAME : DL_USED_NAME);
     int read_only = in.new && in.new->flags & DL_READ_ONLY;

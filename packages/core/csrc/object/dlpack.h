@@ -4,6 +4,7 @@
 #define TD_DLPACK_H
 #include <stddef.h>
 #include <stdint.h>
+#include "runtime/tensor.h"
 
 #define DL_MAJOR 1
 #define DL_MINOR 0
@@ -12,7 +13,7 @@
 #define DL_VERSIONED_NAME "dltensor_versioned"
 #define DL_USED_VERSIONED_NAME "used_dltensor_versioned"
 
-enum { DL_CPU = 1 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3 };
 enum {
     DL_INT = 0,
     DL_UINT = 1,
@@ -82,6 +83,8 @@ struct td_tensor;
 int td_dlpack_describe(const struct td_tensor *t, dl_tensor *out);
 /* Whether a dtype here has DLPack's type; then it is in `out`. */
 int td_dtype_of_dlpack(dl_type type, int *out);
+/* 1, or 0 with an exception: what is neither the cpu nor one of the CUDA devices */
+int td_device_of_dlpack(dl_device place, td_device *out);
 /* A struct on the memory of a tensor, for whoever calls its deleter; NULL and a BufferError where
  * that cannot be. */
 dl_versioned *td_dlpack_of(const struct td_tensor *t);

@@ -2,6 +2,7 @@
  * Tensor.__dlpack_c_exchange_api__ and call with objects, without a call of Python's between.
  * A gradient is not carried along, and not asked for: kernels read parameters. */
 #include "object/dlpack.h"
+#include "cuda/device.h"
 #include "object/watch.h"
 #include "runtime/address.h"
 
@@ -45,14 +46,10 @@ static int to_object(dl_versioned *given, void **out)
 
 static int current_stream(int32_t device_type, int32_t device_id, void **out)
 {
-    if (device_type != DL_CPU) {
-        PyErr_Format(PyExc_BufferError,
-                     "DLPack exchange: only the cpu (1) takes part, and device type %d was asked "
-                     "for its stream",
-                     device_type);
-        return -1;
-    }
-    *out = NULL; /* work of the cpu is done when its call returns */
+    td_device device;
+    if (!td_device_of_dlpack((dl_device){device_type, device_id}, &device)) return -1;
+    /* work of the cpu is done when its call returns */
+    *out = device == TD_CPU ? NULL : td_cuda_stream(td_device_index(device));
     return 0;
 }
 
@@ -60,12 +57,8 @@ static dl_versioned *allocated(const dl_tensor *like)
 {
     td_tensor *t;
     int dtype;
-    if (like->device.type != DL_CPU)
-        return PyErr_Format(PyExc_BufferError,
-                            "DLPack exchange: memory is allocated on the cpu (1), and device type "
-                            "%d was asked for",
-                            like->device.type),
-               NULL;
+    td_device device;
+    if (!td_device_of_dlpack(like->device, &device)) return NULL;
     if (!td_dtype_of_dlpack(like->type, &dtype))
         return PyErr_Format(
                    PyExc_BufferError,
@@ -78,7 +71,7 @@ static dl_versioned *allocated(const dl_tensor *like)
                             "are possible",
                             like->ndim, TD_MAX_DIMS),
                NULL;
-    td_status status = td_tensor_empty(&t, (td_dtype)dtype, TD_CPU, like->ndim, like->shape);
+    td_status status = td_tensor_empty(&t, (td_dtype)dtype, device, like->ndim, like->shape);
     if (status) return td_raise(status), NULL;
     dl_versioned *made = td_dlpack_of(t);
     td_tensor_free(t);

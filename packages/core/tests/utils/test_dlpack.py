@@ -272,7 +272,7 @@ def test_capsules_without_strides_or_deleter():
 
 LIES = {
     "version": ({"kind": Versioned, "major": 2}, BufferError, r"DLPack 2\.0"),
-    "device": ({"device_type": 2}, BufferError, "DLPack device 2"),
+    "device": ({"device_type": 8}, BufferError, "DLPack device 8"),
     "type": ({"code": 3}, BufferError, "type code 3"),
     "bits": ({"bits": 4}, BufferError, "4 bits"),
     "lanes": ({"lanes": 4}, BufferError, "4 lanes"),

@@ -155,7 +155,7 @@ def test_refusals(call):
 
 def test_a_refused_struct_stays_the_callers():
     given = exported(taeda.ones(2))
-    Managed.from_address(given).tensor.device[0] = 2
+    Managed.from_address(given).tensor.device[0] = 8
     with pytest.raises(BufferError, match="only the cpu"):
         to_object(given, ctypes.byref(ctypes.py_object()))
     Managed.from_address(given).deleter(given)
@@ -171,7 +171,7 @@ def test_new_tensors_are_allocated_without_the_interpreter_lock():
 @pytest.mark.parametrize(
     ("wanted", "kind", "text"),
     [
-        ({"device": 2}, "BufferError", "on the cpu"),
+        ({"device": 8}, "BufferError", "only the cpu"),
         ({"code": 77}, "BufferError", "type code 77"),
         ({"ndim": 1000}, "BufferError", "1000 dimensions"),
         ({"ndim": -1}, "BufferError", "-1 dimensions"),
@@ -191,5 +191,5 @@ def test_impossible_sizes_are_told(size):
 def test_the_cpu_has_no_stream_and_other_devices_are_not_here():
     out = ctypes.c_void_p(1)
     assert current_stream(1, 0, ctypes.byref(out)) == 0 and out.value is None
-    with pytest.raises(BufferError, match="device type 2"):
-        current_stream(2, 0, ctypes.byref(out))
+    with pytest.raises(BufferError, match="DLPack device 8"):
+        current_stream(8, 0, ctypes.byref(out))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._native import core as _core
-from ._method import Tensor, method
+from ._method import Tensor, method, set_property
 
 
 @method
@@ -104,12 +104,52 @@ def __dlpack__(
 
 @method
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
-    """Where the memory lies, in DLPack's numbers: (1, 0), the cpu.
+    """Where the memory lies, in DLPack's numbers: (1, 0), the cpu, or (2, ordinal), a CUDA device.
     ValueError for a meta tensor, which has none.
     """
     from ..utils.dlpack import device_of
 
     return device_of(self)
+
+
+_LETTERS = {
+    "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4",
+    "uint32": "<u4", "int64": "<i8", "uint64": "<u8", "float16": "<f2", "float32": "<f4",
+    "float64": "<f8", "complex64": "<c8", "complex128": "<c16",
+}  # fmt: skip
+
+
+def _cuda_array_interface(self: Tensor) -> dict[str, Any]:
+    if self.device.type != "cuda":
+        raise AttributeError(
+            f"__cuda_array_interface__ is of tensors on a CUDA device, and this one is on {self.device}: "
+            "move it there first"
+        )
+    name = str(self.dtype).rpartition(".")[2]
+    if name not in _LETTERS:
+        raise AttributeError(
+            f"__cuda_array_interface__ has no letters for {self.dtype}: use DLPack"
+        )
+    if self.requires_grad:
+        raise RuntimeError("a tensor that requires gradients is not shared: use detach()")
+    plain = self.resolve_conj().resolve_neg()
+    size = plain.element_size()
+    dense = plain.is_contiguous()
+    return {
+        "typestr": _LETTERS[name],
+        "shape": tuple(plain.shape),
+        "strides": None if dense else tuple(step * size for step in plain.stride()),
+        "data": (plain.data_ptr() if plain.numel() else 0, False),
+        "stream": _core.cuda_stream_get(plain.device.index) or 1,
+        "version": 3,
+    }
+
+
+set_property(
+    "__cuda_array_interface__",
+    _cuda_array_interface,
+    "The memory of a tensor on a CUDA device, as CuPy and Numba read it. AttributeError for other tensors.",
+)
 
 
 #: a capsule on DLPack's table of C functions; consumers look it up on the type

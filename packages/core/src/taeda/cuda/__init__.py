@@ -19,11 +19,13 @@ from ._devices import (
     get_device_capability,
     get_device_name,
     get_device_properties,
+    get_gencode_flags,
     get_sync_debug_mode,
     init,
     is_available,
     is_bf16_supported,
     is_initialized,
+    is_tf32_supported,
     set_device,
     set_sync_debug_mode,
     synchronize,
@@ -38,6 +40,15 @@ from ._random import (
     seed_all,
     set_rng_state,
     set_rng_state_all,
+)
+from ._sensors import (
+    clock_rate,
+    device_memory_used,
+    list_gpu_processes,
+    memory_usage,
+    power_draw,
+    temperature,
+    utilization,
 )
 from ._streams import (
     Event,
@@ -82,24 +93,26 @@ from .memory import (
 )
 
 __path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
-__getattr__, __dir__ = lazy_attributes(__name__, {})
+__getattr__, __dir__ = lazy_attributes(__name__, {"comm": "cuda.comm:", "nvtx": "cuda.nvtx:"})
 
 OutOfMemoryError = _core.OutOfMemoryError
 __all__ = [
     "CUDAPluggableAllocator", "Event", "ExternalStream", "MemPool", "OutOfMemoryError",
     "Stream", "StreamContext", "caching_allocator_alloc", "caching_allocator_delete",
     "caching_allocator_enable", "can_device_access_peer", "change_current_allocator",
-    "current_device", "current_stream", "default_stream", "device", "device_count", "device_of",
-    "empty_cache", "get_allocator_backend", "get_arch_list", "get_device_capability",
-    "get_device_name", "get_device_properties", "get_per_process_memory_fraction",
-    "get_rng_state", "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode",
-    "host_memory_stats", "init", "initial_seed", "is_available", "is_bf16_supported",
-    "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
-    "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated",
-    "memory_cached", "memory_reserved", "memory_snapshot", "memory_stats", "memory_summary",
-    "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats",
-    "reset_max_memory_allocated", "reset_max_memory_cached", "reset_peak_host_memory_stats",
-    "reset_peak_memory_stats", "seed", "seed_all", "set_device",
+    "clock_rate", "current_device", "current_stream", "default_stream", "device",
+    "device_count", "device_memory_used", "device_of", "empty_cache", "get_allocator_backend",
+    "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
+    "get_gencode_flags", "get_per_process_memory_fraction", "get_rng_state",
+    "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode", "host_memory_stats",
+    "init", "initial_seed", "is_available", "is_bf16_supported", "is_initialized",
+    "is_tf32_supported", "list_gpu_processes", "manual_seed", "manual_seed_all",
+    "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info",
+    "memory_allocated", "memory_cached", "memory_reserved", "memory_snapshot", "memory_stats",
+    "memory_summary", "memory_usage", "power_draw", "reset_accumulated_host_memory_stats",
+    "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached",
+    "reset_peak_host_memory_stats", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
     "set_per_process_memory_fraction", "set_rng_state", "set_rng_state_all", "set_stream",
-    "set_sync_debug_mode", "stream", "synchronize", "use_mem_pool",
+    "set_sync_debug_mode", "stream", "synchronize", "temperature", "use_mem_pool",
+    "utilization",
 ]  # fmt: skip

@@ -9,11 +9,26 @@ from uuid import UUID
 from taeda._native import core as _core
 
 __all__ = [
-    "can_device_access_peer", "current_device", "device", "device_count", "device_of",
-    "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "get_sync_debug_mode", "init", "is_available", "is_bf16_supported",
-    "is_initialized", "ordinal_of", "set_device",
-    "set_sync_debug_mode",    "synchronize",
+    "can_device_access_peer",
+    "current_device",
+    "device",
+    "device_count",
+    "device_of",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_gencode_flags",
+    "get_sync_debug_mode",
+    "init",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "is_tf32_supported",
+    "ordinal_of",
+    "set_device",
+    "set_sync_debug_mode",
+    "synchronize",
 ]  # fmt: skip
 
 _ARCHES = (
@@ -211,3 +226,16 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     Kernels convert to float32 where it does not. False without a device.
     """
     return is_available() and (including_emulation or get_device_capability()[0] >= 8)
+
+
+def is_tf32_supported() -> bool:
+    """Has the current device units for TensorFloat-32? False without a device. Products do not use
+    them yet.
+    """
+    return is_available() and get_device_capability()[0] >= 8
+
+
+def get_gencode_flags() -> str:
+    """The architectures of `get_arch_list` as options of nvcc; empty without a device."""
+    archs = (name.removeprefix("sm_") for name in get_arch_list())
+    return " ".join(f"-gencode compute=compute_{arch},code=sm_{arch}" for arch in archs)

@@ -1,7 +1,7 @@
 """Memory shared with other array libraries through DLPack, version 1 and the form before it.
 
-`from_dlpack` and `Tensor.__dlpack__` are the two ends of the array API standard's exchange; only
-the cpu takes part.
+`from_dlpack` and `Tensor.__dlpack__` are the two ends of the array API standard's exchange; the cpu
+and CUDA devices take part. Whoever gives memory of a device lets the other's stream wait.
 """
 
 from __future__ import annotations
@@ -87,26 +87,41 @@ def from_dlpack(
 def _from_object(producer: Any, device: Device | None, copy: bool | None) -> Tensor:
     target = None if device is None else _core.device(device)
     here: Place = producer.__dlpack_device__()
-    moves = target is not None and target.type != "cpu"
+    moves = target is not None and _place(target) != tuple(here)
     if moves and copy is False:
         raise ValueError(
             f"cannot move memory from DLPack device {tuple(here)} to {target} without copying: use copy=None"
         )
     asked: dict[str, Any] = {"max_version": (1, 0)}
-    if target is not None and not moves:
-        asked["dl_device"] = _CPU
+    if here[0] == DLDeviceType.kDLCUDA:
+        asked["stream"] = _stream(here[1])
+    if target is not None and target.type == "cpu":
+        asked["dl_device"] = _CPU  # the producer may be able to copy
+        moves = False
     if copy is not None and not moves:
         asked["copy"] = copy
     capsule, answered = _ask(producer, asked)
     made = _from_capsule(capsule, above=4)
-    if moves:
+    if moves or (target is not None and made.device.type != target.type):
         return made.to(target)
     return made.clone() if copy and "copy" not in answered else made
 
 
+def _place(device: Any) -> Place:
+    if device.type == "cuda":
+        return DLDeviceType.kDLCUDA, device.index
+    return _CPU if device.type == "cpu" else (DLDeviceType.kDLExtDev, 0)
+
+
+def _stream(ordinal: int) -> int:
+    """This thread's stream of a device, in DLPack's numbers: 1 is the default stream."""
+    _core.device("cuda", ordinal)  # opens it
+    return _core.cuda_stream_get(ordinal) or 1
+
+
 def _ask(producer: Any, asked: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """A capsule, and what of `asked` the producer understood: older ones know fewer words."""
-    for word in ("max_version", "copy", "dl_device"):
+    for word in ("max_version", "copy", "dl_device", "stream"):
         try:
             return producer.__dlpack__(**asked), asked
         except TypeError:
@@ -143,23 +158,51 @@ def export(
     if has_torch_function_unary(tensor):
         words = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return handle_torch_function(Tensor.__dlpack__, (tensor,), tensor, **words)
-    _check(tensor, stream, dl_device)
-    source = tensor.clone() if copy else tensor
+    _check(tensor, stream)
+    source = _at(tensor, dl_device, copy)
+    if tensor.device.type == "cuda" and source.device == tensor.device:
+        _follow(tensor.device.index or 0, stream)
     return _core.to_dlpack(source, max_version is not None and max_version[0] >= 1, bool(copy))
 
 
-def _check(tensor: Tensor, stream: int | None, dl_device: Place | None) -> None:
+def _at(tensor: Tensor, dl_device: Place | None, copy: bool | None) -> Tensor:
+    """The tensor, or a copy where one was asked for, or is needed for the device."""
+    here = _place(tensor.device)
+    if dl_device is None or tuple(dl_device) == here:
+        return tensor.clone() if copy else tensor
+    if tuple(dl_device) == _CPU and copy is not False:
+        return tensor.cpu()
+    raise BufferError(
+        f"a tensor of {tensor.device} cannot be exported to DLPack device {tuple(dl_device)}: "
+        f"{tuple(map(int, here))} is there{'' if here == _CPU else ', and a copy on the cpu, (1, 0)'}"
+    )
+
+
+def _follow(ordinal: int, stream: int | None) -> None:
+    """The consumer's stream (None and 1: the default one) waits for what ours has now. -1: the
+    consumer orders the streams itself.
+    """
+    theirs = 0 if stream in (None, 1) else stream
+    ours = _core.cuda_stream_get(ordinal)
+    if theirs == -1 or theirs == ours:
+        return
+    from taeda.cuda import ExternalStream, current_stream
+
+    ExternalStream(theirs or 0, ordinal).wait_stream(current_stream(ordinal))
+
+
+def _check(tensor: Tensor, stream: int | None) -> None:
     if tensor.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if stream is not None and type(stream) is not int:
         raise TypeError(f"stream must be an int or None, got {type(stream).__name__}")
-    if stream not in (None, -1):
+    if tensor.device.type == "cuda":
+        if stream is not None and (stream == 0 or stream < -1):
+            raise AssertionError(
+                f"stream is -1, 1 (the default), 2 (each thread's), or an address, got {stream}"
+            )
+    elif stream not in (None, -1):
         raise AssertionError(f"stream should be None on cpu, got {stream}: the cpu has no streams")
-    if dl_device is not None and tuple(dl_device) != _CPU:
-        raise BufferError(
-            f"a cpu tensor cannot be exported to DLPack device {tuple(dl_device)}: only "
-            f"{tuple(map(int, _CPU))}, the cpu, is there"
-        )
 
 
 def device_of(tensor: Tensor) -> Place:
@@ -167,6 +210,6 @@ def device_of(tensor: Tensor) -> Place:
     if has_torch_function_unary(tensor):
         place: Place = handle_torch_function(Tensor.__dlpack_device__, (tensor,), tensor)
         return place
-    if tensor.device.type != "cpu":
+    if tensor.device.type not in ("cpu", "cuda"):
         raise ValueError(f"Unknown device type {tensor.device.type} for DLPack")
-    return _CPU
+    return _place(tensor.device)

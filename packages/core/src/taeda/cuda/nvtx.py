@@ -1,0 +1,73 @@
+"""Names for parts of a program, which NVIDIA's profilers show: `range_push`, `range_pop`, `mark`.
+
+They are calls of NVTX (libnvToolsExt.so.1, of the wheel nvidia-nvtx-cu12 or the toolkit;
+`TAEDA_LIBNVTX` names another library). Without it they raise RuntimeError, which says so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
+
+_NAME = "libnvToolsExt.so.1"
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    named = os.environ.get("TAEDA_LIBNVTX")
+    folders = (Path(entry) / "nvidia" / "nvtx" / "lib" / _NAME for entry in sys.path if entry)
+    for path in [named] if named else [*map(str, folders), _NAME]:
+        try:
+            library = ctypes.CDLL(path)
+        except OSError:
+            continue
+        library.nvtxRangeStartA.restype = ctypes.c_uint64
+        library.nvtxRangeEnd.argtypes = [ctypes.c_uint64]
+        return library
+    raise RuntimeError(
+        f"NVTX functions not installed: {named or _NAME} was not found; "
+        "install it with `pip install nvidia-nvtx-cu12`"
+    )
+
+
+def range_push(msg: str) -> int:
+    """Begin a range within the last one of this thread; its depth, from 0 on."""
+    return int(_library().nvtxRangePushA(str(msg).encode()))
+
+
+def range_pop() -> int:
+    """End the last range of this thread; its depth."""
+    return int(_library().nvtxRangePop())
+
+
+def range_start(msg: str) -> int:
+    """Begin a range that any thread may end with `range_end`; its number."""
+    return int(_library().nvtxRangeStartA(str(msg).encode()))
+
+
+def range_end(range_id: int) -> None:
+    """End the range that `range_start` began."""
+    _library().nvtxRangeEnd(range_id)
+
+
+def mark(msg: str) -> None:
+    """Something happened now."""
+    _library().nvtxMarkA(str(msg).encode())
+
+
+@contextmanager
+def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
+    """`with nvtx.range("step {}", 3):` a range, named by `msg.format(3)`. It decorates functions, too."""
+    range_push(msg.format(*args, **kwargs))
+    try:
+        yield
+    finally:
+        range_pop()
