@@ -199,6 +199,24 @@ static int asked_bool(PyObject *o)
     return yes;
 }
 
+static Py_ssize_t asked_length(PyObject *o)
+{
+    PyObject *made = td_ask(o, "__len__", NULL);
+    Py_ssize_t length = made ? PyNumber_AsSsize_t(made, PyExc_OverflowError) : -1;
+    Py_XDECREF(made);
+    if (length >= 0 || PyErr_Occurred()) return length;
+    PyErr_SetString(PyExc_ValueError, "__len__() should return >= 0");
+    return -1;
+}
+
+static Py_ssize_t slot_length(PyObject *o)
+{
+    if (td_is_asked(o)) return asked_length(o);
+    if (TD_T(o)->ndim) return (Py_ssize_t)TD_T(o)->sizes[0];
+    PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
+    return -1;
+}
+
 static int slot_bool(PyObject *o)
 {
     if (td_is_asked(o)) return asked_bool(o);
@@ -249,4 +267,6 @@ PyType_Slot td_number_slots[] = {{Py_nb_add, slot_add},
                                  {Py_nb_int, slot_int},
                                  {Py_nb_index, slot_index},
                                  {Py_nb_bool, slot_bool},
+                                 {Py_sq_length, slot_length},
+                                 {Py_mp_length, slot_length},
                                  {0}};

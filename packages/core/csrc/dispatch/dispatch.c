@@ -325,13 +325,16 @@ static void look_at_out(td_frame *f) /* its types have a say as well */
 PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *args,
                         Py_ssize_t nargs, PyObject *kwnames)
 {
+    /* modes come before the parser: they may know what to do with arguments that it does not */
+    if (td_here.layers & ~td_here.excluded & TD_LAYER_FUNCTION_MODE)
+        return call_override(fn, self, args, nargs, kwnames);
     td_frame f;
     td_frame_open(&f);
     f.inplace = fn->is_inplace;
     if (td_parse(&f, fn, self, args, nargs, kwnames) < 0) return NULL;
     if (f.out) look_at_out(&f);
-    int mode = td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM);
-    int overridden = mode || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));
+    int transform = td_here.layers & ~td_here.excluded & TD_LAYER_TRANSFORM;
+    int overridden = transform || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));
     PyObject *made = overridden      ? call_override(fn, self, args, nargs, kwnames)
                      : autocasts(&f) ? call_autocast(f.schema, fn, self, args, nargs, kwnames)
                                      : td_run(&f);

@@ -115,13 +115,6 @@ PyObject *td_refuse_memory(PyObject *o, const char *what)
         what, Py_TYPE(o));
 }
 
-static Py_ssize_t tensor_length(PyObject *o)
-{
-    if (TD_T(o)->ndim) return (Py_ssize_t)TD_T(o)->sizes[0];
-    PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
-    return -1;
-}
-
 static Py_hash_t tensor_hash(PyObject *o) { return (Py_hash_t)((uintptr_t)o >> 4); }
 
 static PyMemberDef members[] = {
@@ -135,8 +128,6 @@ PyType_Slot td_object_slots[] = {{Py_tp_dealloc, tensor_dealloc},
                                  {Py_tp_clear, tensor_clear},
                                  {Py_tp_members, members},
                                  {Py_tp_hash, tensor_hash},
-                                 {Py_sq_length, tensor_length},
-                                 {Py_mp_length, tensor_length},
                                  {Py_bf_getbuffer, td_get_buffer},
                                  {Py_bf_releasebuffer, td_release_buffer},
                                  {0}};

@@ -142,8 +142,6 @@ def test_the_trace_of_this_thread():
 def test_what_has_no_graph():
     with pytest.raises(RuntimeError, match="no graph of this call: a value is read"):
         make_fx(lambda x: x * x.sum().item())(taeda.ones(2))
-    with pytest.raises(NotImplementedError, match="'symbolic' needs"):
-        make_fx(taeda.sin, tracing_mode="symbolic")
     with pytest.raises(ValueError, match="tracing_mode is 'real'"):
         make_fx(taeda.sin, tracing_mode="dreamt")
     own = taeda.Generator()

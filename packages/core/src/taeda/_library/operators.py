@@ -12,7 +12,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 from taeda._table._schema import Argument, Schema
 
-from . import table
+from . import sizes, table
 from .schema import FunctionSchema, default_object
 
 __all__ = [
@@ -194,6 +194,8 @@ class Namespace:
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
         found = None if name.startswith("__") else self._find(name)
+        if found is None and self._name == "aten":
+            found = sizes.find(name)
         if found is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
         self.__dict__[name] = found

@@ -27,6 +27,9 @@ def sym_int(a: Any) -> int:
     >>> sym_int(-2.5)
     -2
     """
+    if hasattr(a, "__sym_int__"):  # a size under a trace
+        made: int = a.__sym_int__()
+        return made
     return math.trunc(a) if isinstance(a, float) else int(a)
 
 
@@ -37,7 +40,7 @@ def sym_float(a: Any) -> float:
 
 def sym_not(a: Any) -> bool:
     """`not a`."""
-    return not a
+    return a.__sym_not__() if hasattr(a, "__sym_not__") else not a  # a question under a trace
 
 
 def _number(value: Any) -> Any:
@@ -52,12 +55,18 @@ def sym_max(a: Any, b: Any) -> Any:
     >>> sym_max(3, 2.0)
     3.0
     """
+    for one, other in ((a, b), (b, a)):
+        if hasattr(one, "__sym_max__"):
+            return one.__sym_max__(other)
     chosen = max(_number(a), _number(b))
     return float(chosen) if isinstance(a, float) or isinstance(b, float) else chosen
 
 
 def sym_min(a: Any, b: Any) -> Any:
     """The smaller of two numbers; a float if one of them is."""
+    for one, other in ((a, b), (b, a)):
+        if hasattr(one, "__sym_min__"):
+            return one.__sym_min__(other)
     chosen = min(_number(a), _number(b))
     return float(chosen) if isinstance(a, float) or isinstance(b, float) else chosen
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from taeda.compiler._capture import Capture, captured, parameters_of
+from taeda.compiler._capture import Call, Capture, captured, parameters_of
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
+
+from ._fakes import FakeCapture, NoValue, fakes_of
 
 __all__ = ["get_proxy_mode", "make_fx"]
 
@@ -35,10 +37,18 @@ def make_fx(
     stay in the graph as they were. In place of an operator of `decomposition_table`, its function
     is traced. The call really happens, with all that it does.
 
-    RuntimeError if `f` reads the value of a tensor, which a graph could not compute again, or runs
-    an operator that was defined at run time. NotImplementedError for the tracing modes "fake" and
-    "symbolic": tensors without values, and sizes without numbers, do not exist here. ValueError for
-    another mode.
+    With `tracing_mode="fake"` no kernel runs: `f` gets tensors without values in place of its
+    arguments, and shapes follow from shapes. The generator, and tensors that `f` writes, stay as
+    they were; Python's own effects happen. Memory is reserved for results, but not touched.
+
+    With "symbolic" the sizes of tensors, other than 0 and 1, are symbols, equal ones the same: the
+    graph reads them by `sym_size` nodes and runs for others. `f` is called several times, on fakes
+    of other sizes too. What it asks about sizes is a guard in `shape_env` of the module; where the
+    operators differ at other sizes, or a number has no formula, a size is guarded to be what it is.
+
+    RuntimeError if `f` reads the value of a tensor, which a graph could not compute again
+    (`GuardOnDataDependentSymNode` in "symbolic"), or runs an operator that was defined at run time.
+    ValueError for another mode.
 
     >>> import taeda
     >>> print(make_fx(lambda x, y: (x + y).relu())(taeda.ones(2), taeda.ones(2)).code.strip())
@@ -46,21 +56,21 @@ def make_fx(
         add = taeda.ops.aten.add.Tensor(x, y);  x = y = None
         relu = taeda.ops.aten.relu.default(add);  add = None
         return relu
+    >>> flat = make_fx(lambda x: x.view(x.shape[0] * x.shape[1]), tracing_mode="symbolic")
+    >>> flat(taeda.ones(3, 4))(taeda.ones(5, 2)).shape
+    taeda.Size([10])
     """
-    if tracing_mode in ("fake", "symbolic"):
-        raise NotImplementedError(
-            f"make_fx: tracing_mode={tracing_mode!r} needs tensors without values; 'real' traces "
-            "the call on its arguments"
+    if tracing_mode not in _MODES:
+        raise ValueError(
+            f"make_fx: tracing_mode is 'real', 'fake' or 'symbolic', got {tracing_mode!r}"
         )
-    if tracing_mode != "real":
-        raise ValueError(f"make_fx: tracing_mode is 'real', got {tracing_mode!r}")
     table = dict(decomposition_table or {})
 
     def traced(*args: Any) -> GraphModule:
-        made = _trace(f, args, parameters_of(f, len(args)))
+        made = _MODES[tracing_mode](f, args, parameters_of(f, len(args)))
         while any(n.op == "call_function" and n.target in table for n in made.graph.nodes):
             names = [str(n.target) for n in made.graph.find_nodes(op="placeholder")]
-            made = _trace(_Decomposed(made, table).run, args, names)
+            made = _MODES[tracing_mode](_Decomposed(made, table).run, args, names)
         return made
 
     return traced
@@ -83,6 +93,12 @@ class _Decomposed(Interpreter):
 
 
 @contextmanager
+def _around(trace: Capture, mode: AbstractContextManager[Any] | None) -> Iterator[None]:
+    with _as_trace(trace), mode or nullcontext():
+        yield
+
+
+@contextmanager
 def _as_trace(trace: Capture) -> Iterator[None]:
     """`trace` is what `get_proxy_mode` gives."""
     before = get_proxy_mode()
@@ -94,8 +110,41 @@ def _as_trace(trace: Capture) -> Iterator[None]:
 
 
 def _trace(f: Callable[..., Any], args: tuple[Any, ...], names: list[str]) -> GraphModule:
-    trace = Capture()
-    made = captured(trace, f, args, names, around=_as_trace(trace))
+    return _module(_call(Capture(), f, args, names))
+
+
+def _trace_fakes(f: Callable[..., Any], args: tuple[Any, ...], names: list[str]) -> GraphModule:
+    return _module(_call(FakeCapture(), f, fakes_of(args), names))
+
+
+def _call(
+    trace: Capture, f: Callable[..., Any], args: tuple[Any, ...], names: list[str],
+    mode: AbstractContextManager[Any] | None = None,
+) -> Call:  # fmt: skip
+    try:
+        made: Call | str = captured(trace, f, args, names, around=_around(trace, mode))
+    except NoValue as why:
+        made = str(why)
+    finally:
+        if isinstance(trace, FakeCapture):
+            trace.put_back()
     if isinstance(made, str):
         raise RuntimeError(f"make_fx: there is no graph of this call: {made}")
+    return made
+
+
+def _module(made: Call) -> GraphModule:
     return GraphModule(made.constants, made.graph)
+
+
+def _trace_symbols(f: Callable[..., Any], args: tuple[Any, ...], names: list[str]) -> GraphModule:
+    from ._symbolic_trace import traced_for_any_size
+
+    return traced_for_any_size(_call, f, args, names)
+
+
+_MODES: dict[str, Callable[..., GraphModule]] = {
+    "real": _trace,
+    "fake": _trace_fakes,
+    "symbolic": _trace_symbols,
+}

@@ -1,0 +1,435 @@
+"""One graph for many sizes: the program is traced at several, and every number that moved is explained.
+
+At the sizes of the call, with symbols in place of them, it tells its guards. Then each symbol is
+moved alone, and all together. A symbol stays one if the same operators ran, the same guards were
+asked and every number that moved is an expression in symbols; else the trace holds for its number
+only, and a guard says so. The last point is not fitted: it only checks.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.compiler._capture import Call, tensors_of
+from taeda.fx.graph import Graph
+from taeda.fx.graph_module import GraphModule
+from taeda.fx.node import Node
+
+from ._expressions import Call as Called
+from ._expressions import Expression, Relation, constant, modulo, symbol
+from ._fakes import FakeCapture, fake_of, fakes_of
+from ._fit import explained
+from ._sizes_mode import SizesMode
+from .sym_node import SymInt
+from .symbolic_shapes import ShapeEnv
+
+__all__ = ["traced_for_any_size"]
+
+Record = Callable[..., Call]
+
+
+@dataclass
+class _Run:
+    """One trace: its graph, what the symbols were, what was asked and used."""
+
+    call: Call
+    env: ShapeEnv
+    used: list[Expression]
+    words: list[str] = field(default_factory=list)
+    numbers: list[int | float] = field(default_factory=list)
+
+    @property
+    def guards(self) -> list[str]:
+        return [str(g) for g in self.env.guards]
+
+
+def traced_for_any_size(
+    record: Record, f: Callable[..., Any], args: tuple[Any, ...], names: list[str]
+) -> GraphModule:
+    """The graph of `f`, with `shape_env`, its guards. `record(capture, f, args, names, around)` traces once."""
+    tracer = _Tracer(record, f, args, names)
+    while True:
+        made = tracer.attempt()
+        if made is not None:
+            return made
+
+
+class _Tracer:
+    """The symbols of a call, which of them are numbers after all, and why."""
+
+    def __init__(self, record: Record, f: Any, args: tuple[Any, ...], names: list[str]) -> None:
+        self.record, self.f, self.args, self.names = record, f, args, names
+        self.env = ShapeEnv()
+        self.plan: dict[int, tuple[Expression, ...]] = {}
+        self.where: dict[str, tuple[int, int]] = {}
+        self.tensors = list({id(t): t for t in tensors_of(args)}.values())
+        for number, tensor in enumerate(self.tensors):
+            self.plan[id(tensor)] = tuple(
+                self._dimension(number, dim, size) for dim, size in enumerate(tensor.shape)
+            )
+        self.fixed: dict[str, int] = {}
+        self.divisors: dict[str, int] = {}
+
+    def _dimension(self, number: int, dim: int, size: int) -> Expression:
+        made = self.env.create_symbol(size, f"tensor {number}, dimension {dim}")
+        if made.number is None:
+            self.where.setdefault(str(made), (number, dim))
+        return made
+
+    @property
+    def moving(self) -> list[str]:
+        return [name for name in self.where if name not in self.fixed]
+
+    def _fix(self, *names: str) -> None:
+        self.fixed.update({name: self.env.var_to_val[name] for name in names})
+
+    # ---- one trace ----
+
+    def run(self, moved: dict[str, int]) -> _Run:
+        """A trace at the sizes of the call, but for those that are moved."""
+        env = ShapeEnv()
+        env.var_to_val = {**self.env.var_to_val, **moved}
+        env.var_to_sources = self.env.var_to_sources
+        env.replacements = {name: constant(value) for name, value in self.fixed.items()}
+        fakes: dict[int, Tensor] = {}
+        known: dict[int, tuple[Expression, ...]] = {}
+        for tensor in self.tensors:
+            exprs = self.plan[id(tensor)]
+            fake = fake_of(tensor, tuple(e.value(env.var_to_val) for e in exprs))
+            fakes[id(tensor)], known[id(fake)] = fake, exprs
+        capture = FakeCapture()
+        mode = SizesMode(env, capture, known)
+        made = self.record(capture, self.f, fakes_of(self.args, fakes), self.names, mode)
+        run = _Run(made, env, mode.used)
+        _describe(run)
+        return run
+
+    def tried(self, moved: dict[str, int], base: _Run) -> _Run | None:
+        """The trace there, if it is the same but for numbers."""
+        try:
+            run = self.run(moved)
+        except Exception:  # noqa: BLE001 - whatever the program raises there, it is another program
+            return None
+        same = run.words == base.words and run.guards == base.guards
+        return run if same and _same_constants(run.call, base.call) else None
+
+    # ---- points ----
+
+    def attempt(self) -> GraphModule | None:
+        """The graph, or None after one more symbol was found to be a number."""
+        base = self.run({})
+        asked = [n for n in self.moving if any(_fixes(g, n) for g in base.env.guards)]
+        if asked:
+            self._fix(*asked)
+            return None
+        runs = [base]
+        values: dict[str, list[int]] = {}
+        self.divisors = {}
+        for name in self.moving:
+            values[name] = self._alone(name, base, runs)
+            if len(values[name]) < 4:
+                self._fix(name)
+                return None
+        return self._together(base, runs, values)
+
+    def _alone(self, name: str, base: _Run, runs: list[_Run]) -> list[int]:
+        """The sizes at which one symbol, moved alone, gives the same program; none if it is the same
+        at some sizes and not at others, unless those are the ones that a number divides.
+        """
+        hint = self.env.var_to_val[name]
+        good: list[int] = []
+        bad: list[int] = []
+        for other in _others(hint, set(self.env.var_to_val.values())):
+            if self._is_refused({name: other}, base):
+                continue
+            found = self.tried({name: other}, base)
+            (bad if found is None else good).append(other)
+            if found is not None:
+                runs.append(found)
+        divisor = math.gcd(hint, *good)
+        if bad and (divisor == 1 or any(n % divisor == 0 for n in bad)):
+            return []
+        if bad:
+            self.divisors[name] = divisor
+        return good
+
+    def _is_refused(self, moved: dict[str, int], base: _Run) -> bool:
+        """Whether a guard says already that the trace does not hold there."""
+        values = {**self.env.var_to_val, **moved}
+        known = [g for g in base.env.guards if g.symbols() <= values.keys()]
+        return not all(guard.value(values) for guard in known)
+
+    def _together(
+        self, base: _Run, runs: list[_Run], values: dict[str, list[int]]
+    ) -> GraphModule | None:
+        """All symbols moved at once, which shows how they go together; the last such point checks."""
+        found = []
+        for turn in range(6 if len(values) > 1 else 0):
+            moved = {
+                n: v[(turn + k * (1 + turn // 3)) % len(v)]
+                for k, (n, v) in enumerate(values.items())
+            }
+            run = self.tried(moved, base)
+            if run is not None:
+                found.append(run)
+        if len(values) > 1 and len(found) < 4:
+            self._fix(next(reversed(values)))
+            return None
+        return _Explained(self, base, [*runs, *found]).module()
+
+
+def _others(hint: int, taken: set[int]) -> list[int]:
+    """Sizes to move one of `hint` to: neighbours, of every remainder, and multiples, which keep what
+    must divide.
+    """
+    near = (*range(hint + 1, hint + 9), hint * 2, hint * 3, hint * 4, hint * 5, hint * 7)
+    return [n for n in dict.fromkeys(near) if n not in taken]
+
+
+def _fixes(guard: Relation, name: str) -> bool:
+    return guard.sign == "==" and guard.symbols() == {name} and guard.right.number is not None
+
+
+# ---- what two traces have in common ----
+
+
+def _describe(run: _Run) -> None:
+    """The graph as words and numbers: words are what must be the same elsewhere."""
+    place = {node: k for k, node in enumerate(run.call.graph.nodes)}
+    for node in run.call.graph.nodes:
+        words = [
+            node.op,
+            str(node.target),
+            str(id(node.target) if callable(node.target) else ""),
+            node.name,
+        ]
+        for value in (node.args, node.kwargs):
+            words.extend(_words(value, place, run.numbers))
+        run.words.append(" ".join(words))
+
+
+def _words(value: Any, place: dict[Node, int], numbers: list[int | float]) -> Iterator[str]:
+    if isinstance(value, Node):
+        yield f"%{place[value]}"
+    elif isinstance(value, (tuple, list)):
+        yield f"{type(value).__name__}["
+        for entry in value:
+            yield from _words(entry, place, numbers)
+        yield "]"
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield f"{key}="
+            yield from _words(entry, place, numbers)
+    elif isinstance(value, slice):
+        yield from _words([value.start, value.stop, value.step], place, numbers)
+    elif type(value) in (int, float):
+        numbers.append(value)
+        yield type(value).__name__
+    else:
+        yield repr(value)
+
+
+def _same_constants(a: Call, b: Call) -> bool:
+    if list(a.constants) != list(b.constants):
+        return False
+    return all(
+        one is b.constants[name]
+        or (one.shape == b.constants[name].shape and one.equal(b.constants[name]))
+        for name, one in a.constants.items()
+    )
+
+
+# ---- the graph ----
+
+
+class _Explained:
+    """The graph of the first trace, in which numbers become expressions in sizes."""
+
+    def __init__(self, tracer: _Tracer, base: _Run, runs: list[_Run]) -> None:
+        self.tracer, self.base, self.runs = tracer, base, runs
+        self.points = [run.env.var_to_val for run in runs]
+        self.moved_by: set[str] = set()
+        self.own = self._own_symbols()
+        self.known = list(dict.fromkeys(e.replaced(self.own) for e in base.used))
+
+    def _explain(self, numbers: list[Any], known: list[Expression]) -> Expression | None:
+        """What gives these numbers at all points; None, and the symbols that moved them are noted."""
+        whole = all(type(n) is int for n in numbers)
+        names = [name for name in self.tracer.moving if self._moves(name, numbers)]
+        fitted = len(numbers) - (len(numbers) > 4)
+        made = explained(numbers[:fitted], self.points[:fitted], names, known) if whole else None
+        if made is not None and all(
+            made.value(p) == n for p, n in zip(self.points, numbers, strict=True)
+        ):
+            return made
+        self.moved_by.update(names or self.tracer.moving)
+        return None
+
+    def _moves(self, name: str, numbers: list[Any]) -> bool:
+        """Whether the numbers differ where this symbol alone was moved."""
+        first = self.points[0]
+        alone = [
+            n
+            for p, n in zip(self.points, numbers, strict=True)
+            if p[name] != first[name]
+            and all(p[o] == first[o] for o in self.tracer.moving if o != name)
+        ]
+        return any(n != numbers[0] for n in alone)
+
+    def _own_symbols(self) -> dict[str, Expression]:
+        """Sizes of results, which had symbols of their own, in terms of the arguments' sizes."""
+        made: dict[str, Expression] = {
+            name: constant(value) for name, value in self.tracer.fixed.items()
+        }
+        for name in self.base.env.var_to_val:
+            if name in self.tracer.env.var_to_val:
+                continue
+            numbers = [p.get(name) for p in self.points]
+            if all(n == numbers[0] for n in numbers):
+                made[name] = constant(int(numbers[0] or 0))
+                continue
+            found = self._explain(numbers, [])
+            if found is not None:
+                made[name] = found
+        return made
+
+    def module(self) -> GraphModule | None:
+        """The graph module; None, and symbols are fixed, where a number has no explanation."""
+        graph = self.base.call.graph
+        exprs = [self._at(k) for k in range(len(self.base.numbers))]
+        if self.moved_by:
+            self.tracer._fix(*self.moved_by)
+            return None
+        writer = _Writer(graph, self.tracer, self.own)
+        numbers = iter(exprs)
+        for node in list(graph.nodes):
+            args, kwargs = node.args, node.kwargs
+            writer.before = node
+            made = writer.tree(args, numbers), writer.tree(kwargs, numbers)
+            if made != (args, kwargs):
+                node.args, node.kwargs = made
+        module = GraphModule(self.base.call.constants, graph)
+        object.__setattr__(module, "shape_env", self._environment())
+        return module
+
+    def _at(self, k: int) -> Expression | None:
+        """What number `k` is; None if it is the same everywhere."""
+        numbers = [run.numbers[k] for run in self.runs]
+        if all(n == numbers[0] for n in numbers):
+            return None
+        return self._explain(numbers, self.known)
+
+    def _environment(self) -> ShapeEnv:
+        """The symbols of the arguments, with the guards in terms of them."""
+        env = self.tracer.env
+        for name, value in self.tracer.fixed.items():
+            env._guard(Relation("==", symbol(name), constant(value)))
+        for name, divisor in self.tracer.divisors.items():
+            rest = modulo(symbol(name), constant(divisor))
+            env._guard(Relation("==", rest, constant(0)))
+        for guard in self.base.env.guards:
+            made = guard.replaced(self.own)
+            if made.decided() is None and made not in env.guards:
+                env.guards.append(made)
+        return env
+
+
+class _Writer:
+    """Writes expressions as nodes: a size is read from the first argument that has it."""
+
+    def __init__(self, graph: Graph, tracer: _Tracer, own: dict[str, Expression]) -> None:
+        self.graph, self.tracer, self.own = graph, tracer, own
+        self.before: Node = graph.output_node()
+        self.made: dict[Any, Node] = {}
+
+    def tree(self, value: Any, numbers: Iterator[Expression | None]) -> Any:
+        """Arguments with nodes in place of numbers that depend on sizes."""
+        if isinstance(value, SymInt):
+            return self.value(value.expr.replaced(self.own))
+        if isinstance(value, tuple):
+            parts = [self.tree(v, numbers) for v in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if isinstance(value, list):
+            return [self.tree(v, numbers) for v in value]
+        if isinstance(value, dict):
+            return {key: self.tree(v, numbers) for key, v in value.items()}
+        if isinstance(value, slice):
+            return slice(*(self.tree(v, numbers) for v in (value.start, value.stop, value.step)))
+        if type(value) in (int, float):
+            expr = next(numbers)
+            return value if expr is None else self.value(expr)
+        return value
+
+    def value(self, expr: Expression) -> Any:
+        """The node of an expression, or its number."""
+        if expr.number is not None:
+            return expr.number
+        total: Any = None
+        for product, factor in expr.terms.items():
+            one: Any = None if factor == 1 and product else factor
+            for atom, power in product:
+                for _ in range(power):
+                    one = self._two(operator.mul, one, self._atom(atom))
+            total = one if total is None else self._two(operator.add, total, one)
+        return total
+
+    def _two(self, function: Any, a: Any, b: Any) -> Any:
+        if a is None:
+            return b
+        if a == -1 and function is operator.mul:
+            return self._node(operator.neg, (b,))
+        if type(b) is int and b < 0 and function is operator.add:
+            return self._node(operator.sub, (a, -b))
+        return self._node(function, (a, b))
+
+    def _atom(self, atom: str | Called) -> Any:
+        if isinstance(atom, str):
+            return self._size(atom)
+        left, right = self.value(atom.left), self.value(atom.right)
+        functions = {"floordiv": operator.floordiv, "mod": operator.mod}
+        chosen = functions.get(atom.name) or getattr(taeda, f"sym_{atom.name}")
+        return self._node(chosen, (left, right))
+
+    def _size(self, name: str) -> Node:
+        if name not in self.made:
+            number, dim = self.tracer.where[name]
+            tensor = self.tracer.tensors[number]
+            path = _path_to(self.tracer.args, tensor)
+            node: Node = [n for n in self.graph.nodes if n.op == "placeholder"][path[0]]
+            with self.graph.inserting_before(self._first()):
+                for key in path[1:]:
+                    node = self.graph.call_function(operator.getitem, (node, key))
+                self.made[name] = self.graph.call_function(
+                    taeda.ops.aten.sym_size.int, (node, dim), name="sym_size_int"
+                )
+        return self.made[name]
+
+    def _first(self) -> Node:
+        """The first node that is neither an input nor a size."""
+        kinds = ("placeholder",)
+        sizes = set(self.made.values())
+        return next(n for n in self.graph.nodes if n.op not in kinds and n not in sizes)
+
+    def _node(self, function: Any, args: tuple[Any, ...]) -> Node:
+        key = (function, args)
+        if key not in self.made:
+            with self.graph.inserting_before(self.before):
+                self.made[key] = self.graph.call_function(function, args)
+        return self.made[key]
+
+
+def _path_to(value: Any, tensor: Tensor) -> tuple[Any, ...]:
+    """The keys that lead to a tensor in a tree."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, entry in pairs:
+        if entry is tensor:
+            return (key,)
+        if isinstance(entry, (tuple, list, dict)) and any(t is tensor for t in tensors_of(entry)):
+            return (key, *_path_to(entry, tensor))
+    raise AssertionError("the tensor is an argument")

@@ -1,0 +1,141 @@
+"""One graph for many sizes: what it gives is what the program gives, to the bit."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda import nn
+from taeda.func import grad
+from taeda.fx.experimental.proxy_tensor import make_fx
+from taeda.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+WEIGHT, CONV = taeda.randn(4, 5), nn.Conv2d(3, 4, 3, stride=2, padding=1)
+
+
+def attention(q, k, v):
+    b, t, d = q.shape
+    q, k, v = (z.view(b, t, 2, d // 2).transpose(1, 2) for z in (q, k, v))
+    weights = (q @ k.transpose(-2, -1) * (d // 2) ** -0.5).softmax(-1)
+    return (weights @ v).transpose(1, 2).reshape(b, t, d)
+
+
+def rows(x):
+    y = x @ WEIGHT
+    n, width = y.shape
+    return y.reshape(n * width)[: n + width - 1], taeda.arange(n), n * 2
+
+
+def convolved(x):
+    y = CONV(x)
+    b, c, h, w = y.shape
+    return y.reshape(b, c, h * w).mean(-1)
+
+
+# name: (program, sizes traced at, other sizes, guards)
+PROGRAMS = {
+    "pointwise": (lambda x: x.sin() + 1, [(3, 4)], [(5, 6)], ""),
+    "view": (lambda x: x.view(x.shape[0] * x.shape[1]).sum(), [(3, 4)], [(5, 6)], ""),
+    "reshape": (lambda x: x.reshape(x.size(0), -1, 2), [(3, 4, 5)], [(5, 6, 7)], " - (s1 % 2) == 0"),
+    "matmul": (lambda x, y: x @ y, [(3, 4), (4, 5)], [(6, 7), (7, 2)], ""),
+    "constant": (lambda x: (x @ WEIGHT).mean(0), [(3, 4)], [(7, 4)], " - s1 == 4"),
+    "reduction": (lambda x: x.sum(0, keepdim=True) / x.shape[0], [(3, 4)], [(5, 7)], ""),
+    "gradient": (grad(lambda x: x.sin().mean()), [(3, 4)], [(7, 8)], ""),
+    "cat": (
+        lambda x, y: taeda.cat([x, y]).view(x.shape[0] + y.shape[0], -1),
+        [(3, 4), (5, 4)], [(7, 8), (2, 8)], "",
+    ),
+    "factory": (lambda x: taeda.zeros(len(x.shape), x.numel()), [(3, 4)], [(5, 6)], ""),
+    "expand": (lambda x, y: x.expand(*y.shape) * y, [(1, 4), (3, 4)], [(1, 9), (7, 9)], ""),
+    "loop": (lambda x: sum(x[i] for i in range(len(x))), [(3, 4)], [(3, 9)], " - s0 == 3"),
+    "intermediate": (rows, [(3, 4)], [(6, 4)], " - s1 == 4"),
+    "conv": (convolved, [(2, 3, 8, 8)], [(5, 3, 12, 12)], None),
+    "attention": (attention, [(2, 5, 8)] * 3, [(3, 7, 8)] * 3, " - s2 == 8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_graph_gives_what_the_program_gives(name):
+    f, sizes, others, guards = PROGRAMS[name]
+    gm = make_fx(f, tracing_mode="symbolic")(*(taeda.randn(*s) for s in sizes))
+    gm.graph.lint()
+    if guards is not None:
+        assert gm.shape_env.format_guards() == guards
+    for shapes in (sizes, others):
+        inputs = [taeda.randn(*s) for s in shapes]
+        taeda.testing.assert_close(gm(*inputs), f(*inputs), rtol=0, atol=0)
+
+
+def test_the_form_of_a_graph():
+    f = lambda x: x.view(x.shape[0] * x.shape[1])  # noqa: E731
+    gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(3, 4))
+    called = [
+        str(n.target)
+        for n in gm.graph.find_nodes(op="call_function", target=taeda.ops.aten.sym_size.int)
+    ]
+    assert called == ["aten.sym_size.int"] * 2
+    assert [n.name for n in gm.graph.nodes] == [
+        "x", "sym_size_int", "sym_size_int_1", "mul", "view", "output",
+    ]  # fmt: skip
+
+
+def test_branches_on_sizes_are_guarded():
+    def f(x):
+        return x * 2 if x.shape[0] > 2 and x.shape[1] != 9 else x * 3
+
+    gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(3, 4))
+    assert gm.shape_env.format_guards() == " - s0 > 2\n - s1 != 9"
+    other = make_fx(f, tracing_mode="symbolic")(taeda.ones(2, 4))
+    assert other.shape_env.format_guards() == " - s0 == 2"
+    assert other(taeda.ones(2, 9)).equal(taeda.full((2, 9), 3.0))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x if x.sum() > 0 else -x,
+        lambda x: x[: int(x.sum())],
+        lambda x: x * x.sum().item(),
+        lambda x: x.tolist(),
+    ],
+)
+def test_branches_on_values_are_refused(f):
+    with pytest.raises(GuardOnDataDependentSymNode, match="reads the value of a tensor"):
+        make_fx(f, tracing_mode="symbolic")(taeda.ones(3, 4))
+
+
+def test_a_size_that_changes_the_program_stays_a_number():
+    f = lambda x: x * float(len(str(tuple(int(s) for s in x.stride()))))  # noqa: E731
+    gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(3, 4))
+    assert gm.shape_env.format_guards() == " - s1 == 4"
+    assert gm(taeda.ones(9, 4)).equal(f(taeda.ones(9, 4)))
+
+
+def test_sizes_that_must_divide_are_guarded_so():
+    gm = make_fx(lambda x: x.view(-1, 2).sum(1), tracing_mode="symbolic")(taeda.ones(8))
+    assert gm.shape_env.format_guards() == " - (s0 % 2) == 0"
+    assert gm(taeda.ones(6)).shape == (3,)
+
+
+def test_odd_sizes_tell_formulas_apart():
+    pool = nn.MaxPool1d(2, ceil_mode=True)
+
+    def f(x):
+        y = pool(x)
+        return y.reshape(y.shape[0] * y.shape[1])
+
+    gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(2, 8))
+    for n in (5, 6, 9, 30):
+        assert gm(taeda.ones(3, n)).equal(f(taeda.ones(3, n)))
+
+
+def test_structures_keywords_and_modules():
+    layer = nn.Linear(4, 2)
+
+    def f(batch, scale):
+        x = batch["x"]
+        return {"y": layer(x).view(1, x.shape[0], 2) * scale, "n": x.shape[0]}
+
+    gm = make_fx(f, tracing_mode="symbolic")({"x": taeda.randn(3, 4)}, 2.0)
+    inputs = {"x": taeda.randn(6, 4)}, 2.0
+    taeda.testing.assert_close(gm(*inputs), f(*inputs), rtol=0, atol=0)
