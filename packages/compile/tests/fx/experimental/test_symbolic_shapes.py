@@ -4,7 +4,13 @@ import pytest
 
 import taeda
 from taeda.fx.experimental._expressions import Relation, constant, symbol
-from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+from taeda.fx.experimental.symbolic_shapes import (
+    ShapeEnv,
+    has_free_symbols,
+    is_concrete_bool,
+    is_concrete_int,
+    statically_known_true,
+)
 
 
 def test_symbols_of_sizes():
@@ -67,3 +73,17 @@ def test_environments_are_compared():
         one.check_equal(other)
     other.create_symbol(3, "x")
     one.check_equal(other)
+
+
+def test_what_is_known_without_asking():
+    env = ShapeEnv()
+    n, m = (env.create_symintnode(env.create_symbol(v, "x")) for v in (6, 4))
+    assert is_concrete_int(3) and not is_concrete_int(n) and not is_concrete_int(2.0)
+    assert is_concrete_bool(True) and is_concrete_bool(n < n + 1) and not is_concrete_bool(n > m)
+    assert statically_known_true(True) and statically_known_true(n < n + 1)
+    assert not statically_known_true(n > m) and not statically_known_true(n > n)
+    assert has_free_symbols([1, {"a": (n,)}]) and has_free_symbols(n > m)
+    assert not has_free_symbols([1, {"a": (2.0, "n")}])
+    assert env.guards == []
+    assert int(m) == 4
+    assert is_concrete_int(m) and is_concrete_bool(m > 3) and statically_known_true(m > 3)

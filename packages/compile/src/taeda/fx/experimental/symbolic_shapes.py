@@ -17,9 +17,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._expressions import Expression, Relation, constant, symbol
-from .sym_node import SymInt
+from .sym_node import SymBool, SymInt
 
-__all__ = ["GuardOnDataDependentSymNode", "ShapeEnv"]
+__all__ = [
+    "GuardOnDataDependentSymNode",
+    "ShapeEnv",
+    "has_free_symbols",
+    "is_concrete_bool",
+    "is_concrete_int",
+    "statically_known_true",
+]
 
 
 class GuardOnDataDependentSymNode(RuntimeError):
@@ -191,3 +198,37 @@ def _fixed_symbol(relation: Relation) -> str | None:
         return None
     (name,) = names
     return name if relation.left == symbol(name) else None
+
+
+def is_concrete_int(a: int | SymInt) -> bool:
+    """Whether an integer is a number already: an int, or a size that guards have fixed."""
+    if isinstance(a, SymInt):
+        return a.env.replace(a.expr).number is not None
+    return isinstance(a, int)
+
+
+def is_concrete_bool(a: bool | SymBool) -> bool:
+    """Whether a bool has its answer already: nothing would be guarded by asking."""
+    if isinstance(a, SymBool):
+        return a.relation.replaced(a.env.replacements).decided() is not None
+    return isinstance(a, bool)
+
+
+def has_free_symbols(val: Any) -> bool:
+    """Whether a value, or something in a tuple, list or dict of values, depends on a symbol."""
+    if isinstance(val, SymInt):
+        return bool(val.expr.symbols())
+    if isinstance(val, SymBool):
+        return bool(val.relation.symbols())
+    if isinstance(val, dict):
+        return any(map(has_free_symbols, val.values()))
+    return isinstance(val, (tuple, list)) and any(map(has_free_symbols, val))
+
+
+def statically_known_true(x: bool | SymBool) -> bool:
+    """Whether something holds for all sizes that the guards allow, as far as fixed sizes and equal
+    polynomials tell. Guards nothing, so False says only that it is not known.
+    """
+    if isinstance(x, SymBool):
+        return x.relation.replaced(x.env.replacements).decided() is True
+    return x is True
