@@ -37,6 +37,7 @@ INTENDED: dict[str, str] = {
     r"(mul\.Tensor|lerp\.Tensor|addc(mul|div)|sinc|cross(\.linalg)?|addr|outer|kron|einsum|rms_norm|vecdot|bilinear|stft|orgqr|ormqr"
     r"|_foreach_(mul|addcmul|addcdiv)_?\.\w+|gradient\.tensorarray(int)?|householder_product|trapz\.x|trapezoid\.x|cumulative_trapezoid\.x) "
     r""
+    r""
     r"complex": "complex products are not fused, so that instruction sets agree",
     r"(sum|mean|nansum|nanmean|norm(\.ord_str)?|dist|logsumexp|l1_loss|kl_div|poisson_nll_loss|binary_cross_entropy(_with_logits)?"
     r"|_fused_attention_backward|convolution_backward) "
@@ -48,6 +49,7 @@ INTENDED: dict[str, str] = {
         "statistics keep their digits, and do not depend on the width of a vector",
     r"(erfinv|ndtri|digamma|(_foreach_)?lgamma_?|mvlgamma|polygamma|i0e?|i1e?|modified_bessel_(i0|i1|k1)|scaled_modified_bessel_k1|ndtr|log_ndtr"
     r"|erfcx|entr|airy_ai|spherical_bessel_j0|(_foreach_)?pow_?(\.\w+)?|float_power\.\w+|logit|(_foreach_)?tanh_?|tanhshrink) "
+    r""
     r""
     r"": "more exact",
     r"(_gru|_lstm(_backward)?|_rnn) ": "tanh is more exact",

@@ -1,7 +1,8 @@
 """Settings of `compile`, as attributes.
 
     recompile_limit, cache_size_limit    how many graphs one function gets
-    suppress_errors                      a function as backend that fails leaves the program as it is, with a warning in the log
+    suppress_errors                      a function as backend that fails leaves the program as it is,
+                                         with a warning in the log
 
 Another name, or a value of another type, is refused: nothing would act on it.
 

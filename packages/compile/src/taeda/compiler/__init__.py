@@ -48,7 +48,8 @@ from ._stance import set_stance
 
 __all__ = [
     "BackendCompilerFailed", "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "allow_in_graph",
-    "assume_constant_result", "compile", "config", "cudagraph_mark_step_begin", "disable", "explain", "is_compiling",
+    "assume_constant_result", "compile", "config", "cudagraph_mark_step_begin", "disable",
+    "explain", "is_compiling",
     "is_dynamo_compiling", "is_exporting", "list_backends", "register_backend", "reset", "set_stance",
     "substitute_in_graph",
 ]  # fmt: skip

@@ -1,7 +1,8 @@
 """The way of one call of a compiled function.
 
 call ─▶ a trace whose key and guards fit ─▶ trusted: run it
-                                          └▶ new: rehearse it on copies, run eagerly, compare every bit; equal: trusted
+                                          └▶ new: rehearse it on copies, run eagerly, compare
+                                             every bit; equal: trusted
      └▶ none ─▶ record this call, which runs eagerly and is observed ─▶ a new trace, or a reason to stay eager
 """
 

@@ -1,7 +1,7 @@
 """A recorded program as an `fx.GraphModule`: what a function as backend is given.
 
-an input of the graph     a placeholder: tensor arguments under their own names, parameters as `self_linear_weight`
-one kernel call           call_function of an overload in `taeda.ops.aten`, which autograd and modes see like any call
+an input of the graph     a placeholder: arguments under their names, parameters as `self_linear_weight`
+one kernel call           call_function of an overload in `taeda.ops.aten`, which autograd and modes see
 several results           a node each, of operator.getitem
 another grad mode         a call of `taeda.set_grad_enabled`, as the program had it there
 results                   one tuple: what the program returns, then the gradients it leaves behind

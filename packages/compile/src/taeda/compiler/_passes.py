@@ -2,7 +2,8 @@
 nobody reads them.
 
 an alias with the layout of its base        its readers read the base
-a copy of a value that nobody else has      the value itself: an eager run would have moved it, but the recording held it
+a copy of a value that nobody else has      the value itself: an eager run would have moved it,
+                                            but the recording held it
 a step without effect or readers            nothing
 """
 

@@ -1,6 +1,7 @@
 """What users say of functions, so that a recorded call need not look into them.
 
-    allow_in_graph           it only computes: it runs as it is, its operations are recorded, what else it reads is not guarded
+    allow_in_graph           it only computes: it runs as it is and its operations are recorded;
+                             what else it reads is not guarded
     assume_constant_result   its result is the same in every call: it is kept
     substitute_in_graph      another function does the same: that one is recorded in its place
 

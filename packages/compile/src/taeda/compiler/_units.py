@@ -1,6 +1,6 @@
 """Child modules as units: what a program that has no whole graph leaves to them.
 
-a compiled function has no graph ─▶ the modules that it called become units, if the function called them itself
+a compiled function has no graph ─▶ the modules that it called itself become units
 a unit has no graph either       ─▶ it is a plain module again, and the modules that it called become units
 a unit is slower than its module ─▶ it is a plain module again
 

@@ -1,7 +1,9 @@
 """trace: what a function or module computed in one call, as a graph that computes it again.
 
-a call of a traced module ─▶ the graph for arguments of this kind (structure, shapes, strides, dtypes, devices)
-                          └▶ none: the function is traced again on copies of these arguments, then its graph runs
+a call of a traced module ─▶ the graph for arguments of this kind: structure, shapes, strides,
+                          │  dtypes and devices
+                          └▶ none: the function is traced again on copies of these arguments,
+                             then its graph runs
 """
 
 from __future__ import annotations
@@ -353,7 +355,8 @@ def trace_module(
     >>> class Net(nn.Linear):
     ...     def weighted(self, x, w):
     ...         return self(x) * w
-    >>> traced = trace_module(Net(2, 1), {"forward": taeda.ones(1, 2), "weighted": (taeda.ones(1, 2), taeda.zeros(1))})
+    >>> inputs = {"forward": taeda.ones(1, 2), "weighted": (taeda.ones(1, 2), taeda.zeros(1))}
+    >>> traced = trace_module(Net(2, 1), inputs)
     >>> traced.weighted(taeda.ones(3, 2), taeda.zeros(1)).shape
     taeda.Size([3, 1])
     """

@@ -206,14 +206,19 @@ def test_a_training_step():
 
 
 STAY = {
-    "sums": (lambda p, x: taeda.cond(p, lambda x: x.sin() * x * x, lambda x: x * 2, (x,)) + x.exp(), "more than once"),
+    "sums": (lambda p, x: taeda.cond(p, lambda x: x.sin() * x * x, lambda x: x * 2, (x,)) + x.exp(),
+        "more than once"),
     "a sum in an inner one": (
-        lambda p, x: taeda.cond(p, lambda x: taeda.cond(x.sum() > 9, taeda.sin, lambda x: x * x * x, (x,)), taeda.cos, (x,)) + x,
+        lambda p, x: taeda.cond(p, lambda x: taeda.cond(x.sum() > 9, taeda.sin, lambda x: x * x * x,
+            (x,)), taeda.cos, (x,)) + x,
         "more than once",
     ),
-    "one branch only": (lambda p, x: taeda.cond(p, taeda.sin, lambda x: taeda.ones(4), (x,)) * x, "in one branch only"),
-    "other gradients": (lambda p, x: taeda.cond(p, lambda x: x * V, lambda x: x * 2, (x,)), "the other gives none"),
-    "random": (lambda p, x: taeda.cond(p, lambda x: x * taeda.rand(4), lambda x: x * 2, (x,)), "draws random"),
+    "one branch only": (lambda p, x: taeda.cond(p, taeda.sin, lambda x: taeda.ones(4), (x,)) * x,
+        "in one branch only"),
+    "other gradients": (lambda p, x: taeda.cond(p, lambda x: x * V, lambda x: x * 2, (x,)),
+        "the other gives none"),
+    "random": (lambda p, x: taeda.cond(p, lambda x: x * taeda.rand(4), lambda x: x * 2, (x,)),
+        "draws random"),
 }  # fmt: skip
 V = taeda.ones(4, requires_grad=True)
 

@@ -43,8 +43,10 @@ PROGRAMS = {
     "inner": inner,
     "in a branch": lambda x: taeda.cond(x.sum() > 0, lambda x: halved(x)[1], taeda.sin, (x,)),
     "functionalize": functionalize(writes),
-    "vmap": lambda x: vmap(lambda w: while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * w), (taeda.zeros(()), x))[1])(taeda.stack([x, W])),
-    "vmap of what is carried": lambda x: vmap(lambda y: while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y * W), (taeda.zeros(()), y))[1])(taeda.stack([x, W])),
+    "vmap": lambda x: vmap(lambda w: while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * w),
+        (taeda.zeros(()), x))[1])(taeda.stack([x, W])),
+    "vmap of what is carried": lambda x: vmap(lambda y: while_loop(lambda i, y: i < 2, lambda i,
+        y: (i + 1, y * W), (taeda.zeros(()), y))[1])(taeda.stack([x, W])),
 }  # fmt: skip
 INPUTS = [taeda.tensor(v) for v in ([5.0, -9.0], [0.1, 0.2], [300.0, 1.0], [-4.0, 2.0])]
 
@@ -74,14 +76,21 @@ def test_compiled_it_is_one_call_with_every_bit(name):
 
 
 REFUSED = {
-    "number": (lambda x: while_loop(lambda i, x: x.sum() < 9, lambda i, x: (i + 1, x + 1), (0, x)), "a tensor without dimensions"),
-    "twice": (lambda x: while_loop(lambda a, b: a.sum() < 9, lambda a, b: (a + 1, b + 1), (x, x)), "one tensor twice"),
-    "draws": (lambda x: while_loop(lambda x: x.sum() < taeda.rand(()), lambda x: (x + 1,), (x,)), "draws random"),
-    "shape": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (taeda.cat([x, x]),), (x * 0,)), r"must stay .*\[2\].*got .*\[4\]"),
-    "dtype": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (x.double(),), (x * 0,)), "float32.*float64"),
-    "structure": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (x + 1, x + 2), (x * 0,)), "structure"),
+    "number": (lambda x: while_loop(lambda i, x: x.sum() < 9, lambda i, x: (i + 1, x + 1), (0, x)),
+        "a tensor without dimensions"),
+    "twice": (lambda x: while_loop(lambda a, b: a.sum() < 9, lambda a, b: (a + 1, b + 1), (x, x)),
+        "one tensor twice"),
+    "draws": (lambda x: while_loop(lambda x: x.sum() < taeda.rand(()), lambda x: (x + 1,), (x,)),
+        "draws random"),
+    "shape": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (taeda.cat([x, x]),), (x * 0,)),
+        r"must stay .*\[2\].*got .*\[4\]"),
+    "dtype": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (x.double(),), (x * 0,)),
+        "float32.*float64"),
+    "structure": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (x + 1, x + 2), (x * 0,)),
+        "structure"),
     "alias": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (x,), (x * 0,)), "return a clone"),
-    "gradients": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x.requires_grad_(),)), "detach"),
+    "gradients": (lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (x + 1,),
+        (x.requires_grad_(),)), "detach"),
 }  # fmt: skip
 
 

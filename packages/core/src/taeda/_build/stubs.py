@@ -16,9 +16,9 @@ from typing import Any
 __all__ = ["write"]
 
 DTYPES = """
-bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 short int long float16 half bfloat16 float32 float float64 double
-complex32 chalf complex64 cfloat complex128 cdouble float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu
-qint8 qint32 quint8 quint2x4 quint4x2
+bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 short int long float16 half bfloat16 float32
+float float64 double complex32 chalf complex64 cfloat complex128 cdouble float8_e4m3fn float8_e5m2
+float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu qint8 qint32 quint8 quint2x4 quint4x2
 """
 # Python's own types are spelled in full, and ours have a second name: Tensor has methods called
 # `int` and `float`, taeda has such dtypes, and `dtype` is an attribute too.

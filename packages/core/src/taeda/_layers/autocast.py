@@ -284,8 +284,12 @@ def _cast(value: Any, target: dtype) -> Any:
 def _is_weight(tensor: Tensor) -> bool:
     """A leaf that is trained is most likely a weight, and used again."""
     return (
-        _here.caches and _here.nesting > 0 and tensor.is_leaf and not tensor._is_view() and _core.is_grad_enabled()
-    )  # fmt: skip
+        _here.caches
+        and _here.nesting > 0
+        and tensor.is_leaf
+        and not tensor._is_view()
+        and _core.is_grad_enabled()
+    )
 
 
 def _weight(tensor: Tensor, target: dtype) -> Tensor:

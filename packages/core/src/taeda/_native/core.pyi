@@ -1,5 +1,6 @@
-# The compiled module, which taeda/_native/__init__.py starts. Types that are public are typed where they are public. A module-level
-# __getattr__ would be shorter, but mypy gives up on one that is part of an import cycle.
+# The compiled module, which taeda/_native/__init__.py starts. Types that are public are typed where
+# they are public. A module-level __getattr__ would be shorter, but mypy gives up on one that is part
+# of an import cycle.
 from typing import Any
 
 from taeda import Generator as Generator

@@ -216,7 +216,8 @@ def _result(row: Row) -> str:
     for result in row.schema.returns:
         kind = _TYPES.get(result.base, result.base)
         kind = f"list of {kind}" if result.is_list else kind
-        kinds.append(f"{result.name}: {kind}" if result.name and len(row.schema.returns) > 1 else kind)  # fmt: skip
+        named = result.name and len(row.schema.returns) > 1
+        kinds.append(f"{result.name}: {kind}" if named else kind)
     return kinds[0] if len(kinds) == 1 else f"({', '.join(kinds)})" if kinds else "None"
 
 

@@ -67,10 +67,12 @@ for _name in "_foreach_add _foreach_mul _foreach_div".split():
             f"{_word} with one 0-dim tensor, in place.")
     foreach(f"{_name}.Tensor(Tensor[] self, Tensor other) -> Tensor[]", f"{_word} with one 0-dim tensor.")
 _UNARY = """
-    _foreach_abs _foreach_acos _foreach_asin _foreach_atan _foreach_ceil _foreach_cos _foreach_cosh _foreach_erf _foreach_erfc
-    _foreach_exp _foreach_expm1 _foreach_floor _foreach_frac _foreach_lgamma _foreach_log _foreach_log10 _foreach_log1p
-    _foreach_log2 _foreach_neg _foreach_reciprocal _foreach_round _foreach_rsqrt _foreach_sigmoid _foreach_sign _foreach_sin
-    _foreach_sinh _foreach_sqrt _foreach_square _foreach_tan _foreach_tanh _foreach_trunc _foreach_zero
+    _foreach_abs _foreach_acos _foreach_asin _foreach_atan _foreach_ceil _foreach_cos _foreach_cosh
+    _foreach_erf _foreach_erfc _foreach_exp _foreach_expm1 _foreach_floor _foreach_frac
+    _foreach_lgamma _foreach_log _foreach_log10 _foreach_log1p _foreach_log2 _foreach_neg
+    _foreach_reciprocal _foreach_round _foreach_rsqrt _foreach_sigmoid _foreach_sign _foreach_sin
+    _foreach_sinh _foreach_sqrt _foreach_square _foreach_tan _foreach_tanh _foreach_trunc
+    _foreach_zero
 """
 for _name in _UNARY.split():
     _word = _name.removeprefix("_foreach_")

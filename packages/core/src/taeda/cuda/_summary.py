@@ -57,7 +57,10 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     lines = [
         _LINE,
         f"| {f'CUDA memory of taeda, device {ordinal_of(device)}':^73} |",
-        f"| {'out of memory: ' + str(stats['num_ooms']):^35} | {'retries: ' + str(stats['num_alloc_retries']):^35} |",
+        (
+            f"| {'out of memory: ' + str(stats['num_ooms']):^35} | "
+            f"{'retries: ' + str(stats['num_alloc_retries']):^35} |"
+        ),
         _LINE,
         _row("", [f"{name:^11}" for name in ("now", "peak", "allocated", "freed")]),
     ]

@@ -83,7 +83,8 @@ def _single(name: str, mode: str) -> Any:
         return output, states[0]
 
     layers.__name__ = layers.__qualname__ = name
-    layers.__doc__ = f"""{mode.split("_")[0]} layers: (output, h) from input (T, N, F), h of (layers, N, H), and the weights.
+    layers.__doc__ = f"""{mode.split("_")[0]} layers: (output, h) from the weights, input (T, N, F) and
+    h of (layers, N, H).
 
     Packed: `{name}(data, batch_sizes, h, params, has_biases, num_layers, dropout, train, bidirectional)`.
     """

@@ -1,8 +1,9 @@
 """vmap's rules: how a function of one sample is computed for all samples at once.
 One file a family, as in `rules`.
 
-    vmap(f)(x) ── Batched(x) ─▶ f ─▶ taeda.sum(Batched, 0) ─▶ `_call` ─▶ rule of `sum` ─▶ sum of all samples over 1
-                                                                   └────▶ no rule: one sample after another, one warning
+    vmap(f)(x) ── Batched(x) ─▶ f ─▶ taeda.sum(Batched, 0) ─▶ `_call` ─┬▶ rule of `sum`: sum over 1
+                                                                       └▶ no rule: one sample after
+                                                                          another, one warning
 
 What a rule computes with are plain tensors, so derivatives below and above a map come from autograd as ever.
 """

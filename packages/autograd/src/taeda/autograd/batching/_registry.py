@@ -97,7 +97,8 @@ def key_of(func: Any) -> str:
         return name
     owner = getattr(func, "__self__", None)
     if getattr(func, "__name__", "") in ("__get__", "__set__") and owner is not None:
-        return f"{func.__name__.strip('_')}.{getattr(owner, '__name__', getattr(getattr(owner, 'fget', None), '__name__', '?'))}"
+        inner = getattr(getattr(owner, "fget", None), "__name__", "?")
+        return f"{func.__name__.strip('_')}.{getattr(owner, '__name__', inner)}"
     packet = getattr(func, "_overloadpacket", func)  # the rules of mul are those of aten.mul.Tensor
     return _method_name(getattr(packet, "__name__", "?"))
 

@@ -1,7 +1,10 @@
 """How a derivative rule is written, and where it goes: straight into the table of the C engine.
 
-    rule("mul.Tensor", self=lambda grad, other: grad * other.conj(), other=lambda grad, self: grad *
-    self.conj())
+    rule(
+        "mul.Tensor",
+        self=lambda grad, other: grad * other.conj(),
+        other=lambda grad, self: grad * self.conj(),
+    )
 
 One formula per Tensor argument, a short function in differentiable operations, so that double
 backward comes by itself. The names of its parameters say what it needs, and nothing else is kept
@@ -9,9 +12,9 @@ alive:
 
 | parameter | gets |
 |---|---|
-| `grad` / `grads` | gradient of the first result / tuple of the gradients of all results, None where there is none |
-| an argument's name | that argument: a saved Tensor, checked against later in-place writes, or the plain value |
-| `<tensor argument>_shape` `_strides` `_offset` `_dtype` | facts of a Tensor argument (a tuple of them for Tensor[]), without keeping its memory |
+| `grad` / `grads` | gradient of the first result / tuple of those of all results, None for none |
+| an argument's name | that argument: a saved Tensor, guarded against later writes, or the value |
+| `<tensor argument>_shape` `_strides` `_offset` `_dtype` | facts of it; its memory is not kept |
 | `result`, `result0`, `result1`, ... | saved results |
 | `needs` | tuple of bools: which Tensor arguments want a gradient (one bool for a Tensor[]) |
 
@@ -24,12 +27,12 @@ way can be stated:
 
 | beside the rule | the tangent of the result |
 |---|---|
-| nothing, for a pointwise op | the sum over the arguments of formula(grad=tangent): a diagonal is its own transpose |
-| nothing, for any other op | the formula transposed: the derivative of <formula(v), tangent> with respect to v |
-| `linear("cat", ...)` | the op applied to the tangents of all its arguments (zeros for those that have none) |
+| nothing, for a pointwise op | the sum of formula(grad=tangent): a diagonal is its own transpose |
+| nothing, for any other op | the formula transposed: the derivative of <formula(v), tangent> by v |
+| `linear("cat", ...)` | the op applied to the tangents of all arguments (zeros for none) |
 | `multilinear("mm", ...)` | the sum over the arguments of the op with that argument's tangent in its place |
-| `forward("dot", formula)` | a formula of its own; a parameter `<argument>_t` gets a tangent, or None where there is none |
-| `by_transposition("sgn", ...)` | as for any other op: a pointwise one that is not analytic in complex numbers |
+| `forward("dot", formula)` | its own formula; a parameter `<argument>_t` gets a tangent or None |
+| `by_transposition("sgn", ...)` | as for any other op: pointwise, but not analytic |
 
 Views need nothing: a view of the tangent is taken.
 """

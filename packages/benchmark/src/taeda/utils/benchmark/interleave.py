@@ -95,7 +95,8 @@ def interleave(
 
     >>> import taeda
     >>> x = taeda.ones(8)
-    >>> found = interleave(Timer("x + 1", globals={"x": x}), Timer("x.add(1)", globals={"x": x}), rounds=3, min_run_time=0.01)
+    >>> plus, add = (Timer(text, globals={"x": x}) for text in ("x + 1", "x.add(1)"))
+    >>> found = interleave(plus, add, rounds=3, min_run_time=0.01)
     >>> [len(row.ratios) for row in found.rows], found.rows[0].ratio
     ([3, 3], 1.0)
     """

@@ -8,7 +8,8 @@ nothing is recorded.
     a value that was there before   is guarded by who read it
     a store to something old        ends the recording, unless nothing changes by it, or it is a gradient
     a function of the user          runs as its copy
-    known code                      runs as it is (`_kinds`); what it may read of its arguments is guarded as a whole
+    known code                      runs as it is (`_kinds`); what it may read of its arguments is
+                                    guarded as a whole
     any other code                  ends the recording; a profile hook sees the code that slipped in
 """
 

@@ -1,7 +1,7 @@
 """Build operators for taeda from a shell.
 
-python -m taeda.utils.cpp_extension new my_op       a package: kernel, derivative, tests, and a build that makes a wheel
-python -m taeda.utils.cpp_extension build a.cpp     one library of the sources, for import_library or another program
+python -m taeda.utils.cpp_extension new my_op       a package: kernel, derivative, tests and a wheel
+python -m taeda.utils.cpp_extension build a.cpp     one library of the sources, for import_library
 python -m taeda.utils.cpp_extension info            compilers, headers and folders that are used here
 """
 

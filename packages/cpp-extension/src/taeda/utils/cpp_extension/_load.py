@@ -131,7 +131,8 @@ def load_inline(
     Exceptions never cross the boundary of an extension, so `with_pytorch_error_handling=False`
     changes nothing, and the header is so small that `use_pch` has nothing to speed up.
 
-    >>> square = "taeda::Tensor f(taeda::Tensor x) { return taeda::full<float>({2}, float(x.numel() * x.numel())); }"
+    >>> made = "taeda::full<float>({2}, float(x.numel() * x.numel()))"
+    >>> square = "taeda::Tensor f(taeda::Tensor x) { return " + made + "; }"
     >>> load_inline("inline_example", square, functions=["f"]).f(taeda.zeros(3)).tolist()
     [9.0, 9.0]
     """

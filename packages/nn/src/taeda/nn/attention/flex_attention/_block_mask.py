@@ -196,7 +196,8 @@ def create_block_mask(
 
     TypeError for what cannot be called, ValueError for another number of arguments.
 
-    >>> create_block_mask(lambda b, h, q, kv: q >= kv, None, None, 4, 4, BLOCK_SIZE=2).to_dense()[0, 0].tolist()
+    >>> mask = create_block_mask(lambda b, h, q, kv: q >= kv, None, None, 4, 4, BLOCK_SIZE=2)
+    >>> mask.to_dense()[0, 0].tolist()
     [[1, 0], [1, 1]]
     """
     size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
