@@ -52,7 +52,9 @@ class _Run:
 def traced_for_any_size(
     record: Record, f: Callable[..., Any], args: tuple[Any, ...], names: list[str]
 ) -> GraphModule:
-    """The graph of `f`, with `shape_env`, its guards. `record(capture, f, args, names, around)` traces once."""
+    """The graph of `f`, with `shape_env`, its guards.
+    `record(capture, f, args, names, around)` traces once.
+    """
     tracer = _Tracer(record, f, args, names)
     while True:
         made = tracer.attempt()
