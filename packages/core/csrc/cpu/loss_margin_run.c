@@ -18,12 +18,12 @@ static int64_t labels_of(const td_margins *m)
     return m->target->ndim > 1 ? m->target->sizes[1] : 1;
 }
 
-static td_status check_targets(const td_margins *m)
+td_status td_margins_check(const td_tensor *targets, int64_t classes)
 {
-    const int64_t *target = td_data(m->target), classes = m->x->sizes[1];
-    bool several = m->target->ndim > 1;
+    const int64_t *target = td_data(targets);
+    bool several = targets->ndim > 1;
     int64_t least = several ? -1 : 0;
-    for (int64_t i = 0; i < m->target->numel; i++)
+    for (int64_t i = 0; i < targets->numel; i++)
         if (target[i] < least || target[i] >= classes)
             return td_fail(TD_RUNTIME_ERROR, "target out of range: %s are %lld to %lld, got %lld",
                            several ? "labels" : "classes", (long long)least, (long long)classes - 1,
@@ -64,7 +64,7 @@ td_status td_margins_run(const td_margins *m)
                     .item = td_itemsize((td_dtype)m->x->dtype)};
     double each = (double)classes * (double)(j.labels + 2) * PAIR_NS,
            grain = each < 4000 ? 8000 / (each + 1) : 1;
-    TD_TRY(check_targets(m));
+    TD_TRY(td_margins_check(m->target, classes));
     TD_TRY(td_scratch_begin(&j.scratch, classes * j.item));
     void *token = td_heavy_begin((double)samples * each);
     td_parallel(samples, (int64_t)grain + 1, run_samples, &j);

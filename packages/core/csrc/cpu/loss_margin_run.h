@@ -14,7 +14,9 @@ typedef struct td_margins {
     td_tensor *slope; /* [samples, classes]: the derivative of a sample's loss by its scores */
 } td_margins;
 
-/* RuntimeError for a target that is no class; of several, -1 ends them. */
+/* RuntimeError for a target (in the processor's memory) that is no class; of several, -1 ends them.
+ */
+td_status td_margins_check(const td_tensor *target, int64_t classes);
 td_status td_margins_run(const td_margins *m);
 
 #endif

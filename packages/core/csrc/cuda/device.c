@@ -169,6 +169,7 @@ td_status td_cuda_start(void)
         td_workers[TD_CUDA][TD_WORK_PLACES] = td_cuda_places;
         td_workers[TD_CUDA][TD_WORK_PAIR_LOSS] = td_cuda_pair_loss;
         td_workers[TD_CUDA][TD_WORK_CLASS_LOSS] = td_cuda_class_loss;
+        td_workers[TD_CUDA][TD_WORK_MARGINS] = td_cuda_margins;
         td_workers[TD_CUDA][TD_WORK_CONV] = td_cuda_conv;
         td_workers[TD_CUDA][TD_WORK_NORM] = td_cuda_norm;
         td_workers[TD_CUDA][TD_WORK_SEARCH] = td_cuda_search;

@@ -57,6 +57,7 @@ td_status td_cuda_softmax(int kind, td_tensor *out, const td_tensor *a, const td
 td_status td_cuda_places(const void *job, td_device device);    /* indexing.c */
 td_status td_cuda_pair_loss(const void *job, td_device device); /* loss.c */
 td_status td_cuda_class_loss(const void *job, td_device device);
+td_status td_cuda_margins(const void *job, td_device device);
 td_status td_cuda_conv(const void *job, td_device device);      /* conv.c */
 td_status td_cuda_attention(const void *job, td_device device); /* attention.c */
 td_status td_cuda_optim(const void *job, td_device device);     /* optim.c */

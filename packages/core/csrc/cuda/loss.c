@@ -2,6 +2,7 @@
  * the processor adds them so, too. */
 #include <stdlib.h>
 #include "cpu/loss_class_run.h"
+#include "cpu/loss_margin_run.h"
 #include "cpu/loss_run.h"
 #include "cuda/program.h"
 
@@ -11,7 +12,7 @@
 #define MOST_BLOCKS 65535
 
 typedef struct loss_call { /* laid out as in kernels/loss.h */
-    char *out;
+    char *out, *slope;
     const char *x, *t, *g, *weight, *scale, *statistics;
     double *partial;
     int64_t n, count, classes, inner, ignore, each;
@@ -141,7 +142,7 @@ static td_status check_targets(const td_class_scores *s)
     return status;
 }
 
-enum { ROWS = 96, COLUMNS, PICK, SCALES, GRADIENT };
+enum { ROWS = 96, COLUMNS, PICK, SCALES, GRADIENT, MARGINS };
 
 static td_status pick(const td_class_job *j, loss_call *c, td_device device)
 {
@@ -195,4 +196,32 @@ td_status td_cuda_class_loss(const void *job, td_device device)
             c.n *= s->classes;
             return launch("loss_alone", "gradient", GRADIENT, dtype, &c, ordinal);
     }
+}
+
+/* ---- margins between the classes of a sample ---- */
+
+static td_status check_labels(const td_margins *m)
+{
+    td_tensor *near;
+    TD_TRY(td_to_host(&near, m->target));
+    td_status status = td_margins_check(near, m->x->sizes[1]);
+    td_tensor_free(near);
+    return status;
+}
+
+td_status td_cuda_margins(const void *job, td_device device)
+{
+    const td_margins *m = job;
+    loss_call c = {.out = td_data(m->loss),
+                   .slope = td_data(m->slope),
+                   .x = td_data(m->x),
+                   .t = td_data(m->target),
+                   .n = m->x->sizes[0],
+                   .classes = m->x->sizes[1],
+                   .inner = m->target->ndim > 1 ? m->target->sizes[1] : 1,
+                   .parameter = m->margin};
+    TD_TRY(td_cuda_use(td_device_index(device)));
+    TD_TRY(check_labels(m));
+    return launch("loss_margins_together", "margins", MARGINS, (td_dtype)m->x->dtype, &c,
+                  td_device_index(device));
 }

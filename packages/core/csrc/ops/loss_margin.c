@@ -3,6 +3,7 @@
 #include "runtime/device.h"
 #include "runtime/loops.h"
 #include "runtime/op.h"
+#include "runtime/work.h"
 
 static td_status check(const td_tensor *x, const td_tensor *target)
 {
@@ -24,6 +25,12 @@ static td_status check(const td_tensor *x, const td_tensor *target)
                    td_shape_text(target->ndim, target->sizes, b));
 }
 
+static td_status run(const td_margins *m)
+{
+    if (td_on_host(m->x)) return td_margins_run(m);
+    return td_work_run(TD_WORK_MARGINS, m, (td_device)m->x->device, "_margin_loss");
+}
+
 /* (self, target, margin) -> (loss, slope) */
 td_status td_op__margin_loss(td_call *call)
 {
@@ -36,8 +43,7 @@ td_status td_op__margin_loss(td_call *call)
     td_status status = td_contiguous(&dense, x);
     if (status == TD_OK) status = td_contiguous(&labels, target);
     if (status == TD_OK)
-        status =
-            td_margins_run(&(td_margins){dense, labels, TD_FLOAT(2), call->out[0], call->out[1]});
+        status = run(&(td_margins){dense, labels, TD_FLOAT(2), call->out[0], call->out[1]});
     td_tensor_free(dense);
     td_tensor_free(labels);
     return status;

@@ -24,6 +24,7 @@ typedef enum td_work {
     TD_WORK_RESAMPLE,   /* td_resample_job of cpu/resample_run.h */
     TD_WORK_SEARCH,     /* td_search_job of cpu/sorting/search_run.h */
     TD_WORK_RECURRENCE, /* td_recurrence_job of cpu/recurrent/recurrent_run.h */
+    TD_WORK_MARGINS,    /* td_margins of cpu/loss_margin_run.h */
     TD_WORK_RANK,       /* td_rank_job of cpu/reduction/order_run.h */
     TD_WORKS
 } td_work;

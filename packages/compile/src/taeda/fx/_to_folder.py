@@ -10,6 +10,7 @@ import inspect
 import math
 import os
 from collections.abc import Mapping
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ _KNOWN = {"taeda": taeda, "device": taeda.device, "inf": math.inf, "nan": math.n
 
 def to_folder(module: GraphModule, folder: str | os.PathLike[str], name: str) -> None:
     """Write `module` as the class `name` of the package `folder`."""
-    if not name.isidentifier():
+    if not name.isidentifier() or iskeyword(name):
         raise ValueError(f"to_folder: module_name must be an identifier, got {name!r}")
     text, place = _Text(module, name).text(), Path(folder)
     place.mkdir(parents=True, exist_ok=True)

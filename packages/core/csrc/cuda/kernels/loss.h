@@ -8,7 +8,8 @@
  *   td_loss_alone<td_loss_columns<R>>             the same where scores lie apart
  *   td_loss_alone<td_loss_pick<R>>                a thread for 4,096 targets: their losses and weights
  *   td_loss_alone<td_loss_scales<R>>              the factor of every target's gradient
- *   td_loss_alone<td_loss_gradient<R>>            a thread for each score */
+ *   td_loss_alone<td_loss_gradient<R>>            a thread for each score
+ *   td_loss_margins_together<R>                   margins between classes: 64 threads a row */
 #ifndef TD_LOSS_TEXT_H
 #define TD_LOSS_TEXT_H
 #include "cpu/loss_pairs.h"
@@ -17,7 +18,7 @@
 #define TD_LOSS_BLOCK 4096
 
 struct td_loss_call { /* laid out as in csrc/cuda/loss.c */
-    char *out;
+    char *out, *slope;
     const char *x, *t, *g, *weight, *scale, *statistics; /* t: of pairs, or the targets (int64) */
     double *partial;
     int64_t n, count, classes, inner, ignore, each; /* n: threads, blocks or rows with work */
@@ -159,6 +160,57 @@ template <class R> struct td_loss_gradient {
         ((R *)c.out)[at] = made;
     }
 };
+
+/* ---- margins: t holds `inner` labels a row, those before the first below 0 ---- */
+VFN bool td_is_label(const int64_t *labels, int64_t count, int64_t i)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (labels[k] == i) return true;
+    return false;
+}
+/* one label against the classes that are none: the sum, and how many are above; their slopes */
+template <class R>
+VFN R td_margins_above(R *slope, const R *x, const int64_t *labels, int64_t count, int64_t classes,
+                       R shift, double *sum)
+{
+    typedef typename td_vector<R>::type V;
+    enum { lanes = td_vector<R>::lanes / 2 }; /* SUM_BYTES */
+    V s = V(R(0)), above = V(R(0));
+    if (threadIdx.x < lanes)
+        for (int64_t i = threadIdx.x; i < classes; i += lanes) {
+            if (td_is_label(labels, count, i)) continue;
+            R gap = x[i] + shift;
+            s = s + V(gap < 0 ? R(0) : gap);
+            if (!(gap > 0)) continue;
+            above = above + V(R(1));
+            slope[i] += 1;
+        }
+    *sum += (double)td_tree<td_fold_sum, R>(s, lanes);
+    return td_tree<td_fold_sum, R>(above, lanes);
+}
+template <class R>
+__global__ void __launch_bounds__(64)
+    td_loss_margins_together(const __grid_constant__ td_loss_call c)
+{
+    for (int64_t row = blockIdx.x; row < c.n; row += gridDim.x) {
+        const R *x = (const R *)c.x + row * c.classes;
+        const int64_t *labels = (const int64_t *)c.t + row * c.inner;
+        R *slope = (R *)c.slope + row * c.classes;
+        int64_t count = 0;
+        double sum = 0;
+        while (count < c.inner && labels[count] >= 0) count++;
+        for (int64_t i = threadIdx.x; i < c.classes; i += blockDim.x) slope[i] = R(0);
+        __syncthreads();
+        for (int64_t k = 0; k < count; k++) {
+            R shift = (R)c.parameter - x[labels[k]];
+            R above = td_margins_above(slope, x, labels, count, c.classes, shift, &sum);
+            if (threadIdx.x == 0) slope[labels[k]] -= above;
+        }
+        __syncthreads();
+        for (int64_t i = threadIdx.x; i < c.classes; i += blockDim.x) slope[i] /= (R)c.classes;
+        if (threadIdx.x == 0) ((R *)c.out)[row] = (R)(sum / (double)c.classes);
+    }
+}
 
 template <class Work>
 __global__ void __launch_bounds__(256) td_loss_alone(const __grid_constant__ td_loss_call c)

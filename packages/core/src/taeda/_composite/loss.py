@@ -293,8 +293,8 @@ def _beyond(labels: Tensor, low: int, high: int) -> bool:
 
 
 def _in_one_pass(scores: Tensor) -> bool:
-    """Whether there is a kernel for these; squares, weights and devices go the way of other operators."""
-    return scores.dtype in (taeda.float32, taeda.float64) and scores.device.type == "cpu"
+    """Whether there is a kernel for these; squares and weights go the way of other operators."""
+    return scores.dtype in (taeda.float32, taeda.float64)
 
 
 def multi_margin_loss(

@@ -53,7 +53,7 @@ op("cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int redu
 
 # ---- margins between classes ----
 op("_margin_loss(Tensor self, Tensor target, float margin=1.0) -> (Tensor loss, Tensor slope)",
-   c="_margin_loss", **NN,
+   c="_margin_loss", device="any", **NN,
    doc="Sums over labels and other classes of max(0, margin - x[label] + x[class]), by the number of "
    "classes, and their slope by every score.")
 

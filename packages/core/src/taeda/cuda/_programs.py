@@ -82,7 +82,7 @@ def _loss(name: str, real: str) -> str:
     """ "sum_mse" and "rows" are kernels of blocks; the others are work of one thread."""
     work, _, pair = name.partition("_")
     types = f"td_pair_{pair}, {real}" if pair else real
-    return types if work in ("sum", "rows") else f"td_loss_{work}<{types}>"
+    return types if work in ("sum", "rows", "margins") else f"td_loss_{work}<{types}>"
 
 
 REAL, SHORT = ("F32", "F64"), ("F16", "BF16")
