@@ -196,7 +196,8 @@ static PyObject *pool_enter(PyObject *m, PyObject *args) /* (ordinal, handle or 
     int ordinal;
     unsigned long long handle;
     if (!PyArg_ParseTuple(args, "iK", &ordinal, &handle)) return NULL;
-    void *before = td_cuda_private_enter(ordinal, (td_cuda_private *)(uintptr_t)handle);
+    td_cuda_private *before, *chosen = (td_cuda_private *)(uintptr_t)handle;
+    if (td_cuda_private_enter(ordinal, chosen, &before) != TD_OK) return td_raise(TD_MEMORY_ERROR);
     return PyLong_FromVoidPtr(before);
 }
 

@@ -55,9 +55,9 @@ typedef struct td_cuda_private td_cuda_private;
 td_status td_cuda_private_new(td_cuda_private **out, td_cuda_give give, td_cuda_take take);
 /* Its maker is gone: what tensors hold lives on, and goes back when it is free. */
 void td_cuda_private_drop(td_cuda_private *p);
-/* Allocations of this thread on a device come from it; NULL: from the common one. Returns the one
- * of before. */
-td_cuda_private *td_cuda_private_enter(int ordinal, td_cuda_private *p);
+/* Allocations of this thread on a device come from it; NULL: from the common one. *before: the
+ * one of before. */
+td_status td_cuda_private_enter(int ordinal, td_cuda_private *p, td_cuda_private **before);
 int64_t td_cuda_private_id(const td_cuda_private *p); /* from 1 on */
 int td_cuda_private_owners(const td_cuda_private *p); /* its maker, and who allocates from it */
 

@@ -1,16 +1,18 @@
 /* pool_private.c - limits, somebody else's functions, and private pools. */
 #include "cuda/pool_blocks.h"
 #include <stdlib.h>
+#include "runtime/thread_local.h"
 
 td_cuda_private td_cuda_common;
 td_cuda_private *td_cuda_privates;
 int64_t td_cuda_limits[TD_CUDA_DEVICES];
-static _Thread_local td_cuda_private *chosen[TD_CUDA_DEVICES];
+/* by ordinal; NULL, as nearly always: this thread has chosen none */
+static TD_THREAD_LOCAL td_cuda_private **chosen;
 static bool uncached;
 
 td_cuda_private *td_cuda_chosen(int ordinal)
 {
-    return chosen[ordinal] ? chosen[ordinal] : &td_cuda_common;
+    return chosen && chosen[ordinal] ? chosen[ordinal] : &td_cuda_common;
 }
 
 int td_cuda_direct(const td_cuda_private *home)
@@ -95,15 +97,26 @@ void td_cuda_private_drop(td_cuda_private *p)
     pthread_mutex_unlock(&td_cuda_pool_lock);
 }
 
-td_cuda_private *td_cuda_private_enter(int ordinal, td_cuda_private *p)
+static void forget_if_none_is_chosen(void)
 {
-    td_cuda_private *before = chosen[ordinal];
+    for (int k = 0; k < TD_CUDA_DEVICES; k++)
+        if (chosen[k]) return;
+    free(chosen);
+    chosen = NULL;
+}
+
+td_status td_cuda_private_enter(int ordinal, td_cuda_private *p, td_cuda_private **before)
+{
+    if (!chosen && !(chosen = calloc(TD_CUDA_DEVICES, sizeof *chosen)))
+        return td_fail(TD_MEMORY_ERROR, "no memory for the choice of a pool");
+    *before = chosen[ordinal];
     pthread_mutex_lock(&td_cuda_pool_lock);
     if (p) p->owners++;
     chosen[ordinal] = p;
-    if (before) disown(before);
+    if (*before) disown(*before);
     pthread_mutex_unlock(&td_cuda_pool_lock);
-    return before;
+    forget_if_none_is_chosen();
+    return TD_OK;
 }
 
 int64_t td_cuda_private_id(const td_cuda_private *p) { return p->id; }

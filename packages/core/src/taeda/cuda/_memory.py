@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from taeda._native import core as _core
+from taeda._warnings import warn
 
 from ._devices import is_initialized, ordinal_of
 
@@ -165,7 +165,7 @@ def caching_allocator_delete(mem_ptr: int) -> None:
 
 
 def _older(name: str, now: str) -> None:
-    warnings.warn(f"taeda.cuda.{name} is the older name of {now}", FutureWarning, stacklevel=3)
+    warn(f"taeda.cuda.{name} is the older name of {now}", FutureWarning)
 
 
 def memory_cached(device: Any = None) -> int:
