@@ -71,13 +71,6 @@ model(X[mine]); model(X[mine])
 with taeda.no_grad(): model(X[mine])
 loss(model(X[mine]), Y[mine]).backward()
 same_everywhere(model.module[0].weight.grad)
-# autocast and scaling
-model = DDP(net())
-scaler, opt = taeda.amp.GradScaler("cpu"), taeda.optim.SGD(model.parameters(), lr=0.1)
-with taeda.autocast("cpu", dtype=taeda.bfloat16):
-    value = loss(model(X[mine]).float(), Y[mine])
-scaler.scale(value).backward(); scaler.step(opt); scaler.update()
-same_everywhere(model.module[0].weight)
 # dtypes in buckets of their own
 class Two(nn.Module):
     def __init__(self):
@@ -87,6 +80,18 @@ class Two(nn.Module):
 model = DDP(Two())
 model(taeda.full((1, 3), float(rank))).sum().backward()
 same_everywhere(model.module.a.weight.grad); same_everywhere(model.module.b.weight.grad)
+"""
+)
+
+MIXED = (
+    START
+    + """
+model = DDP(net())
+scaler, opt = taeda.amp.GradScaler("cpu"), taeda.optim.SGD(model.parameters(), lr=0.1)
+with taeda.autocast("cpu", dtype=taeda.bfloat16):
+    value = loss(model(X[mine]).float(), Y[mine])
+scaler.scale(value).backward(); scaler.step(opt); scaler.update()
+same_everywhere(model.module[0].weight)
 """
 )
 
@@ -181,6 +186,13 @@ for options in ({}, {"divide_by_initial_world_size": False}):
 @pytest.mark.parametrize("size", [2, 4])
 def test_steps(mpi, size):
     all_well(run_ranks(STEPS, size, timeout=90))
+
+
+def test_autocast_and_scaling(mpi):
+    pytest.importorskip(
+        "taeda.amp", reason="mixed precision comes with taeda-amp, which is not needed here"
+    )
+    all_well(run_ranks(MIXED, 2))
 
 
 def test_unused_parameters_and_refusals(mpi):
