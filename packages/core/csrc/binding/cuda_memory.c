@@ -252,9 +252,8 @@ static PyObject *record(PyObject *m, PyObject *args)
     td_cuda_pool_record(most, recording);
     Py_RETURN_NONE;
 }
-/* a list of n tuples, which `one` makes */
-static PyObject *listed(const void *items, int64_t n,
-                        PyObject *(*one)(const void *items, int64_t k))
+/* a list of n tuples, which `one` makes; the items are freed */
+static PyObject *listed(void *items, int64_t n, PyObject *(*one)(const void *items, int64_t k))
 {
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (int64_t k = 0; list && k < n; k++) {
@@ -262,6 +261,7 @@ static PyObject *listed(const void *items, int64_t n,
         if (!item) Py_CLEAR(list);
         else PyList_SetItem(list, (Py_ssize_t)k, item);
     }
+    free(items);
     return list;
 }
 static PyObject *seen_item(const void *items, int64_t k)
@@ -276,9 +276,7 @@ static PyObject *seen(PyObject *m, PyObject *unused)
 {
     int64_t n;
     td_cuda_seen *all = td_cuda_pool_seen(&n);
-    PyObject *list = listed(all, n, seen_item);
-    free(all);
-    return list;
+    return listed(all, n, seen_item);
 }
 static PyObject *step_item(const void *items, int64_t k)
 {
@@ -291,9 +289,7 @@ static PyObject *steps(PyObject *m, PyObject *unused)
 {
     int64_t n;
     td_cuda_step *all = td_cuda_pool_steps(&n);
-    PyObject *list = listed(all, n, step_item);
-    free(all);
-    return list;
+    return listed(all, n, step_item);
 }
 
 static PyMethodDef methods[] = {

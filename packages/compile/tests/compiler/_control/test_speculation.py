@@ -4,7 +4,8 @@ import pytest
 
 import taeda
 from taeda._core_api import programs as _core
-from taeda.compiler._control._speculation import Refused, alone, speculating, tensors_in
+from taeda.compiler._arguments import tensors_in
+from taeda.compiler._control._speculation import Refused, alone, speculating
 
 
 def test_what_is_written_is_what_was_made_inside():

@@ -14,7 +14,8 @@ from taeda.autograd.batching import Batched, levels, physical
 from taeda.func._level import Level
 from taeda.overrides import TorchFunctionMode
 
-from ._speculation import Refused, Speculation, speculating, tensors_in
+from .._arguments import tensors_in
+from ._speculation import Refused, Speculation, speculating
 
 __all__ = ["Found", "Lifted", "explored", "tensors_of"]
 

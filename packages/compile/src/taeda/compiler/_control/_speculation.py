@@ -11,7 +11,9 @@ from taeda import Tensor
 from taeda._core_api import programs as _core
 from taeda.autograd.batching import levels
 
-__all__ = ["Refused", "Speculation", "alone", "speculating", "tensors_in", "without_maps"]
+from .._arguments import tensors_in
+
+__all__ = ["Refused", "Speculation", "alone", "speculating", "without_maps"]
 
 _MUTATES = _core.row_flags["MUTATES"]
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
@@ -135,14 +137,3 @@ def _mutated(op: str, args: tuple[Any, ...]) -> list[Tensor]:
     arguments = _core.schema_of(op).arguments
     pairs = zip(arguments, args, strict=True)
     return [t for argument, value in pairs if argument.mutated for t in tensors_in(value)]
-
-
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    """The tensors among arguments or results."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, tuple | list):
-        for entry in value:
-            yield from tensors_in(entry)
-    elif type(value) is dict:
-        yield from tensors_in(list(value.values()))

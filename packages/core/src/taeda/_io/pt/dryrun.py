@@ -14,7 +14,6 @@ from ..place import Place
 from . import names, plain, rebuild, refusal
 from .allowed import find as find_allowed
 from .context import Context, Known
-from .errors import TruncatedPickle
 from .machine import ENTRY, SLOT, Machine
 
 __all__ = ["check_long_pickle", "check_long_pickles"]
@@ -80,7 +79,7 @@ class _DryRun(Machine):
 
     def skip(self, count: int) -> None:
         if count > len(self.data) - self.at:
-            raise TruncatedPickle(f"the pickle is truncated: it goes on after byte {self.at}")
+            raise self.truncated()
         self.at += count
 
     def unicode(self, size: int) -> None:
