@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
 import pytest
 
 import taeda
 from taeda import fx, nn
+from taeda._core_api import programs as _core
 from taeda.compiler._capture import Capture, captured, parameters_of, tensors_of
 
 
@@ -42,3 +46,44 @@ def test_names_and_tensors_of_arguments():
     assert parameters_of(nn.Linear(1, 1), 1) == ["input"]
     a, b = taeda.ones(1), taeda.ones(2)
     assert [t.numel() for t in tensors_of([a, {"k": (b, 3)}])] == [1, 2]
+
+
+class FromOutside:
+    """A function in C that nobody sees, as far as tracers go: its result depends on what it is given."""
+
+    def __call__(self, x):
+        with _core.hidden(_core.TRACE):
+            return x * 2 if x.sum().item() > 0 else x.clone()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x + FromOutside()(x),
+        lambda x: x + FromOutside()(x)[:1],
+        lambda x: (x + 1, FromOutside()(x)),
+        lambda x: x + taeda.from_numpy(np.ones(2, np.float32)),
+        lambda x: x + taeda.frombuffer(bytearray(8), dtype=taeda.float32),
+    ],
+)
+def test_memory_of_the_call_that_no_operator_made_is_no_constant(f):
+    """It would be baked in: the graph would give the result of the first argument for all others."""
+    said = captured(Capture(), f, (taeda.ones(2),), ["x"])
+    assert isinstance(said, str) and "make it before the call" in said
+
+
+def test_memory_of_before_is_a_constant_whoever_made_it():
+    array, view = taeda.from_numpy(np.ones(2, np.float32)), taeda.arange(6.0)[2:4]
+    made = captured(
+        Capture(), lambda x: x + array * view + taeda.tensor(3.0), (taeda.ones(2),), ["x"]
+    )
+    assert len(made.constants) == 3
+    assert fx.GraphModule(made.constants, made.graph)(taeda.ones(2)).tolist() == [6.0, 7.0]
+
+
+def test_memory_of_a_thread_beside_the_call():
+    def f(x):
+        with ThreadPoolExecutor(1) as pool:
+            return x + pool.submit(lambda: x * 2).result()
+
+    assert "make it before the call" in captured(Capture(), f, (taeda.ones(2),), ["x"])

@@ -499,6 +499,20 @@ static PyObject *storage_key(PyObject *m, PyObject *o)
     return PyLong_FromVoidPtr(TD_T(o)->storage);
 }
 
+/* next_age(): memory that is made from now on, by any thread, is of this age at least */
+static PyObject *next_age(PyObject *m, PyObject *ignored)
+{
+    return PyLong_FromUnsignedLong(__atomic_add_fetch(&td_storage_age, 1, __ATOMIC_RELAXED));
+}
+
+/* age_of(tensor): of its memory */
+static PyObject *age_of(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "age_of: wanted a Tensor, got %R", Py_TYPE(o));
+    return PyLong_FromUnsignedLong(TD_T(o)->storage->born);
+}
+
 /* stopped_at(): at which step the last run of this thread raised; -1 if it did not */
 static PyObject *get_stopped_at(PyObject *m, PyObject *ignored)
 {
@@ -541,6 +555,8 @@ static PyMethodDef functions[] = {
     {"number_in", number_in, METH_O, "The Python number that a tensor stands for, or None."},
     {"storage_key", storage_key, METH_O, "A number that tensors share while they share memory."},
     {"version_key", version_key, METH_O, "A number that tensors share while they share a version."},
+    {"next_age", next_age, METH_NOARGS, "Memory that is made from now on is of this age at least."},
+    {"age_of", age_of, METH_O, "The age of a tensor's memory."},
     {"stopped_at", get_stopped_at, METH_NOARGS,
      "The step at which this thread's last run of a program raised; -1 if it did not."},
     {"gradient_count", gradient_count, METH_NOARGS, "How often a .grad was assigned so far."},

@@ -11,6 +11,8 @@ typedef struct bytes {
     void (*release)(void *block, char *data, int64_t nbytes);
 } bytes;
 
+uint32_t td_storage_age = 0;
+
 static td_status take_bytes(bytes *out, int64_t nbytes, td_device device)
 {
     *out = (bytes){NULL, NULL, NULL};
@@ -61,6 +63,7 @@ td_status td_storage_new(td_storage **out, int64_t nbytes, td_device device)
     *s = (td_storage){.data = b.data,
                       .nbytes = nbytes,
                       .refs = 1,
+                      .born = __atomic_load_n(&td_storage_age, __ATOMIC_RELAXED),
                       .device = device,
                       .release = b.release,
                       .context = b.block};

@@ -52,8 +52,12 @@ typedef struct td_storage {
     void *context;
     /* owned: retired handles, and handles on memory it lay on, until the last pin */
     struct td_tensor *left;
-    int32_t pins; /* users who are in the middle of something */
+    int32_t pins;  /* users who are in the middle of something */
+    uint32_t born; /* td_storage_age when it was made */
 } td_storage;
+
+/* A recorder counts it up when it begins, so it knows memory of before from memory of its time. */
+extern uint32_t td_storage_age;
 
 enum {
     TD_FLAG_CONJ = 1,

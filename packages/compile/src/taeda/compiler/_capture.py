@@ -49,6 +49,11 @@ class Capture(Recorder):
         super().__init__(self._failed)
         self.reason = ""
         self.exact = False  # zeros may be in place of no gradient
+        self._age = 0  # of memory that was made since the call began
+
+    def __enter__(self) -> Recorder:
+        self._age = _core.next_age()
+        return super().__enter__()
 
     def refuse(self, reason: str, cause: BaseException | None = None) -> None:
         """UserError: there is no graph of a call of functions."""
@@ -59,9 +64,16 @@ class Capture(Recorder):
         self.active = False
 
     def _view_of_known(self, tensor: Tensor) -> int | None:
-        if not self._memory.get(_core.storage_key(tensor)):
+        if self._memory.get(_core.storage_key(tensor)):
+            return super()._view_of_known(tensor)
+        if _core.age_of(tensor) < self._age:
             return self.add_input("kept", tensor, tensor)
-        return super()._view_of_known(tensor)
+        self._failed(
+            f"a tensor of shape {list(tensor.shape)} came about during the call without an operator "
+            "(from an array, a buffer, or code outside of taeda), so the graph cannot make it again: "
+            "make it before the call, or pass it as an argument"
+        )
+        return None
 
     def _has_fixed_shape(self, op: str, args: Any, made: Any) -> bool:
         return True
