@@ -69,7 +69,7 @@ def test_a_missing_engine_is_named_with_its_extra():
         ({"backend": "smoke"}, ValueError, "unknown backend"),
         ({"backend": 3}, ValueError, "named by a str"),
         ({"backend": "cpu:gloo,cuda"}, ValueError, "cpu:gloo,cuda:nccl"),
-        ({"backend": "cuda:gloo"}, ValueError, "no backend for the device 'cpu'"),
+        ({"backend": "cuda:gloo"}, ValueError, "carries tensors of the cpu only"),
         ({"backend": "nccl"}, dist.DistBackendError, "NCCL's library|sees none"),
         ({"backend": "fake", "timeout": timedelta(0)}, ValueError, "longer than nothing"),
         ({"backend": "fake", "timeout": 3j}, TypeError, "timedelta"),

@@ -209,6 +209,65 @@ refuses(dist.DistBackendError, ["cuda:0 since its first call", "cuda:1"],
 """
 
 
+BOTH = """
+from taeda.nn.parallel import DistributedDataParallel
+taeda.cuda.set_device(0)
+dist.init_process_group("cpu:gloo,cuda:nccl", timeout=seconds(60))
+def here(*values): return taeda.tensor(values, dtype=taeda.float32, device="cuda")
+def same(made, wanted): assert made.cpu().tolist() == wanted, (made.cpu().tolist(), wanted)
+host, device = taeda.tensor([rank + 1.0]), here(rank + 1)
+works = [lambda: dist.all_reduce(host, async_op=True), lambda: dist.all_reduce(device, async_op=True)]
+for work in [begin() for begin in (works if rank else works[::-1])]: work.wait()  # any order
+same(host, [3]), same(device, [3])
+told = [None] * size
+dist.all_gather_object(told, rank)
+assert told == [0, 1]
+works = dist.batch_isend_irecv([
+    dist.P2POp(dist.isend, device, 1 - rank), dist.P2POp(dist.irecv, got := here(0), 1 - rank)])
+for work in works: work.wait()
+same(got, [3])
+if rank: dist.send(host, 0)
+else: dist.recv(host, 1)
+for place in ("cpu", "cuda"):
+    layer = DistributedDataParallel(taeda.nn.Linear(1, 1, bias=False).to(place))
+    x = taeda.tensor([[rank + 1.0]]).to(place)
+    layer(x).backward(taeda.tensor([[1.0]]).to(place))
+    same(layer.module.weight.grad, [[1.5]])
+try: dist.all_gather_into_tensor(taeda.zeros(2), here(1))
+except ValueError as error: assert "on cpu" in str(error) and "on cuda:0" in str(error), error
+else: raise AssertionError("mixed devices")
+small = dist.new_group([0, 1])
+dist.all_reduce(device, group=small)
+same(device, [6])
+dist.barrier()
+"""
+
+
+def test_both_backends_in_one_group(mpi):
+    all_well(run(BOTH))
+
+
+def test_a_rank_that_ends_breaks_both_backends(mpi):
+    code = """
+import signal, time
+taeda.cuda.set_device(0)
+dist.init_process_group(timeout=seconds(60))  # takes both where both are there
+assert dist.get_backend() == "cpu:gloo,cuda:nccl"
+x, y = taeda.ones(1), taeda.ones(1).cuda()
+dist.all_reduce(x), dist.all_reduce(y)
+if rank == 1: os.kill(os.getpid(), signal.SIGKILL)
+try: dist.all_reduce(y)
+except dist.DistPeerDiedError as error: print(error.ranks)
+try: dist.all_reduce(x)
+except dist.DistBackendError as error: print("broken since" in str(error))
+sys.stdout.flush()
+os._exit(0)
+"""
+    with started(code, 2, **settings()) as processes:
+        (ended,) = finish(processes[:1], 60)
+    assert ended.out.split() == ["[1]", "True"], ended
+
+
 def test_what_is_refused():
     all_well(run(BEGIN + REFUSED))
 

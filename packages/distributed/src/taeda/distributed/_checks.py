@@ -75,7 +75,7 @@ def check_op(op: object, tensor: Tensor, group: ProcessGroup | None = None) -> R
     if op.op is RedOpType.PREMUL_SUM and op.factor is None:
         raise ValueError("PREMUL_SUM needs its factor: ReduceOp.premul_sum(factor)")
     if group is not None:
-        group._engine.check_reduction(op, tensor.dtype)
+        group.lane(tensor.device.type)._engine.check_reduction(op, tensor.dtype)
     return op
 
 

@@ -78,8 +78,21 @@ class ProcessGroup:
             return taeda.device("cpu")
         return taeda.device("cuda", taeda.cuda.current_device())
 
+    @property
+    def device_types(self) -> tuple[str, ...]:
+        """The types of device whose tensors the group carries."""
+        return (self._engine.device_type,)
+
+    def lanes(self) -> list[ProcessGroup]:
+        """The groups of one backend that it is made of: itself, if there are no others."""
+        return [self]
+
+    def lane(self, device_type: str) -> ProcessGroup:
+        """The group of one backend that carries tensors of the device: this one, if there is no other."""
+        return self
+
     def __repr__(self) -> str:
-        return f"<ProcessGroup {self.group_name!r} on {self._backend}: rank {self.rank()} of {self.size()}>"
+        return f"<ProcessGroup {self.group_name!r} on {self.name()}: rank {self.rank()} of {self.size()}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a process group cannot be pickled or copied: it belongs to its process")
@@ -138,14 +151,14 @@ class ProcessGroup:
         if wanted == "cpu" and all([tensor.is_cpu for tensor in tensors]):  # noqa: C419 - quicker
             return
         for tensor in tensors:
+            if tensor.device != tensors[0].device:
+                raise ValueError(
+                    f"{name}: one tensor is on {tensors[0].device} and another on {tensor.device}"
+                )
             if tensor.device.type != wanted:
                 raise ValueError(
                     f"{name}: a tensor is on {tensor.device}, but the group's backend {str(self._backend)!r} "
                     f"carries tensors of the {wanted} only"
-                )
-            if tensor.device != tensors[0].device:
-                raise ValueError(
-                    f"{name}: one tensor is on {tensors[0].device} and another on {tensor.device}"
                 )
 
     def _check_usable(self, call: Call) -> None:
@@ -265,9 +278,12 @@ def _single(tensors: Any) -> taeda.Tensor:
 
 
 def make_engine(
-    backend: str, store: Store, rank: int, ranks: Sequence[int], timeout: timedelta, name: str
-) -> Engine:
-    """The engine of a group on this rank. DistBackendError says what is not there."""
+    backend: str, store: Store, rank: int, ranks: Sequence[int], timeout: timedelta, name: str,
+    device: str,
+) -> Engine:  # fmt: skip
+    """The engine of a group on this rank, for tensors of `device`. DistBackendError says what is
+    not there.
+    """
     from ._engines.inproc import InprocEngine
     from ._engines.local import FakeEngine
     from ._engines.mpi import MpiEngine
@@ -278,7 +294,7 @@ def make_engine(
         func, extended, _ = Backend._makers[backend]
         return _made_by(func, extended, store, number, size, timeout, name, ranks)
     if backend == Backend.FAKE or (size == 1 and backend != Backend.INPROC):
-        return FakeEngine(number, size, "cuda" if backend == Backend.NCCL else "cpu")
+        return FakeEngine(number, size, device)
     if backend == Backend.NCCL:
         return NcclEngine(store, rank, ranks, timeout, name)
     if backend == Backend.INPROC:

@@ -97,6 +97,7 @@ def _begin(
         raise ValueError(f"{name}: rank {made._ranks[peer]} cannot block for itself; use i{name}")
     who = "any rank" if peer < 0 else f"rank {made._ranks[peer]}"
     call = Call(name, f"{name}({describe(tensor)}, {who}, tag={tag})")
+    made = made.lane(tensor.device.type)
     made._check_usable(call)
     made.check_devices(name, [tensor])
     call.group, call.state = made.group_name, "started"
@@ -194,6 +195,7 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
     if made is None:
         return []
     tensors = [one.tensor for one in p2p_op_list]
+    made = made.lane(tensors[0].device.type)
     made.check_devices("batch_isend_irecv", tensors)
     with made._engine.batching(tensors):
         works = [

@@ -12,8 +12,9 @@ from typing import Any
 import taeda
 
 from . import _mpi_world, _nccl, _recorder
+from ._by_device import backends_of, make_group, named
 from ._errors import DistBackendError
-from ._group import ProcessGroup, make_engine
+from ._group import ProcessGroup
 from ._launched import local_rank
 from ._settings import DEFAULT_TIMEOUT
 from ._stores import PrefixStore, Store
@@ -131,43 +132,47 @@ def init_process_group(
     They meet in `store`, with `rank` and `world_size`, or by `init_method`: "env://" (the default;
     `taedarun` sets what it needs), "tcp://host:port" or "file:///path". The backend is "mpi", for
     which "gloo" is another name, "nccl" for tensors of GPUs, "inproc" for threads of one process,
-    "fake", or a registered one; "cpu:gloo" names it by device. Collectives that take longer than
-    `timeout` raise DistTimeoutError.
+    "fake", or a registered one. "cpu:gloo,cuda:nccl" makes a group with both: the device of a
+    collective's tensors chooses. None is that where NCCL and a GPU are there, and else "gloo".
+    Collectives that take longer than `timeout` raise DistTimeoutError.
 
     Raises ValueError for a second call, an unknown backend, a rank outside of the world, or both
     ways to meet at once; DistBackendError if the engine is not installed; DistNetworkError if the
     address cannot be reached.
     """
-    name = Backend(_cpu_backend(backend))
-    if name != Backend.INPROC and is_initialized():
+    backends = _backends(backend)
+    alone = Backend.INPROC not in backends.values()
+    if alone and is_initialized():
         raise ValueError("init_process_group was called already: the default group is there")
     if store is not None and init_method is not None:
         raise ValueError("give store or init_method, not both")
     limit = DEFAULT_TIMEOUT if timeout is None else timeout
     seconds_of(limit)
-    _check_engine(name)
+    for name in backends.values():
+        _check_engine(name)
     if pg_options is not None:
         raise ValueError("pg_options: the backends of this release have no options")
-    _check_device(name, device_id)
+    _check_device(backends, device_id)
     store, rank, size = _meet(store, init_method, rank, world_size, limit)
-    here = enter_thread_world() if name == Backend.INPROC else world()
+    here = world() if alone else enter_thread_world()
     try:
-        _begin(here, name, store, rank, size, limit, group_name)
+        _begin(here, backends, store, rank, size, limit, group_name)
     except BaseException:
         leave_thread_world()
         raise
 
 
 def _begin(
-    here: Any, name: Backend, store: Store, rank: int, size: int, limit: timedelta, group_name: str
-) -> None:
+    here: Any, backends: dict[str, Backend], store: Store, rank: int, size: int,
+    limit: timedelta, group_name: str,
+) -> None:  # fmt: skip
     store = PrefixStore(group_name or f"default_pg/{here.count}", store)
     here.count += 1
-    engine = make_engine(name, store, rank, range(size), limit, "default")
-    made = ProcessGroup(engine, range(size), name, limit, group_name or "0", "default_pg", store)
+    label = group_name or "0"
+    made = make_group(backends, store, rank, range(size), limit, label, "default", "default_pg")
     here.default, here.groups = made, [made]
     _teach_layers()
-    if name not in (Backend.INPROC, Backend.FAKE):
+    if not {Backend.INPROC, Backend.FAKE} & set(backends.values()):
         _recorder.install_signal(rank)
         _install_excepthook()
 
@@ -178,23 +183,11 @@ def _teach_layers() -> None:
     teach()
 
 
-def _cpu_backend(backend: str | None) -> str:
-    """The backend for the processor out of "cpu:gloo,cuda:nccl"; a plain name is that."""
-    if backend is None:
-        return Backend.GLOO
-    if not isinstance(backend, str):
-        raise ValueError(f"a backend is named by a str, not by {type(backend).__name__}")
-    if ":" not in backend:
-        return backend
-    pairs = [part.split(":") for part in backend.split(",")]
-    if any(len(pair) != 2 for pair in pairs):
-        raise ValueError(f"backends by device are written 'cpu:gloo,cuda:nccl', not {backend!r}")
-    by_device = dict(pairs)
-    for name in by_device.values():
-        Backend(name)
-    if "cpu" not in by_device:
-        raise ValueError(f"{backend!r} names no backend for the device 'cpu'")
-    return by_device["cpu"]
+def _backends(backend: str | None) -> dict[str, Backend]:
+    """By device; of None what there is."""
+    if backend is not None:
+        return backends_of(backend)
+    return backends_of("cpu:gloo,cuda:nccl" if is_nccl_available() else Backend.GLOO)
 
 
 def _check_engine(name: str) -> None:
@@ -210,21 +203,21 @@ def _check_engine(name: str) -> None:
         raise ValueError("backend 'undefined' stands for none")
 
 
-def _check_device(name: str, device_id: taeda.device | int | None) -> None:
-    """The device of the group's tensors becomes current with NCCL; ValueError for one that the
-    backend does not carry.
+def _check_device(backends: dict[str, Backend], device_id: taeda.device | int | None) -> None:
+    """The device of the group's tensors becomes current with NCCL; ValueError for one that no
+    backend carries.
     """
     if device_id is None:
         return
     wanted = (
         taeda.device("cuda", device_id) if isinstance(device_id, int) else taeda.device(device_id)
     )
-    carried = "cuda" if name == Backend.NCCL else "cpu"
-    if wanted.type != carried:
+    if wanted.type not in backends:
         raise ValueError(
-            f"device_id {device_id!r}: the backend {str(name)!r} carries tensors of the {carried} only"
+            f"device_id {device_id!r}: {named(backends)!r} carries tensors of the "
+            f"{' and '.join(backends)} only"
         )
-    if carried == "cuda":
+    if wanted.type == "cuda":
         taeda.cuda.set_device(wanted)
 
 
@@ -263,7 +256,8 @@ def _install_excepthook() -> None:
 def _tell_others(error: BaseException) -> None:
     for made in world().groups:
         if made._broken is None and not made._closed:
-            made._engine.give_up(error)
+            for lane in made.lanes():
+                lane._engine.give_up(error)
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
@@ -308,9 +302,10 @@ def new_group(
     if pg_options is not None:
         raise ValueError("pg_options: the backends of this release have no options")
     members = _members(ranks, default.size(), sort_ranks)
-    name = Backend(_cpu_backend(backend)) if backend is not None else Backend(default.name())
-    _check_engine(name)
-    _check_device(name, device_id)
+    backends = backends_of(default.name() if backend is None else backend)
+    for name in backends.values():
+        _check_engine(name)
+    _check_device(backends, device_id)
     limit = default.timeout if timeout is None else timeout
     seconds_of(limit)
     here = world()
@@ -319,8 +314,9 @@ def new_group(
         return GroupMember.NON_GROUP_MEMBER
     assert default.store is not None
     store = PrefixStore(label, default.store)
-    engine = make_engine(name, store, default.rank(), members, limit, label)
-    made = ProcessGroup(engine, members, name, limit, label, group_desc or "undefined", store)
+    made = make_group(
+        backends, store, default.rank(), members, limit, label, label, group_desc or "undefined"
+    )
     here.groups.append(made)
     return made
 
@@ -431,17 +427,19 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
 
 
 def get_backend(group: ProcessGroup | None = None) -> str:
-    """The backend of a group, by the name it was asked for. ValueError if this process is not in it."""
+    """The backend of a group, by the name it was asked for; of several, "cpu:gloo,cuda:nccl".
+    ValueError if this process is not in it.
+    """
     made = the_group(group, "get_backend")
     if made is None:
         raise ValueError("get_backend: this process is not in the group")
-    return Backend(made.name())
+    return made.name()
 
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
-    """The backend by device, as text."""
+    """The backends by device, as text."""
     name = get_backend(group)
-    return f"{'cuda' if name == Backend.NCCL else 'cpu'}:{name}"
+    return name if ":" in name else named(backends_of(name))
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:

@@ -74,7 +74,7 @@ class DistributedDataParallel(nn.Module, Joinable):
         if group is None:
             raise ValueError("DistributedDataParallel: this process is not in the process_group")
         named = _parameters(module)
-        device = _check_devices(device_ids, output_device, named, group._engine.device_type)
+        device = _check_devices(device_ids, output_device, named, group.device_types)
         if bucket_cap_mb is not None and not bucket_cap_mb > 0:
             raise ValueError(f"bucket_cap_mb must be more than 0, not {bucket_cap_mb}")
         self.module, self.process_group, self.dim = module, group, dim
@@ -96,7 +96,8 @@ class DistributedDataParallel(nn.Module, Joinable):
             _send_from_first([buffer.detach() for buffer in self._buffers_sent], group)
         cap = None if bucket_cap_mb is None else int(bucket_cap_mb * (1 << 20))
         unused = find_unused_parameters or (skip_all_reduce_unused_params and not static_graph)
-        self.reducer = Reducer(group, named, cap, gradient_as_bucket_view, unused, static_graph)
+        lane = group.lane(device.type)
+        self.reducer = Reducer(lane, named, cap, gradient_as_bucket_view, unused, static_graph)
         self._joined: _Joined | None = None
 
     def _compare(self, named: Sequence[tuple[str, Tensor]]) -> None:
@@ -293,7 +294,10 @@ def _parameters(module: nn.Module) -> list[tuple[str, Tensor]]:
 
 
 def _check_devices(
-    device_ids: Any, output_device: Any, named: Sequence[tuple[str, Tensor]], wanted: str
+    device_ids: Any,
+    output_device: Any,
+    named: Sequence[tuple[str, Tensor]],
+    wanted: Sequence[str],
 ) -> taeda.device:
     """The one device of all parameters. ValueError if there are several, or the backend carries
     another kind.
@@ -304,9 +308,10 @@ def _check_devices(
             f"parameters are on {', '.join(sorted(devices))}; a process has one device: start one for each"
         )
     (device,) = devices.values()
-    if device.type != wanted:
+    if device.type not in wanted:
         raise ValueError(
-            f"parameters are on {device}; the group's backend reduces on the {wanted} only"
+            f"parameters are on {device}; the group's backend reduces on the "
+            f"{' and '.join(wanted)} only"
         )
     if device.type == "cpu" and (device_ids or output_device is not None):
         raise ValueError(
