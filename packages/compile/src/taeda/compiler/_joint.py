@@ -105,7 +105,7 @@ def _alone(place: int, count: int) -> Choice:
 
 def dense(result: Tensor) -> Tensor:
     """Ones, laid out as a result."""
-    return taeda.empty_strided(result.shape, result.stride(), dtype=result.dtype).fill_(1)
+    return _empty(result.shape, result.dtype, result.stride()).fill_(1)
 
 
 def expanded(result: Tensor) -> Tensor:
@@ -338,4 +338,13 @@ def without_history(value: Any) -> Any:
 
 
 def _in_layout(value: Tensor, shape: Any, dtype: Any, strides: Any) -> Tensor:
-    return taeda.empty_strided(shape, strides, dtype=dtype).copy_(value)
+    return _empty(shape, dtype, strides).copy_(value)
+
+
+def _empty(shape: Any, dtype: Any, strides: Any) -> Tensor:
+    """Memory for a gradient of a result with these strides; one number for each place, where the
+    result is expanded.
+    """
+    if any(size > 1 and step == 0 for size, step in zip(shape, strides, strict=True)):
+        return taeda.empty(shape, dtype=dtype)
+    return taeda.empty_strided(shape, strides, dtype=dtype)

@@ -25,7 +25,8 @@ def walked(results: list[Tensor], wanted: list[Tensor], make: Callable[[Tensor],
 def tangent(result: Tensor, own: Any, make: Callable[[Tensor], Tensor]) -> Tensor:
     """Random numbers in the layout that `make` gives a gradient of `result`."""
     made = make(result)
-    if made.numel() > 1 and not any(made.stride()):
+    wide = [step for size, step in zip(made.shape, made.stride(), strict=True) if size > 1]
+    if wide and not any(wide):
         return taeda.randn((), generator=own, dtype=result.dtype).expand(result.shape)
     return made.copy_(taeda.randn(result.shape, generator=own, dtype=result.dtype))
 
