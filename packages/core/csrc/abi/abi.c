@@ -36,6 +36,9 @@ SLOT(python_release, 23);
 SLOT(python_acquire, 24);
 SLOT(to_dlpack, 25);
 SLOT(from_dlpack, 26);
+/* 1.3 */
+SLOT(current_stream, 27);
+SLOT(record_stream, 28);
 _Static_assert(sizeof(taeda_value) == 32 && sizeof(taeda_error) == 256,
                "arrays of these are passed: they never change");
 _Static_assert(offsetof(taeda_facts, device) == 48 && offsetof(taeda_call, arg_count) == 48,
@@ -44,7 +47,8 @@ _Static_assert((int)TAEDA_BOOL == (int)TD_BOOL && (int)TAEDA_INT64 == (int)TD_I6
                    (int)TAEDA_FLOAT32 == (int)TD_F32 && (int)TAEDA_COMPLEX128 == (int)TD_C128,
                "dtype numbers are part of the ABI");
 _Static_assert((int)TAEDA_MEMORY_ERROR == (int)TD_MEMORY_ERROR, "error codes are part of the ABI");
-_Static_assert((int)TAEDA_CPU == (int)TD_CPU && (int)TAEDA_META == (int)TD_META,
+_Static_assert((int)TAEDA_CPU == (int)TD_CPU && (int)TAEDA_META == (int)TD_META &&
+                   (int)TAEDA_CUDA == (int)TD_CUDA,
                "device numbers are part of the ABI");
 _Static_assert((int)TAEDA_CATEGORY_QUANTIZED == (int)TD_CAT_QUANTIZED,
                "categories are part of the ABI");
@@ -135,7 +139,7 @@ static int32_t abi_facts(const taeda_tensor *tensor, taeda_facts *facts)
     facts->strides = t->strides;
     facts->data = td_data(t);
     if (facts->size < sizeof *facts) return 0; /* of 1.0 */
-    facts->device = t->device;
+    facts->device = td_abi_device((td_device)t->device);
     facts->is_contiguous = td_is_contiguous(t);
     facts->itemsize = td_itemsize((td_dtype)t->dtype);
     facts->offset = t->offset;
@@ -233,10 +237,6 @@ static int32_t abi_promote(int32_t a, int32_t b, int32_t *out, taeda_error *erro
 }
 
 static int32_t abi_default_dtype(void) { return td_default_dtype; }
-static int32_t abi_device_available(int32_t device)
-{
-    return device == TAEDA_CPU || device == TAEDA_META;
-}
 static int32_t abi_thread_count(void) { return td_num_threads(); }
 
 /* ---- loops ---- */
@@ -264,7 +264,7 @@ const taeda_api td_api = {.size = sizeof(taeda_api),
                           .dtype_facts = abi_dtype_facts,
                           .promote_dtypes = abi_promote,
                           .default_dtype = abi_default_dtype,
-                          .device_available = abi_device_available,
+                          .device_available = td_abi_device_available,
                           .thread_count = abi_thread_count,
                           .find_op = td_abi_find_op,
                           .call_op = td_abi_call_op,
@@ -279,4 +279,6 @@ const taeda_api td_api = {.size = sizeof(taeda_api),
                           .python_release = td_abi_python_release,
                           .python_acquire = td_abi_python_acquire,
                           .to_dlpack = td_abi_to_dlpack,
-                          .from_dlpack = td_abi_from_dlpack};
+                          .from_dlpack = td_abi_from_dlpack,
+                          .current_stream = td_abi_current_stream,
+                          .record_stream = td_abi_record_stream};

@@ -3,7 +3,7 @@
  *   extension.c  loads a library, takes what it registers      abi.c       the table: tensors, dtypes, errors, loops
  *   abi_ops.c    find_op, call_op, and an extension's kernel as the implementation of a row
  *   memory.c     tensors of any strides, work space, DLPack   random.c    random bits
- *   lock.c       Python's lock, and the end of the interpreter */
+ *   devices.c    device numbers, streams               lock.c     Python's lock, and the end of the interpreter */
 #ifndef TD_ABI_H
 #define TD_ABI_H
 #include <pthread.h>
@@ -17,6 +17,17 @@ void td_abi_stay(void *unused);
 
 static inline td_tensor *td_inner(const taeda_tensor *t) { return (td_tensor *)t; }
 static inline taeda_tensor *td_outer(td_tensor *t) { return (taeda_tensor *)t; }
+
+/* ---- devices.c: td_device is the core's own, a device number is the interface's ---- */
+static inline int32_t td_abi_device(td_device device)
+{
+    return TAEDA_DEVICE(td_device_type(device), td_device_index(device));
+}
+/* 0 and *out, or an error that begins with the slot's name: no such device, or none here */
+int32_t td_abi_device_from(const char *slot, int32_t number, td_device *out, taeda_error *error);
+int32_t td_abi_device_available(int32_t number);
+int32_t td_abi_current_stream(int32_t number, void **out, taeda_error *error);
+int32_t td_abi_record_stream(const taeda_tensor *tensor, void *stream, taeda_error *error);
 
 extern const taeda_api td_api;
 int32_t td_abi_fail(taeda_error *error, int32_t code, const char *message);

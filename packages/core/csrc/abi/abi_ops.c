@@ -1,6 +1,7 @@
 /* abi_ops.c - operators across the boundary: an extension's kernel as the implementation of a row,
  * and calls of any row by an extension. */
 #include "abi/abi.h"
+#include "cuda/device.h"
 
 /* ---- an extension's kernel serves a row ---- */
 static void scalar_value(taeda_value *v, const td_scalar *s)
@@ -37,7 +38,6 @@ static void value_of(taeda_value *v, const td_arg *a)
     static const int32_t plain[] = {[TD_ARG_INT] = TAEDA_KIND_INT,
                                     [TD_ARG_BOOL] = TAEDA_KIND_BOOL,
                                     [TD_ARG_DTYPE] = TAEDA_KIND_DTYPE,
-                                    [TD_ARG_DEVICE] = TAEDA_KIND_DEVICE,
                                     [TD_ARG_MEMORY_FORMAT] = TAEDA_KIND_MEMORY_FORMAT};
     *v = (taeda_value){0};
     switch (a->kind) {
@@ -58,10 +58,13 @@ static void value_of(taeda_value *v, const td_arg *a)
         case TD_ARG_INTS: list_value(v, TAEDA_KIND_INTS, a); break;
         case TD_ARG_BOOLS: list_value(v, TAEDA_KIND_BOOLS, a); break;
         case TD_ARG_FLOATS: list_value(v, TAEDA_KIND_FLOATS, a); break;
+        case TD_ARG_DEVICE:
+            v->kind = TAEDA_KIND_DEVICE;
+            v->as.integer = td_abi_device((td_device)a->i);
+            break;
         case TD_ARG_INT:
         case TD_ARG_BOOL:
         case TD_ARG_DTYPE:
-        case TD_ARG_DEVICE:
         case TD_ARG_MEMORY_FORMAT:
             v->kind = plain[a->kind];
             v->as.integer = a->i;
@@ -134,10 +137,39 @@ static td_status take(td_call *call, const td_schema *s, int32_t code, taeda_ten
     return code ? td_abi_code(code, s->op.name, error) : TD_OK;
 }
 
+static td_device device_of(const td_call *call) /* the first that is neither cpu nor meta */
+{
+    for (int k = 0; k < call->nargs; k++) {
+        const td_arg *a = &call->args[k];
+        td_device d = a->kind == TD_ARG_TENSOR   ? (td_device)a->tensor->device
+                      : a->kind == TD_ARG_DEVICE ? (td_device)a->i
+                                                 : TD_CPU;
+        if (a->kind == TD_ARG_TENSORS) d = td_common_device((int)a->n, a->tensors);
+        if (d > TD_META) return d;
+    }
+    return TD_CPU;
+}
+
+/* Where the kernel computes: *device. A CUDA device becomes current. */
+static td_status find_device(const td_call *call, uint32_t minor, td_device *device)
+{
+    *device = call->slot == TD_SLOT_META ? TD_META : TD_CPU;
+    if (call->slot != TD_SLOT_CUDA) return TD_OK;
+    if (minor < 3)
+        return td_fail(TD_NOT_IMPLEMENTED,
+                       "%s: its library was built against taeda ABI 1.%u, which has no streams: "
+                       "build the extension against this core's headers",
+                       call->op->name, minor);
+    *device = device_of(call);
+    return td_cuda_use(td_device_index(*device));
+}
+
 td_status td_op_extension(td_call *call)
 {
     const td_schema *s = (const td_schema *)call->op;
     const td_native *kernel = &s->custom->native[call->slot];
+    td_device device;
+    TD_TRY(find_device(call, kernel->minor, &device));
     const taeda_tensor *inputs[TD_MAX_ARGS];
     taeda_tensor *outputs[TD_MAX_OUTS] = {0};
     taeda_value values[TD_MAX_ARGS];
@@ -151,11 +183,10 @@ td_status td_op_extension(td_call *call)
     taeda_error error;
     error.code = 0;
     error.message[0] = 0;
-    taeda_call given = {
-        sizeof given, ninputs,     call->nout,
-        inputs,       outputs,     kernel->user,
-        &error,       call->nargs, call->slot == TD_SLOT_META ? TAEDA_META : TAEDA_CPU,
-        values};
+    taeda_call given = {sizeof given, ninputs,     call->nout,
+                        inputs,       outputs,     kernel->user,
+                        &error,       call->nargs, td_abi_device(device),
+                        values};
     return take(call, s, td_abi_run(kernel->call, &given), outputs, &error);
 }
 
@@ -243,6 +274,16 @@ static PyObject *list_object(const taeda_value *v)
     return made;
 }
 
+static PyObject *device_value(int64_t number)
+{
+    td_device device;
+    taeda_error error;
+    int32_t given = number == (int32_t)number ? (int32_t)number : INT32_MIN;
+    return td_abi_device_from("call_op", given, &device, &error)
+               ? PyErr_Format(PyExc_ValueError, "%s", error.message)
+               : td_device_object(device);
+}
+
 static PyObject *value_object(const taeda_value *v)
 {
     int64_t i = v->as.integer;
@@ -259,9 +300,7 @@ static PyObject *value_object(const taeda_value *v)
         case TAEDA_KIND_DTYPE:
             if (i >= 0 && i < TD_NDTYPES) return td_dtype_object((td_dtype)i);
             break;
-        case TAEDA_KIND_DEVICE:
-            if (i == TD_CPU || i == TD_META) return td_device_object((td_device)i);
-            break;
+        case TAEDA_KIND_DEVICE: return device_value(i);
         case TAEDA_KIND_MEMORY_FORMAT:
             if (i >= 0 && i <= 3) return td_memory_format_object((int)i);
             break;
@@ -308,7 +347,9 @@ static PyObject *run(const taeda_op *op, const taeda_op_call *call)
     Given g = {0};
     uint8_t mode = td_here.grad_mode;
     uint32_t excluded = td_here.excluded;
+    uint8_t usual = td_here.default_device;
     td_here.grad_mode = 0;
+    td_here.default_device = TD_CPU; /* a kernel's own tensors are where it says */
     td_here.excluded |=
         TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE;
     PyObject *made = give(&g, op->schema, call) < 0
@@ -316,6 +357,7 @@ static PyObject *run(const taeda_op *op, const taeda_op_call *call)
                          : td_call_entry(&op->function, NULL, g.values, g.positional, g.names);
     td_here.grad_mode = mode;
     td_here.excluded = excluded;
+    td_here.default_device = usual;
     for (int k = 0; k < g.n; k++) Py_XDECREF(g.values[k]);
     Py_XDECREF(g.names);
     return made;

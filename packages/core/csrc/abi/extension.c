@@ -264,6 +264,12 @@ static int take_inputs(td_frame *f, const Kernel *k, PyObject *tensors)
                                 k->name, i, Py_TYPE(o)),
                    -1;
         if (!(f->tensors[i] = td_frame_pin(f, o))) return -1;
+        if (td_device_type((td_device)f->tensors[i]->device) > TD_META)
+            return PyErr_Format(PyExc_NotImplementedError,
+                                "%s: a kernel offered by name alone computes on the cpu: move the "
+                                "tensor with .cpu(), or define an operator with a kernel for cuda",
+                                k->name),
+                   -1;
     }
     f->call.nargs = 1;
     f->call.nout = k->outputs;

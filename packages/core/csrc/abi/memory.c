@@ -5,35 +5,32 @@
 #include "ops/layout.h"
 #include "runtime/alloc.h"
 
-static int32_t check(const char *slot, int32_t dtype, int32_t device, int32_t ndim,
-                     taeda_error *error)
+static int32_t check(const char *slot, int32_t dtype, int32_t number, int32_t ndim,
+                     td_device *device, taeda_error *error)
 {
     if (dtype < 0 || dtype >= TD_NDTYPES)
         return td_abi_error(error, TAEDA_VALUE_ERROR, "%s: there is no dtype %d", slot, dtype);
-    if (device != TAEDA_CPU && device != TAEDA_META)
-        return td_abi_error(error, TAEDA_RUNTIME_ERROR,
-                            "%s: no tensor can be made on device %d here", slot, device);
     if (ndim < 0 || ndim > TD_MAX_DIMS)
         return td_abi_error(error, TAEDA_VALUE_ERROR, "%s: a tensor has 0 to %d dimensions, not %d",
                             slot, TD_MAX_DIMS, ndim);
-    return 0;
+    return td_abi_device_from(slot, number, device, error);
 }
 
 /* checked arguments */
-static int32_t make(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
+static int32_t make(int32_t dtype, td_device device, int32_t ndim, const int64_t *sizes,
                     const int64_t *strides, taeda_tensor **out, taeda_error *error)
 {
     td_tensor *t;
-    td_status status =
-        td_tensor_empty_strided(&t, (td_dtype)dtype, (td_device)device, ndim, sizes, strides);
+    td_status status = td_tensor_empty_strided(&t, (td_dtype)dtype, device, ndim, sizes, strides);
     if (!status) *out = td_outer(t);
     return td_abi_status(status, error);
 }
 
-int32_t td_abi_empty_strided(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
+int32_t td_abi_empty_strided(int32_t dtype, int32_t number, int32_t ndim, const int64_t *sizes,
                              const int64_t *strides, taeda_tensor **out, taeda_error *error)
 {
-    int32_t code = check("empty_strided", dtype, device, ndim, error);
+    td_device device;
+    int32_t code = check("empty_strided", dtype, number, ndim, &device, error);
     if (code) return code;
     for (int32_t i = 0; i < ndim; i++)
         if (strides[i] < 0)
@@ -43,11 +40,12 @@ int32_t td_abi_empty_strided(int32_t dtype, int32_t device, int32_t ndim, const 
     return make(dtype, device, ndim, sizes, strides, out, error);
 }
 
-int32_t td_abi_empty_format(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
+int32_t td_abi_empty_format(int32_t dtype, int32_t number, int32_t ndim, const int64_t *sizes,
                             int32_t format, taeda_tensor **out, taeda_error *error)
 {
     int64_t strides[TD_MAX_DIMS];
-    int32_t code = check("empty_format", dtype, device, ndim, error);
+    td_device device;
+    int32_t code = check("empty_format", dtype, number, ndim, &device, error);
     if (code) return code;
     if (format != TD_CONTIGUOUS_FORMAT && format != TD_CHANNELS_LAST &&
         format != TD_CHANNELS_LAST_3D)

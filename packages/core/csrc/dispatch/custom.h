@@ -40,17 +40,18 @@ typedef struct td_custom {
     uint8_t disabled;           /* bit mask of slots */
     uint8_t strict;             /* results may not share memory with arguments */
     uint8_t may_omit;           /* a derivative: gradients that are not wanted may be missing */
+    uint8_t warned;             /* that it computes on the cpu for tensors of a device */
     uint8_t result_is_tensor[TD_MAX_OUTS], result_is_list[TD_MAX_OUTS];
 } td_custom;
 
 PyMethodDef *td_custom_methods(void);
 
 /* ---- running one (custom_run.c) ---- */
-/* which kernel serves this call; TD_SLOT_BUILT_IN; -1 with NotImplementedError */
-int td_custom_slot(const td_frame *f);
-int td_custom_python(td_frame *f, td_made *made);
-/* may a strict operator give these results? */
-int td_custom_check(const td_frame *f, const td_made *made);
+/* which kernel serves this call, on the cpu or meta (`elsewhere` is TD_CPU) or on another device;
+ * TD_SLOT_BUILT_IN; -1 with NotImplementedError */
+int td_custom_slot(const td_frame *f, td_device elsewhere);
+/* the kernel of a slot, in C or in Python; what a strict operator may not return is refused */
+int td_custom_run(td_frame *f, int slot, td_made *made);
 /* after the kernel: the graph of a Python derivative */
 int td_custom_record(td_frame *f, PyObject *const *outs, int nouts);
 /* abi_call.c: an extension's kernel as the implementation of a row */

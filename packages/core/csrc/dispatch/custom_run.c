@@ -2,11 +2,12 @@
  * its results, its graph. */
 #include "graph/node.h"
 #include "dispatch/custom.h"
+#include "runtime/device.h"
 
 /* ---- which kernel ---- */
-static int device_of(const td_frame *f)
+static td_device device_of(const td_frame *f) /* cpu or meta */
 {
-    int device = TD_CPU;
+    td_device device = TD_CPU;
     for (int k = 0; k < f->schema->nparams; k++) {
         const td_arg *a = &f->call.args[k];
         if (a->kind == TD_ARG_DEVICE && a->i == TD_META) device = TD_META;
@@ -22,8 +23,9 @@ static int has(const td_custom *c, int slot)
     return !(c->disabled >> slot & 1) && (c->python[slot] || c->native[slot].call);
 }
 
-static int refuse(const td_schema *s, int device)
+static int refuse(const td_schema *s, td_device device)
 {
+    char text[TD_DEVICE_TEXT];
     if (device == TD_META)
         PyErr_Format(PyExc_NotImplementedError,
                      "%s: there was no fake impl registered for it, which calls on meta tensors "
@@ -31,21 +33,23 @@ static int refuse(const td_schema *s, int device)
                      s->text, s->text);
     else
         PyErr_Format(PyExc_NotImplementedError,
-                     "%s: no kernel is registered for device 'cpu', or it is disabled. Give one "
-                     "with library.register_kernel(\"%s\", \"cpu\", function)",
-                     s->text, s->text);
+                     "%s: no kernel is registered for device '%s', or it is disabled. Give one "
+                     "with library.register_kernel(\"%s\", \"%s\", function)",
+                     s->text, td_device_text(device, text), s->text,
+                     device == TD_CPU ? "cpu" : "cuda");
     return -1;
 }
 
-int td_custom_slot(const td_frame *f)
+int td_custom_slot(const td_frame *f, td_device elsewhere)
 {
+    static const int own[TD_DEVICE_TYPES] = {
+        [TD_CPU] = TD_SLOT_CPU, [TD_META] = TD_SLOT_META, [TD_CUDA] = TD_SLOT_CUDA};
     const td_schema *s = f->schema;
     const td_custom *c = s->custom;
-    int device = device_of(f);
-    if (device == TD_CPU) {
-        if (has(c, TD_SLOT_CPU)) return TD_SLOT_CPU;
-        if (has(c, TD_SLOT_MEMORY)) return TD_SLOT_MEMORY;
-    } else if (has(c, TD_SLOT_META)) return TD_SLOT_META;
+    td_device device = elsewhere ? elsewhere : device_of(f);
+    int type = td_device_type(device);
+    if ((type <= TD_CUDA) && has(c, own[type])) return own[type];
+    if (type != TD_META && has(c, TD_SLOT_MEMORY)) return TD_SLOT_MEMORY;
     if (has(c, TD_SLOT_ANY)) return TD_SLOT_ANY;
     return c->of == &c->schema ? refuse(s, device) : TD_SLOT_BUILT_IN;
 }
@@ -136,7 +140,7 @@ static int split(const td_frame *f, PyObject *answer, td_made *made)
     return 0;
 }
 
-int td_custom_python(td_frame *f, td_made *made)
+static int custom_python(td_frame *f, td_made *made)
 {
     const td_schema *s = f->schema;
     PyObject *kernel = Py_NewRef(s->custom->python[f->call.slot]); /* it may replace itself */
@@ -155,6 +159,16 @@ int td_custom_python(td_frame *f, td_made *made)
 }
 
 /* ---- results that share memory although the schema does not say so ---- */
+static int check_results(const td_frame *f, const td_made *made);
+
+int td_custom_run(td_frame *f, int slot, td_made *made)
+{
+    f->call.slot = slot;
+    int status = f->schema->custom->native[slot].call ? td_run_c(f, f->schema->op.impl, made)
+                                                      : custom_python(f, made);
+    return status < 0 || made->list ? status : check_results(f, made);
+}
+
 static int shares(const td_frame *f, const td_storage *s)
 {
     if (!s->data) return 0;
@@ -167,7 +181,7 @@ static int shares(const td_frame *f, const td_storage *s)
     return 0;
 }
 
-int td_custom_check(const td_frame *f, const td_made *made)
+static int check_results(const td_frame *f, const td_made *made)
 {
     const td_schema *s = f->schema;
     if (!s->custom->strict || s->flags & TD_F_VIEW) return 0;

@@ -1,6 +1,7 @@
 /* run_device.c - the kernel of a call on a device that is neither cpu nor meta. The first of these
  * that there is:
  *
+ *   a kernel that was defined at run time for this device, for all devices with memory, or for any
  *   a function registered for the row and the type of device (td_op_register)
  *   the row's own C function, if it is elementwise or says device="any": it reaches elements
  * through the device's table only
@@ -10,7 +11,7 @@
  * it; the first call of an op warns
  *   NotImplementedError
  */
-#include "dispatch/dispatch.h"
+#include "dispatch/custom.h"
 #include "cuda/pool_history.h"
 #include "runtime/device.h"
 #include "runtime/thread_local.h"
@@ -193,12 +194,12 @@ static PyObject *moved_object(PyObject *o, td_device device) /* takes o over */
     return td_raise(status);
 }
 
-static int python_on_host_copies(td_frame *f, td_device device, td_made *made)
+static int python_on_host_copies(td_frame *f, int slot, td_device device, td_made *made)
 {
     lent l;
     td_status status = lend(&f->call, &l);
     if (status != TD_OK) return td_raised(status);
-    int failed = td_run_python(f, made);
+    int failed = slot == TD_SLOT_BUILT_IN ? td_run_python(f, made) : td_custom_run(f, slot, made);
     if (!failed && (status = give_written(&f->call, &l))) failed = td_raised(status);
     take_back(&f->call, &l);
     for (int k = 0; k < made->n && !failed; k++)
@@ -223,9 +224,11 @@ static int falls_back(td_device device)
 #define MOST_OPS 4096
 static int warn_once(const td_schema *s)
 {
-    static uint8_t warned[MOST_OPS];
-    if (s->op.id >= MOST_OPS || warned[s->op.id]) return 0;
-    warned[s->op.id] = 1;
+    static uint8_t rows[MOST_OPS];
+    bool own = s->custom && s->custom->of == &s->custom->schema; /* such have no number */
+    uint8_t *warned = own ? &s->custom->warned : s->op.id < MOST_OPS ? &rows[s->op.id] : NULL;
+    if (!warned || *warned) return 0;
+    *warned = 1;
     char text[200];
     snprintf(text, sizeof text,
              "\"%.100s\" is computed on the cpu (TAEDA_CUDA_FALLBACK=cpu): its tensors are copied "
@@ -236,11 +239,14 @@ static int warn_once(const td_schema *s)
 
 static int run_on_copies(td_frame *f, td_device device, td_made *made)
 {
-    if (warn_once(f->schema) < 0) return -1;
+    const td_schema *s = f->schema;
+    int slot = s->custom ? td_custom_slot(f, TD_CPU) : TD_SLOT_BUILT_IN;
+    if (slot < 0 || warn_once(s) < 0) return -1;
+    f->call.slot = slot;
     target = device;
-    running = f->schema;
-    return f->schema->op.impl ? td_run_c(f, on_host_copies, made)
-                              : python_on_host_copies(f, device, made);
+    running = s;
+    bool c = slot == TD_SLOT_BUILT_IN ? s->op.impl != NULL : s->custom->native[slot].call != NULL;
+    return c ? td_run_c(f, on_host_copies, made) : python_on_host_copies(f, slot, device, made);
 }
 
 /* ---- refusals ---- */
@@ -276,6 +282,9 @@ static int refuse(const td_frame *f, td_device device)
 static int run_here(td_frame *f, td_device device, td_made *made)
 {
     const td_schema *s = f->schema;
+    int slot = s->custom ? td_custom_slot(f, device) : TD_SLOT_BUILT_IN;
+    if (slot < 0) return 1; /* refused, with the reason */
+    if (slot != TD_SLOT_BUILT_IN) return td_custom_run(f, slot, made);
     td_impl own = s->on_device ? s->on_device[td_device_type(device)] : NULL;
     if (!own && s->op.impl && (s->kind == TD_KIND_POINTWISE || s->flags & TD_F_ANY_DEVICE))
         own = s->op.impl;

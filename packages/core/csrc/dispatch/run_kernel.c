@@ -169,14 +169,10 @@ static inline int run_plain(td_frame *f, td_made *made)
 {
     td_device elsewhere = td_device_elsewhere(f);
     if (elsewhere > TD_META) return td_run_on_device(f, elsewhere, made);
-    int slot = f->schema->custom ? td_custom_slot(f) : TD_SLOT_BUILT_IN;
+    int slot = f->schema->custom ? td_custom_slot(f, TD_CPU) : TD_SLOT_BUILT_IN;
     if (slot < 0) return -1;
-    if (slot == TD_SLOT_BUILT_IN)
-        return f->schema->op.impl ? run_c(f, f->schema->op.impl, made) : td_run_python(f, made);
-    f->call.slot = slot;
-    int status = f->schema->custom->native[slot].call ? td_run_c(f, f->schema->op.impl, made)
-                                                      : td_custom_python(f, made);
-    return status < 0 || made->list ? status : td_custom_check(f, made);
+    if (slot != TD_SLOT_BUILT_IN) return td_custom_run(f, slot, made);
+    return f->schema->op.impl ? run_c(f, f->schema->op.impl, made) : td_run_python(f, made);
 }
 
 static int64_t count_written(td_frame *f) /* at most */

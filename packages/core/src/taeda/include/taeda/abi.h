@@ -1,4 +1,4 @@
-/* taeda/abi.h - the binary interface between taeda and extensions. C, without Python; ABI 1.2.
+/* taeda/abi.h - the binary interface between taeda and extensions. C, without Python; ABI 1.3.
  *
  * A shared library exports two symbols and links to nothing of ours:
  *
@@ -32,6 +32,13 @@
  * `scratch_free` and `random_bits`, nothing else. What `facts` says of an input holds until the
  * kernel returns.
  *
+ * Devices (1.3): a device number is a taeda_device with an index, TAEDA_DEVICE(TAEDA_CUDA, 1); the
+ * index of the cpu and of meta is 0. On a CUDA device memory belongs to the device: `data` of
+ * `facts` is an address there. Work is queued on the stream that `current_stream` gives; a kernel
+ * does not wait for it, and what it queued there comes before what the core queues later. A library
+ * built for an earlier minor is never called for CUDA tensors. Tensors that a factory makes for
+ * call_op lie on the cpu unless a device is among the arguments.
+ *
  * Nothing may unwind through a function of this interface: no C++ exception leaves a kernel or a
  * body, and neither ends its thread (pthread_exit, pthread_cancel). The core unwinds through
  * nobody's frames either: a thread that is inside the table while the interpreter ends stays there.
@@ -42,7 +49,7 @@
 #include <stdint.h>
 
 #define TAEDA_ABI_MAJOR 1
-#define TAEDA_ABI_MINOR 2
+#define TAEDA_ABI_MINOR 3
 #define TAEDA_ABI_OF(major, minor) ((uint32_t)((major) << 16 | (minor)))
 #define TAEDA_ABI TAEDA_ABI_OF(TAEDA_ABI_MAJOR, TAEDA_ABI_MINOR)
 /* does the running core have this slot? */
@@ -94,6 +101,10 @@ typedef enum taeda_device {
     TAEDA_META = 1 /* shapes without memory */,
     TAEDA_CUDA = 2
 } taeda_device;
+/* 1.3: a device number of type and index, and its parts */
+#define TAEDA_DEVICE(type, index) ((int32_t)(type) | (int32_t)(index) << 8)
+#define TAEDA_DEVICE_TYPE(device) ((device) & 0xff)
+#define TAEDA_DEVICE_INDEX(device) ((device) >> 8)
 
 typedef enum taeda_category { /* 1.1: of a dtype */
                               TAEDA_CATEGORY_BOOL = 0,
@@ -113,12 +124,12 @@ typedef struct taeda_facts { /* what a tensor is; owned by the caller, the array
     uint32_t size;
     int32_t dtype;          /* out: taeda_dtype */
     int32_t ndim;           /* out: 0 to 64 */
-    int32_t on_cpu;         /* out: 1, or 0 for a tensor without memory (meta) */
+    int32_t on_cpu;         /* out: 1, or 0 for a tensor elsewhere: on meta or, 1.3, on cuda */
     int64_t numel;          /* out */
     const int64_t *sizes;   /* out: ndim numbers, valid while the tensor lives */
     const int64_t *strides; /* out: ndim steps, in elements */
     void *data;             /* out: first element; NULL on meta and for empty tensors */
-    int32_t device;         /* out, 1.1: taeda_device */
+    int32_t device;         /* out, 1.1: taeda_device; since 1.3 a device number */
     int32_t is_contiguous;  /* out, 1.1: 1 if the elements lie in row-major order without gaps */
     int64_t itemsize;       /* out, 1.1: bytes of one element */
     int64_t offset;         /* out, 1.1: elements between the start of the memory and `data` */
@@ -136,7 +147,7 @@ typedef enum taeda_kind { /* 1.1: which member of a taeda_value holds */
                           TAEDA_KIND_COMPLEX = 6, /* as.pair: real and imaginary part */
                           TAEDA_KIND_STRING = 7,  /* as.string: UTF-8, ends in NUL */
                           TAEDA_KIND_DTYPE = 8,   /* as.integer: taeda_dtype */
-                          TAEDA_KIND_DEVICE = 9,  /* as.integer: taeda_device */
+                          TAEDA_KIND_DEVICE = 9,  /* as.integer: device number */
                           /* as.integer: 0 contiguous, 1 preserve, 2 channels_last, 3
                              channels_last_3d */
                           TAEDA_KIND_MEMORY_FORMAT = 10,
@@ -187,7 +198,8 @@ typedef struct taeda_call {
     taeda_error *error;     /* filled before a non-zero return */
     /* 1.1: arguments of the schema; 0 for a kernel of register_kernel */
     int32_t arg_count;
-    /* 1.1: taeda_device of the call; on TAEDA_META the kernel makes its outputs and stops */
+    /* 1.1: device number of the call; on TAEDA_META the kernel makes its outputs and stops. 1.3: on
+     * a CUDA device its context is current on this thread */
     int32_t device;
     /* 1.1: every argument, in schema order, defaults filled in; borrowed */
     const taeda_value *args;
@@ -216,8 +228,8 @@ typedef struct taeda_op_def { /* 1.1: a new operator; read while define_op runs 
     /* in: makes outputs of the right shape and dtype without memory. NULL: a call on meta is
      * refused */
     taeda_kernel meta;
-    /* in: NULL if there is none. Kept; a core without CUDA refuses such tensors before it is
-     * reached */
+    /* in: NULL if there is none: a call on a CUDA device is then refused. Since 1.3; of a library
+     * for an earlier minor it is kept and never called */
     taeda_kernel cuda;
     void *user;      /* in: passed to the kernels as call->user; may be NULL */
     const char *doc; /* in: one sentence; "" if there is none */
@@ -305,7 +317,7 @@ typedef struct taeda_api {
     int32_t (*promote_dtypes)(int32_t a, int32_t b, int32_t *out, taeda_error *error); /* 1.1 */
     /* taeda_dtype of floating-point tensors made without one. */
     int32_t (*default_dtype)(void); /* 1.1 */
-    /* 1 if tensors can be made on that taeda_device now, else 0. */
+    /* 1 if tensors can be made on that device now (1.3: a device number), else 0. */
     int32_t (*device_available)(int32_t device); /* 1.1 */
     /* How many threads parallel_for uses at most. */
     int32_t (*thread_count)(void); /* 1.1 */
@@ -319,8 +331,9 @@ typedef struct taeda_api {
     /* Only inside taeda_ext_init: the derivative of an operator of this library. */
     int32_t (*define_derivative)(const taeda_derivative *derivative, taeda_error *error); /* 1.1 */
 
-    /* A new tensor of unset elements with these strides (elements, none negative), on taeda_device:
-     * *out, owned by the caller. Its memory reaches to the last element. */
+    /* A new tensor of unset elements with these strides (elements, none negative), on a device
+     * (taeda_device; since 1.3 a device number): *out, owned by the caller. Its memory reaches to
+     * the last element. */
     int32_t (*empty_strided)(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
                              const int64_t *strides, taeda_tensor **out,
                              taeda_error *error); /* 1.2 */
@@ -349,8 +362,9 @@ typedef struct taeda_api {
     void *(*python_release)(void); /* 1.2 */
     /* Take it back, with what python_release gave. NULL does nothing. */
     void (*python_acquire)(void *token); /* 1.2 */
-    /* The memory of a tensor on the cpu for others (DLPack 1.x): *out, whose deleter the receiver
-     * calls. Without conjugate or negative bit. */
+    /* The memory of a tensor with memory for others (DLPack 1.x): *out, whose deleter the receiver
+     * calls. Without conjugate or negative bit. On a CUDA device the receiver works on
+     * current_stream, or waits for it. */
     /* 1.2 */
     int32_t (*to_dlpack)(const taeda_tensor *tensor, struct DLManagedTensorVersioned **out,
                          taeda_error *error);
@@ -360,6 +374,15 @@ typedef struct taeda_api {
     /* 1.2 */
     int32_t (*from_dlpack)(struct DLManagedTensorVersioned *managed, taeda_tensor **out,
                            taeda_error *error);
+
+    /* The stream (CUstream, cudaStream_t) on which this thread's work on a CUDA device is queued
+     * now: *out, NULL for the default stream. The device's context becomes current on this thread.
+     * RuntimeError where there is no such device. */
+    int32_t (*current_stream)(int32_t device, void **out, taeda_error *error); /* 1.3 */
+    /* Another stream of its device works on the memory of a CUDA tensor, too: once released, the
+     * memory serves again when the work which that stream has by then is done. */
+    /* 1.3 */
+    int32_t (*record_stream)(const taeda_tensor *tensor, void *stream, taeda_error *error);
 } taeda_api;
 
 #ifdef __cplusplus

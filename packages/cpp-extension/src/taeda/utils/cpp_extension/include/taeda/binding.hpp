@@ -57,6 +57,7 @@ template <class F> int32_t guarded(taeda_error *error, F &&body)
 struct Functions {
     void (*cpu)() = nullptr;
     void (*meta)() = nullptr;
+    void (*cuda)() = nullptr;
     bool in_place = false; /* the results are arguments: nothing is handed over */
 };
 
@@ -71,6 +72,7 @@ template <class R, class... A> struct Binding {
     using Function = R (*)(A...);
 
     static int32_t cpu(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->cpu); }
+    static int32_t cuda(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->cuda); }
     static int32_t meta(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->meta); }
     static std::string schema(const std::string &name)
     {

@@ -1,10 +1,10 @@
-/* taeda/creation.hpp - new tensors: row-major, on the cpu unless `meta`. */
+/* taeda/creation.hpp - new tensors: row-major, on the cpu unless `meta` or a Device says otherwise. */
 #ifndef TAEDA_CREATION_HPP
 #define TAEDA_CREATION_HPP
 #include <cstring>
 #include <vector>
 
-#include "taeda/tensor.hpp"
+#include "taeda/operator.hpp"
 
 namespace taeda TAEDA_HIDDEN {
 
@@ -18,6 +18,18 @@ inline Tensor empty(const int64_t *sizes, int32_t ndim, DType dtype, bool meta)
 inline Tensor empty(const std::vector<int64_t> &sizes, DType dtype = TAEDA_FLOAT32, bool meta = false)
 {
     return empty(sizes.data(), int32_t(sizes.size()), dtype, meta);
+}
+inline Tensor empty(const int64_t *sizes, int32_t ndim, DType dtype, Device device)
+{
+    taeda_tensor *made;
+    taeda_error error{};
+    if (!device.is_cuda()) return empty(sizes, ndim, dtype, device.is_meta());
+    detail::check(api().empty_format(dtype, device.number(), ndim, sizes, 0, &made, &error), error);
+    return Tensor::adopt(made);
+}
+inline Tensor empty(const std::vector<int64_t> &sizes, DType dtype, Device device)
+{
+    return empty(sizes.data(), int32_t(sizes.size()), dtype, device);
 }
 /* With these strides, in elements; its memory reaches to the last element. */
 inline Tensor empty_strided(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides, DType dtype = TAEDA_FLOAT32, bool meta = false)
@@ -45,11 +57,12 @@ inline Tensor from_dlpack(DLManagedTensorVersioned *managed)
     return Tensor::adopt(made);
 }
 /* Shape of `x`, and its dtype and place unless given; the elements are unset. */
-inline Tensor empty_like(const Tensor &x) { return empty(x.sizes().begin(), int32_t(x.dim()), x.dtype(), x.is_meta()); }
-inline Tensor empty_like(const Tensor &x, DType dtype) { return empty(x.sizes().begin(), int32_t(x.dim()), dtype, x.is_meta()); }
+inline Tensor empty_like(const Tensor &x) { return empty(x.sizes().begin(), int32_t(x.dim()), x.dtype(), x.device()); }
+inline Tensor empty_like(const Tensor &x, DType dtype) { return empty(x.sizes().begin(), int32_t(x.dim()), dtype, x.device()); }
 inline Tensor zeroed(Tensor x)
 {
-    if (x.raw_mutable_data()) std::memset(x.raw_mutable_data(), 0, size_t(x.numel() * x.element_size()));
+    if (x.is_cuda()) call("zero_", x);
+    else if (x.raw_mutable_data()) std::memset(x.raw_mutable_data(), 0, size_t(x.numel() * x.element_size()));
     return x;
 }
 inline Tensor zeros(const std::vector<int64_t> &sizes, DType dtype = TAEDA_FLOAT32) { return zeroed(empty(sizes, dtype)); }

@@ -1,6 +1,12 @@
 /* taeda/cuda.hpp - for host code of extensions that launch CUDA kernels: errors as exceptions, memory with an owner.
  *
- * Tensors of taeda lie on the cpu; a kernel gets copies of them:
+ * A function that is bound with `.cuda(f)` gets tensors on a CUDA device, which kernels read and write in place:
+ *
+ *     taeda::Tensor y = taeda::empty_like(x);
+ *     kernel<<<blocks, threads, 0, taeda::cuda::stream(x)>>>(x.data<float>(), y.mutable_data<float>(), x.numel());
+ *     TAEDA_CUDA_CHECK(cudaGetLastError());
+ *
+ * Tensors on the cpu are copied:
  *
  *     taeda::cuda::Buffer<float> x(tensor.data<float>(), tensor.numel());      // copies to the device
  *     kernel<<<blocks, threads>>>(x.get(), tensor.numel());
@@ -29,6 +35,9 @@ inline bool is_available()
     cudaGetLastError(); /* the question alone is no error */
     return found;
 }
+
+/* The stream on which work with this tensor is queued now; its device becomes current. */
+inline cudaStream_t stream(const Tensor &x) { return static_cast<cudaStream_t>(current_stream(x.device())); }
 
 /* Elements on the device, given back when the buffer goes. */
 template <class T> class Buffer {

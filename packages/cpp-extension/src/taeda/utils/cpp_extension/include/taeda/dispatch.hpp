@@ -3,7 +3,7 @@
 #define TAEDA_DISPATCH_HPP
 #include <utility>
 
-#include "taeda/tensor.hpp"
+#include "taeda/operator.hpp"
 
 namespace taeda TAEDA_HIDDEN {
 
@@ -28,6 +28,7 @@ template <class F> decltype(auto) dispatch_floating(const Tensor &x, const char 
 
 template <class T> T Tensor::item() const
 {
+    if (!facts().on_cpu && !is_meta()) return cpu().item<T>();
     if (numel() != 1 || !facts().data) throw ValueError(detail::concat("item: wanted one element, got shape ", shape_text(sizes())));
     return dispatch<double, float, int64_t, int32_t, int16_t, int8_t, uint8_t, bool>(
         *this, "item", [&](auto zero) { return T(*static_cast<const decltype(zero) *>(facts().data)); });

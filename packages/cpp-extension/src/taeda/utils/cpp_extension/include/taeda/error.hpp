@@ -7,7 +7,7 @@
 
 #include "taeda/abi.h"
 
-static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 2), "taeda.hpp needs the header abi.h of 1.2");
+static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 3), "taeda.hpp needs the header abi.h of 1.3");
 
 #define TAEDA_RARE __attribute__((cold, noinline)) /* runs once, or in an error: compiled for size, and sooner */
 #define TAEDA_HIDDEN __attribute__((visibility("hidden"))) /* two extensions in one process share nothing */

@@ -18,6 +18,14 @@ public:
         kernels_.meta = detail::Binding<R, A...>::meta;
         return *this;
     }
+    /* What runs on tensors of a CUDA device: a function of the same type. It queues its kernels on taeda::current_stream of
+     * the tensors' device, which is current when it is called, and does not wait for them. */
+    template <class R, class... A> Definition &cuda(R (*function)(A...))
+    {
+        functions_->cuda = reinterpret_cast<void (*)()>(function);
+        kernels_.cuda = detail::Binding<R, A...>::cuda;
+        return *this;
+    }
     /* The operator that computes its derivative, bound in the same extension. Argument names of its schema say what it gets:
      * `grad`, arguments of this one by their names, `result`; it returns a gradient for each Tensor argument. A derivative
      * of a derivative takes what arrives as `Tensor?[] grads`, since `grad` is an argument there. The whole list is in

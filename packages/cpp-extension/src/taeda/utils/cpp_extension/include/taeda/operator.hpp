@@ -20,6 +20,7 @@ public:
     Value(uint64_t v) : value_{v > uint64_t(INT64_MAX) ? TAEDA_KIND_UINT : TAEDA_KIND_INT, 0, 0, {}} { value_.as.natural = v; }
     Value(const Generator &v) : value_(v.get()) {}
     Value(double v) : value_{TAEDA_KIND_FLOAT, 0, 0, {}} { value_.as.real = v; }
+    Value(Device v) : value_{TAEDA_KIND_DEVICE, 0, 0, {}} { value_.as.integer = v.number(); }
     Value(DType v) : value_{TAEDA_KIND_DTYPE, 0, 0, {}} { value_.as.integer = v; }
     Value(const char *v) : value_{TAEDA_KIND_STRING, 0, 0, {}} { value_.as.string = v; }
     Value(const std::vector<int64_t> &v) : value_{TAEDA_KIND_INTS, 0, int64_t(v.size()), {}} { value_.as.integers = v.data(); }
@@ -67,6 +68,12 @@ private:
     static constexpr int32_t capacity = 16;
     const taeda_op *op_;
 };
+inline Tensor Tensor::cpu() const
+{
+    if (device().is_cpu()) return *this;
+    static const Operator copy("_to_copy");
+    return copy(*this, std::nullopt, Device(TAEDA_CPU));
+}
 /* call("relu", x): looks the name up each time. */
 template <class... A> Tensor call(const char *name, const A &...arguments) { return Operator(name)(arguments...); }
 

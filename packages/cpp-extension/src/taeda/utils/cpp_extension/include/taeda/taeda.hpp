@@ -29,6 +29,7 @@
 #ifndef TAEDA_TAEDA_HPP
 #define TAEDA_TAEDA_HPP
 #include "taeda/creation.hpp"
+#include "taeda/device.hpp"
 #include "taeda/dispatch.hpp"
 #include "taeda/functions.hpp"
 #include "taeda/module.hpp"

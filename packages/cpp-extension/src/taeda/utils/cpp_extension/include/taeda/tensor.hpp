@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/device.hpp"
 #include "taeda/dtype.hpp"
 #include "taeda/layout.hpp"
 
@@ -57,7 +58,9 @@ public:
     int64_t size(int64_t d) const { return facts().sizes[wrapped(d)]; } /* negative counts from the end */
     int64_t stride(int64_t d) const { return facts().strides[wrapped(d)]; }
     bool is_argument() const { return !box().owned; } /* is it one of the running call's? */
-    bool is_meta() const { return !facts().on_cpu; } /* shape without memory */
+    Device device() const { return Device::of(facts().device); }
+    bool is_cuda() const { return device().is_cuda(); }
+    bool is_meta() const { return device().is_meta(); } /* shape without memory */
 
     bool is_contiguous() const { return facts().is_contiguous; } /* are the elements in row-major order without gaps? */
     /* This tensor if it is row-major, else a copy that is. */
@@ -71,7 +74,8 @@ public:
     /* Another tensor on the same memory. */
     Tensor alias() const { return adopt(viewed(facts().ndim, facts().sizes, facts().strides, 0)); }
 
-    /* The first element, for reading; TypeError unless the elements are of type T. NULL on meta and for empty tensors. */
+    /* The first element, for reading; TypeError unless the elements are of type T. NULL on meta and for empty tensors. On a
+     * CUDA device it is an address there, which kernels may follow and the host may not. */
     template <class T> const T *data() const { return static_cast<const T *>(memory(dtype_of<T>)); }
     /* The same for writing: to tensors made here, or to arguments that the operator is declared to change. */
     template <class T> T *mutable_data() { return static_cast<T *>(memory(dtype_of<T>)); }
@@ -79,8 +83,16 @@ public:
     void *raw_mutable_data() { return facts().data; }
     template <class T, int N> Accessor<const T, N> accessor() const { return {data<T>(), strided(N), facts().strides}; }
     template <class T, int N> Accessor<T, N> mutable_accessor() { return {mutable_data<T>(), strided(N), facts().strides}; }
-    /* The only element, converted; for tensors of one element. */
+    /* The only element, converted; for tensors of one element. Waits for work on its device. */
     template <class T> T item() const;
+    /* This tensor, or a copy of it on the cpu. Waits for work on its device. */
+    Tensor cpu() const;
+    /* A stream of one's own works on this CUDA tensor's memory, too: it serves again when what the stream has by then is done. */
+    void record_stream(void *stream) const
+    {
+        taeda_error error{};
+        detail::check(api().record_stream(get(), stream, &error), error);
+    }
 
     /* Its memory for others: DLPack 1.x, of dlpack.h. Whoever gets it calls its deleter. */
     DLManagedTensorVersioned *to_dlpack() const
