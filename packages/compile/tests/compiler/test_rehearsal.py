@@ -24,7 +24,7 @@ def test_random_gradients_are_the_same_each_time():
     x = taeda.randn(3, requires_grad=True)
     for make, strides in ((dense, (1,)), (expanded, (0,)), (turned, (2,))):
         one, two = walked([x * 2], [x], make), walked([x * 2], [x], make)
-        assert one[0][0].equal(two[0][0]) and one[1][0].equal(2 * one[0][0])
+        assert one[0][0].equal(two[0][0]) and one[1][0][0].equal(2 * one[0][0])
         assert one[0][0].stride() == strides
 
 
@@ -33,7 +33,7 @@ def test_random_gradients_of_one_number_beside_dimensions_of_one(shape):
     """expand gives a new dimension of one element the stride 1, so strides alone do not tell."""
     x = taeda.randn(shape, requires_grad=True)
     for make in (dense, expanded, turned):
-        (given,), (found,) = walked([x * 2], [x], make)
+        (given,), ((found,),) = walked([x * 2], [x], make)
         assert given.stride() == make(x.detach()).stride() and found.equal(2 * given)
 
 

@@ -14,12 +14,35 @@ static void forget_writes(PyObject *grad)
     if (!t->own_version) t->storage->version = 0;
 }
 
+static int is_capture(const Run *r, const Slot *s)
+{
+    for (int i = 0; i < r->ncaptures; i++)
+        if (r->captures[i].node == s->node) return 1;
+    return 0;
+}
+
+/* Keep what came for a capture by itself. */
+static int keep_part(const Run *r, Edge edge, PyObject *grad)
+{
+    for (int i = 0; i < r->ncaptures; i++) {
+        const Capture *c = &r->captures[i];
+        if (c->node == edge.node && c->nr == edge.nr && PyList_Append(c->parts, grad) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* takes grad over */
 {
     Slot *s = slot_of(r, edge.node);
     if (!s) return Py_DECREF(grad), -1;
     if (r->limited && !s->needed) return Py_DECREF(grad), 0;
     if (!(grad = td_fit_gradient(from, index, &edge.node->outs[edge.nr], grad))) return -1;
+    if (r->ends == 2 && is_capture(r, s)) {
+        int status = keep_part(r, edge, grad);
+        Py_DECREF(grad);
+        return status;
+    }
     PyObject **sum = &s->grads[edge.nr], *total;
     if (!*sum) *sum = grad;
     else {
@@ -213,6 +236,7 @@ static int run_wanted(Run *r, Node *n, PyObject **grads, PyObject **results)
 static int visit(Run *r, Slot *s)
 {
     Node *n = s->node;
+    if (r->ends && capture(r, s)) return 0; /* its hooks are for who walks on */
     if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 ||
                          run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0 ||
                          run_hooks(n, "retain", s->grads, n->nouts, Py_None) < 0))
@@ -309,8 +333,7 @@ static int mark_needed(Run *r)
         s->passes = 0;
         for (int e = 0; !s->passes && e < s->node->nedges; e++)
             if (s->node->edges[e].node) s->passes = known_slot(r, s->node->edges[e].node)->needed;
-        s->needed = s->passes;
-        for (int i = 0; i < r->ncaptures; i++) s->needed |= r->captures[i].node == s->node;
+        s->needed = s->passes | is_capture(r, s);
     }
     PyMem_Free(all);
     return 0;
@@ -359,7 +382,9 @@ static int add_captures(Run *r, PyObject *inputs)
         if (td_is_tensor(input)) {
             if (td_gradient_edge((PyTensor *)input, &edge) < 0) return -1;
         } else if (edge_from(input, &edge) < 0) return -1;
-        r->captures[r->ncaptures++] = (Capture){edge.node, edge.nr, NULL};
+        PyObject *parts = r->ends == 2 ? PyList_New(0) : NULL;
+        r->captures[r->ncaptures++] = (Capture){edge.node, edge.nr, NULL, parts};
+        if (r->ends == 2 && !parts) return -1;
     }
     return 0;
 }
@@ -367,8 +392,10 @@ static int add_captures(Run *r, PyObject *inputs)
 static PyObject *captured(Run *r)
 {
     PyObject *made = PyTuple_New(r->ncaptures);
-    for (int i = 0; made && i < r->ncaptures; i++)
-        PyTuple_SetItem(made, i, Py_NewRef(r->captures[i].grad ? r->captures[i].grad : Py_None));
+    for (int i = 0; made && i < r->ncaptures; i++) {
+        const Capture *c = &r->captures[i];
+        PyTuple_SetItem(made, i, Py_NewRef(c->parts ? c->parts : c->grad ? c->grad : Py_None));
+    }
     return made;
 }
 
@@ -376,8 +403,8 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
 {
     PyObject *roots, *grads, *inputs, *result = NULL;
     Run r = {0};
-    if (!PyArg_ParseTuple(args, "O!O!Oppp", &PyTuple_Type, &roots, &PyTuple_Type, &grads, &inputs,
-                          &r.keep, &r.create_graph, &r.accumulate))
+    if (!PyArg_ParseTuple(args, "O!O!Oppp|i", &PyTuple_Type, &roots, &PyTuple_Type, &grads, &inputs,
+                          &r.keep, &r.create_graph, &r.accumulate, &r.ends))
         return NULL;
     td_state before = td_here;
     td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE;
@@ -455,10 +482,32 @@ static PyObject *takes_part(PyObject *m, PyObject *o)
     return found < 0 ? NULL : PyBool_FromLong(found);
 }
 
-static PyMethodDef methods[] = {{"takes_part", takes_part, METH_O,
-                                 "takes_part(node): does the backward that runs here come by it?"},
-                                {"run_backward", run_backward, METH_VARARGS,
-                                 "run_backward(roots, grads, inputs or None, retain_graph, "
-                                 "create_graph, accumulate): walk the graph."},
-                                {0}};
+/* sums_begun(node): for each edge, has the backward that runs here met a gradient that those of the
+ * node will be added to? */
+static PyObject *sums_begun(PyObject *m, PyObject *o)
+{
+    const td_task *task = td_task_here();
+    if (!task) return PyErr_Format(PyExc_RuntimeError, "no backward runs in this thread");
+    if (!PyObject_TypeCheck(o, NodeT))
+        return PyErr_Format(PyExc_TypeError, "wanted a Node, got %S", Py_TYPE(o));
+    const Node *n = (Node *)o;
+    PyObject *made = PyTuple_New(n->nedges);
+    for (int e = 0; made && e < n->nedges; e++) {
+        Edge edge = n->edges[e];
+        const Slot *s = edge.node ? known_slot(task->run, edge.node) : NULL;
+        PyTuple_SetItem(made, e, PyBool_FromLong(s && s->grads[edge.nr]));
+    }
+    return made;
+}
+
+static PyMethodDef methods[] = {
+    {"takes_part", takes_part, METH_O,
+     "takes_part(node): does the backward that runs here come by it?"},
+    {"sums_begun", sums_begun, METH_O,
+     "For each edge of a node, whether a gradient waits behind it."},
+    {"run_backward", run_backward, METH_VARARGS,
+     "run_backward(roots, grads, inputs or None, retain_graph, create_graph, accumulate, ends=0): "
+     "walk the graph. ends: 1, nothing behind an input runs; 2, a list of what came for each input "
+     "in place of its sum"},
+    {0}};
 PyMethodDef *td_engine_methods(void) { return methods; }

@@ -17,7 +17,8 @@ typedef struct Slot {
 typedef struct Capture {
     Node *node;
     uint32_t nr;
-    PyObject *grad;
+    PyObject *grad;  /* owned */
+    PyObject *parts; /* owned list of what came, one by one, where that is asked for */
 } Capture;
 
 typedef struct Run {
@@ -27,6 +28,7 @@ typedef struct Run {
     Capture *captures;
     int ncaptures, limited; /* limited: only nodes on the way to the captures run */
     int accumulate, keep, create_graph;
+    int ends;  /* 1: nothing behind a capture runs. 2: nor are gradients of captures summed */
     Slot *now; /* whose node is being visited */
 } Run;
 
@@ -81,6 +83,7 @@ static inline void run_close(Run *r)
     for (int i = 0; i < r->ncaptures; i++) {
         Py_XDECREF((PyObject *)r->captures[i].node);
         Py_XDECREF(r->captures[i].grad);
+        Py_XDECREF(r->captures[i].parts);
     }
     PyMem_Free(r->captures);
     PyMem_Free(r->table);

@@ -28,7 +28,7 @@ from ._observe import PASSING, Observer, Stop, here
 from ._signals import from_handler, let_through
 from ._stance import stance
 from ._trace import NoTrace, Trace, missed
-from ._units import Child, Units, adds_gradients, plain, run_inside
+from ._units import Child, Units, plain, run_inside
 from ._watched import observed
 
 __all__ = ["Compiled", "Stop", "limits", "log"]
@@ -427,8 +427,6 @@ class Unit(Compiled):
         self.trial: Callable[..., Any] | None = self._in_turns  # what calls go through at first
 
     def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
-        if adds_gradients(observer):
-            raise NoTrace("gradients of its inputs are sums, whose order the program can tell")
         trace = super()._traced(observer, result, args, kwargs)
         if len(trace.steps) < 2:
             raise NoTrace("one operation is no faster as a graph")

@@ -13,6 +13,11 @@ and transposed. If all of them did the same steps, one program is for every layo
 its own, and with another layout the program itself is differentiated; where that cannot run again,
 the gradient is copied into the layout of the result.
 
+The walks end at the inputs, also where one input was computed from another: what lies between them
+is not of the program. Where an input gets the sum of several gradients, each walk is recorded once
+more, without the sums. The engine may hold a gradient from elsewhere to which those of the program
+are to be added, one by one as the program itself would add them: then the second one runs.
+
 Not every result need have a gradient: who returns (logits, loss) walks back from the loss alone,
 and what only the logits read has no gradient then, which is not the same as zeros. Such a choice of
 results has programs of its own.
@@ -20,7 +25,6 @@ results has programs of its own.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -31,6 +35,8 @@ from taeda import Tensor
 from taeda._core_api import runtime
 
 from ._control._part import generators_of
+from ._ends import adds_gradients, arrived
+from ._node import Context, empty_like_result
 from ._passes import shortened
 from ._record import Graph, Recorder, Step
 
@@ -51,7 +57,9 @@ class Walk:
     make: Callable[[Tensor], Tensor]  # a gradient of a result, of ones
     first: int
     tangents: list[Tensor]
-    found: list[Tensor | None]
+    found: list[Tensor]
+    places: list[int]  # for which wanted tensor each of them is
+    apart: bool  # what came for one is not summed
 
 
 @dataclass
@@ -66,8 +74,9 @@ class Joint:
 def differentiated(recorder: Recorder, results: list[Tensor]) -> Joint:
     """Walk backward from the results, from all of them and from some, with the recorder at work."""
     wanted = [t for t, _, requires_grad in recorder.before if requires_grad]
-    walks = []
-    for chosen, make in _ways(results):
+    walks: list[Walk] = []
+    sums = adds_gradients(results, wanted)
+    for (chosen, make), apart in product(list(_ways(results)), (False, True) if sums else (False,)):
         recorder.active = False
         start = [r for r, one in zip(results, chosen, strict=True) if one]
         tangents = [make(r) for r in start]
@@ -75,11 +84,13 @@ def differentiated(recorder: Recorder, results: list[Tensor]) -> Joint:
         for tangent in tangents:
             recorder.add_input("tangent", None, tangent)
         first = len(recorder.graph.steps)
-        found = taeda.autograd.grad(start, wanted, tangents, retain_graph=True, allow_unused=True)
+        came = arrived(start, wanted, tangents, apart)
+        places = [place for place, some in enumerate(came) for _ in some]
+        found = [gradient for some in came for gradient in some]
         for gradient in found:
-            if gradient is not None and recorder.active:
+            if recorder.active:
                 recorder.slot_of(gradient)  # a view that nobody recorded is a step of this walk
-        walks.append(Walk(chosen, make, first, tangents, list(found)))
+        walks.append(Walk(chosen, make, first, tangents, found, places, apart))
         if not recorder.active:
             break
     return Joint(list(results), wanted, walks)
@@ -105,7 +116,7 @@ def _alone(place: int, count: int) -> Choice:
 
 def dense(result: Tensor) -> Tensor:
     """Ones, laid out as a result."""
-    return _empty(result.shape, result.dtype, result.stride()).fill_(1)
+    return empty_like_result(result.shape, result.dtype, result.stride()).fill_(1)
 
 
 def expanded(result: Tensor) -> Tensor:
@@ -147,7 +158,7 @@ class _Walked:
              named(s.outs), named(s.targets), [part.said() for part in s.parts])
             for s in self.steps
         ]  # fmt: skip
-        return steps, named(self.slots), [g is not None for g in self.walk.found]
+        return steps, named(self.slots), self.walk.places
 
 
 class Backward:
@@ -164,23 +175,29 @@ class Backward:
         ]
         self.saved = _read(walks)  # slots: of inputs, and of what the forward run made
         every = walks[0].walk.chosen
-        full = [w for w in walks if w.walk.chosen == every]
+        full = [w for w in walks if w.walk.chosen == every and not w.walk.apart]
         self.any_layout = len(full) > 1 and all(w.said() == full[0].said() for w in full)
         self.generators = [a for w in walks for a in generators_of(w.steps)]
-        self.programs: dict[Choice, list[tuple[Any, list[bool]]]] = {}
-        self.makes: dict[Choice, list[Callable[[Tensor], Tensor]]] = {}  # what was recorded
+        # by the choice and whether sums are apart: programs, for which input each result is
+        self.programs: dict[tuple[Choice, bool], list[tuple[Any, list[int]]]] = {}
+        self.makes: list[tuple[Choice, bool, Callable[[Tensor], Tensor]]] = []  # what was recorded
         for w in walks:
-            chosen, more = (
-                w.walk.chosen,
-                {"tangents": len(w.tangents), "any_layout": self.any_layout},
-            )
-            self.makes.setdefault(chosen, []).append(w.walk.make)
-            if self.any_layout and chosen in self.programs:
-                continue
-            program = encode(graph, [*self.saved, *w.tangents], w.steps, w.slots, **more)
-            given = [g is not None for g in w.walk.found]
-            self.programs.setdefault(chosen, []).append((program, given))
+            self._add(graph, w, encode)
+        counts = [max(w.walk.places.count(n) for w in walks) for n in range(len(self.wanted))]
+        self.edges = [n for n, count in enumerate(counts) for _ in range(max(1, count))]
+        self.shared = [e for e, n in enumerate(self.edges) if counts[n] > 1]
         self.steps = joint.walks[0].first
+
+    def _add(self, graph: Graph, w: _Walked, encode: Encode) -> None:
+        chosen, apart = w.walk.chosen, w.walk.apart
+        self.makes.append((chosen, apart, w.walk.make))
+        if self.any_layout and (chosen, apart) in self.programs:
+            return
+        program = encode(
+            graph, [*self.saved, *w.tangents], w.steps, w.slots,
+            tangents=len(w.tangents), any_layout=self.any_layout,
+        )  # fmt: skip
+        self.programs.setdefault((chosen, apart), []).append((program, w.walk.places))
 
     def attach(
         self,
@@ -190,59 +207,42 @@ class Backward:
         again: Callable[[], Any] | None,
     ) -> None:
         """Give the results a node that differentiates the program."""
-        context = _Context(self, inputs, again)
-        wanted = [inputs[n] for n in self.wanted]
-        node = runtime.python_node(context, tuple(wanted), len(results))
-        context.node = weakref.ref(node)
-        for number, result in enumerate(results):
-            runtime.set_history(node, number, result)
-        own = {id(r) for r in results}
-        context.saved = [
-            runtime.save_for_node(value, id(value) in own) if isinstance(value, Tensor) else value
-            for value in saved
-        ]
-        context.layouts = [(r.shape, r.dtype, r.stride()) for r in results]
+        context = Context(self, inputs, again)
+        ends = [inputs[self.wanted[n]] for n in self.edges]
+        context.start(runtime.python_node(context, tuple(ends), len(results)), results, saved)
 
-    def gradients(
-        self,
-        saved: list[Any],
-        chosen: Choice,
-        tangents: list[Tensor],
-        otherwise: Callable[[Choice, list[Tensor]], list[Tensor | None]] | None = None,
-    ) -> list[Tensor | None]:
-        """The gradients of the wanted inputs, None where the chosen results do not read one.
-
-        `tangents` are the gradients of the chosen results. Where no program is for their layout,
-        `otherwise` says the gradients.
+    def found(
+        self, saved: list[Any], chosen: Choice, tangents: list[Tensor], apart: bool
+    ) -> list[list[Tensor]] | None:
+        """What comes for each wanted input: its sum, or what would be summed; None where no program
+        is for the layout of the `tangents`, which are the gradients of the chosen results.
         """
-        if chosen not in self.programs:
-            return self._summed(saved, chosen, tangents, otherwise)
-        for program, given in self.programs[chosen]:
-            found = program.run((*saved, *tangents))
-            if found is not NotImplemented:
-                rest = map(without_history, found)
-                return [next(rest) if one else None for one in given]
-        if otherwise is not None:
-            return otherwise(chosen, tangents)
-        raise RuntimeError("a saved value is no longer what it was when it was saved")
+        for program, places in self.programs.get((chosen, apart), ()):
+            made = program.run((*saved, *tangents))
+            if made is not NotImplemented:
+                came: list[list[Tensor]] = [[] for _ in self.wanted]
+                for place, gradient in zip(places, map(without_history, made), strict=True):
+                    came[place].append(gradient)
+                return came
+        return None
 
-    def _summed(
-        self, saved: list[Any], chosen: Choice, tangents: list[Tensor], otherwise: Any
-    ) -> list[Tensor | None]:
-        """The gradients of some of many results: the sums of what each gives by itself."""
-        total: list[Tensor | None] = [None] * len(self.wanted)
+    def each(
+        self, saved: list[Any], chosen: Choice, tangents: list[Tensor]
+    ) -> list[list[Tensor]] | None:
+        """The same of results whose choice was not recorded: what each of them gives by itself."""
+        total: list[list[Tensor]] = [[] for _ in self.wanted]
         places = [place for place, one in enumerate(chosen) if one]
         for place, tangent in zip(places, tangents, strict=True):
-            found = self.gradients(saved, _alone(place, len(chosen)), [tangent], otherwise)
-            for i, gradient in enumerate(found):
-                before = total[i]
-                if gradient is not None:
-                    total[i] = gradient if before is None else before + gradient
+            came = self.found(saved, _alone(place, len(chosen)), [tangent], False)
+            if came is None:
+                return None
+            for before, more in zip(total, came, strict=True):
+                before.extend(more)
         return total
 
 
 def _walked(graph: Graph, walk: Walk, end: int, number: Callable[[Tensor], int]) -> _Walked:
-    found = [number(g) for g in walk.found if g is not None]
+    found = [number(g) for g in walk.found]
     part = Graph(graph.inputs, graph.steps[walk.first : end], graph.slots, graph.layouts)
     return _Walked(walk, *shortened(part, found), [number(t) for t in walk.tangents])
 
@@ -258,93 +258,6 @@ def _read(walks: list[_Walked]) -> list[int]:
     return list(found)
 
 
-class _Context:
-    """What the node of one run is asked by the engine."""
-
-    node: Any
-    saved: list[Any]
-    layouts: list[Any]
-
-    def __init__(
-        self, backward: Backward, inputs: list[Any], again: Callable[[], Any] | None
-    ) -> None:
-        self.backward, self.again = backward, again
-        self.freed = False
-        tensors = [t for t in inputs if isinstance(t, Tensor)] if again is not None else []
-        self.versions = [(t, t._version) for t in tensors]
-        self.wanted = [inputs[n] for n in backward.wanted]
-
-    def _name(self) -> str:
-        return "CompiledBackward"
-
-    def _release(self) -> None:
-        self.saved, self.freed, self.again, self.versions = [], True, None, []
-
-    def _run_backward(self, *gradients: Any) -> tuple[Any, ...]:
-        if self.freed:
-            raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access saved "
-                "tensors after they have already "
-                "been freed). Specify retain_graph=True if you need to backward through the graph "
-                "a second time."
-            )
-        node = self.node()
-        saved = [v if isinstance(v, float) else runtime.unpack_saved(node, v) for v in self.saved]
-        chosen = tuple(g is not None for g in gradients)
-        given = [g if taeda.is_grad_enabled() else g.detach() for g in gradients if g is not None]
-        if taeda.is_grad_enabled():
-            return self._differentiable(chosen, given)
-        return tuple(self.backward.gradients(saved, chosen, given, self._of_layout))
-
-    def _of_layout(self, chosen: Choice, tangents: list[Tensor]) -> list[Tensor | None]:
-        """The gradients where no program is for the layout of these."""
-        if self.again is not None and not self._is_written():
-            with taeda.enable_grad():
-                start = [r for r, one in zip(self.again(), chosen, strict=True) if one]
-            return list(taeda.autograd.grad(start, self.wanted, tangents, allow_unused=True))
-        node = self.node()
-        saved = [v if isinstance(v, float) else runtime.unpack_saved(node, v) for v in self.saved]
-        layouts = [layout for layout, one in zip(self.layouts, chosen, strict=True) if one]
-        copied = [_in_layout(t, *layout) for t, layout in zip(tangents, layouts, strict=True)]
-        return self.backward.gradients(saved, chosen, copied)
-
-    def _is_written(self) -> bool:
-        return any(t._version != version for t, version in self.versions)
-
-    def _differentiable(self, chosen: Choice, gradients: list[Tensor]) -> tuple[Any, ...]:
-        """With create_graph the program itself runs again, as Python."""
-        if self.again is None:
-            raise RuntimeError(
-                "the gradient of a compiled program cannot be differentiated once more if the "
-                "program draws numbers or writes to its "
-                "inputs: call what taeda.compiler.disable gives for it"
-            )
-        if self._is_written():
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an "
-                "inplace operation since the compiled "
-                "program read it"
-            )
-        start = [r for r, one in zip(self.again(), chosen, strict=True) if one]
-        found = taeda.autograd.grad(
-            start, self.wanted, gradients, create_graph=True, allow_unused=True
-        )
-        return tuple(found)
-
-
 def without_history(value: Any) -> Any:
     """A gradient that is a saved value, without what computed that."""
     return value.detach() if value.requires_grad else value
-
-
-def _in_layout(value: Tensor, shape: Any, dtype: Any, strides: Any) -> Tensor:
-    return _empty(shape, dtype, strides).copy_(value)
-
-
-def _empty(shape: Any, dtype: Any, strides: Any) -> Tensor:
-    """Memory for a gradient of a result with these strides; one number for each place, where the
-    result is expanded.
-    """
-    if any(size > 1 and step == 0 for size, step in zip(shape, strides, strict=True)):
-        return taeda.empty(shape, dtype=dtype)
-    return taeda.empty_strided(shape, strides, dtype=dtype)

@@ -9,17 +9,17 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime
 
+from ._ends import arrived
 from ._results import Spent
 
 __all__ = ["tangent", "twin", "walked"]
 
 
 def walked(results: list[Tensor], wanted: list[Tensor], make: Callable[[Tensor], Tensor]) -> Any:
-    """(random gradients of results, the gradients of `wanted` that autograd gives for them)."""
+    """(random gradients of results, what autograd gives for them for each of `wanted`)."""
     own = taeda.Generator().manual_seed(0)
     tangents = [tangent(r.detach(), own, make) for r in results]
-    found = taeda.autograd.grad(results, wanted, tangents, retain_graph=True, allow_unused=True)
-    return tangents, found
+    return tangents, arrived(results, wanted, tangents, apart=False)
 
 
 def tangent(result: Tensor, own: Any, make: Callable[[Tensor], Tensor]) -> Tensor:

@@ -306,7 +306,7 @@ class Trace:
         if self.backward is not None:
             wanted = [stand_ins[n] for n in self.backward.wanted]
             every = (True,) * len(grown)
-            found = [(every, *walked(grown, wanted, make)) for make in (dense, expanded)]
+            found = [(every, False, *walked(grown, wanted, make)) for make in (dense, expanded)]
         written = [
             (inputs[n], stand_ins[n].detach()) for n in self.writes if isinstance(inputs[n], Tensor)
         ]
@@ -352,14 +352,15 @@ class Trace:
         return self._build(made), written, gradients, found
 
     def _walk(self, backward: Backward, made: Any) -> Any:
-        """(results, their gradients, gradients of inputs) by each backward program, from random numbers."""
+        """(results, whether sums are apart, their gradients, what comes for each input) by each
+        backward program, from random numbers.
+        """
         n = len(backward.outputs)
         results, saved = made[self._count : self._count + n], list(made[self._count + n :])
         own = taeda.Generator().manual_seed(0)
         walks = []
-        for chosen, makes in backward.makes.items():
+        for chosen, apart, make in backward.makes:
             start = [r for r, one in zip(results, chosen, strict=True) if one]
-            for make in makes:
-                tangents = [tangent(r, own, make) for r in start]
-                walks.append((chosen, tangents, backward.gradients(saved, chosen, tangents)))
+            tangents = [tangent(r, own, make) for r in start]
+            walks.append((chosen, apart, tangents, backward.found(saved, chosen, tangents, apart)))
         return walks

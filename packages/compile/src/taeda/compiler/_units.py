@@ -5,9 +5,7 @@ a unit has no graph either       ─▶ it is a plain module again, and the modu
 a unit is slower than its module ─▶ it is a plain module again
 
 A unit is a module whose calls go through a compiled function of their own, but only inside of calls
-of the function that it belongs to. Its gradients have the bits of the program: a module whose
-inputs or parameters get a sum of gradients is no unit where gradients are wanted, as the program
-would add its terms one by one to those from elsewhere.
+of the function that it belongs to.
 """
 
 from __future__ import annotations
@@ -22,9 +20,9 @@ from taeda.nn.modules._hooks import _CALL_TABLES, call_as_written, has_hooks
 from taeda.nn.modules._members import note_change
 
 from ._as_written import AsWritten
-from ._observe import Observer, here
+from ._observe import here
 
-__all__ = ["Child", "Units", "adds_gradients", "plain", "run_inside"]
+__all__ = ["Child", "Units", "plain", "run_inside"]
 
 LIMIT = 128  # units of one function
 
@@ -133,32 +131,3 @@ def _remove(module: nn.Module) -> None:
     if _CALL_TABLES.isdisjoint(module.__dict__):
         module.__dict__.pop("_hooked", None)
     note_change()
-
-
-def adds_gradients(observer: Observer) -> bool:
-    """Whether an input of a recorded run gets the sum of several gradients, whose order a caller
-    could tell.
-    """
-    if observer.joint is None:
-        return False
-    ends = {(id(t.grad_fn), t.output_nr) for t in observer.joint.wanted if t.grad_fn is not None}
-    inputs = {fn for fn, _ in ends}
-    seen: set[int] = set()
-    reached: set[tuple[int, int]] = set()
-    nodes = [t.grad_fn for t in observer.joint.outputs]
-    while nodes:
-        node = nodes.pop()
-        if node is None or id(node) in seen or id(node) in inputs:
-            continue
-        seen.add(id(node))
-        for following, number in node.next_functions:
-            if following is None:
-                continue
-            edge = (id(following), number)
-            if edge in ends or hasattr(following, "variable"):
-                if edge in reached:
-                    return True
-                reached.add(edge)
-            else:
-                nodes.append(following)
-    return False

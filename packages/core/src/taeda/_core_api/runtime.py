@@ -48,6 +48,7 @@ from taeda._native.core import (
     set_tangent,
     storage_address,
     storage_owners,
+    sums_begun,
     takes_part,
     tangent_base,
     unpack_saved,
@@ -64,5 +65,5 @@ __all__ = [
     "register_parameter_type", "register_rule", "row_flags", "rules_loading",
     "run_backward", "save_for_node", "set_apart", "set_excluded_flag", "set_history",
     "set_layer_flag", "set_output_meta", "set_tangent",
-    "storage_address", "storage_owners", "takes_part", "tangent_base", "unpack_saved",
+    "storage_address", "storage_owners", "sums_begun", "takes_part", "tangent_base", "unpack_saved",
 ]  # fmt: skip
