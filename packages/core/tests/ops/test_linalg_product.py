@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import scipy.linalg
 from matrices import close, draw
 
@@ -17,6 +18,53 @@ def test_powers_and_exponentials():
     close(taeda.matrix_exp(a), scipy.linalg.expm(a.numpy()))
     z = draw(3, 3, dtype="complex128")
     close(linalg.matrix_exp(z), scipy.linalg.expm(z.numpy()))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int16", "uint8"])
+@pytest.mark.parametrize(
+    ("shape", "other", "dim"),
+    [
+        ((3,), (3,), 0),
+        ((1500, 3), (1500, 3), -1),
+        ((3, 5000), (3, 5000), 0),
+        ((2, 3, 700, 2), (1, 3, 1, 2), 1),
+        ((0, 3), (1, 3), 1),
+    ],
+)
+def test_cross_of_shapes_and_dtypes(dtype, shape, other, dim):
+    x = (draw(*shape) * 9).to(getattr(taeda, dtype))
+    y = (draw(*other, seed=1) * 9).to(getattr(taeda, dtype))
+    wanted = np.cross(np.moveaxis(x.numpy(), dim, -1), np.moveaxis(y.numpy(), dim, -1))
+    close(linalg.cross(x, y, dim=dim), np.moveaxis(wanted, -1, dim))
+    steps = x.t() if x.dim() == 2 else x.transpose(0, -1)  # the same numbers in another order
+    close(linalg.cross(steps.mT if x.dim() == 2 else steps.transpose(0, -1), y, dim=dim),
+          np.moveaxis(wanted, -1, dim))  # fmt: skip
+
+
+def test_cross_promotes_writes_and_keeps_conjugates():
+    x, y = draw(4, 3), draw(4, 3, seed=1)
+    assert linalg.cross(x.float(), y).dtype == taeda.float64
+    out = taeda.empty(4, 3, dtype=taeda.float64)
+    assert linalg.cross(x, y, out=out) is out
+    close(out, np.cross(x.numpy(), y.numpy()))
+    linalg.cross(x, y, out=x)  # the result is complete before an argument is written
+    close(x, out.numpy())
+    z, w = draw(4, 3, dtype="complex128"), draw(4, 3, seed=1, dtype="complex128")
+    close(linalg.cross(z.conj(), w), np.cross(z.numpy().conj(), w.numpy()))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "words"),
+    [
+        (taeda.ones(3), taeda.ones(1, 3), "same number of dimensions, but got 1 and 2"),
+        (taeda.ones(2, 3), taeda.ones(2, 1), "dimension -1 must have length 3, but got 3 and 1"),
+        (taeda.ones(2, 3), taeda.ones(4, 3), "must match"),
+        (taeda.ones(3, dtype=taeda.bool), taeda.ones(3, dtype=taeda.bool), "[Bb]ool"),
+    ],
+)
+def test_cross_refuses(x, y, words):
+    with pytest.raises((RuntimeError, NotImplementedError), match=words):
+        linalg.cross(x, y)
 
 
 def test_products():

@@ -337,6 +337,28 @@ def test_pixels_and_channels_change_places():
     assert taeda.channel_shuffle(x, 2)[0, :, 0, 0].tolist() == [0, 8, 4, 12]
 
 
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3, 1)])
+@pytest.mark.parametrize("r", [1, 2, 3])
+def test_pixels_of_any_layout(lead, r):
+    a = np.random.default_rng(0).normal(size=(2, 3, *lead[::-1], 2 * r * r)).astype(np.float32)
+    x = taeda.from_numpy(a).permute(*range(a.ndim - 2, 1, -1), a.ndim - 1, 0, 1)  # no dense order
+    n = len(lead)
+    split = x.numpy().reshape(*lead, 2, r, r, 2, 3)
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    wanted = split.transpose(order).reshape(*lead, 2, 2 * r, 3 * r)
+    made = taeda.pixel_shuffle(x, r)
+    assert made.is_contiguous() and np.array_equal(made.numpy(), wanted)
+    assert taeda.pixel_unshuffle(made, r).equal(x)
+    assert taeda.pixel_unshuffle(made.mT.contiguous().mT, r).equal(x)
+
+
+def test_pixels_of_nothing_and_of_conjugates():
+    assert taeda.pixel_shuffle(taeda.ones(2, 0, 3, 3), 5).shape == (2, 0, 15, 15)
+    assert taeda.pixel_unshuffle(taeda.ones(0, 1, 4, 4), 2).shape == (0, 4, 2, 2)
+    z = taeda.randn(1, 4, 1, 1, dtype=taeda.complex64)
+    assert taeda.pixel_shuffle(z.conj(), 2).equal(taeda.pixel_shuffle(z, 2).conj())
+
+
 # ---- refusals ----
 
 X = taeda.ones(1, 2, 4, 4)
@@ -371,6 +393,12 @@ REFUSALS = [
     (lambda: nn.im2col(X, 5, 1, 0, 1), RuntimeError, r"\(4, 4\).*\(5, 5\)"),
     (lambda: nn.col2im(taeda.ones(1, 8, 3), (4, 4), 2, 1, 0, 2), RuntimeError, "4.*3"),
     (lambda: taeda.pixel_shuffle(X, 2), RuntimeError, "2 is not divisible by 4"),
+    (lambda: taeda.pixel_shuffle(X[0, 0], 2), RuntimeError, "at least 3 dimensions.* 2 dimension"),
+    (lambda: taeda.pixel_shuffle(X, 0), RuntimeError, "positive upscale_factor, but got 0"),
+    (lambda: taeda.pixel_shuffle(X[:, :0], 2**40), RuntimeError, "too large"),
+    (lambda: taeda.pixel_unshuffle(X, -1), RuntimeError, "positive downscale_factor, but got -1"),
+    (lambda: taeda.pixel_unshuffle(X, 3), RuntimeError, "4 x 4 is not divisible by 3"),
+    (lambda: taeda.pixel_unshuffle(X[:, :, :0, :0], 2**40), RuntimeError, "too large"),
     (lambda: taeda.channel_shuffle(X, 3), RuntimeError, "3 and 2"),
 ]
 

@@ -8,7 +8,6 @@ import taeda
 from taeda import Tensor
 
 from ._linalg_checks import check_floating, check_square
-from .view import wrap_dim
 
 
 def matmul_linalg(self: Tensor, other: Tensor) -> Tensor:
@@ -66,25 +65,6 @@ def vecdot(x: Tensor, y: Tensor, dim: int) -> Tensor:
             f"linalg.vecdot: Expected x and y of one dtype, but got {x.dtype} and {y.dtype}"
         )
     return (x.conj() * y).sum(dim)
-
-
-def cross_linalg(self: Tensor, other: Tensor, dim: int) -> Tensor:
-    """Dimensions broadcast."""
-    if self.dim() != other.dim():
-        raise RuntimeError(
-            f"linalg.cross: inputs must have the same number of dimensions, but got {self.dim()} "
-            f"and {other.dim()}."
-        )
-    d = wrap_dim(dim, self.dim())
-    if self.size(d) != 3 or other.size(d) != 3:
-        raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size(d)} and {other.size(d)}"
-        )
-    a, b = (self, other) if self.shape == other.shape else taeda.broadcast_tensors(self, other)
-    (a0, a1, a2), (b0, b1, b2) = a.unbind(d), b.unbind(d)  # read where they lie
-    # products rounded before the difference: the cross product of a vector with itself is exactly zero
-    parts = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
-    return taeda.stack(parts, d)
 
 
 def vander_linalg(x: Tensor, N: int | None) -> Tensor:

@@ -125,16 +125,13 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number = 1, alpha: Numb
 
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """`result[i * n + j, ...] = self[i, ...] * other[j, ...]` along every dimension."""
-    missing = other.dim() - self.dim()
-    a = [1] * missing + _shape(self)
-    b = [1] * -missing + _shape(other)
-    spread_a: list[int] = []
-    spread_b: list[int] = []
-    sizes: list[int] = []
-    for m, n in zip(a, b, strict=True):
-        spread_a += (m, 1)
-        spread_b += (1, n)
-        sizes.append(m * n)
+    a, b = self.shape, other.shape
+    if len(a) != len(b):
+        missing = len(b) - len(a)
+        a, b = (1,) * missing + a, (1,) * -missing + b
+    spread_a = [size for m in a for size in (m, 1)]
+    spread_b = [size for n in b for size in (1, n)]
+    sizes = [m * n for m, n in zip(a, b, strict=True)]
     return (self.reshape(spread_a) * other.reshape(spread_b)).reshape(sizes)
 
 

@@ -149,44 +149,6 @@ def _check_image(name: str, x: Tensor) -> None:
         )
 
 
-def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
-    """(..., C * r * r, H, W) to (..., C, H * r, W * r)."""
-    r = upscale_factor
-    _check_image("pixel_shuffle", self)
-    if r <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
-    *lead, channels, height, width = self.shape
-    if channels % (r * r):
-        raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
-            "of upscale_factor, "
-            f"but input.size(-3)={channels} is not divisible by {r * r}"
-        )
-    split = self.reshape(*lead, channels // (r * r), r, r, height, width)
-    n = len(lead)
-    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
-    return split.permute(order).reshape(*lead, channels // (r * r), height * r, width * r)
-
-
-def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
-    """(..., C, H * r, W * r) to (..., C * r * r, H, W)."""
-    r = downscale_factor
-    _check_image("pixel_unshuffle", self)
-    if r <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
-    *lead, channels, height, width = self.shape
-    if height % r or width % r:
-        raise RuntimeError(
-            "pixel_unshuffle expects height and width to be divisible by downscale_factor, but "
-            f"{height} x {width} "
-            f"is not divisible by {r}"
-        )
-    split = self.reshape(*lead, channels, height // r, r, width // r, r)
-    n = len(lead)
-    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
-    return split.permute(order).reshape(*lead, channels * r * r, height // r, width // r)
-
-
 def channel_shuffle(self: Tensor, groups: int) -> Tensor:
     """Channel i of each group in turn: (g, n) channels become (n, g)."""
     _check_image("channel_shuffle", self)

@@ -16,7 +16,10 @@ def frexp(self: Tensor) -> tuple[Tensor, Tensor]:
         raise RuntimeError(f"frexp() only supports floating-point dtypes, got {self.dtype}")
     if self.is_meta:
         return taeda.empty_like(self), taeda.empty_like(self, dtype=taeda.int32)
-    wide = self.float() if self.dtype in (taeda.bfloat16, taeda.float16) else self
-    mantissa, exponent = np.frexp(wide.numpy())
-    made = taeda.from_numpy(np.asarray(mantissa)).to(self.dtype)
-    return made, taeda.from_numpy(np.asarray(exponent, dtype=np.int32))
+    dtype = self.dtype
+    known = dtype is taeda.float32 or dtype is taeda.float64
+    mantissa, exponent = np.frexp((self if known else self.float()).numpy())
+    if not self.dim():  # numpy gives numbers
+        mantissa, exponent = np.asarray(mantissa), np.asarray(exponent)
+    made = taeda.from_numpy(mantissa)
+    return made if known else made.to(dtype), taeda.from_numpy(exponent)

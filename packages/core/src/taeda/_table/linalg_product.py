@@ -14,7 +14,8 @@ op("matrix_power.linalg(Tensor self, int n) -> Tensor", **HERE,
 op("matrix_exp.linalg(Tensor self) -> Tensor", **LIST, doc="The sum of A^k / k!.")
 op("vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", **HERE, autocast="lower",
    doc="Sum of conj(x) y along a dimension.")
-op("cross.linalg(Tensor self, Tensor other, *, int dim=-1) -> Tensor", **HERE,
+op("cross.linalg(Tensor self, Tensor other, *, int dim=-1) -> Tensor", c="cross", device="any",
+   variants="function out", namespace="linalg",
    doc="Cross product of vectors of 3 numbers.")
 op("vander.linalg(Tensor x, *, int? N=None) -> Tensor", **LIST,
    doc="Powers 0 ... N - 1 of every element, as rows.")

@@ -178,13 +178,13 @@ op(
 )
 op(
     "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
-    composite=True,
+    c="pixel_shuffle", device="any",
     variants="function",
     doc="Channels to a finer grid of pixels.",
 )
 op(
     "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-    composite=True,
+    c="pixel_unshuffle", device="any",
     variants="function",
     doc="Pixels of a fine grid to channels.",
 )

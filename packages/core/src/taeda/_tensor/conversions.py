@@ -20,6 +20,8 @@ _CASTS = {
 
 def _cast_method(name: str, dtype: Any) -> Callable[..., Any]:
     def cast(self: Tensor, memory_format: Any = _core.preserve_format) -> Tensor:
+        if memory_format is _core.preserve_format and self.dtype is dtype:
+            return self  # as `to` would find at the end
         return self.to(dtype, memory_format=memory_format)
 
     cast.__name__, cast.__qualname__ = name, f"Tensor.{name}"

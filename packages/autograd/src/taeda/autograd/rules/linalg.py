@@ -12,7 +12,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._registry import forward, not_differentiable, rule, rule_joint
+from ._registry import forward, multilinear, not_differentiable, rule, rule_joint
 
 Maybe = Tensor | None
 solve, triangular = taeda.linalg.solve, taeda.linalg.solve_triangular
@@ -310,6 +310,13 @@ def _slogdet(grads: tuple[Maybe, ...], A: Tensor, result0: Tensor, result1: Tens
     return (share.unsqueeze(-1).unsqueeze(-1) * taeda._linalg_inv(A)[0].mH,)
 
 
+# <a x b, g> is <a, b x g>, and <b, g x a>
+rule(
+    "cross.linalg",
+    self=lambda grad, other, dim: taeda.linalg.cross(other.conj(), grad, dim=dim),
+    other=lambda grad, self, dim: taeda.linalg.cross(grad, self.conj(), dim=dim),
+)
+
 LDL = "its factors have no derivative; use linalg.solve or linalg.cholesky, which have one"
 not_differentiable("_linalg_ldl", LDL)
 not_differentiable("_linalg_ldl_solve", LDL)
@@ -317,6 +324,7 @@ not_differentiable("_linalg_permutation", "returns places of rows")
 not_differentiable("geqrf", "its reflections are a means; use linalg.qr, which has a derivative")
 
 # ---- tangents of what is used most ----
+multilinear("cross.linalg")
 
 
 def _inv_forward(A_t: Tensor, result0: Tensor) -> tuple[Tensor, None]:

@@ -163,6 +163,16 @@ not_differentiable(
     "grid_sample runs it only where no gradient is wanted, else by steps that have rules",
 )
 
+# ---- channels and pixels ----
+rule(
+    "pixel_shuffle",
+    self=lambda grad, upscale_factor: taeda.pixel_unshuffle(grad, upscale_factor),
+)
+rule(
+    "pixel_unshuffle",
+    self=lambda grad, downscale_factor: taeda.pixel_shuffle(grad, downscale_factor),
+)
+
 # ---- windows as columns ----
 rule("im2col", self=lambda grad, self_shape, kernel_size, dilation, padding, stride:
      _nn.col2im(grad, self_shape[-2:], kernel_size, dilation, padding, stride))  # fmt: skip
@@ -175,7 +185,7 @@ rule(
 
 # ---- tangents: these are linear, and so are their derivatives ----
 linear("constant_pad_nd", value=0)
-linear("_pad_inside")
+linear("_pad_inside", "pixel_shuffle", "pixel_unshuffle")
 linear("im2col", "col2im")
 for _n in (1, 2, 3):
     linear(f"avg_pool{_n}d", f"adaptive_avg_pool{_n}d")
