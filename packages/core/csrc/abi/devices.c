@@ -12,10 +12,10 @@ int32_t td_abi_device_from(const char *slot, int32_t number, td_device *out, tae
         td_status status = td_cuda_start();
         if (status) return td_abi_status(status, error);
         if (index >= td_cuda_count())
-            return td_abi_error(error, TAEDA_RUNTIME_ERROR,
-                                "%s: there are %d devices of type 'cuda', with ordinals from 0; "
-                                "got 'cuda:%d'",
-                                slot, td_cuda_count(), index);
+            return td_abi_error(
+                error, TAEDA_RUNTIME_ERROR,
+                "%s: there are %d devices of type 'cuda', with ordinals from 0; got 'cuda:%d'",
+                slot, td_cuda_count(), index);
     }
     *out = td_device_of(type, index);
     return 0;

@@ -147,8 +147,7 @@ static int32_t stream_of(const taeda_call *call) /* (int number) */
     int32_t code;
     void *stream = NULL;
     int64_t *out = numbers(call, 1, &code);
-    if (!code)
-        code = api->current_stream((int32_t)call->args[0].as.integer, &stream, call->error);
+    if (!code) code = api->current_stream((int32_t)call->args[0].as.integer, &stream, call->error);
     if (!code) *out = (int64_t)(uintptr_t)stream;
     return code;
 }
