@@ -266,14 +266,15 @@ def kept(value: Any) -> Any:
 
 
 def gradients(module: Any, made: Any, inputs: list[Tensor]) -> Any:
-    """Those of the parameters, from results that want some."""
+    """Those of the parameters and inputs, from results that want some, and from uses outside."""
     results = [t for t in tensors_in(made) if t.requires_grad]
-    # an input that is used outside too gets its gradients in another order: docs/compile.md says so
-    results = [t for t in results if not any(t is one for one in inputs)]
     if not results:
         return None
     total = sum((t * k).sum() if k % 2 else t.square().mean() for k, t in enumerate(results, 1))
-    return kept(list(taeda.autograd.grad(total, list(module.NET.parameters()), allow_unused=True)))
+    wanted = [*module.NET.parameters(), *(t for t in inputs if t.requires_grad)]
+    for t in wanted[:: len(results)]:
+        total = total + (t * 0.7).sin().sum()
+    return kept(list(taeda.autograd.grad(total, wanted, allow_unused=True)))
 
 
 def tensors_in(value: Any) -> list[Tensor]:
@@ -294,6 +295,7 @@ def run(module: Any, function: Any, seed: int) -> list[Any]:
             x, y = taeda.randn(rows, 4, generator=own), taeda.randn(rows, 4, generator=own)
             if module.GROWS and seed % 2:  # as a part in the middle of a model has it
                 x = x * module.NET.gain_of_inputs
+                y = y + x if seeds % 2 else y
             try:
                 with taeda.set_grad_enabled(module.GROWS or hasattr(module, "OPTIMIZER")):
                     made = function(x, y)
