@@ -104,3 +104,18 @@ def test_settings_are_those_of_compile():
     assert (counter.frame_count, counter.op_count) == (1, 1)
     net.compile(disable=True)
     assert net._compiled_call_impl is None
+
+
+def test_a_module_that_stays_as_it_is_is_called_at_once():
+    """Nothing looks for what was compiled, until hooks come or everything is forgotten."""
+    net = nn.Linear(2, 2)
+    net.compile()
+    state, x = net._compiled_call_impl.__taeda_compiled__, taeda.ones(1, 2)
+    expected = net.forward(x)
+    state.off = True
+    assert "_hooked" not in net.__dict__ and net(x).equal(expected) and not state.traces
+    handle = net.register_forward_hook(lambda module, args, result: result * 2)
+    assert net(x).equal(expected * 2)
+    handle.remove()
+    state.reset()
+    assert net._hooked and net(x).equal(expected) and state.traces

@@ -36,3 +36,15 @@ def test_a_module_shares_its_state_under_a_prefix():
     assert other(x).equal(net(x))
     with pytest.raises(AttributeError, match="nothing"):
         made.nothing
+
+
+def test_a_module_that_stays_as_it_is_goes_to_the_original_at_once():
+    first, second = nn.Linear(2, 2), nn.Linear(2, 2)
+    compiled, x = taeda.compile(first), taeda.ones(1, 2)
+    compiled._compiled.off = True
+    assert compiled.__dict__["forward"] is first and compiled(x).equal(first(x))
+    assert copy.deepcopy(compiled)(x).equal(first(x))
+    compiled._orig_mod = second
+    assert compiled(x).equal(second(x))
+    compiled._compiled.off = False
+    assert "forward" not in compiled.__dict__

@@ -45,6 +45,7 @@ from ._promises import (
     substitute_in_graph,
 )
 from ._stance import set_stance
+from ._wrapper import wrapper
 
 __all__ = [
     "BackendCompilerFailed", "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "allow_in_graph",
@@ -111,7 +112,7 @@ def compile(
             "options": options,
         }
         return made
-    return model if compiled is None else _wrapper(model, compiled)
+    return model if compiled is None else wrapper(model, compiled)
 
 
 def compiled_state(
@@ -139,21 +140,6 @@ def compiled_call(module: nn.Module, **settings: Any) -> Callable[..., Any] | No
     stay as they are.
     """
     return call_of(compiled_state(AsWritten(module), **settings))
-
-
-def _wrapper(function: Callable[..., Any], compiled: Compiled) -> Callable[..., Any]:
-    function = getattr(function, "__taeda_original__", function)
-    compiled.function = function
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if compiled.off:
-            return function(*args, **kwargs)
-        return compiled(args, kwargs)
-
-    functools.update_wrapper(call, function)
-    call.__taeda_original__ = function  # type: ignore[attr-defined]  # what `disable` gives back
-    call.__taeda_compiled__ = compiled  # type: ignore[attr-defined]  # what `explain` looks at
-    return call
 
 
 def _check_types(fullgraph: Any, dynamic: Any, options: Any, disable: Any) -> None:

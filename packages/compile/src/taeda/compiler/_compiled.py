@@ -63,7 +63,8 @@ class Compiled:
     ) -> None:
         self.function, self.fullgraph = function, fullgraph
         self.chooses = chooses  # between graph and program, by time
-        self.off = False  # calls go to the function at once
+        self.gate: list[bool] = []  # not empty: calls go to the function at once
+        self.at_gate: Callable[[bool], None] | None = None  # is told when that changes
         self.traces: dict[Any, list[Trace]] = {}
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
@@ -87,6 +88,18 @@ class Compiled:
             if self.units is not None:
                 self.units.clear()
                 self.units = None
+
+    @property
+    def off(self) -> bool:
+        """Whether calls go to the function at once."""
+        return bool(self.gate)
+
+    @off.setter
+    def off(self, value: bool) -> None:
+        changes = bool(self.gate) != value
+        self.gate[:] = [True] * value
+        if changes and self.at_gate is not None:
+            self.at_gate(value)
 
     @property
     def stays_eager(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from typing import Any
 
 from taeda import nn
@@ -21,6 +22,9 @@ class OptimizedModule(nn.Module):
         self.__dict__["_asked"] = {}  # arguments of `compile`
         self._modules["_orig_mod"] = module
         self.training = module.training
+        if compiled is not None:
+            own = weakref.ref(self)
+            compiled.at_gate = lambda closed: _shorten(own(), closed)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the original returns, hooks of it included."""
@@ -51,6 +55,8 @@ class OptimizedModule(nn.Module):
 
     def __setattr__(self, name: str, value: Any) -> None:
         modules = self.__dict__.get("_modules") or {}
+        if name == "_orig_mod":
+            self.__dict__.pop("forward", None)
         if name in _OWN or "_orig_mod" not in modules:
             super().__setattr__(name, value)
         else:
@@ -61,6 +67,14 @@ class OptimizedModule(nn.Module):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *dir(self._modules["_orig_mod"])})
+
+
+def _shorten(module: OptimizedModule | None, closed: bool) -> None:
+    """Calls that go to the original in any case go there without `forward` between them."""
+    if module is not None and closed:
+        module.__dict__["forward"] = module._modules["_orig_mod"]
+    elif module is not None:
+        module.__dict__.pop("forward", None)
 
 
 def _rebuilt(module: nn.Module, asked: dict[str, Any]) -> OptimizedModule:
