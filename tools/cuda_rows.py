@@ -106,6 +106,7 @@ def inside(pattern: str, dtypes: list[str], part: str) -> None:
     from samples import ROWS, samples
 
     warnings.simplefilter("ignore")
+    only_listed_programs()
     done = set(json.loads(os.environ["CUDA_ROWS_DONE"]))
     place, parts = map(int, part.split("/"))
     for name, row in list(ROWS.items())[place::parts]:
@@ -120,6 +121,23 @@ def inside(pattern: str, dtypes: list[str], part: str) -> None:
             f"{name}\t{json.dumps({'family': row.family, 'outcome': outcome, 'why': why, 'kind': row.kind})}",
             flush=True,
         )
+
+
+def only_listed_programs() -> None:
+    """A program that `python -m taeda.cuda.warm` does not know is an error of the row that needs it."""
+    from taeda.cuda import _catalogue, _programs, _text
+
+    program = _programs.program
+    known = set(_catalogue.programs(_catalogue.groups(), _text.DTYPES))
+
+    def listed(kind: str, name: str, dtype: int, source: int, how: str, arch: int) -> Any:
+        made = program(kind, name, dtype, source, how, arch)
+        to, other = _text.DTYPES[dtype], _text.DTYPES[source if kind == "cast" else dtype]
+        if (kind, name, to, other, how) not in known:
+            raise LookupError(f"{kind} {name} {to} {other} {how} is not in taeda.cuda._catalogue")
+        return made
+
+    _programs.program = listed
 
 
 def one(taeda: Any, sample: Any) -> tuple[str, str]:

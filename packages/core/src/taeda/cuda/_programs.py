@@ -20,7 +20,7 @@ from taeda._warnings import warn
 
 from . import _nvrtc, _text
 
-__all__ = ["program"]
+__all__ = ["is_kept", "program"]
 
 OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space")
 
@@ -33,9 +33,21 @@ def program(
     `kind` is "loop" (the line `name` of a table, which computes in `dtype`), "cast" (from `source`
     to `dtype`), "copy" or "negate". NotImplementedError if there is no device text for it.
     """
-    family, loop = _loop(kind, name, _text.DTYPES[dtype], _text.DTYPES[source])
-    text, headers = _text.kernel(family), _text.headers(_text.FAMILIES[family])
-    return _kept(text, headers, f"td_{how}<{loop}>", arch)
+    return _kept(*_found(kind, name, _text.DTYPES[dtype], _text.DTYPES[source], how), arch)
+
+
+def is_kept(kind: str, name: str, dtype: str, source: str, how: str, arch: int) -> bool:
+    """Would `program` find it in the folder of images? Dtypes by their names in `_text.DTYPES`."""
+    path = _path(*_found(kind, name, dtype, source, how), arch)
+    return path is not None and _read(path) is not None
+
+
+def _found(
+    kind: str, name: str, dtype: str, source: str, how: str
+) -> tuple[str, dict[str, str], str]:
+    """Text, headers and the kernel's name."""
+    family, loop = _loop(kind, name, dtype, source)
+    return _text.kernel(family), _text.headers(_text.FAMILIES[family]), f"td_{how}<{loop}>"
 
 
 def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
@@ -134,7 +146,7 @@ def folder() -> Path | None:
     return path
 
 
-def _kept(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[bytes, str]:
+def _path(text: str, headers: dict[str, str], name: str, arch: int) -> Path | None:
     parts = (
         text,
         repr(sorted(headers.items())),
@@ -145,11 +157,21 @@ def _kept(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[byt
     )
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
     place = folder()
-    path = place / f"{digest}.bin" if place else None
-    if path is not None and path.is_file():
-        symbol, _, image = path.read_bytes().partition(b"\n")
-        if symbol and image:
-            return image, symbol.decode()
+    return place / f"{digest}.bin" if place else None
+
+
+def _read(path: Path) -> tuple[bytes, str] | None:
+    """Image and symbol; None for what is not there, or not whole."""
+    if not path.is_file():
+        return None
+    symbol, _, image = path.read_bytes().partition(b"\n")
+    return (image, symbol.decode()) if symbol and image else None
+
+
+def _kept(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[bytes, str]:
+    path = _path(text, headers, name, arch)
+    if path is not None and (found := _read(path)):
+        return found
     made = _compiled(text, headers, name, arch)
     if path is not None:
         _write(path, made[1].encode() + b"\n" + made[0])

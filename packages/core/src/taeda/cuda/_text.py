@@ -108,6 +108,7 @@ def files() -> list[str]:
     return sorted({*names, *(name for name in shadows if (root() / name).is_file())})
 
 
+@cache
 def kernel(family: str) -> str:
     """The program text of a family: its table is cut off, for a device has loops by their symbols."""
     text = source(FAMILIES[family])
