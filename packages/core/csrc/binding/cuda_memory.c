@@ -2,6 +2,7 @@
  * Arguments are checked by the Python that calls. */
 #include "binding/cuda.h"
 #include "cuda/host.h"
+#include "cuda/ipc.h"
 #include "cuda/pool.h"
 #include "cuda/pool_settings.h"
 
@@ -232,7 +233,8 @@ static void stack_text(int64_t number, char *text, int room)
     Py_XDECREF(made);
     PyGILState_Release(state);
 }
-static void collect(void) /* tensors that only a circle of references holds */
+/* tensors that only a circle of references holds, and those that other processes gave back */
+static void collect(void)
 {
     static PyObject *function;
     PyGILState_STATE state = PyGILState_Ensure();
@@ -241,6 +243,7 @@ static void collect(void) /* tensors that only a circle of references holds */
     if (td_python_function(&function, "gc", "collect")) made = PyObject_CallNoArgs(function);
     if (!made) PyErr_WriteUnraisable(function);
     Py_XDECREF(made);
+    td_cuda_ipc_collect();
     PyErr_Restore(type, value, trace);
     PyGILState_Release(state);
 }

@@ -6,6 +6,11 @@
 #include <stdint.h>
 #include "runtime/error.h"
 
+/* of memory or of an event, for other processes */
+typedef struct td_cuda_handle {
+    char bytes[64];
+} td_cuda_handle;
+
 /* X(name in libcuda, type of the arguments) */
 #define TD_CUDA_ENTRIES(X)                                                                  \
     X(cuInit, (unsigned flags))                                                             \
@@ -25,6 +30,12 @@
     X(cuMemFreeAsync, (uint64_t address, void *stream))                                     \
     X(cuDeviceGetDefaultMemPool, (void **pool, int device))                                 \
     X(cuMemPoolTrimTo, (void *pool, size_t keep))                                           \
+    X(cuMemGetAddressRange_v2, (uint64_t *base, size_t *bytes, uint64_t address))           \
+    X(cuIpcGetMemHandle, (td_cuda_handle * handle, uint64_t address))                       \
+    X(cuIpcOpenMemHandle_v2, (uint64_t *address, td_cuda_handle handle, unsigned flags))    \
+    X(cuIpcCloseMemHandle, (uint64_t address))                                              \
+    X(cuIpcGetEventHandle, (td_cuda_handle * handle, void *event))                          \
+    X(cuIpcOpenEventHandle, (void **event, td_cuda_handle handle))                          \
     X(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags))                       \
     X(cuMemFreeHost, (void *address))                                                       \
     X(cuDeviceGetUuid_v2, (char uuid[16], int device))                                      \

@@ -106,7 +106,7 @@ class Event(metaclass=abc.ABCMeta):
     """A mark in the work of a device: `taeda.cuda.Event` for a CUDA device, a time for the processor.
 
     With `enable_timing` the time between two can be read. `blocking` changes how a device is waited
-    for; `interprocess` must be False.
+    for; `interprocess` is for CUDA events that go to other processes.
 
     >>> begin, end = Event("cpu", enable_timing=True), Event("cpu", enable_timing=True)
     >>> begin.record()
@@ -122,11 +122,13 @@ class Event(metaclass=abc.ABCMeta):
         cls, device: Any = None, *, enable_timing: bool = False, blocking: bool = False,
         interprocess: bool = False,
     ) -> Any:  # fmt: skip
-        if interprocess:
-            raise NotImplementedError("taeda.Event: interprocess=True is not supported")
         where = _device(device)
         if where.type != "cpu":
-            return _elsewhere(where, "Event")(enable_timing, blocking)
+            return _elsewhere(where, "Event")(enable_timing, blocking, interprocess)
+        if interprocess:
+            raise NotImplementedError(
+                "taeda.Event: interprocess=True is for events of CUDA devices"
+            )
         made = super().__new__(cls)
         made.device, made.enable_timing = where, enable_timing
         made._at = None

@@ -12,6 +12,7 @@
  *                              with it: a missing wait shows as a wrong number
  *   TAEDA_NULL_PEERS=0         no device reaches another's memory
  *   TAEDA_NULL_HOST_MIB=4096   page-locked memory that can be had
+ *   TAEDA_NULL_IPC=0           no memory can be shared with other processes
  *   TAEDA_NULL_FAIL=name:n:c   the n-th call of entry point `name` answers with code c; 700 and above stay for good
  *
  * CUDA_VISIBLE_DEVICES holds ordinals, beginnings of UUIDs ("GPU-...") or names of MIG instances
@@ -23,7 +24,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <time.h>
 
 #define ENTRY __attribute__((visibility("default"))) int
@@ -48,11 +53,18 @@ typedef struct {
 typedef struct {
     const emulated *kernels;
 } module;
+/* Records of an event submitted and performed; of one for other processes they lie in shared
+ * memory. */
+typedef struct {
+    volatile long wanted, done;
+} records;
 typedef struct event {
     double at;
+    records *seen, own;
+    int remote, place;           /* of another process; which of the shared ones */
     int timed, blocking, owners; /* owners: who made it, and the works that name it */
     struct stream *on;
-    long wanted, done, asked; /* records submitted and performed; questions answered with no */
+    long asked; /* questions answered with no */
 } event;
 typedef struct stream {
     struct work *first, **last;
@@ -65,7 +77,11 @@ static struct {
     char *data;
     size_t bytes;
     int device;
+    off_t at; /* where it lies in `shared`; -1: of another process */
+    char origin[64];
 } segments[SEGMENTS];
+static int shared = -1, ipc = 1; /* a file without a name: the memory of all devices */
+static off_t shared_end;
 static struct {
     char *data;
     size_t bytes;
@@ -209,6 +225,14 @@ static void disown(event *e)
 /* With the lock held and memory open: the work of a stream, up to a version of an event if one is
  * given. Work that waits for another stream runs that stream so far. */
 static int run_stream(stream *s, const event *until, long version);
+
+/* Another process does what leads to the event: 10 s of patience. */
+static int await(const event *e, long version)
+{
+    for (int i = 0; e->seen->done < version && i < 100000; i++) usleep(100);
+    return e->seen->done < version ? 600 : OK;
+}
+
 static int perform(work *w)
 {
     int code = OK;
@@ -218,9 +242,11 @@ static int perform(work *w)
         if (w->kernel->run(w->grid, w->block, &argument)) code = sticky = 700;
     } else if (w->recorded) {
         w->recorded->at = now();
-        w->recorded->done = w->version;
+        w->recorded->seen->done = w->version;
+    } else if (w->waited && w->waited->remote) {
+        code = await(w->waited, w->version);
     } else if (w->waited) {
-        if (w->waited->done < w->version) code = run_stream(w->on, w->waited, w->version);
+        if (w->waited->seen->done < w->version) code = run_stream(w->on, w->waited, w->version);
     } else {
         memmove(w->to, w->from, w->bytes);
     }
@@ -233,7 +259,7 @@ static int perform(work *w)
 static int run_stream(stream *s, const event *until, long version)
 {
     int code = OK;
-    while (s->first && !(until && until->done >= version)) {
+    while (s->first && !(until && until->seen->done >= version)) {
         work *w = s->first;
         s->first = w->next;
         if (!s->first) s->last = &s->first;
@@ -241,7 +267,7 @@ static int run_stream(stream *s, const event *until, long version)
         event *kept = w->recorded;
         if (!code) code = perform(w);
         free(w);
-        int over = kept && kept == until && kept->done >= version;
+        int over = kept && kept == until && kept->seen->done >= version;
         disown(kept);
         if (over) break;
     }
@@ -253,7 +279,7 @@ static void discard(stream *s)
     for (work *w = s->first, *next; w; w = next) {
         next = w->next;
         if (w->staged) free(w->from);
-        if (w->recorded) w->recorded->done = w->version;
+        if (w->recorded) w->recorded->seen->done = w->version;
         disown(w->recorded);
         disown(w->waited);
         free(w);
@@ -358,6 +384,8 @@ ENTRY cuInit(unsigned flags)
     peers = !peer || *peer != '0';
     protect = !open || *open != '0';
     late = wait && *wait == '1';
+    const char *shares = getenv("TAEDA_NULL_IPC");
+    ipc = !shares || *shares != '0';
     const char *skips = getenv("TAEDA_NULL_SKIP");
     skip = skips && *skips == '1';
     if (fail) sscanf(fail, "%63[^:]:%ld:%ld", fail_name, &fail_at, &fail_code);
@@ -445,9 +473,13 @@ ENTRY cuMemAlloc_v2(uint64_t *address, size_t bytes)
     pthread_mutex_lock(&lock);
     for (int i = 0; i < SEGMENTS && whole <= devices[current].size - devices[current].used; i++) {
         if (segments[i].data) continue;
+        if (shared < 0) shared = memfd_create("stand-in", MFD_CLOEXEC);
+        if (ftruncate(shared, shared_end + (off_t)whole)) break;
         char *data = mmap(NULL, whole, protect ? PROT_NONE : PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                          MAP_SHARED | MAP_NORESERVE, shared, shared_end);
         if (data == MAP_FAILED) break;
+        segments[i].at = shared_end;
+        shared_end += (off_t)whole;
         segments[i].data = data;
         segments[i].bytes = whole;
         segments[i].device = current;
@@ -465,12 +497,158 @@ ENTRY cuMemFree_v2(uint64_t address)
     if (drain(NULL)) return sticky;
     for (int i = 0; i < SEGMENTS; i++) {
         if ((uint64_t)(uintptr_t)segments[i].data != address || !address) continue;
+        if (segments[i].at < 0) return INVALID;
+        fallocate(shared, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, segments[i].at,
+                  (off_t)segments[i].bytes);
         munmap(segments[i].data, segments[i].bytes);
         devices[segments[i].device].used -= segments[i].bytes;
         segments[i].data = NULL;
+        segments[i].origin[0] = 0;
         return OK;
     }
     return INVALID;
+}
+
+/* ---- memory and events of other processes ---- */
+typedef struct {
+    char bytes[64];
+} handle;
+typedef struct {
+    pid_t pid;
+    int fd, physical, asynchronous;
+    off_t at;
+    size_t bytes;
+} place;
+static int async_memory(uint64_t address);
+
+static int segment_of(uint64_t address)
+{
+    for (int i = 0; i < SEGMENTS; i++)
+        if (segments[i].data && (char *)address >= segments[i].data &&
+            (char *)address < segments[i].data + segments[i].bytes)
+            return i;
+    return -1;
+}
+ENTRY cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
+{
+    CHECK;
+    int i = segment_of(address);
+    if (i < 0) return NOT_FOUND;
+    return *base = (uint64_t)segments[i].data, *bytes = segments[i].bytes, OK;
+}
+ENTRY cuIpcGetMemHandle(handle *out, uint64_t address)
+{
+    CHECK;
+    int i = segment_of(address);
+    if (!ipc) return 801;
+    if (i < 0 || segments[i].at < 0 || async_memory(address)) return INVALID;
+    place p = {.pid = getpid(), .fd = shared, .at = segments[i].at, .bytes = segments[i].bytes};
+    p.physical = devices[segments[i].device].physical;
+    memset(out, 0, sizeof *out);
+    memcpy(out, &p, sizeof p);
+    return OK;
+}
+static int file_of(pid_t pid, int fd)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+ENTRY cuIpcOpenMemHandle_v2(uint64_t *address, handle given, unsigned flags)
+{
+    CHECK;
+    place p;
+    memcpy(&p, &given, sizeof p);
+    if (current < 0 || p.pid == getpid()) return BAD_CONTEXT;
+    if (p.physical != devices[current].physical) return BAD_DEVICE;
+    int empty = -1;
+    for (int i = SEGMENTS - 1; i >= 0; i--)
+        if (!segments[i].data) empty = i;
+        else if (!memcmp(segments[i].origin, &given, sizeof given)) return 208;
+    int fd = file_of(p.pid, p.fd);
+    if (fd < 0 || empty < 0) return INVALID;
+    char *data =
+        mmap(NULL, p.bytes, protect ? PROT_NONE : PROT_READ | PROT_WRITE, MAP_SHARED, fd, p.at);
+    close(fd);
+    if (data == MAP_FAILED) return NO_MEMORY;
+    pthread_mutex_lock(&lock);
+    segments[empty].data = data;
+    segments[empty].bytes = p.bytes;
+    segments[empty].device = current;
+    segments[empty].at = -1;
+    memcpy(segments[empty].origin, &given, sizeof given);
+    pthread_mutex_unlock(&lock);
+    return *address = (uint64_t)data, OK;
+}
+ENTRY cuIpcCloseMemHandle(uint64_t address)
+{
+    CHECK;
+    if (drain(NULL)) return sticky;
+    int i = segment_of(address);
+    if (i < 0 || segments[i].at >= 0) return INVALID;
+    pthread_mutex_lock(&lock);
+    munmap(segments[i].data, segments[i].bytes);
+    segments[i].data = NULL;
+    memset(segments[i].origin, 0, sizeof segments[i].origin);
+    pthread_mutex_unlock(&lock);
+    return OK;
+}
+static long opened_handles(void)
+{
+    long n = 0;
+    for (int i = 0; i < SEGMENTS; i++) n += segments[i].data && segments[i].at < 0;
+    return n;
+}
+/* How many allocations of other processes are open. */
+__attribute__((visibility("default"))) long td_null_opened(void) { return opened_handles(); }
+
+enum { SHARED_EVENTS = 1024 };
+static records *event_records;
+static int event_file = -1, event_count;
+
+static records *map_events(int fd)
+{
+    void *made =
+        mmap(NULL, SHARED_EVENTS * sizeof(records), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return made == MAP_FAILED ? NULL : made;
+}
+static int share_event(event *e)
+{
+    if (event_file < 0) {
+        event_file = memfd_create("stand-in events", MFD_CLOEXEC);
+        if (ftruncate(event_file, SHARED_EVENTS * sizeof(records))) return NO_MEMORY;
+        event_records = map_events(event_file);
+    }
+    if (!event_records || event_count == SHARED_EVENTS) return NO_MEMORY;
+    e->place = event_count++;
+    e->seen = &event_records[e->place];
+    return OK;
+}
+ENTRY cuIpcGetEventHandle(handle *out, void *given)
+{
+    CHECK;
+    event *e = given;
+    if (!ipc) return 801;
+    if (e->seen == &e->own || e->remote) return INVALID;
+    place p = {.pid = getpid(), .fd = event_file, .at = e->place};
+    memset(out, 0, sizeof *out);
+    memcpy(out, &p, sizeof p);
+    return OK;
+}
+ENTRY cuIpcOpenEventHandle(void **out, handle given)
+{
+    CHECK;
+    place p;
+    memcpy(&p, &given, sizeof p);
+    if (p.pid == getpid()) return BAD_CONTEXT;
+    int fd = file_of(p.pid, p.fd);
+    records *all = fd < 0 ? NULL : map_events(fd);
+    if (fd >= 0) close(fd);
+    if (!all) return INVALID;
+    event *e = calloc(1, sizeof *e);
+    e->seen = &all[p.at];
+    e->remote = e->owners = 1;
+    return *out = e, OK;
 }
 
 /* Asynchronous memory: what streams do with it is over when it goes, as this pool waits. */
@@ -478,8 +656,11 @@ ENTRY cuMemAllocAsync(uint64_t *address, size_t bytes, void *on)
 {
     CHECK;
     async_allocs++;
-    return cuMemAlloc_v2(address, bytes);
+    int code = cuMemAlloc_v2(address, bytes);
+    if (!code) segments[segment_of(*address)].origin[0] = 'a';
+    return code;
 }
+static int async_memory(uint64_t address) { return segments[segment_of(address)].origin[0] == 'a'; }
 ENTRY cuMemFreeAsync(uint64_t address, void *on)
 {
     CHECK;
@@ -623,10 +804,10 @@ ENTRY cuStreamWaitEvent(void *on, void *waited, unsigned flags)
 {
     CHECK;
     event *e = waited;
-    if (!e->wanted) return OK;
+    if (!e->seen->wanted) return OK;
     work *w = new_work(0);
     w->waited = e;
-    w->version = e->wanted;
+    w->version = e->seen->wanted;
     w->on = e->on;
     e->owners++;
     return submit(w, stream_of(on));
@@ -638,6 +819,10 @@ ENTRY cuEventCreate(void **made, unsigned flags)
     e->timed = !(flags & 2);
     e->blocking = flags & 1;
     e->owners = 1;
+    e->seen = &e->own;
+    if (flags & 4 && !(flags & 2)) return free(e), INVALID; /* such have no times */
+    int code = flags & 4 ? share_event(e) : OK;
+    if (code) return free(e), code;
     return *made = e, OK;
 }
 ENTRY cuEventDestroy_v2(void *e)
@@ -652,7 +837,7 @@ ENTRY cuEventRecord(void *recorded, void *on)
     event *e = recorded;
     work *w = new_work(0);
     w->recorded = e;
-    w->version = ++e->wanted;
+    w->version = ++e->seen->wanted;
     e->on = stream_of(on);
     e->owners++;
     e->asked = 0;
@@ -662,11 +847,12 @@ ENTRY cuEventQuery(void *asked)
 {
     CHECK;
     event *e = asked;
-    if (e->done >= e->wanted) return OK;
+    if (e->seen->done >= e->seen->wanted) return OK;
+    if (e->remote) return 600;
     if (++e->asked < PATIENCE) return 600;
     e->asked = 0;
     open_memory();
-    int code = run_stream(e->on, e, e->wanted);
+    int code = run_stream(e->on, e, e->seen->wanted);
     close_memory();
     return code;
 }
@@ -674,9 +860,10 @@ ENTRY cuEventSynchronize(void *waited)
 {
     CHECK;
     event *e = waited;
-    if (e->done >= e->wanted) return OK;
+    if (e->seen->done >= e->seen->wanted) return OK;
+    if (e->remote) return await(e, e->seen->wanted);
     open_memory();
-    int code = run_stream(e->on, e, e->wanted);
+    int code = run_stream(e->on, e, e->seen->wanted);
     close_memory();
     return code;
 }
@@ -684,8 +871,8 @@ ENTRY cuEventElapsedTime(float *ms, void *begin, void *end)
 {
     CHECK;
     event *a = begin, *b = end;
-    if (!a->timed || !b->timed || !a->wanted || !b->wanted) return BAD_HANDLE;
-    if (a->done < a->wanted || b->done < b->wanted) return 600;
+    if (!a->timed || !b->timed || !a->seen->wanted || !b->seen->wanted) return BAD_HANDLE;
+    if (a->seen->done < a->seen->wanted || b->seen->done < b->seen->wanted) return 600;
     return *ms = (float)(b->at - a->at), OK;
 }
 
@@ -736,6 +923,7 @@ ENTRY cuGetErrorName(int code, const char **name)
             : code == BAD_HANDLE ? "CUDA_ERROR_INVALID_HANDLE"
             : code == NOT_FOUND  ? "CUDA_ERROR_NOT_FOUND"
             : code == 700        ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : code == 801        ? "CUDA_ERROR_NOT_SUPPORTED"
                                  : "CUDA_ERROR_UNKNOWN";
     return OK;
 }

@@ -85,8 +85,10 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
 @method
 def is_shared(self: Tensor) -> bool:
     """Whether other processes can see the memory: moved by `share_memory_`, or mapped from a file
-    to be shared.
+    to be shared. Those of CUDA devices always can.
     """
+    if self.device.type == "cuda":
+        return True
     facts = _core.segment_facts(self)
     return facts is not None and facts[0]
 
@@ -96,12 +98,14 @@ def share_memory_(self: Tensor) -> Tensor:
     """Move the memory to where other processes can see it; views move along, `.grad` stays.
     Returns the tensor.
 
-    No change if it is shared already. RuntimeError if shared memory or file descriptors are out. A
-    numpy array made from the tensor before keeps the old memory, and no longer sees writes.
+    No change if it is shared already, or on a CUDA device. RuntimeError if shared memory or file
+    descriptors are out. A numpy array made from the tensor before keeps the old memory, and no
+    longer sees writes.
     """
     from .._storage.sharing import share
 
-    share(self)
+    if self.device.type != "cuda":
+        share(self)
     return self
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "get_gencode_flags",
     "get_sync_debug_mode",
     "init",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
     "is_initialized",
@@ -125,6 +126,13 @@ class device_of(device):
 def synchronize(device: Any = None) -> None:
     """Wait for all work on a device. A fault of earlier work is raised here."""
     _core.cuda_synchronize(ordinal_of(device))
+
+
+def ipc_collect() -> None:
+    """Let go of memory that was sent to other processes and that they have released. The next send
+    does it, too, and an allocation that finds no memory.
+    """
+    _core.cuda_ipc_collect()
 
 
 # ---- what they are ----

@@ -127,14 +127,20 @@ class ExternalStream(Stream):
 
 class Event:
     """A mark in a stream. With `enable_timing` the time between two can be read; with `blocking` a
-    waiting thread sleeps.
+    waiting thread sleeps. With `interprocess` it can go to other processes, by `ipc_handle` or
+    through the queues of `taeda.multiprocessing`; such an event has no times.
 
     It is made when it is first recorded, on that stream's device.
     """
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False) -> None:
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        if enable_timing and interprocess:
+            raise ValueError("Event: enable_timing and interprocess exclude each other")
         self.enable_timing = enable_timing
         self.blocking = blocking
+        self.interprocess = interprocess
         self.cuda_event = 0
         self._device = -1
 
@@ -156,10 +162,33 @@ class Event:
                 f"Event device cuda:{self._device} does not match recording stream's device {place.device}"
             )
         if not self.cuda_event:
-            self._device = place.device_index
-            flags = (1 if self.blocking else 0) | (0 if self.enable_timing else 2)
-            self.cuda_event = _core.cuda_event_new(self._device, flags)
+            self._make(place.device_index)
         _core.cuda_event_do("record", self._device, self.cuda_event, place.cuda_stream)
+
+    def _make(self, index: int) -> None:
+        flags = (1 if self.blocking else 0) | (0 if self.enable_timing else 2)
+        self.cuda_event = _core.cuda_event_new(index, flags | (4 if self.interprocess else 0))
+        self._device = index
+
+    def ipc_handle(self) -> bytes:
+        """What another process makes this event of. RuntimeError unless it is `interprocess`. One that
+        was never recorded is made on the current device.
+        """
+        if not self.interprocess:
+            raise RuntimeError("Event.ipc_handle: wanted an Event(interprocess=True)")
+        if not self.cuda_event:
+            self._make(_core.cuda_current())
+        return bytes(_core.cuda_event_share(self._device, self.cuda_event))
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: bytes) -> Event:
+        """The event of another process. RuntimeError for one of this process, and if the other has
+        ended; ValueError for bytes that are no handle.
+        """
+        made = cls(interprocess=True)
+        index = ordinal_of(device)
+        made.cuda_event, made._device = _core.cuda_event_open(index, bytes(handle)), index
+        return made
 
     def wait(self, stream: Stream | None = None) -> None:
         """Later work of a stream, the current one by default, waits for the event."""

@@ -6,6 +6,8 @@ that one is shared.
 
 from __future__ import annotations
 
+import atexit
+from functools import cache
 from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
@@ -14,11 +16,22 @@ from taeda import Tensor, _pickling
 from taeda._native import core as _core
 from taeda._storage import shared_files as _shared_files
 from taeda._storage import sharing as _sharing
+from taeda._warnings import warn
+from taeda.cuda import Event
 from taeda.storage import TypedStorage, UntypedStorage
 
 from ._transport import carried
 
-__all__ = ["rebuild_storage", "rebuild_tensor", "reduce_storage", "reduce_tensor", "register"]
+__all__ = [
+    "rebuild_cuda_event",
+    "rebuild_cuda_storage",
+    "rebuild_storage",
+    "rebuild_tensor",
+    "reduce_cuda_event",
+    "reduce_storage",
+    "reduce_tensor",
+    "register",
+]
 
 
 def register() -> None:
@@ -26,6 +39,7 @@ def register() -> None:
     ForkingPickler.register(Tensor, reduce_tensor)
     ForkingPickler.register(UntypedStorage, reduce_storage)
     ForkingPickler.register(TypedStorage, _reduce_typed)
+    ForkingPickler.register(Event, reduce_cuda_event)
 
 
 # ---- tensors ----
@@ -54,7 +68,11 @@ def rebuild_tensor(storage: UntypedStorage | None, offset: int, *facts: Any) -> 
 
 
 def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
-    """Move a storage into shared memory, and give what finds it there."""
+    """Move a storage into shared memory, and give what finds it there. Memory of a CUDA device stays
+    where it is, until the receiver has released it.
+    """
+    if storage.device.type == "cuda":
+        return _reduce_cuda(storage)
     if storage.device.type == "meta" or storage.nbytes() == 0:
         return UntypedStorage, (storage.nbytes(),)
     _, fd, offset, name = _core.segment_facts(storage._bytes) or (False, -1, 0, None)
@@ -68,6 +86,49 @@ def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
             _shared_files.sending(storage._bytes, name)
         return rebuild_named_storage, (name, offset, storage.nbytes())
     return rebuild_storage, (_handle(fd, storage), offset, storage.nbytes())
+
+
+def _reduce_cuda(storage: UntypedStorage) -> tuple[Any, ...]:
+    if storage.nbytes() == 0:
+        return _empty_on, (str(storage.device),)
+    parcel = _core.cuda_ipc_send(storage._bytes)
+    _warn_at_exit()
+    return rebuild_cuda_storage, (parcel,)
+
+
+@cache
+def _warn_at_exit() -> None:
+    atexit.register(_tell_of_tensors_out)
+
+
+def _tell_of_tensors_out() -> None:
+    if count := _core.cuda_ipc_collect():
+        warn(
+            f"this process ends while {count} of its CUDA tensors are with other processes, whose "
+            "memory goes with it: a sender must live until its tensors were released"
+        )
+
+
+def _empty_on(device: str) -> UntypedStorage:
+    return UntypedStorage(0, device=device)
+
+
+def rebuild_cuda_storage(parcel: bytes) -> UntypedStorage:
+    """The memory of a CUDA device that another process sent. RuntimeError if that process has
+    ended, if the device is not seen here, and for what arrived before.
+    """
+    return UntypedStorage._of(_core.cuda_ipc_receive(parcel))
+
+
+def reduce_cuda_event(event: Event) -> tuple[Any, ...]:
+    """What rebuilds an event of `Event(interprocess=True)` elsewhere."""
+    handle = event.ipc_handle()
+    return rebuild_cuda_event, (str(event.device), handle)
+
+
+def rebuild_cuda_event(device: str, handle: bytes) -> Event:
+    """The event of another process."""
+    return Event.from_ipc_handle(device, handle)
 
 
 def _handle(fd: int, owner: UntypedStorage) -> Any:
