@@ -3,7 +3,7 @@
 
 Every rank holds a group of each library. They take turns, so both meet the same load; each figure
 is the ratio of the medians, below 1 is faster. `--nodes 2` puts them on two network namespaces with
-a wire between them, which needs root, and takes all_reduce alone. `--start --ranks 4` times the
+a wire between them, which needs root, and leaves out the steps. `--start --ranks 4` times the
 start of processes up to the end of their first collective instead. The step's row is that of taeda's
 time on the ranks over its time on one process with the same share of the batch, divided by the same
 ratio of torch.
@@ -73,10 +73,11 @@ def rank_main() -> None:
         calls = [lambda x=ours: dist.all_reduce(x), lambda x=theirs: gloo.all_reduce(x)]
         turns, times = (9, 20) if count <= 65536 else (7, 3)
         show(f"all_reduce {name}", *median_of_turns(calls, dist.barrier, turns, times))
+    if "GLOO_SOCKET_IFNAME" not in os.environ:
+        in_bucket(dist, gloo, taeda, torch)
+    others(dist, gloo, taeda, torch, size)
     if "GLOO_SOCKET_IFNAME" in os.environ:
         return
-    in_bucket(dist, gloo, taeda, torch)
-    others(dist, gloo, taeda, torch, size)
     step(dist, gloo, taeda, torch, rank, size)
 
 

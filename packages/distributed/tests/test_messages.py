@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rank_threads import on_threads
+from ranks import all_well, run_ranks
 
 import taeda
 import taeda.distributed as dist
@@ -86,3 +87,17 @@ def test_outside_of_a_group_nothing_is_sent(fake):
     dist.send(x, 0, other)
     assert dist.batch_isend_irecv([dist.P2POp(dist.isend, x, 0, other)]) == []
     assert "number 2 of the group" in repr(dist.P2POp(dist.isend, x, group_peer=2))
+
+
+def test_sends_are_waited_for_before_what_the_other_side_sends(mpi):
+    """Values too many to be on their way by themselves: the wait for one message moves the others too."""
+    code = """
+    dist.init_process_group("gloo", timeout=seconds(20))
+    for count in (5, 3_000_000):
+        mine, got = taeda.full((count,), float(rank)), taeda.empty(count)
+        ops = [dist.P2POp(dist.isend, mine, 1 - rank), dist.P2POp(dist.irecv, got, 1 - rank)]
+        for work in dist.batch_isend_irecv(ops):
+            work.wait()
+        assert (got == 1 - rank).all()
+    """
+    all_well(run_ranks(code, 2))

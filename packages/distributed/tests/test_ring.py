@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -14,10 +13,8 @@ import pytest
 import taeda
 from taeda import distributed as dist
 from taeda.distributed import _ring
-from taeda.distributed._ring import Ring, join_ring
+from taeda.distributed._ring import Ring
 from taeda.distributed._waiting import Deadline
-
-ENOUGH = timedelta(seconds=60)
 
 
 def late(deadline: Deadline) -> dist.DistTimeoutError:
@@ -97,83 +94,3 @@ def test_a_machine_that_has_gone_is_told_by_the_look():
     with pytest.raises(dist.DistPeerDiedError):
         one.all_reduce(taeda.ones(9), taeda.add, Deadline(60), look, late)
     one.close()
-
-
-# ---- how the wires are laid ----
-
-
-@pytest.fixture
-def store(monkeypatch):
-    monkeypatch.setattr(_ring, "_address", lambda store: "127.0.0.1")
-    with_server = dist.TCPStore("127.0.0.1", 0, is_master=True)
-    with_server.set_timeout(ENOUGH)
-    yield with_server
-    with_server.close()
-
-
-def test_first_ranks_lay_wires_and_the_others_hear_of_it(store):
-    """Three machines of two ranks each: members 0, 2 and 4 are the first ones."""
-
-    def join(member: int):
-        return join_ring(store, member // 2, 3, member % 2 == 0, True, member, 6, ENOUGH)
-
-    joined = on_each(6, join)
-    assert [(can, ring is not None) for can, ring in joined] == [(True, True), (True, False)] * 3
-    leaders = [ring for _, ring in joined if ring is not None]
-    values = [taeda.full((100,), 1.0 + n) for n in range(3)]
-    on_each(
-        3, lambda n: leaders[n].all_reduce(values[n], taeda.add, Deadline(60), lambda: None, late)
-    )
-    assert all((value == 6).all() for value in values)
-    for ring in leaders:
-        ring.close()
-
-
-def test_one_that_is_not_able_and_nobody_has_a_ring(store):
-    def join(member: int):
-        return join_ring(store, member, 2, True, member == 0, member, 2, ENOUGH)
-
-    assert on_each(2, join) == [(False, None), (False, None)]
-
-
-def test_an_address_that_nobody_reaches_and_nobody_has_a_ring(store, monkeypatch):
-    monkeypatch.setattr(_ring, "_address", lambda store: "")
-
-    def join(member: int):
-        return join_ring(store, member, 2, True, True, member, 2, ENOUGH)
-
-    assert on_each(2, join) == [(False, None), (False, None)]
-
-
-def test_strangers_are_no_members(store):
-    """They connect before the machine before does, and say nothing, rubbish, or leave."""
-    port, strangers = [], []
-    honest = _ring._Wiring.lay
-
-    def lay(self):
-        if self._listener.getsockname()[1] not in port:
-            port.append(self._listener.getsockname()[1])
-            new = [socket.create_connection(("127.0.0.1", port[-1])) for _ in range(3)]
-            new[0].sendall(b"x" * 32)
-            new[1].close()
-            strangers.extend(new)
-        return honest(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_ring._Wiring, "lay", lay)
-        joined = on_each(2, lambda n: join_ring(store, n, 2, True, True, n, 2, ENOUGH))
-    assert all(can and ring is not None for can, ring in joined)
-    values = [taeda.ones(7), taeda.ones(7)]
-    on_each(
-        2, lambda n: joined[n][1].all_reduce(values[n], taeda.add, Deadline(60), lambda: None, late)
-    )
-    assert all((value == 2).all() for value in values)
-    for sock in (*strangers, *(ring for _, ring in joined)):
-        sock.close()
-
-
-def test_the_address_is_that_on_the_way_to_the_store():
-    assert _ring._address(dist.HashStore()) == ""
-    local = dist.TCPStore("127.0.0.1", 0, is_master=True)
-    assert _ring._address(dist.PrefixStore("a", local)) == "", "others do not reach a loopback"
-    local.close()

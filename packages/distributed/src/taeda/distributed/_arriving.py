@@ -1,14 +1,16 @@
 """The beginning of every collective on MPI: all ranks come, and what they called is compared,
 before anything is moved.
 
-On one machine by a board in shared memory. Across machines by an allgather of fixed records; who
-has not come is then read from the store (`_far`).
+On one machine by a board in shared memory. Across machines the first ranks of the machines tell
+each other what stands on their boards (`_relay`). Where ranks share no memory, or no connections
+can be laid, an allgather of fixed records takes their place. Who has not come on other machines is
+read from the store (`_far`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import traceback
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -19,14 +21,17 @@ from ._errors import DistBackendError, DistMismatchError, DistPeerDiedError, Dis
 from ._facts import Facts
 from ._far import Far
 from ._peers import Peers, state_of
+from ._relay import Relay, groups_of
 from ._stores import Store
 from ._waiting import Deadline, wait_until
 from ._window import Mates
+from ._wires import Wires
+from ._words import LastWords, follow
 
 __all__ = ["Arrivals"]
 
 RECORD = 512
-_LINGER = 1.0  # seconds to hear from other machines why they gave up
+LAST_WORDS = 0.5  # seconds after the end of a connection in which its rank's last words are heard
 
 
 class Arrivals:
@@ -41,7 +46,7 @@ class Arrivals:
         ranks: list[int],
         everybody: Sequence[Facts],
         timeout: timedelta,
-        iallgather: Callable[[bytes, bytearray], Any],
+        iallgather: Callable[[bytes, bytearray], Any] | None,
     ) -> None:
         self.rank, self.ranks, self.size = rank, ranks, len(ranks)
         self.facts, self._store, self._iallgather = everybody, store, iallgather
@@ -56,6 +61,9 @@ class Arrivals:
         self.board: Board | None = None
         self.far: Far | None = None
         self.mates = self._mates(timeout)
+        self._wires: Wires | None = None
+        self._relay: Relay | None = None
+        self._ends: dict[int, float] = {}  # when the end of a rank's connection was seen
         if self.one_node:
             self.board = self.mates.board if self.mates is not None else None
         elif self.size > 1:
@@ -69,6 +77,24 @@ class Arrivals:
         key = "board" if self.one_node else f"board of {mates[0]}"
         board = open_board(self._store, key, pids, mine, timeout)
         return Mates(mine, pids, board, self.look, self.late) if board is not None else None
+
+    def open_common_board(self, timeout: timedelta) -> Board | None:
+        """Of several machines: a board on this one with a row for every rank of the group."""
+        near = next(g for g in groups_of([f.node for f in self.facts]) if self.rank in g)
+        pids, key = [self.facts[rank].pid for rank in near], f"common board of {near[0]}"
+        rows = self.size, self.rank
+        return open_board(self._store, key, pids, near.index(self.rank), timeout, rows)
+
+    def join(self, wires: Wires, board: Board | None) -> None:
+        """From now on ranks that are gone are seen by their connections as well, and if there are
+        several machines they meet on their common `board`.
+        """
+        self._wires = wires
+        if board is not None:
+            self.board = board
+            groups = groups_of([facts.node for facts in self.facts])
+            if self.rank in [group[0] for group in groups]:
+                self._relay = Relay(wires, board, groups)
 
     # ---- coming ----
 
@@ -103,11 +129,20 @@ class Arrivals:
     def _come(self, call: Call, deadline: Deadline, patient: bool) -> list[int]:
         board, seq = self.board, call.seq
         assert board is not None
+        if self.far is not None:
+            self.far.begin(seq, str(call))
         self.prepare(call)
         board.come(seq, call.signature.encode(), f"{call.detail}\x1f{call.line}".encode())
-        if wait_until(lambda: board.all_came(seq), deadline, self.look, patient):
+        if self._relay is not None:
+            brought = 0
+            if call.brought:
+                values = call.payload[0]
+                brought = values.numel() * values.element_size()
+            if self._relay.meet(seq, brought, deadline, self.look, patient):
+                return []
+        elif wait_until(lambda: board.all_came(seq), deadline, self.look, patient):
             return []
-        return board.absent(seq)
+        return self._absent()
 
     def _arrive_far(self, call: Call, deadline: Deadline, patient: bool) -> None:
         mine = f"{call.signature}\0{call.detail}\x1f{call.line}".encode()[:RECORD].ljust(
@@ -117,6 +152,7 @@ class Arrivals:
         if self.far is not None:
             self.far.begin(call.seq, str(call))
         self.prepare(call)
+        assert self._iallgather is not None
         request = self._iallgather(mine, everyone)
         if not wait_until(request.Test, deadline, self.look, patient):
             raise self.late(deadline)
@@ -204,16 +240,17 @@ class Arrivals:
         left = [rank for rank in left if rank in causes or not causes]
         missing = self._absent()
         missed = f"; still missing: {self._names(missing)}" if missing else ""
-        raise DistBackendError(
-            f"{self._at()}: {self._names(left)} gave up{self._reasons(left, ': ')}{missed}"
-        )
+        message = f"{self._at()}: {self._names(left)} gave up{self._reasons(left, ': ')}{missed}"
+        heard = [words for rank in left if (words := self._last_words(rank))]
+        raise follow(message, heard, [self.ranks[rank] for rank in left])
 
     def _follows(self, rank: int) -> bool:
         """Did `rank` give up because another had failed?"""
         return self.board is not None and self.board.last_words(rank)[1]
 
     def _reasons(self, ranks: Sequence[int], before: str) -> str:
-        told = "; ".join(filter(None, (self._last_words(rank) for rank in ranks)))
+        heard = [words.text for rank in ranks if (words := self._last_words(rank))]
+        told = "; ".join(heard)
         return before + told if told else ""
 
     def _where(self, ranks: Sequence[int]) -> str:
@@ -239,9 +276,9 @@ class Arrivals:
                 parts.append(f"rank {self.ranks[rank]} has come to no collective")
         return f" ({'; '.join(parts)})"
 
-    def _last_words(self, rank: int) -> str:
+    def _last_words(self, rank: int) -> LastWords | None:
         """What a rank left on the board when it failed."""
-        return self.board.last_words(rank)[0] if self.board is not None else ""
+        return self.board.last_words(rank)[0] if self.board is not None else None
 
     def _look_far(self) -> None:
         """Raise if a rank has given up or ended, as the store tells; asked only where there are
@@ -251,18 +288,26 @@ class Arrivals:
             return
         self.far.poke()
         failures = self.far.failures()
-        ended = [rank for rank in self.far.ended() if rank not in failures]
-        if ended:
+        gone = {*self.far.ended(), *self._disconnected()}
+        if ended := sorted(gone - failures.keys()):
             raise DistPeerDiedError(
                 f"{self._at()}: the process of {self._names(ended)} has ended or left the group"
                 f"{self._where(ended)}",
                 [self.ranks[rank] for rank in ended],
             )
         if failures:
-            told = "; ".join(f"rank {self.ranks[r]} gave up: {w}" for r, w in failures.items())
-            raise DistPeerDiedError(
-                f"{self._at()}: {told}", [self.ranks[rank] for rank in failures]
-            )
+            told = "; ".join(f"rank {self.ranks[r]} gave up: {w.text}" for r, w in failures.items())
+            message, spoke = f"{self._at()}: {told}", [self.ranks[rank] for rank in failures]
+            raise follow(message, failures.values(), spoke)
+
+    def _disconnected(self) -> list[int]:
+        """Ranks whose connection ended so long ago that their last words would have been heard."""
+        if self._wires is None:
+            return []
+        now = time.monotonic()
+        for rank in self._wires.ended():
+            self._ends.setdefault(rank, now)
+        return [rank for rank, at in self._ends.items() if at < now - LAST_WORDS]
 
     def _absent(self) -> list[int]:
         call = self.call
@@ -306,16 +351,31 @@ class Arrivals:
 
     def look_at(self, call: Call, peer: int | None) -> None:
         """For messages: raise if the peer (any, if None) has died."""
-        ended = self.peers.gone()
+        ended = set(self.peers.gone())
+        failed: set[int] = set()
         if self.far is not None:
             self.far.poke()
-            ended = sorted({*ended, *self.far.ended(), *self.far.failures()})
-        gone = [rank for rank in ended if peer in (None, rank)]
+            failed = set(self.far.failures())
+            ended |= set(self.far.ended())
+        if self._wires is not None:
+            ended = self._wires.over()  # what they sent before has been received
+        gone = [rank for rank in sorted(ended | failed) if peer in (None, rank)]
         if gone and (peer is not None or len(gone) == self.size - 1):
+            others = self._wires.ended() if self._wires is not None else ended
+            also = sorted(others - set(gone))  # one of them may be why it ended
+            told = f", as has that of {self._names(also)}" if also else ""
             raise DistPeerDiedError(
-                f"{call}: the process of {self._names(gone)} has ended",
-                [self.ranks[rank] for rank in gone],
+                f"{call}: the process of {self._names(gone)} has ended{told}",
+                [self.ranks[rank] for rank in (*gone, *also)],
             )
+
+    def late_message(self, call: Call, peer: int | None, deadline: Deadline) -> DistTimeoutError:
+        """The error of a message that did not go or come in time."""
+        who = "any rank" if peer is None else f"rank {self.ranks[peer]}"
+        return DistTimeoutError(
+            f"{call} with {who} was not complete after {deadline.seconds:g} s",
+            [] if peer is None else [self.ranks[peer]],
+        )
 
     def finish(self, call: Call) -> None:
         """Say that the collective is complete here."""
@@ -324,21 +384,25 @@ class Arrivals:
 
     def give_up(self, error: BaseException) -> None:
         """Leave word for the others that this rank has failed in a collective."""
-        words = "".join(traceback.format_exception_only(error)).strip()
+        words = LastWords.of(error)
         if self.board is not None:
             seq = self.call.seq if self.call is not None else 0
             self.board.give_up(max(1, seq), words, isinstance(error, DistBackendError))
-            return
         if self.far is not None:
             self.far.give_up(words)
+        if self.board is not None or self.far is not None:
             return
         with contextlib.suppress(RuntimeError):  # out of memory: or no store; others see our end
-            self._store.set(f"failed/{self.rank}", words[:2000])
+            self._store.set(f"failed/{self.rank}", words.text[:2000])
 
     def close(self) -> None:
         """Release descriptors and memory."""
         self.peers.close()
         if self.far is not None:
             self.far.close()
+        if self._wires is not None:
+            self._wires.close()
         if self.mates is not None:
             self.mates.board.close()
+        if self.board is not None and (self.mates is None or self.board is not self.mates.board):
+            self.board.close()

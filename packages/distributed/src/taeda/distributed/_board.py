@@ -21,6 +21,7 @@ import taeda
 from taeda import Tensor
 
 from ._stores import Store
+from ._words import LastWords
 
 __all__ = ["LITTLE", "Board", "open_board", "open_foreign"]
 
@@ -40,17 +41,24 @@ def open_foreign(pid: int, descriptor: int) -> int:
 
 
 def open_board(
-    store: Store, key: str, pids: Sequence[int], mine: int, timeout: timedelta
+    store: Store,
+    key: str,
+    pids: Sequence[int],
+    mine: int,
+    timeout: timedelta,
+    rows: tuple[int, int] | None = None,
 ) -> Board | None:
     """The board of processes of one machine, made by the first; None where one cannot open the
     memory of another.
 
-    `key` is the board's own in the store, `mine` this process's place among `pids`.
+    `key` is the board's own in the store, `mine` this process's place among `pids`. `rows`, how
+    many the board has and which is this process's, is for a board that tells of other machines too.
     """
+    size, row = rows or (len(pids), mine)
     descriptor = -1
     try:
         if mine == 0:
-            descriptor = Board.create(len(pids))
+            descriptor = Board.create(size)
             store.set(key, str(descriptor))
         else:
             store.wait([key], timeout)
@@ -61,7 +69,7 @@ def open_board(
         store.wait(keys, timeout)  # until then the others open what the first holds
         if any(int(value) < 0 for value in store.multi_get(keys)):
             return None
-        return Board(descriptor, len(pids), mine)
+        return Board(descriptor, size, row)
     finally:
         if descriptor >= 0:
             os.close(descriptor)  # the map keeps the memory
@@ -103,12 +111,37 @@ class Board:
         """Say that this rank has come to collective `seq`."""
         signature = signature[: SLOT - 300]
         detail = detail[: SLOT - 4 - len(signature)]
-        at, data = (
-            self._slot(self.mine, seq),
-            _TEXT.pack(len(signature), len(detail)) + signature + detail,
+        self.write(
+            self.mine, seq, _TEXT.pack(len(signature), len(detail)) + signature + detail, b""
         )
-        self._bytes[at : at + len(data)] = data
-        self._words[self.mine * self._row_words + ARRIVED] = seq
+
+    def written(self, rank: int, seq: int) -> bytes:
+        """The texts that `rank` has written in its row when it came to collective `seq`."""
+        at = self._slot(rank, seq)
+        return bytes(self._bytes[at : at + 4 + sum(_TEXT.unpack_from(self._bytes, at))])
+
+    def write(self, rank: int, seq: int, texts: bytes, values: bytes) -> None:
+        """Write the row of `rank`, one's own or that of a rank of another machine, and then its
+        number. `values` are what it brought along.
+        """
+        at = self._slot(rank, seq)
+        self._bytes[at : at + len(texts)] = texts
+        if values:
+            start = self._place(rank, seq)
+            self._bytes[start : start + len(values)] = values
+        self._words[rank * self._row_words + ARRIVED] = seq
+
+    def brought(self, rank: int, seq: int, nbytes: int) -> bytes:
+        """The bytes that `rank` brought along to collective `seq`."""
+        start = self._place(rank, seq)
+        return bytes(self._bytes[start : start + nbytes])
+
+    def _place(self, rank: int, seq: int) -> int:
+        return self.size * ROW + (2 * rank + seq % 2) * LITTLE
+
+    def came(self, ranks: Sequence[int], seq: int) -> bool:
+        """Have these ranks come to collective `seq`?"""
+        return all([self.arrived(rank) >= seq for rank in ranks])  # noqa: C419 - polled
 
     def all_came(self, seq: int) -> bool:
         words = self._words
@@ -177,11 +210,11 @@ class Board:
         words = self._words
         return all(words[rank * self._row_words + PLACE] == place for rank in self.others)
 
-    def give_up(self, seq: int, why: str, follows: bool) -> None:
+    def give_up(self, seq: int, why: LastWords, follows: bool) -> None:
         """Say that this rank does not wait for collective `seq` any longer; `follows`: because
         another rank failed.
         """
-        text = why.encode()[: SLOT - 8]
+        text = why.pack().encode()[: SLOT - 8]
         at = self.mine * ROW + WORDS
         self._bytes[at : at + 4 + len(text)] = _TEXT.pack(len(text), follows) + text
         self._words[self.mine * self._row_words + GAVE_UP] = seq
@@ -190,12 +223,13 @@ class Board:
         """The other ranks that gave up."""
         return [rank for rank in self.others if self._words[rank * self._row_words + GAVE_UP]]
 
-    def last_words(self, rank: int) -> tuple[str, bool]:
-        """Why `rank` gave up, and whether another rank was the cause; an empty text if it did not."""
+    def last_words(self, rank: int) -> tuple[LastWords | None, bool]:
+        """Why `rank` gave up, and whether another rank was the cause; None if it did not."""
         at = rank * ROW + WORDS
         length, follows = _TEXT.unpack_from(self._bytes, at)
         text = bytes(self._bytes[at + 4 : at + 4 + length])
-        return text.decode(errors="replace"), bool(follows)
+        words = LastWords.unpack(text.decode(errors="replace")) if length else None
+        return words, bool(follows)
 
     def next_barrier(self) -> int:
         """Come to the next barrier inside a collective; `passed` tells when all have."""

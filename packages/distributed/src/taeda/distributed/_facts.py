@@ -16,12 +16,13 @@ __all__ = ["Facts", "meet"]
 @dataclass(frozen=True)
 class Facts:
     """A rank's process: its id, its machine (kernel, namespace of processes, host name), its place
-    among MPI's.
+    among MPI's, its way to other machines if there is only one.
     """
 
     pid: int
     node: str
     mpi: str = ""
+    between: str = ""
 
 
 def node_name() -> str:

@@ -15,6 +15,7 @@ from datetime import timedelta
 
 from ._errors import DistError
 from ._stores import Store
+from ._words import LastWords
 
 __all__ = ["Far"]
 
@@ -72,9 +73,9 @@ class Far:
         seq, text = self._arrived[rank]
         return f"collective {seq}, {text}" if seq else ""
 
-    def failures(self) -> dict[int, str]:
+    def failures(self) -> dict[int, LastWords]:
         """Why ranks gave up."""
-        return {rank: words for rank, words in enumerate(self._failed) if words}
+        return {rank: LastWords.unpack(text) for rank, text in enumerate(self._failed) if text}
 
     def ended(self) -> list[int]:
         """Ranks whose process has ended, or left the group, and whose last values had time to come."""
@@ -86,9 +87,9 @@ class Far:
         waited = time.monotonic() - self._heard
         return waited if self._asked > self._heard and waited > SILENT else 0.0
 
-    def give_up(self, words: str) -> None:
+    def give_up(self, words: LastWords) -> None:
         """Leave word for the others; returns when they can read it, or after a second."""
-        self._words = words
+        self._words = words.pack()
         self.poke()
         self._told.wait(SILENT)
 

@@ -17,7 +17,8 @@ from . import _recorder
 from ._calls import Call
 from ._engines.base import Engine
 from ._errors import DistBackendError, DistMismatchError
-from ._stores import Store
+from ._facts import Facts, meet, node_name
+from ._stores import PrefixStore, Store
 from ._types import Backend, ReduceOp
 from ._waiting import Deadline
 from ._work import StreamWork, Work
@@ -286,7 +287,6 @@ def make_engine(
     """
     from ._engines.inproc import InprocEngine
     from ._engines.local import FakeEngine
-    from ._engines.mpi import MpiEngine
     from ._engines.nccl import NcclEngine
 
     number, size = list(ranks).index(rank), len(ranks)
@@ -299,7 +299,21 @@ def make_engine(
         return NcclEngine(store, rank, ranks, timeout, name)
     if backend == Backend.INPROC:
         return InprocEngine(store, number, ranks, name)
-    return MpiEngine(store, rank, ranks, timeout, name)
+    return _of_processors(store, rank, ranks, timeout, name)
+
+
+def _of_processors(
+    store: Store, rank: int, ranks: Sequence[int], timeout: timedelta, name: str
+) -> Engine:
+    """Inside a machine MPI, between machines connections of ours, and MPI where none can be laid."""
+    from ._engines.mpi import MpiEngine
+    from ._engines.wires import WireEngine, between, wanted
+
+    facts = Facts(os.getpid(), node_name(), between=between())
+    way = PrefixStore("way", store)
+    everybody = meet(way, rank, list(ranks), facts, timeout)
+    joined = WireEngine.join(way, rank, ranks, everybody, timeout) if wanted(everybody) else None
+    return joined or MpiEngine(store, rank, ranks, timeout, name)
 
 
 def _made_by(

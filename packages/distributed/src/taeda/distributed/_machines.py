@@ -4,19 +4,16 @@ back inside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import timedelta
-
 from taeda import Tensor
 
 from ._arriving import Arrivals
-from ._ring import Ring, join_ring
-from ._stores import Store
+from ._kernels import kernel_of
+from ._ring import Ring
 from ._types import ReduceOp
 from ._waiting import Deadline
-from ._window import HALF, Windows, kernel_of
+from ._window import HALF, Windows
 
-__all__ = ["Machines", "join_machines"]
+__all__ = ["Machines"]
 
 
 class Machines:
@@ -40,7 +37,6 @@ class Machines:
                 self._around(tensor[begin : begin + step], op, deadline)
             return
         kernel = kernel_of(op, tensor.dtype)
-        assert kernel is not None
         windows, mates = self._windows, self._windows.mates
         there = windows.shared(tensor)
         for parts, chunk in windows.pieces(tensor, there, deadline, patient):
@@ -56,29 +52,10 @@ class Machines:
 
     def _around(self, values: Tensor, op: ReduceOp, deadline: Deadline) -> None:
         kernel = kernel_of(op, values.dtype)
-        assert kernel is not None and self._ring is not None
+        assert self._ring is not None
         self._ring.all_reduce(values, kernel, deadline, self._arrivals.look, self._arrivals.late)
 
     def close(self) -> None:
         """Close the wires."""
         if self._ring is not None:
             self._ring.close()
-
-
-def join_machines(
-    store: Store, arrivals: Arrivals, windows: Windows | None, timeout: timedelta
-) -> Machines | None:
-    """The machines of a group that has several; None where they cannot be joined. Every rank calls it."""
-    names = [facts.node for facts in arrivals.facts]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    here = names[arrivals.rank]
-    leads = names.index(here) == arrivals.rank
-    able = windows is not None or names.count(here) == 1
-    joined, ring = join_ring(
-        store, numbers[here], len(numbers), leads, able, arrivals.rank, arrivals.size, timeout
-    )
-    return Machines(arrivals, windows, ring, _all_alone(names)) if joined else None
-
-
-def _all_alone(names: Sequence[str]) -> bool:
-    return len(set(names)) == len(names)

@@ -10,29 +10,23 @@ computed in one place, so every rank gets the same bits.
 
 from __future__ import annotations
 
-import ctypes
-import hmac
-import os
 import selectors
 import socket
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import timedelta
 
 import taeda
 from taeda import Tensor
 
 from ._errors import DistTimeoutError
-from ._stores import PrefixStore, Store
-from ._stores.wire import ANSWER_BYTES, GREETING_BYTES, MAGIC, prove
+from ._kernels import Kernel
 from ._waiting import LOOK_EVERY, Deadline
+from ._wires import bytes_of
 
-__all__ = ["Ring", "join_ring"]
+__all__ = ["Ring"]
 
 PIECE = 512 << 10  # bytes that are added up, and sent on, together
-_CONNECT = 10.0  # seconds for the wires of a new ring
-Kernel = Callable[..., Tensor]
 
 
 class Ring:
@@ -98,7 +92,7 @@ class _Turn:
     ) -> None:
         self._to, self._from, self._kernel = to_next, from_last, kernel
         nodes, last = len(parts), len(parts) - 2
-        self._outbox = deque(_bytes_of(piece) for piece in parts[node])
+        self._outbox = deque(bytes_of(piece) for piece in parts[node])
         add = [piece for t in range(nodes - 1) for piece in parts[(node - t - 1) % nodes]]
         keep = [(piece, t < last) for t in range(nodes - 1) for piece in parts[(node - t) % nodes]]
         self._inbox = deque(
@@ -154,7 +148,7 @@ class _Turn:
             piece, adds, _ = self._inbox[0]
             assert self._room is not None
             self._into = self._room[: piece.numel()] if adds else piece
-            self._view = _bytes_of(self._into)
+            self._view = bytes_of(self._into)
             self._got = 0
 
     def _receive(self) -> bool:
@@ -172,158 +166,6 @@ class _Turn:
             if adds:
                 self._kernel(self._into, piece, out=piece)
             if goes_on:
-                self._outbox.append(_bytes_of(piece))
+                self._outbox.append(bytes_of(piece))
             self._open()
         return True
-
-
-def _bytes_of(tensor: Tensor) -> memoryview:
-    """The memory of a flat tensor, which must outlive the view."""
-    nbytes = tensor.numel() * tensor.element_size()
-    return memoryview((ctypes.c_char * nbytes).from_address(tensor.data_ptr())).cast("B")
-
-
-# ---- how the wires are laid ----
-
-
-def join_ring(
-    store: Store, node: int, nodes: int, leads: bool, able: bool, member: int, members: int,
-    timeout: timedelta,
-) -> tuple[bool, Ring | None]:  # fmt: skip
-    """Can all members of a group use a ring of `nodes` machines?
-    And its wires, for the one of each that `leads`.
-
-    Every member calls it. A member that is not `able`, an address that others do not reach or a
-    wire that cannot be laid is told to all, and then nobody has a ring.
-    """
-    store = PrefixStore("ring", store)
-    ring = None
-    if leads:
-        ring = _lay(store, node, nodes, timeout)
-        able = able and ring is not None
-    store.set(f"able/{member}", "1" if able else "0")
-    keys = [f"able/{other}" for other in range(members)]
-    store.wait(keys, timeout)
-    if all(value == b"1" for value in store.multi_get(keys)):
-        return True, ring
-    if ring is not None:
-        ring.close()
-    return False, None
-
-
-def _lay(store: Store, node: int, nodes: int, timeout: timedelta) -> Ring | None:
-    if node == 0:
-        store.set("secret", os.urandom(16).hex())
-    host = _address(store)
-    listener = socket.create_server((host, 0), backlog=128) if host else None
-    try:
-        at = f"{host} {listener.getsockname()[1]}" if listener is not None else ""
-        store.set(f"at/{node}", at)
-        keys = ["secret", *(f"at/{other}" for other in range(nodes))]
-        store.wait(keys, timeout)
-        secret, *places = (value.decode() for value in store.multi_get(keys))
-        if listener is None or not all(places):
-            return None
-        wires = _Wiring(listener, places[(node + 1) % nodes], secret.encode()).lay()
-        return Ring(*wires, node, nodes) if wires is not None else None
-    finally:
-        if listener is not None:
-            listener.close()
-
-
-def _address(store: Store) -> str:
-    """The address of this machine on the way to the store; empty where none is known that others
-    could reach.
-    """
-    while isinstance(store, PrefixStore):
-        store = store.underlying_store
-    host, port = getattr(store, "host", ""), getattr(store, "port", 0)
-    if not host:
-        return ""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((host, port or 9))  # sends nothing
-            found = str(probe.getsockname()[0])
-        except OSError:  # a store at an IPv6 address, for one
-            return ""
-    return "" if found.startswith("127.") else found
-
-
-class _Wiring:
-    """Both wires of a machine at once, so that no machine waits for another in a circle.
-
-    Who connects proves that it knows the group's secret; a stranger's connection is closed.
-    """
-
-    def __init__(self, listener: socket.socket, place: str, secret: bytes) -> None:
-        self._listener, self._secret = listener, secret
-        host, _, port = place.partition(" ")
-        self._place = host, int(port)
-        self._selector = selectors.DefaultSelector()
-        self._to: socket.socket | None = None
-        self._from: socket.socket | None = None
-        self._answered = False
-        self._greetings: dict[socket.socket, bytes] = {}
-
-    def lay(self) -> tuple[socket.socket, socket.socket] | None:
-        """The wire to the next machine and that from the one before, or None."""
-        until = time.monotonic() + _CONNECT
-        self._listener.setblocking(False)
-        self._selector.register(self._listener, selectors.EVENT_READ)
-        try:
-            self._to = socket.create_connection(self._place, _CONNECT)
-            self._selector.register(self._to, selectors.EVENT_READ)
-            while not (self._answered and self._from) and time.monotonic() < until:
-                for key, _ in self._selector.select(0.2):
-                    self._serve(key.fileobj)
-        except OSError:  # the others are told that there is no wire
-            self._answered = False
-        return self._end()
-
-    def _end(self) -> tuple[socket.socket, socket.socket] | None:
-        self._selector.close()
-        good = self._answered and self._to is not None and self._from is not None
-        for sock in {*self._greetings, *(() if good else (self._to, self._from))}:
-            if sock is not None and not (good and sock in (self._to, self._from)):
-                sock.close()
-        if good:
-            assert self._to is not None and self._from is not None
-            self._to.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return self._to, self._from
-        return None
-
-    def _serve(self, sock: object) -> None:
-        if sock is self._listener:
-            stranger, _ = self._listener.accept()
-            greeting = MAGIC + os.urandom(GREETING_BYTES - len(MAGIC))
-            stranger.settimeout(1.0)
-            self._greetings[stranger] = greeting
-            self._selector.register(stranger, selectors.EVENT_READ)
-            stranger.sendall(greeting)
-            return
-        assert isinstance(sock, socket.socket)
-        self._selector.unregister(sock)
-        if sock is self._to:
-            sock.sendall(prove(self._secret, _exactly(sock, GREETING_BYTES)))
-            self._answered = True
-        elif self._is_member(sock):
-            self._from = sock
-        else:
-            sock.close()
-
-    def _is_member(self, sock: socket.socket) -> bool:
-        try:
-            answer = _exactly(sock, ANSWER_BYTES)
-        except OSError:
-            return False
-        return hmac.compare_digest(answer, prove(self._secret, self._greetings[sock]))
-
-
-def _exactly(sock: socket.socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        part = sock.recv(size - len(data))
-        if not part:
-            raise ConnectionResetError("closed in the middle of a greeting")
-        data += part
-    return data

@@ -21,40 +21,24 @@ from taeda import Tensor
 
 from ._board import LITTLE, Board, open_foreign
 from ._errors import DistTimeoutError
+from ._kernels import NARROW, Kernel, kernel_of
 from ._types import RedOpType, ReduceOp
 from ._waiting import Deadline, wait_until
 
-__all__ = ["BRING", "HALF", "Mates", "Windows", "can_bring", "kernel_of"]
+__all__ = ["BRING", "HALF", "Mates", "Windows", "can_bring"]
 
 HALF = 4 << 20  # bytes of one of the two halves through which tensors pass that lie elsewhere
 BRING = 2 << 20  # bytes that a rank may bring along once there is a window for them
 ALL_ADD = 3  # ranks up to which each adds up everything: more memory is read, one wait less
 BLOCK = 128 << 10  # bytes that are added up at a time
 KEPT = 256  # views of little room that are kept: to make them takes longer than such a sum
-_NARROW = (taeda.float16, taeda.bfloat16)
-
-Kernel = Callable[..., Tensor]
-_KERNELS: dict[RedOpType, Kernel] = {
-    RedOpType.SUM: taeda.add,
-    RedOpType.AVG: taeda.add,
-    RedOpType.PREMUL_SUM: taeda.add,
-    RedOpType.PRODUCT: taeda.mul,
-    RedOpType.MIN: taeda.minimum,
-    RedOpType.MAX: taeda.maximum,
-}
-
-
-def kernel_of(op: ReduceOp, dtype: taeda.dtype) -> Kernel | None:
-    """Core's kernel that combines the values of two ranks, or None where MPI does it."""
-    return None if dtype is taeda.bool or dtype.is_complex else _KERNELS.get(op.op)
 
 
 def can_bring(tensor: Tensor, op: ReduceOp) -> bool:
     """May the values of `tensor` come along to the meeting and be added up there?"""
     if op.op is RedOpType.PREMUL_SUM:  # multiplied only after all have agreed
         return False
-    few = 0 < tensor.numel() * tensor.element_size() <= BRING
-    return few and kernel_of(op, tensor.dtype) is not None
+    return 0 < tensor.numel() * tensor.element_size() <= BRING
 
 
 @dataclass
@@ -168,7 +152,6 @@ class Windows:
     def add_brought(self, into: Tensor, seq: int, op: ReduceOp) -> None:
         """What all ranks brought along to collective `seq`."""
         kernel = kernel_of(op, into.dtype)
-        assert kernel is not None
         self._add(self._places(into, seq), 0, into.numel(), [into], kernel)
 
     # ---- sums ----
@@ -197,7 +180,6 @@ class Windows:
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline, patient: bool) -> None:
         """`tensor` is flat and contiguous; every rank came with one of the same length."""
         kernel = kernel_of(op, tensor.dtype)
-        assert kernel is not None
         if (parts := self.shared(tensor)) is not None:
             self._add(parts, *self._share(self._rank, tensor.numel()), parts, kernel)
             self.mates.meet(deadline, patient)
@@ -267,12 +249,12 @@ class Windows:
         self, parts: list[Tensor], start: int, stop: int, into: list[Tensor], kernel: Kernel
     ) -> None:
         """Values start to stop of all `parts`, in the order of ranks, into each of `into`."""
-        if len(parts) == 2 and len(into) == 1 and parts[0].dtype not in _NARROW:
+        if len(parts) == 2 and len(into) == 1 and parts[0].dtype not in NARROW:
             if stop - start < parts[0].numel():
                 parts, into = [p[start:stop] for p in parts], [into[0][start:stop]]
             kernel(parts[0], parts[1], out=into[0])
             return
-        narrow = parts[0].dtype in _NARROW
+        narrow = parts[0].dtype in NARROW
         step = BLOCK // parts[0].element_size()
         dtype = taeda.float32 if narrow else parts[0].dtype
         total = taeda.empty(min(step, max(stop - start, 0)), dtype=dtype)

@@ -5,6 +5,7 @@ deadline.
 from __future__ import annotations
 
 import os
+import threading
 import zlib
 from collections.abc import Sequence
 from datetime import timedelta
@@ -16,18 +17,15 @@ from taeda import Tensor
 from .. import _mpi_world
 from .._arriving import Arrivals
 from .._calls import Call
-from .._errors import DistBackendError, DistMismatchError, DistTimeoutError
+from .._errors import DistBackendError, DistMismatchError
 from .._facts import Facts, meet, node_name
-from .._machines import Machines, join_machines
 from .._stores import Store
 from .._types import RedOpType, ReduceOp
 from .._waiting import Deadline, wait_until
-from .._window import Windows, can_bring, kernel_of
+from .._window import Windows, can_bring
 from .base import Engine, Message
 
 __all__ = ["MpiEngine"]
-
-RING_FROM = 32 << 10  # bytes from which the way over memory and a ring beats MPI between machines
 
 
 class MpiEngine(Engine):
@@ -46,11 +44,9 @@ class MpiEngine(Engine):
         )
         mates = self._arrivals.mates
         self._windows = Windows(mates) if mates is not None and mates.size > 1 else None
-        self._machines: Machines | None = None
-        if not self._arrivals.one_node:
-            self._machines = join_machines(store, self._arrivals, self._windows, timeout)
         self._arrivals.prepare = self._prepare
         self._types = _types(self._mpi)
+        self.without_head: list[_Received] = []
         self._ops = _ops(self._mpi)
 
     def _communicator(self, everybody: list[Facts], name: str) -> Any:
@@ -115,26 +111,14 @@ class MpiEngine(Engine):
             place = self._windows.place(values)
         self._windows.mates.board.lie(place)
 
-    def _rings(self, tensor: Tensor) -> bool:
-        """Does a sum go over the ring? Those of narrow values go in float32, which MPI's own way
-        asks for again.
-        """
-        enough = tensor.numel() * tensor.element_size() >= RING_FROM
-        return self._machines is not None and enough and tensor.dtype in self._types
-
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
         call, windows = self._arrivals.call, self._windows
-        if kernel_of(op, tensor.dtype) is not None:
-            if windows is not None and self._arrivals.one_node:
-                if call is not None and call.brought:
-                    windows.add_brought(tensor, call.seq, op)
-                else:
-                    windows.all_reduce(tensor, op, deadline, self.patient)
-                return
-            if self._rings(tensor):
-                assert self._machines is not None
-                self._machines.all_reduce(tensor, op, deadline, self.patient)
-                return
+        if windows is not None and self._arrivals.one_node:
+            if call is not None and call.brought:
+                windows.add_brought(tensor, call.seq, op)
+            else:
+                windows.all_reduce(tensor, op, deadline, self.patient)
+            return
         if tensor.dtype not in self._types:
             wide = tensor.float()
             self.all_reduce(wide, op, deadline)
@@ -229,6 +213,13 @@ class MpiEngine(Engine):
     def receive(self, tensor: Tensor, peer: int | None, tag: int, call: Call) -> Message:
         return _Received(self, call, tensor, peer, tag)
 
+    def take_heads(self) -> None:
+        """Go on with all that is being received: who waits for a send may have to take first what
+        the other side sends.
+        """
+        for message in list(self.without_head):
+            message.take_head()
+
     def allocate(self, nbytes: int, deadline: Deadline) -> Tensor | None:
         return self._windows.allocate(nbytes, deadline) if self._windows is not None else None
 
@@ -241,8 +232,6 @@ class MpiEngine(Engine):
     def close(self) -> None:
         if self._windows is not None:
             self._windows.close()
-        if self._machines is not None:
-            self._machines.close()
         self._arrivals.close()
 
 
@@ -264,12 +253,12 @@ class _Sent(Message):
         def look() -> None:
             arrivals.look_at(self._call, self._peer)
 
-        if not wait_until(self.ready, deadline, look, True):
-            who = "any rank" if self._peer is None else f"rank {arrivals.ranks[self._peer]}"
-            peers = [] if self._peer is None else [arrivals.ranks[self._peer]]
-            raise DistTimeoutError(
-                f"{self._call} with {who} was not complete after {deadline.seconds:g} s", peers
-            )
+        def ready() -> bool:
+            self._engine.take_heads()
+            return self.ready()
+
+        if not wait_until(ready, deadline, look, True):
+            raise arrivals.late_message(self._call, self._peer, deadline)
 
 
 class _Received(_Sent):
@@ -284,17 +273,27 @@ class _Received(_Sent):
         source = MPI.ANY_SOURCE if peer is None else peer
         first = engine._comm.Irecv([self._head, MPI.BYTE], source, 2 * tag)
         super().__init__(engine, call, [first], tensor, peer)
-        self._has_head = False
+        self._head_lock = threading.Lock()
+        self._error: DistMismatchError | None = None
+        engine.without_head.append(self)
 
     def ready(self) -> bool:
-        if not self._has_head:
-            if not self._requests[0].Test(self._status):
-                return False
-            self._begin_values()
+        if not self.take_head():
+            return False
+        if self._error is not None:
+            raise self._error
         return super().ready()
 
+    def take_head(self) -> bool:
+        """Once the head is there, ask for the values: their sender may wait for that."""
+        with self._head_lock:
+            if self in self._engine.without_head and self._requests[0].Test(self._status):
+                self._engine.without_head.remove(self)
+                self._begin_values()
+            return self not in self._engine.without_head
+
     def _begin_values(self) -> None:
-        engine, self._has_head = self._engine, True
+        engine = self._engine
         self.source = self._status.Get_source()
         sent, wanted = _read_head(bytes(self._head)), _read_head(_head(self._tensor))
         into = self._tensor
@@ -307,7 +306,7 @@ class _Received(_Sent):
             self._requests[0].Wait()
             self._requests = []
             source = engine._arrivals.ranks[self.source]
-            raise DistMismatchError(
+            self._error = DistMismatchError(
                 f"{self._call}: rank {source} sent {sent[2]} values of {sent[0]}, "
                 f"but {wanted[2]} of {wanted[0]} were to be received",
                 [source],
