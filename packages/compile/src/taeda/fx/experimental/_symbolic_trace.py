@@ -25,6 +25,7 @@ from ._expressions import Call as Called
 from ._expressions import Expression, Relation, constant, modulo, symbol
 from ._fakes import FakeCapture, fake_of, fakes_of
 from ._fit import explained
+from ._for_any_size import ForAnySize
 from ._sizes_mode import SizesMode
 from .sym_node import SymInt
 from .symbolic_shapes import ShapeEnv
@@ -316,9 +317,9 @@ class _Explained:
             made = writer.tree(args, numbers), writer.tree(kwargs, numbers)
             if made != (args, kwargs):
                 node.args, node.kwargs = made
-        module = GraphModule(self.base.call.constants, graph)
-        object.__setattr__(module, "shape_env", self._environment())
-        return module
+        tracer = self.tracer
+        sizes = tuple(tracer.plan[id(t)] for t in tracer.tensors)
+        return ForAnySize.of(self.base.call.constants, graph, self._environment(), sizes)
 
     def _at(self, k: int) -> Expression | None:
         """What number `k` is; None if it is the same everywhere."""

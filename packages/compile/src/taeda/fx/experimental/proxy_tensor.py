@@ -45,6 +45,7 @@ def make_fx(
     graph reads them by `sym_size` nodes and runs for others. `f` is called several times, on fakes
     of other sizes too. What it asks about sizes is a guard in `shape_env` of the module; where the
     operators differ at other sizes, or a number has no formula, a size is guarded to be what it is.
+    A call of the module with sizes that break a guard is a RuntimeError, which names the guard.
 
     RuntimeError if `f` reads the value of a tensor, which a graph could not compute again
     (`GuardOnDataDependentSymNode` in "symbolic"), or runs an operator that was defined at run time.

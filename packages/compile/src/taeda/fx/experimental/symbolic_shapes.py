@@ -182,13 +182,20 @@ class ShapeEnv:
 
     def evaluate_guards_for_args(self, placeholders: Any, args: Any) -> bool:
         """Whether the trace holds for these arguments: sizes fit and the guards hold."""
+        return not self.unfit_for_args(placeholders, args)
+
+    def unfit_for_args(self, placeholders: Any, args: Any) -> str:
+        """Why the trace does not hold for these arguments; "" if it does."""
         try:
             values = self.bind_symbols(placeholders, args)
-        except ValueError:
-            return False
-        if self.specialize_zero_one and any(v in (0, 1) for v in values.values()):
-            return False
-        return all(guard.value(values) for guard in self.guards)
+        except ValueError as why:
+            return str(why)
+        for name, value in values.items():
+            if self.specialize_zero_one and value in (0, 1):
+                return f"{name} is {value}, and sizes of 0 and 1 have traces of their own"
+        known = (guard for guard in self.guards if guard.symbols() <= values.keys())
+        broken = (guard for guard in known if not guard.value(values))
+        return next((f"{guard} does not hold" for guard in broken), "")
 
 
 def _fixed_symbol(relation: Relation) -> str | None:
