@@ -2,7 +2,7 @@
  * Complex numbers need none of their own: the driver (cpu/run/copy.c) moves their halves with the
  * real loops. */
 #include "cpu/convert.h"
-#include "cpu/simd/half.h"
+#include "cpu/simd/half_rows.h"
 #ifdef __F16C__
 #include <immintrin.h>
 #endif
@@ -126,10 +126,19 @@ static bool repeats(char *const *data, const int64_t *strides, int64_t n, td_loo
 
 static void bf16_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)
 {
-    if (!repeats(data, strides, n, bf16_to_f32_strided))
-        bf16_to_f32_strided(data, strides, n, context);
+    if (repeats(data, strides, n, bf16_to_f32_strided)) return;
+    if (strides[0] == 4 && strides[1] == 2)
+        td_bf16_widen((float *)data[0], (const uint16_t *)data[1], n);
+    else bf16_to_f32_strided(data, strides, n, context);
 }
-CONVERT(f32_to_bf16, uint16_t, float, td_bf16_store)
+
+CONVERT(f32_to_bf16_strided, uint16_t, float, td_bf16_store)
+static void f32_to_bf16(char *const *data, const int64_t *strides, int64_t n, const void *context)
+{
+    if (strides[0] == 2 && strides[1] == 4)
+        td_bf16_narrow((uint16_t *)data[0], (const float *)data[1], n);
+    else f32_to_bf16_strided(data, strides, n, context);
+}
 
 #ifdef __F16C__
 static inline float f16_load(uint16_t h) { return _cvtsh_ss(h); }
@@ -144,12 +153,7 @@ static void f16_to_f32(char *const *data, const int64_t *strides, int64_t n, con
         f16_to_f32_strided(data, strides, n, context);
         return;
     }
-    float *out = (float *)data[0];
-    const uint16_t *in = (const uint16_t *)data[1];
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in + i))));
-    for (; i < n; i++) out[i] = f16_load(in[i]);
+    td_f16_widen((float *)data[0], (const uint16_t *)data[1], n);
 }
 
 static void f32_to_f16(char *const *data, const int64_t *strides, int64_t n, const void *context)

@@ -37,6 +37,22 @@ def test_short_floats_round_as_ml_dtypes_does(name):
     np.testing.assert_array_equal(taeda.from_numpy(x).to(dtype(name)).float().numpy(), expected)
 
 
+@pytest.mark.parametrize("length", [1, 7, 8, 15, 16, 17, 40])
+def test_rows_of_bfloat16_of_every_length(length):
+    x = np.random.default_rng(length).normal(size=length).astype(np.float32)
+    x[:: max(1, length // 3)] = [np.nan, np.inf, -np.inf, 3.3895314e38][length % 4]
+    halves = taeda.from_numpy(x).bfloat16()
+    np.testing.assert_array_equal(
+        halves.float().numpy(), x.astype(ml_dtypes.bfloat16).astype(np.float32)
+    )
+    every = taeda.arange(-(2**15), 2**15).to(taeda.int16).view(taeda.bfloat16)
+    strided = taeda.stack([every, every], 1)[:, 0]  # one by one, where dense rows go by vectors
+    assert every.float().view(taeda.int32).equal(strided.float().view(taeda.int32))
+    wide = every.float() + 0  # NaN becomes one NaN
+    back = taeda.stack([wide, wide], 1)[:, 0].bfloat16()
+    assert wide.bfloat16().view(taeda.int16).equal(back.view(taeda.int16))
+
+
 def test_half_rounds_as_numpy_does():
     x = np.random.default_rng(0).normal(size=4000).astype(np.float32)
     x = np.concatenate(

@@ -3,7 +3,7 @@
  * block by block; integers are added and multiplied modulo 2^64. */
 #include "cpu/reduction/reduce.h"
 #include <complex.h>
-#include "cpu/simd/half.h"
+#include "cpu/simd/half_rows.h"
 #include "cpu/simd/rows.h"
 
 #define ROW_BLOCK 4096 /* elements */
@@ -42,20 +42,20 @@ BLOCKED_ROW(prod_row_f64, double, multiply_f64, 1, *)
 
 /* Half types: the same over a widened copy of 512 elements at a time. */
 #define WIDE 512
-#define HALF_ROW(name, load, fold)                                    \
-    static double name(const uint16_t *x, int64_t n)                  \
-    {                                                                 \
-        double total = 0;                                             \
-        float wide[WIDE];                                             \
-        for (int64_t i = 0; i < n; i += WIDE) {                       \
-            int64_t k = n - i < WIDE ? n - i : WIDE;                  \
-            for (int64_t j = 0; j < k; j++) wide[j] = load(x[i + j]); \
-            total += (double)fold(wide, k);                           \
-        }                                                             \
-        return total;                                                 \
+#define HALF_ROW(name, widen, fold)                  \
+    static double name(const uint16_t *x, int64_t n) \
+    {                                                \
+        double total = 0;                            \
+        float wide[WIDE];                            \
+        for (int64_t i = 0; i < n; i += WIDE) {      \
+            int64_t k = n - i < WIDE ? n - i : WIDE; \
+            widen(wide, x + i, k);                   \
+            total += (double)fold(wide, k);          \
+        }                                            \
+        return total;                                \
     }
-HALF_ROW(sum_row_bf16, td_bf16_load, add_f32)
-HALF_ROW(sum_row_f16, td_f16_load, add_f32)
+HALF_ROW(sum_row_bf16, td_bf16_widen, add_f32)
+HALF_ROW(sum_row_f16, td_f16_widen, add_f32)
 
 /* ---- dense columns: four rows a turn, so that accumulators are loaded and stored once for them
  * ---- */
@@ -79,13 +79,34 @@ HALF_ROW(sum_row_f16, td_f16_load, add_f32)
 #define OF_SQUARE(v) ((double)(v) * (double)(v))
 #define OF_BF16(v) ((double)td_bf16_load(v))
 #define OF_F16(v) ((double)td_f16_load(v))
+/* The same sums of half types over widened pieces of the four rows. */
+#define PIECE 256
+#define HALF_COLS(name, widen, MAP)                                                              \
+    static void name(double *restrict acc, const char *x, int64_t m, int64_t n, int64_t xn)      \
+    {                                                                                            \
+        float w[4][PIECE];                                                                       \
+        for (int64_t c = 0; c < m; c++) acc[c] = 0;                                              \
+        for (; n >= 4; n -= 4, x += 4 * xn)                                                      \
+            for (int64_t at = 0; at < m; at += PIECE) {                                          \
+                int64_t k = m - at < PIECE ? m - at : PIECE;                                     \
+                for (int r = 0; r < 4; r++) widen(w[r], (const uint16_t *)(x + r * xn) + at, k); \
+                for (int64_t c = 0; c < k; c++)                                                  \
+                    acc[at + c] += (OF_REAL(w[0][c]) + OF_REAL(w[1][c])) +                       \
+                                   (OF_REAL(w[2][c]) + OF_REAL(w[3][c]));                        \
+            }                                                                                    \
+        for (; n > 0; n--, x += xn)                                                              \
+            for (int64_t c = 0; c < m; c++) acc[c] += MAP(((const uint16_t *)x)[c]);             \
+    }
+#define ADDING_HALVES(name, ACC_ROW, widen, MAP) \
+    HALF_COLS(name##_cols, widen, MAP)           \
+    TD_BLOCK(name, uint16_t, double, ACC_ROW, name##_cols, 0, a += MAP(v))
 #define ADDING(name, T, ACC_ROW, MAP) \
     COLS_OF_FOUR(name##_cols, T, MAP) \
     TD_BLOCK(name, T, double, ACC_ROW, name##_cols, 0, a += MAP(v))
 ADDING(sum_f32, float, sum_row_f32, OF_REAL)
 ADDING(sum_f64, double, sum_row_f64, OF_REAL)
-ADDING(sum_bf16, uint16_t, sum_row_bf16, OF_BF16)
-ADDING(sum_f16, uint16_t, sum_row_f16, OF_F16)
+ADDING_HALVES(sum_bf16, sum_row_bf16, td_bf16_widen, OF_BF16)
+ADDING_HALVES(sum_f16, sum_row_f16, td_f16_widen, OF_F16)
 ADDING(nansum_f32, float, nansum_row_f32, OF_NUMBER)
 ADDING(nansum_f64, double, nansum_row_f64, OF_NUMBER)
 ADDING(norm1_f32, float, norm1_row_f32, OF_ABS)
