@@ -87,3 +87,39 @@ def test_what_is_known_without_asking():
     assert env.guards == []
     assert int(m) == 4
     assert is_concrete_int(m) and is_concrete_bool(m > 3) and statically_known_true(m > 3)
+
+
+def test_an_integer_that_is_no_size_has_a_symbol_of_its_own():
+    env = ShapeEnv()
+    made = [env.create_unspecified_symbol(v, "k") for v in (1, 4, 4)]
+    assert [str(m) for m in made] == ["s0", "s1", "s2"]
+    number, name = env.create_unspecified_symint_and_symbol(0, "n")
+    assert number.hint == 0 and str(name) == "s3"
+    with pytest.raises(TypeError, match="val must be an int"):
+        env.create_unspecified_symbol(1.5, "k")
+
+
+def test_guards_as_text_and_back():
+    env = ShapeEnv()
+    a, b = (env.create_symintnode(env.create_symbol(v, f"x{v}"), hint=v) for v in (6, 10))
+    assert env.produce_guards_expression([a, b]) is None
+    assert a > 4 and a * 2 != b and b % 5 == 0
+    text = env.produce_guards_expression([7, b, a])
+    for x, y in ((6, 10), (4, 10), (6, 12), (6, 11), (20, 25)):
+        expected = env.evaluate_guards_for_args([a, b], [x, y])
+        assert env.evaluate_guards_expression(text, [7, y, x]) == expected
+    assert [str(g) for g in env.get_pruned_guards([a])] == ["s0 > 4"]
+    assert env.get_pruned_guards([a, b]) == env.guards
+    with pytest.raises(ValueError, match="depends on s1"):
+        env.produce_guards_expression([a])
+
+
+def test_formulas_as_text_and_back():
+    env = ShapeEnv()
+    a, b = (env.create_symintnode(env.create_symbol(v, f"x{v}"), hint=v) for v in (6, 10))
+    for made in (a * 2 + b, (a + b) // 3, a % 4 - 7, taeda.sym_max(a, b) ** 2, -a):
+        again = env.deserialize_symexpr(str(made))
+        assert again.expr == made.expr and env.evaluate_symexpr(str(made)) == made.hint
+    assert env.evaluate_symexpr("s0 < s1") is True and not env.guards
+    assert env.evaluate_sym_node(a + 1) == 7 and env.evaluate_sym_node(a < b) is True
+    assert [str(g) for g in env.guards] == ["s0 + 1 == 7", "s0 < s1"]

@@ -17,16 +17,22 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._expressions import Expression, Relation, constant, symbol
+from ._parsed import parsed
+from ._questions import (
+    canonicalize_bool_expr,
+    check_consistent,
+    constrain_unify,
+    guard_size_oblivious,
+    is_accessor_node,
+    sym_eq,
+)
 from .sym_node import SymBool, SymInt
 
 __all__ = [
-    "GuardOnDataDependentSymNode",
-    "ShapeEnv",
-    "has_free_symbols",
-    "is_concrete_bool",
-    "is_concrete_int",
-    "statically_known_true",
-]
+    "GuardOnDataDependentSymNode", "ShapeEnv", "canonicalize_bool_expr", "check_consistent",
+    "constrain_unify", "guard_size_oblivious", "has_free_symbols", "is_accessor_node",
+    "is_concrete_bool", "is_concrete_int", "statically_known_true", "sym_eq",
+]  # fmt: skip
 
 
 class GuardOnDataDependentSymNode(RuntimeError):
@@ -59,7 +65,24 @@ class ShapeEnv:
             raise TypeError(f"create_symbol: val must be an int, got {type(val).__name__}: {val!r}")
         if val in (0, 1) and self.specialize_zero_one:
             return constant(val)
-        name = self._same(val) or f"s{len(self.var_to_val)}"
+        return self._new(self._same(val) or f"s{len(self.var_to_val)}", val, source)
+
+    def create_unspecified_symbol(self, val: int, source: Any) -> Expression:
+        """A symbol of its own for an integer that is no size: 0 and 1 have one as well, and equal
+        integers have two.
+        """
+        if type(val) is not int:
+            raise TypeError(f"create_unspecified_symbol: val must be an int, got {val!r:.60}")
+        return self._new(f"s{len(self.var_to_val)}", val, source)
+
+    def create_unspecified_symint_and_symbol(
+        self, value: int, source: Any
+    ) -> tuple[SymInt, Expression]:
+        """The same with the integer that stands for it."""
+        made = self.create_unspecified_symbol(value, source)
+        return SymInt(made, self), made
+
+    def _new(self, name: str, val: int, source: Any) -> Expression:
         self.var_to_val[name] = val
         self.var_to_sources.setdefault(name, []).append(str(source))
         return symbol(name)
@@ -150,6 +173,46 @@ class ShapeEnv:
     def _read(self, guard: Relation) -> str:
         places = [f"{n} is {self.var_to_sources.get(n, ['?'])[0]}" for n in sorted(guard.symbols())]
         return f" ({', '.join(places)})"
+
+    def get_pruned_guards(self, symints: Any) -> list[Relation]:
+        """The guards that say something of the symbols of these integers, and of no others."""
+        names = {n for s in symints if isinstance(s, SymInt) for n in s.expr.symbols()}
+        return [g for g in self.guards if g.symbols() <= names]
+
+    def produce_guards_expression(self, placeholders: Any) -> str | None:
+        """The guards as text in `t0`, `t1` and so on, the integers that stand at these places, for
+        `evaluate_guards_expression`; None if there are none. ValueError where a guard depends on a
+        symbol that stands at none of them by itself.
+        """
+        names: dict[str, Expression] = {}
+        for place, wanted in enumerate(placeholders):
+            expr = wanted.expr if isinstance(wanted, SymInt) else wanted
+            if isinstance(expr, Expression) and len(expr.symbols()) == 1:
+                (name,) = expr.symbols()
+                if expr == symbol(name):
+                    names.setdefault(name, symbol(f"t{place}"))
+        for guard in self.guards:
+            if not guard.symbols() <= names.keys():
+                free = ", ".join(sorted(guard.symbols() - names.keys()))
+                raise ValueError(f"{guard} depends on {free}, which is none of the integers")
+        return " and ".join(f"({g.replaced(names)})" for g in self.guards) or None
+
+    def evaluate_guards_expression(self, code: str, args: Any) -> bool:
+        """Whether guards that `produce_guards_expression` wrote hold for these integers."""
+        return bool(parsed(code, {f"t{place}": value for place, value in enumerate(args)}))
+
+    def deserialize_symexpr(self, code: str) -> Any:
+        """The integer, or the relation, that a formula in the symbols stands for, as `str` writes it."""
+        return parsed(code, {name: SymInt(symbol(name), self) for name in self.var_to_val})
+
+    def evaluate_symexpr(self, code: str) -> int | bool:
+        """What such a formula is in this call; nothing is guarded."""
+        made: int | bool = parsed(code, self.var_to_val)
+        return made
+
+    def evaluate_sym_node(self, sym_node: SymInt | SymBool) -> int | bool:
+        """What an integer or a relation is in this call, which is guarded."""
+        return sym_node.fixed() if isinstance(sym_node, SymInt) else bool(sym_node)
 
     def bind_symbols(self, placeholders: Any, args: Any) -> dict[str, int]:
         """What the symbols are for other arguments. `placeholders` are, for each argument, the
