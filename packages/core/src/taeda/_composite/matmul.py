@@ -184,7 +184,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     first, last = tensors[0], tensors[-1]
     ranks = [t.dim() for t in tensors]
-    for i, rank in enumerate(ranks):
+    for i, rank in enumerate(ranks) if ranks.count(2) < len(ranks) else ():
         if rank == 2 or (rank == 1 and i in (0, len(ranks) - 1)):
             continue
         wanted = "1D or 2D" if i in (0, len(ranks) - 1) else "2D"
@@ -196,21 +196,21 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         matrices[0] = first.unsqueeze(0)
     if ranks[-1] == 1:
         matrices[-1] = last.unsqueeze(1)
-    for i, (a, b) in enumerate(itertools.pairwise(matrices)):
-        if a.size(1) != b.size(0):
+    shapes = [m.shape for m in matrices]
+    for i, (a, b) in enumerate(itertools.pairwise(shapes)):
+        if a[1] != b[0]:
             raise RuntimeError(
                 f"multi_dot(): tensors {i} and {i + 1} with shapes {_shape(tensors[i])} and "
                 f"{_shape(tensors[i + 1])} cannot be multiplied"
             )
-    result = _multiply_chain(matrices)
+    result = _multiply_chain(matrices, (*[shape[0] for shape in shapes], shapes[-1][1]))
     if ranks[0] == 1:
         result = result.squeeze(0)
     return result.squeeze(-1) if ranks[-1] == 1 else result
 
 
-def _multiply_chain(matrices: list[Tensor]) -> Tensor:
-    sizes = (*[m.size(0) for m in matrices], matrices[-1].size(1))
-    known = all(type(size) is int for size in sizes)  # those of a traced program are not
+def _multiply_chain(matrices: list[Tensor], sizes: tuple[int, ...]) -> Tensor:
+    known = all([type(size) is int for size in sizes])  # noqa: C419 - quicker; traced ones are not
     splits = (_kept_splits if known else _best_splits)(sizes)
 
     def product(i: int, j: int) -> Tensor:
