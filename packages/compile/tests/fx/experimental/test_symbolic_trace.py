@@ -6,6 +6,7 @@ import pytest
 
 import taeda
 from taeda import nn
+from taeda._higher_order_ops import while_loop
 from taeda.func import grad
 from taeda.fx.experimental.proxy_tensor import make_fx
 from taeda.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
@@ -139,3 +140,53 @@ def test_structures_keywords_and_modules():
     gm = make_fx(f, tracing_mode="symbolic")({"x": taeda.randn(3, 4)}, 2.0)
     inputs = {"x": taeda.randn(6, 4)}, 2.0
     taeda.testing.assert_close(gm(*inputs), f(*inputs), rtol=0, atol=0)
+
+
+PAIR = taeda.tensor([1.0, -2.0])
+
+
+def _counted(x):
+    rows = x.shape[0]
+    return taeda.cond(x.sum() > 0, lambda x: x * rows, lambda x: x * 1.5, (x,))
+
+
+def _nested(x):
+    def inner(x):
+        return taeda.cond(x.max() > 1, lambda x: x + PAIR[0], lambda x: x - PAIR[1], (x,))
+
+    return taeda.cond(x.sum() > 0, inner, lambda x: x * PAIR[1], (x,)) + x.shape[0]
+
+
+BRANCHES = [
+    (lambda x: taeda.cond(x.sum() > 0, taeda.sin, taeda.cos, (x,)) + x.shape[0], (7, 3), ()),
+    (lambda x: taeda.cond(x.sum() > 0, lambda x: x.sum(0), lambda x: x.mean(0), (x,)), (7, 3), ()),
+    (lambda x: taeda.cond(x.sum() > 0, lambda x: x.view(-1, 2).sum(1),
+                          lambda x: x.reshape(-1, 2)[:, 0] * 1, (x,)), (6, 10), (7,)),
+    (lambda x: taeda.cond(x.sum() > 0, lambda x: x * x.shape[0], taeda.sin, (x,)), (), (6,)),
+    (_counted, (), (6, 8)),
+    (_nested, (3, 9), ()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "holds", "fails"), BRANCHES)
+def test_branches_by_a_tensor_hold_for_the_sizes_at_which_they_are_the_same(f, holds, fails):
+    """A size that a branch counts with is a number: it is written in the graph of the branch."""
+    gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(4))
+    assert len(gm.graph.find_nodes(op="call_function", target=taeda.cond)) == 1
+    for size in (4, *holds):
+        for x in (taeda.ones(size), -taeda.ones(size), taeda.ones(size) * 3):
+            assert gm(x).equal(f(x))
+    for size in fails:
+        with pytest.raises(RuntimeError, match="was traced for other sizes"):
+            gm(taeda.ones(size))
+
+
+def test_a_loop_by_a_tensor():
+    def f(x):
+        carried = (x, taeda.tensor(0))
+        x, n = while_loop(lambda x, n: x.sum() < 100, lambda x, n: (x * 2, n + 1), carried)
+        return x * n
+
+    gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(4))
+    for size in (4, 7, 20):
+        assert gm(taeda.ones(size)).equal(f(taeda.ones(size)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import taeda
@@ -49,11 +51,23 @@ class SizesMode(TorchFunctionMode):
         super().__init__()
         self.env, self.capture, self.known = env, capture, known
         self.used: list[Expression] = []
+        self._pauses = 0
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Questions get numbers meanwhile: for functions that become graphs inside of the graph,
+        which holds for the sizes at which they are the same.
+        """
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        answer = _ANSWERS.get(_key(func))
+        answer = None if self._pauses else _ANSWERS.get(_key(func))
         if answer is not None and args and type(args[0]) in _PLAIN:
             return answer(self, *args, **(kwargs or {}))
         return func(*self.numbers(args), **self.numbers(kwargs or {}))

@@ -63,6 +63,20 @@ def traced_for_any_size(
             return made
 
 
+class _Sized(FakeCapture):
+    """Records a call whose sizes are symbols; they are numbers inside of functions that it calls."""
+
+    mode: SizesMode
+
+    def branches(self, pred: Tensor, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+        with self.mode.paused():
+            return super().branches(pred, true_fn, false_fn, operands)
+
+    def loop(self, cond_fn: Any, body_fn: Any, carried: tuple[Any, ...]) -> Any:
+        with self.mode.paused():
+            return super().loop(cond_fn, body_fn, carried)
+
+
 class _Tracer:
     """The symbols of a call, which of them are numbers after all, and why."""
 
@@ -106,8 +120,8 @@ class _Tracer:
             exprs = self.plan[id(tensor)]
             fake = fake_of(tensor, tuple(e.value(env.var_to_val) for e in exprs))
             fakes[id(tensor)], known[id(fake)] = fake, exprs
-        capture = FakeCapture()
-        mode = SizesMode(env, capture, known)
+        capture = _Sized()
+        mode = capture.mode = SizesMode(env, capture, known)
         made = self.record(capture, self.f, fakes_of(self.args, fakes), self.names, mode)
         run = _Run(made, env, mode.used)
         _describe(run)
@@ -241,11 +255,16 @@ def _words(value: Any, place: dict[Node, int], numbers: list[int | float]) -> It
 def _same_constants(a: Call, b: Call) -> bool:
     if list(a.constants) != list(b.constants):
         return False
-    return all(
-        one is b.constants[name]
-        or (one.shape == b.constants[name].shape and one.equal(b.constants[name]))
-        for name, one in a.constants.items()
-    )
+    return all(_same_constant(one, b.constants[name]) for name, one in a.constants.items())
+
+
+def _same_constant(a: Any, b: Any) -> bool:
+    """The same tensor, or functions that do the same, numbers included."""
+    if isinstance(a, GraphModule) and isinstance(b, GraphModule):
+        names = [str(n.target) for n in a.graph.find_nodes(op="get_attr")]
+        alike = (_same_constant(getattr(a, name), getattr(b, name)) for name in names)
+        return a.code == b.code and all(alike)
+    return a is b or (a.shape == b.shape and bool(a.equal(b)))
 
 
 # ---- the graph ----
