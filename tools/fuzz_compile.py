@@ -6,7 +6,7 @@ something changes.
 Two of three programs have lines of the kinds of `fuzz_compile_kinds` as well: checkpoints, hooks,
 custom operators and functions, subclasses, autocast, writes through aliases, errors in the middle
 and their handlers, shared weights, gradients that add up, mixed dtypes, compiled functions and
-modules inside. Compared are values, strides, versions, gradients, errors and the state of the
+modules inside, branches and loops by a tensor. Every seventh is called in threads. Compared are values, strides, versions, gradients, errors and the state of the
 generator after each call.
 
 A program is text: a file of functions and a module over tensors, numbers, lists, dicts, attributes,
@@ -18,11 +18,13 @@ differs is printed with its text.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import random
 import sys
 import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -297,11 +299,8 @@ def run(module: Any, function: Any, seed: int) -> list[Any]:
                 x = x * module.NET.gain_of_inputs
                 y = y + x if seeds % 2 else y
             try:
-                with taeda.set_grad_enabled(module.GROWS or hasattr(module, "OPTIMIZER")):
-                    made = function(x, y)
-                    if module.GROWS:
-                        found.append(gradients(module, made, [x, y]))
-                    found.append(kept(made))
+                called = functools.partial(called_once, module, function, x, y)
+                found += in_a_thread(called) if seed % 7 == 0 else called()
             except Exception as error:  # noqa: BLE001 - whatever comes, both have it
                 found += [
                     type(error).__name__,
@@ -312,6 +311,17 @@ def run(module: Any, function: Any, seed: int) -> list[Any]:
         changes = CHANGES + kinds.CHANGES * hasattr(module, "TIED")
         exec(chance.choice(changes), {"m": module})
     return found
+
+
+def called_once(module: Any, function: Any, x: Tensor, y: Tensor) -> list[Any]:
+    with taeda.set_grad_enabled(module.GROWS or hasattr(module, "OPTIMIZER")):
+        made = function(x, y)
+        return [gradients(module, made, [x, y])] * module.GROWS + [kept(made)]
+
+
+def in_a_thread(call: Any) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
 
 
 def nets_of(module: Any) -> list[Any]:

@@ -13,10 +13,15 @@ import contextlib
 import copy
 import functools
 
+from taeda._higher_order_ops.while_loop import while_loop
 from taeda.utils.checkpoint import checkpoint
 
 INDEX = taeda.tensor([0, 1])
 INTS = taeda.tensor([3, -2, 5, 7])
+
+
+def grows(a, n):
+    return (a.abs().sum() < 50).logical_and(n < 4)
 
 
 class Cubed(taeda.autograd.Function):
@@ -130,6 +135,9 @@ def expression(c: random.Random, t: str, u: str, k: str) -> str:
             (f"copy.copy({t}) * "
             "2"), f"F.embedding(INDEX, {t})[0] + {u}", f"F.normalize({t}, dim=1)",
             f"taeda.logsumexp({t}, 1, keepdim=True) + {u}", f"{t}.var(1, keepdim=True) * {u}",
+            f"taeda.cond({t}.sum() > {k}, lambda a, b: a * b, lambda a, b: a - b.sin(), ({t}, {u}))",
+            f"taeda.cond({t}[0, 0] > {u}[0, 1], lambda a: a @ W.diag(), lambda a: a.flip(0), ({t},))",
+            f"while_loop(grows, lambda a, n: (a * 1.5 + W, n + 1), ({t}, taeda.tensor(0)))[0] + {u}",
         ]
     )  # fmt: skip
 
