@@ -215,3 +215,23 @@ def test_it_needs_a_group():
     with pytest.raises(ValueError, match="init_process_group"):
         DistributedDataParallel(nn.Linear(1, 1))
     assert not dist.is_initialized()
+
+
+def test_a_parameter_that_joins_later_is_refused():
+    """Its gradient would be averaged with nobody's, without a word. A module without parameters may join."""
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        model = DistributedDataParallel(nn.Sequential(nn.Linear(2, 2)))
+        model.module.append(nn.ReLU())
+        model(taeda.ones(1, 2)).sum().backward()
+        model.module[0].register_parameter("more", nn.Parameter(taeda.ones(2)))
+        with pytest.raises(
+            RuntimeError, match=r"'0\.more' joined the module .* wrap the module again"
+        ):
+            model(taeda.ones(1, 2))
+        wrapped = DistributedDataParallel(model.module)
+        model.module.append(nn.Linear(2, 2))
+        with pytest.raises(RuntimeError, match=r"'2\.weight', '2\.bias' joined"):
+            wrapped(taeda.ones(1, 2))
+    finally:
+        dist.destroy_process_group()

@@ -89,7 +89,7 @@ class DistributedDataParallel(nn.Module, Joinable):
         self.require_backward_grad_sync = True
         ignored = getattr(module, "_ddp_params_and_buffers_to_ignore", ())
         self._buffers_sent = [b for name, b in module.named_buffers() if name not in ignored]
-        self._owners = _owners(module)
+        self._owners, self._counts = _owners(module), _counts(module)
         self._compare(named)
         if init_sync:
             _send_from_first([param.detach() for _, param in named], group)
@@ -150,6 +150,19 @@ class DistributedDataParallel(nn.Module, Joinable):
                     "(un)frozen after the "
                     "module was wrapped: wrap it again"
                 )
+        if any(n != (len(m._parameters), len(m._modules)) for m, n in self._counts):
+            self._check_none_added()
+
+    def _check_none_added(self) -> None:
+        """Modules have others than they had; without parameters they may."""
+        known = {id(param) for _, _, param, _ in self._owners}
+        added = [name for name, param in self.module.named_parameters() if id(param) not in known]
+        if added:
+            raise RuntimeError(
+                f"{', '.join(map(repr, added))} joined the module after it was wrapped, so no "
+                "gradient of it would be averaged: wrap the module again"
+            )
+        self._counts = _counts(self.module)
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -348,6 +361,11 @@ def _owners(module: nn.Module) -> list[tuple[nn.Module, str, Tensor, bool]]:
         for name, param in owner._parameters.items()
         if param is not None
     ]
+
+
+def _counts(module: nn.Module) -> list[tuple[nn.Module, tuple[int, int]]]:
+    """How many parameters and modules each module has of its own: cheap to compare before each forward."""
+    return [(part, (len(part._parameters), len(part._modules))) for part in module.modules()]
 
 
 def _send_from_first(tensors: Sequence[Tensor], group: Any) -> None:
