@@ -1,6 +1,7 @@
 /* moments.c - var, std and the two with their means; norms of vectors. */
 #include <math.h>
 #include "cpu/reduction/magnitude_run.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduce.h"
 #include "ops/view/view.h"
 
@@ -83,6 +84,21 @@ SPREAD(std_mean, 1, 3)
 
 /* ---- norms ---- */
 
+/* |x| by the loop of `abs`, which a device knows */
+static td_status magnitudes_there(td_tensor *out, td_tensor *x)
+{
+    td_nd nd;
+    const td_loop_entry *entry;
+    TD_TRY(td_require_entry("linalg.vector_norm", "abs", (td_dtype)x->dtype, &entry));
+    TD_TRY(td_nd_init(&nd, 2, (td_tensor *const[]){out, x}));
+    td_walk w = {.kind = TD_WALK_LOOP,
+                 .dtypes = {out->dtype, x->dtype},
+                 .entry = entry,
+                 .cost = 3,
+                 .nd = &nd};
+    return td_walk_run(&w, (td_device)x->device);
+}
+
 /* |x| of a complex tensor, or x itself: the norms of real numbers take magnitudes on the way. */
 static td_status magnitudes(td_tensor **out, const td_tensor *x)
 {
@@ -90,7 +106,8 @@ static td_status magnitudes(td_tensor **out, const td_tensor *x)
     if (!td_is_complex((td_dtype)x->dtype)) return td_tensor_alias(out, x);
     TD_TRY(td_cast(&wide, x, x->dtype == TD_C32 ? TD_C64 : (td_dtype)x->dtype));
     td_status status = td_tensor_empty_like(&result, wide, td_to_real((td_dtype)wide->dtype));
-    if (status == TD_OK && !td_is_meta(x)) status = td_magnitude_run(result, wide);
+    if (status == TD_OK && !td_is_meta(x))
+        status = td_on_host(x) ? td_magnitude_run(result, wide) : magnitudes_there(result, wide);
     if (status == TD_OK) *out = result;
     td_tensor_free(wide);
     return status;
