@@ -112,13 +112,12 @@ static td_status find_memory(const td_storage *s, td_cuda_parcel *out)
     uint64_t base;
     size_t whole;
     if (s->release == release_received)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "a CUDA tensor that came from another process cannot be sent on: send a "
-                       "clone()");
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "a CUDA tensor that came from another process cannot be sent on: send a clone()");
     if (td_cuda_settings.async)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "memory of backend:cudaMallocAsync cannot be shared with other processes: "
-                       "use backend:native");
+        return td_fail(TD_RUNTIME_ERROR, "memory of backend:cudaMallocAsync cannot be shared with "
+                                         "other processes: use backend:native");
     TD_TRY(td_cuda_use(ordinal));
     TD_CU(td_cu.cuMemGetAddressRange_v2(&base, &whole, (uint64_t)(uintptr_t)s->data),
           "looking for the memory of a tensor");
@@ -280,9 +279,8 @@ static td_status find_ordinal(const td_cuda_parcel *p, int *out)
         if (!td_cu.cuDeviceGet(&device, *out) && !td_cu.cuDeviceGetUuid_v2(uuid, device) &&
             !memcmp(uuid, p->uuid, sizeof uuid))
             return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR,
-                   "a CUDA tensor came from a device that this process does not see: let "
-                   "CUDA_VISIBLE_DEVICES of both name it");
+    return td_fail(TD_RUNTIME_ERROR, "a CUDA tensor came from a device that this process does not "
+                                     "see: let CUDA_VISIBLE_DEVICES of both name it");
 }
 
 static td_status storage_of(const td_cuda_parcel *p, received *r, int ordinal, td_storage **out)

@@ -39,6 +39,8 @@ PyObject *td_arguments_tuple(const td_frame *f);
 /* what a Python kernel gets for a tensor: outside the graph; None for NULL */
 PyObject *td_plain_tensor(PyObject *o, td_tensor *t);
 int td_run_python(td_frame *f, td_made *made);
+/* the same with a function for the row's own; NULL: that one */
+int td_run_callable(td_frame *f, PyObject *callable, td_made *made);
 PyObject *td_run_composite(td_frame *f);
 
 /* How it was outside of a Python kernel, which sees plain tensors: grad mode off, every layer

@@ -6,6 +6,7 @@
  *   the row's own C function, if it is elementwise or says device="any": it reaches elements
  * through the device's table only
  *   the row's function in Python, if it says device="any": it is made of other rows
+ *   a library's function, if `taeda._cuda` has one for the row: CuPy's, on a CUDA device
  *   the row's C function on the host, if it makes a tensor from numbers alone; the result is moved
  *   the row's function on the host with copies of the tensors, if TAEDA_CUDA_FALLBACK=cpu asks for
  * it; the first call of an op warns
@@ -298,9 +299,38 @@ static int run_here(td_frame *f, td_device device, td_made *made)
     return status < 0 && PyErr_ExceptionMatches(PyExc_NotImplementedError) ? 1 : status;
 }
 
+/* NotImplementedError with one reason or both, which are taken over; nothing without */
+static int unable(PyObject *first, PyObject *second)
+{
+    if (first && second) PyErr_Format(PyExc_NotImplementedError, "%S; %S", first, second);
+    else if (first || second) PyErr_SetObject(PyExc_NotImplementedError, first ? first : second);
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return 1;
+}
+
+/* 1: no library computes the row. An exception that is set by then is the reason so far. */
+static int run_library(td_frame *f, td_device device, td_made *made)
+{
+    static PyObject *find;
+    if (td_device_type(device) != TD_CUDA) return 1;
+    PyObject *why = reason();
+    PyObject *function = td_python_function(&find, "taeda._cuda", "find")
+                             ? PyObject_CallFunction(find, "s", f->schema->text)
+                             : NULL;
+    int status = !function ? -1 : function == Py_None ? 1 : td_run_callable(f, function, made);
+    Py_XDECREF(function);
+    if (status == 1) return unable(why, NULL);
+    if (status < 0 && PyErr_ExceptionMatches(PyExc_NotImplementedError))
+        return unable(why, reason());
+    Py_XDECREF(why);
+    return status;
+}
+
 static int run(td_frame *f, td_device device, td_made *made)
 {
     int status = run_here(f, device, made);
+    if (status > 0) status = run_library(f, device, made);
     if (status <= 0) return status;
     if (!falls_back(device)) return refuse(f, device);
     PyErr_Clear();

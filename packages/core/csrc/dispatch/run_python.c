@@ -64,20 +64,23 @@ static PyObject *kernel_arguments(const td_frame *f)
     return made;
 }
 
-static PyObject *call_implementation(const td_frame *f,
-                                     PyObject *args) /* takes the arguments over */
+/* `callable`, else the row's own; takes the arguments over */
+static PyObject *call_implementation(const td_frame *f, PyObject *callable, PyObject *args)
 {
-    PyObject *callable = args ? implementation(f->schema) : NULL;
+    if (!callable && args) callable = implementation(f->schema);
+    if (!args) callable = NULL;
     PyObject *made = callable ? PyObject_CallObject(callable, args) : NULL;
     Py_XDECREF(args);
     return made;
 }
 
 /* ---- kernels ---- */
-int td_run_python(td_frame *f, td_made *made)
+int td_run_python(td_frame *f, td_made *made) { return td_run_callable(f, NULL, made); }
+
+int td_run_callable(td_frame *f, PyObject *callable, td_made *made)
 {
     td_outside was = td_go_below();
-    PyObject *answer = call_implementation(f, kernel_arguments(f));
+    PyObject *answer = call_implementation(f, callable, kernel_arguments(f));
     td_come_back(was);
     if (!answer) return -1;
     if (f->schema->list_result || f->schema->other_result) return made->list = answer, 0;
@@ -117,7 +120,7 @@ static PyObject *run_inplace(td_frame *f)
                                                         : Py_NewRef(self);
     PyObject *args = before ? td_arguments_tuple(f) : NULL;
     if (args) PyTuple_SetItem(args, 0, Py_NewRef(before));
-    PyObject *made = call_implementation(f, args);
+    PyObject *made = call_implementation(f, NULL, args);
     Py_XDECREF(before);
     if (!made || made == before) return made ? (Py_DECREF(made), Py_NewRef(self)) : NULL;
     PyObject *done = NULL;
@@ -131,7 +134,7 @@ static PyObject *run_inplace(td_frame *f)
 PyObject *td_run_composite(td_frame *f)
 {
     if (f->inplace) return run_inplace(f);
-    PyObject *made = call_implementation(f, td_arguments_tuple(f));
+    PyObject *made = call_implementation(f, NULL, td_arguments_tuple(f));
     if (made && f->schema->list_result && PyList_Check(made))
         Py_SETREF(made, PySequence_Tuple(made));
     int n = f->schema->nreturns;

@@ -1,0 +1,33 @@
+"""A stand-in for CuPy on a machine without a GPU: NumPy computes, and the arguments are those that
+CuPy documents. Arrays stand for memory of a CUDA device, which they read and write by copies.
+"""
+
+import numpy as np
+
+from . import _array, cuda, fft, linalg
+from ._array import asarray, asnumpy, from_dlpack, ndarray
+
+#: functions of one array
+NAMES = (
+    *("abs", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "conj", "cos"),
+    *("cosh", "exp", "expm1", "frexp", "isnan", "log", "log10", "log1p", "log2", "sin", "sinc"),
+    *("sinh", "sqrt", "square", "tan", "tanh"),
+)
+globals().update({name: _array.on_arrays(getattr(np, name)) for name in NAMES})
+NAMES_OF_TWO = (
+    "add",
+    "all",
+    "any",
+    "argmax",
+    "diagonal",
+    "equal",
+    "eye",
+    "matmul",
+    "multiply",
+    "subtract",
+    "swapaxes",
+    "where",
+    "zeros",
+)
+globals().update({name: _array.on_arrays(getattr(np, name)) for name in NAMES_OF_TWO})
+__all__ = ["asarray", "asnumpy", "cuda", "fft", "from_dlpack", "linalg", "ndarray"]

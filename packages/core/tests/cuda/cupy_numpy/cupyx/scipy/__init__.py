@@ -1,0 +1,1 @@
+"""The part of CuPy that is named as SciPy."""
