@@ -255,3 +255,20 @@ def test_an_optimized_module_is_copied_with_its_backend():
     made = copy.deepcopy(taeda.compile(nn.Linear(2, 2), backend=backend))
     made(taeda.ones(1, 2))
     assert len(backend.calls) == 1
+
+
+def test_a_program_that_catches_the_error_of_an_operation_stays_as_it_is():
+    """What the backend made of the graph would raise it to the caller."""
+
+    def f(x, i):
+        try:
+            found = x[i].sum()
+        except IndexError:
+            found = x.sum() * 100
+        return x + found
+
+    g = taeda.compile(f, backend=lambda gm, example_inputs: gm)
+    for index in (0, 1, 1, 9, 1, 9):
+        x, i = taeda.ones(2), taeda.tensor([index])
+        assert g(x, i).equal(f(x, i))
+    assert "may catch the error" in g.__taeda_compiled__.reasons[0]

@@ -121,7 +121,10 @@ class Delegated(Compiled):
     def _traced(self, observer: Any, result: Any, args: Any, kwargs: Any) -> Trace:
         names = _tensor_names(self.function, args, kwargs, observer)
         lower = functools.partial(_lowered_or_not, names=names)
-        return Trace(observer, result, args, kwargs, fuse=False, lower=lower)
+        made = Trace(observer, result, args, kwargs, fuse=False, lower=lower)
+        if any(step.caught for step in made.steps):
+            raise NoTrace("it may catch the error of an operation, which a backend cannot know")
+        return made
 
     def _accept(self, trace: Trace, key: Any, tensors: list[Tensor], result: Any) -> Any:
         made: Lowered = trace.lowered
