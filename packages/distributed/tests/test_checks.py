@@ -38,6 +38,7 @@ def test_lists_of_tensors():
         (ReduceOp.BAND, taeda.float32, "bits of integers"),
         (ReduceOp.BXOR, taeda.complex64, "BXOR has no meaning"),
         (ReduceOp.AVG, taeda.bool, "AVG has no meaning"),
+        (ReduceOp.AVG, taeda.uint16, "AVG of taeda.uint16 is not there on the processor"),
         (ReduceOp.PREMUL_SUM, taeda.float32, "needs its factor"),
     ],
 )

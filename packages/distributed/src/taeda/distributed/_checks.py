@@ -30,6 +30,8 @@ __all__ = [
     "same_kind",
 ]
 
+_SCALES = (RedOpType.AVG, RedOpType.PREMUL_SUM)
+_UNSCALED = (taeda.uint16, taeda.uint32, taeda.uint64)
 _BITS = (RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR)
 
 
@@ -72,6 +74,8 @@ def check_op(op: object, tensor: Tensor, group: ProcessGroup | None = None) -> R
     if not isinstance(op, ReduceOp):
         raise TypeError(f"op is one of ReduceOp's, such as ReduceOp.SUM, not {op!r}")
     _check_meaning(op.op, tensor.dtype)
+    if op.op in _SCALES and tensor.dtype in _UNSCALED and tensor.is_cpu:
+        raise ValueError(f"{op.op.name} of {tensor.dtype} is not there on the processor; use SUM")
     if op.op is RedOpType.PREMUL_SUM and op.factor is None:
         raise ValueError("PREMUL_SUM needs its factor: ReduceOp.premul_sum(factor)")
     if group is not None:
@@ -86,7 +90,7 @@ def _check_meaning(kind: RedOpType, dtype: taeda.dtype) -> None:
         raise ValueError(f"{kind.name} has no meaning for {dtype}")
     if kind in _BITS and (dtype.is_floating_point or dtype.is_complex):
         raise ValueError(f"{kind.name} works on the bits of integers, not on {dtype}")
-    if dtype is taeda.bool and kind in (RedOpType.AVG, RedOpType.PREMUL_SUM):
+    if dtype is taeda.bool and kind in _SCALES:
         raise ValueError(f"{kind.name} has no meaning for {dtype}")
 
 
