@@ -1,8 +1,10 @@
 """This build beside another one: a sweep over every kind of kernel, which finds what became slower.
 
-    python benchmarks/builds.py OTHER                 OTHER is a Python in whose environment the other build is installed
+    python benchmarks/builds.py OTHER                 OTHER is a Python in whose environment the
+                                                      other build is installed
     python benchmarks/builds.py OTHER --case "^cast"  cases whose name matches
-    python benchmarks/builds.py --native FOLDER       the same packages with the library of that folder (TAEDA_NATIVE)
+    python benchmarks/builds.py --native FOLDER       the same packages with the library of that
+                                                      folder (TAEDA_NATIVE)
 
 Groups of `run.py` hold what programs do; a kernel that no group names can become five times slower
 unseen. Here are 648 cases of about a million elements, on one thread, by the thread's processor

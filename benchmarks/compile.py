@@ -100,7 +100,8 @@ def lstm() -> Case:
 
 def encoder() -> Case:
     layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.1, batch_first=True)
-    model = nn.Sequential(nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), nn.Flatten(), nn.Linear(512, 10))  # fmt: skip
+    layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    model = nn.Sequential(layers, nn.Flatten(), nn.Linear(512, 10))
     return step(model, taeda.randn(16, 16, 32), taeda.arange(16) % 10)
 
 

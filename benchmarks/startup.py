@@ -17,7 +17,11 @@ import resource, sys, time
 start = time.perf_counter()
 {statement}
 seconds = time.perf_counter() - start
-print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 10 if sys.platform != "darwin" else 1 << 20))
+print(
+    seconds,
+    resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    / (1 << 10 if sys.platform != "darwin" else 1 << 20),
+)
 """
 
 

@@ -26,8 +26,8 @@ ACTIVATIONS = """
     gelu silu softplus elu selu leaky_relu hardtanh hardswish hardsigmoid mish logsigmoid softsign
     tanhshrink relu6 celu
 """.split()
-REDUCTIONS = """sum mean prod amax amin argmax argmin all any logsumexp std var median max min cumsum cumprod cummax
-    logcumsumexp softmax log_softmax sort argsort nansum count_nonzero""".split()
+REDUCTIONS = """sum mean prod amax amin argmax argmin all any logsumexp std var median max min
+cumsum cumprod cummax logcumsumexp softmax log_softmax sort argsort nansum count_nonzero""".split()
 DTYPES = "float32 float64 int64 int32 uint8 bfloat16 float16 bool complex64".split()
 OPTIMIZERS: dict[str, list[dict[str, Any]]] = {
     "SGD": [{}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1}],

@@ -32,7 +32,8 @@ FIRST = (
 )  # fmt: skip
 #: modules that hold what others show, or nothing that programs call
 LEFT_OUT = re.compile(
-    r"taeda\.(autograd\.(rules|batching)|nn\.modules\.\w+|return_types|utils\.(data|benchmark)\.\w+|optim\.(?!lr_|swa_)\w+"
+    r"taeda\.(autograd\.(rules|batching)|nn\.modules\.\w+|return_types|utils\.(data|benchmark)\.\w+"
+    r"|optim\.(?!lr_|swa_)\w+"
     r"|distributions\.(?!constraint|kl|transforms|utils)\w+|functional|distributed\.\w+\.\w+\.\w+\..*)(\..*)?"
 )
 SCAFFOLD = {"annotations", "extend_path", "install_hint", "lazy_attributes"}
@@ -175,8 +176,8 @@ GROUPS = {
     "Distributions": r"taeda\.distributions.*",
     "Several processes": r"taeda\.(distributed.*|multiprocessing.*|futures)",
     "Programs as graphs": r"taeda\.(compiler|fx.*|jit|export.*|onnx.*)",
-    "Extending and "
-    "measuring": r"taeda\.(library|ops|overrides|testing.*|profiler.*|utils\.(benchmark|flop_counter|cpp_extension|dlpack|hooks|op_trace).*)",
+    "Extending and measuring": r"taeda\.(library|ops|overrides|testing.*|profiler.*"
+    r"|utils\.(benchmark|flop_counter|cpp_extension|dlpack|hooks|op_trace).*)",
     "Devices and settings": r".*",
 }
 

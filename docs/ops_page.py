@@ -15,7 +15,8 @@ from taeda._table._row import Row
 
 HEAD = """# Operations
 
-Every operation on tensors, by subject, with the forms in which it is called. An operation with an underscore at its end writes into its first argument;
+Every operation on tensors, by subject, with the forms in which it is called. \
+An operation with an underscore at its end writes into its first argument;
 one that takes `out=` writes its result there. Names lead to signature, arguments and examples.
 
 """

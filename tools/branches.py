@@ -1,7 +1,8 @@
 """The share of branches that default tests take: of the C that parses arguments, and of the Python
 that parses files.
 
-    python tools/branches.py               build, run the tests, print a line for each file; exit status 1 below 95 %
+    python tools/branches.py               build, run the tests, print a line for each file; exit
+                                           status 1 below 95 %
     python tools/branches.py --open        name the branches that no test takes, too
     python tools/branches.py arguments     one of the two parts: `arguments` or `files`
 

@@ -1,7 +1,8 @@
 """Layers of the C core: a file includes files of its own folder or of folders below it, headers
 include in no circle, and `ops` prepares.
 
-    python tools/c_layers.py            a sentence for every include that points upward, for every circle, for work in `ops`
+    python tools/c_layers.py            a sentence for every include that points upward, for every
+                                        circle, for work in `ops`
 
 The folders of `packages/core/csrc` are the layers (decision 0024). Read from the text: nothing is compiled.
 """

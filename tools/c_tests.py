@@ -3,7 +3,8 @@
     python tools/c_tests.py                        under the address and undefined behaviour sanitizers
     python tools/c_tests.py --sanitize thread      runtime and walk under the thread sanitizer
     python tools/c_tests.py --sanitize none        the library's own objects
-    python tools/c_tests.py --coverage             branches of runtime that the tests take; exit status 1 below 95 %
+    python tools/c_tests.py --coverage             branches of runtime that the tests take; exit
+                                                   status 1 below 95 %
     python tools/c_tests.py runtime/test_alloc.c   some files only
 
 Every `packages/core/tests_c/**/test_*.c` is found, and every `TEST(name)` in it; there is no list.

@@ -1,6 +1,7 @@
 """Gather a package's changelog fragments into its CHANGELOG.md.
 
-    python tools/changelog.py gather core 0.2.0 2026-11-30    write the section of a release, remove the fragments
+    python tools/changelog.py gather core 0.2.0 2026-11-30    write the section of a release,
+                                                              remove the fragments
     python tools/changelog.py show core                       print what such a section would say
 
 A fragment is `packages/<name>/changelog.d/<slug>.<kind>.md`, one or two sentences. Kinds stand in

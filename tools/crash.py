@@ -178,7 +178,8 @@ def readers_beside_a_writer(folder: Path, readers: int = 2, saves: int = 500) ->
         taeda.save(state(1 + number % 2), path)
     stop.touch()
     ended = [os.waitpid(child, 0)[1] for child in children]
-    return f"{readers} readers beside {saves} saves: {ended.count(0)} saw nothing but whole files", not any(ended)  # fmt: skip
+    whole = f"{ended.count(0)} saw nothing but whole files"
+    return f"{readers} readers beside {saves} saves: {whole}", not any(ended)
 
 
 # ---- failing disks ----
@@ -287,7 +288,8 @@ def memory_of_a_load(folder: Path) -> tuple[str, bool]:
     size = 256 << 20
     with _saved({"w": taeda.ones(size // 8), "v": taeda.ones(size // 8)}, folder / "model") as path:
         above = _measured(path, mmap=False)[0] - size
-    return f"peak of memory while loading {size >> 20} MB: {above / 2**20:.1f} MB above the tensors", above <= 16 << 20  # fmt: skip
+    told = f"peak of memory while loading {size >> 20} MB: {above / 2**20:.1f} MB above the tensors"
+    return told, above <= 16 << 20
 
 
 def a_mapped_file(folder: Path) -> tuple[str, bool]:

@@ -1,7 +1,8 @@
 """Rows of the op table with device="cuda" on the stand-in driver: which compute there, and whether
 they give the processor's bits.
 
-    cuda_rows.py                     every row's samples in float32 and int64; a table, and status 1 for a difference or a crash
+    cuda_rows.py                     every row's samples in float32 and int64; a table, and status
+                                     1 for a difference or a crash
     cuda_rows.py --rows 'exp|add'    rows that match
     cuda_rows.py --dtypes bfloat16 --verbose
     cuda_rows.py --part 0/8          rows 0, 8, 16, ...
@@ -31,7 +32,9 @@ MARKS = ("<!-- rows: begin -->\n", "<!-- rows: end -->\n")
 UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
 #: rows that may differ from the processor's in last bits: products add in another order than its tiles do
 CLOSE = re.compile(
-    r"(_fused_attention|_fused_attention_backward|scaled_dot_product_attention|mv|mm|bmm|dot|matmul|linear|addmm|addmv|baddbmm|addbmm|multi_dot|_?conv\w*"
+    r"(_fused_attention|_fused_attention_backward|scaled_dot_product_attention"
+    r"|mv|mm|bmm|dot|matmul|linear|addmm|addmv"
+    r"|baddbmm|addbmm|multi_dot|_?conv\w*"
     r"|_(lstm|gru|rnn)(_backward)?)(\.|$)"
 )
 

@@ -1,11 +1,12 @@
 """The kernel tables stay portable: their device text, compiled by g++, gives the bits of the
 processor's loops.
 
-    device_text.py                        every loop, flat and strided, against every instruction set of this machine
-                                          that has fused products
+    device_text.py                        every loop, flat and strided, against every instruction
+                                          set of this machine that has fused products
     device_text.py --family unary         one table
-    device_text.py --nvrtc --part 0/8     compiled by NVRTC (the wheel nvidia-cuda-nvrtc-cu12) for sm_80, 90 and 120:
-                                          no error, no spill above 32 bytes, no more registers than tools/device_text.json allows
+    device_text.py --nvrtc --part 0/8     compiled by NVRTC (the wheel nvidia-cuda-nvrtc-cu12) for
+                                          sm_80, 90 and 120: no error, no spill above 32 bytes, no
+                                          more registers than tools/device_text.json allows
 
 A difference is told with the op, dtype, operands and both results. NaNs count as equal whatever their bits.
 """

@@ -68,7 +68,8 @@ def work():
     for batch in DataLoader(Slow(), 4, num_workers=1): batch.sum()
 threads(work, 2); time.sleep(0.5 + delay)""", 0),
     "a loader and an exception": ("""
-batches = iter(DataLoader(Slow(), 4, num_workers=2)); next(batches); time.sleep(delay); raise ValueError""", 1),
+batches = iter(DataLoader(Slow(), 4, num_workers=2)); next(batches)
+time.sleep(delay); raise ValueError""", 1),
     "a loader and sys.exit in a thread's way": ("""
 batches = iter(DataLoader(Slow(), 4, num_workers=2)); next(batches); time.sleep(delay); sys.exit(3)""", 3),
     "threads that save": ("""
@@ -97,7 +98,8 @@ sys.kept = x; time.sleep(delay)""", 0),
     "finalizers that compute": ("""
 class Late:
     def __del__(self, taeda=taeda): (taeda.ones(500, 500) @ taeda.ones(500, 500)).sum()
-late, sys.late = Late(), Late(); threads(lambda: [taeda.randn(10**6) for _ in range(10**6)]); time.sleep(delay)""", 0),
+late, sys.late = Late(), Late(); threads(lambda: [taeda.randn(10**6) for _ in range(10**6)])
+time.sleep(delay)""", 0),
     "a fork amid computation": ("""
 x = taeda.ones(500, 500)
 def work():

@@ -1,7 +1,8 @@
 """What tools read from source files: a text is parsed once for all who ask, and what they found is
 kept until the text or a tool changes.
 
-    facts.of(function, text, "taeda/nn/init.py")      function(text, "taeda/nn/init.py"), a list that JSON can hold
+    facts.of(function, text, "taeda/nn/init.py")      function(text, "taeda/nn/init.py"), a list
+                                                      that JSON can hold
 
 `functions` walk `nodes(text)`. Ask all of them for one file before the next (`read`), so that its
 tree is made once. `save` writes what this process asked into `.cache/facts` of the checkout;

@@ -1,8 +1,10 @@
 """Break a rank in the middle of every kind of call. The others end in time, and say who, what and where.
 
-    python tools/faults.py                     every call, every fault, 2 and 4 ranks, 2 ranks on each of 2 nodes
+    python tools/faults.py                     every call, every fault, 2 and 4 ranks, 2 ranks on
+                                               each of 2 nodes
     python tools/faults.py --calls "reduce"    calls whose name matches
-    python tools/faults.py --nodes 2           the cases on two nodes only; they are network namespaces, and need root
+    python tools/faults.py --nodes 2           the cases on two nodes only; they are network
+                                               namespaces, and need root
     python tools/faults.py --part 3/25         every 25th case, from the third on
 
 A case is a program on several processes with a time limit of one second for each call. All make the

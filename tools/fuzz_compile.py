@@ -6,8 +6,8 @@ something changes.
 Two of three programs have lines of the kinds of `fuzz_compile_kinds` as well: checkpoints, hooks,
 custom operators and functions, subclasses, autocast, writes through aliases, errors in the middle
 and their handlers, shared weights, gradients that add up, mixed dtypes, compiled functions and
-modules inside, branches and loops by a tensor. Every seventh is called in threads. Compared are values, strides, versions, gradients, errors and the state of the
-generator after each call.
+modules inside, branches and loops by a tensor. Every seventh is called in threads. Compared are
+values, strides, versions, gradients, errors and the state of the generator after each call.
 
 A program is text: a file of functions and a module over tensors, numbers, lists, dicts, attributes,
 loops and branches on shapes and flags, in-place writes, views, draws. A backend of a user, which

@@ -1,7 +1,8 @@
 """What every user of the core pays: the wheel's size, the time and memory of `import taeda`, the
 modules it imports. Printed, and held.
 
-    python tools/gates.py                  prints a line for each figure; the exit status is 1 where one is over its limit
+    python tools/gates.py                  prints a line for each figure; the exit status is 1
+                                           where one is over its limit
     python tools/gates.py --no-wheel       without the wheel, which the other figures do not need
 
 Times are medians of imports in turns, each in a process of its own, with numpy's as the yardstick:

@@ -1,11 +1,15 @@
 """Where the tests of a module are, by rule, and how much of the module they run.
 
-    python tools/mirror.py                              a table: modules of each package, how many have their test, the share
-    python tools/mirror.py --missing optim              modules of a package without their test, and where it would lie
-    python tools/mirror.py --check                      a sentence for every package whose share fell below tools/mirror.json
+    python tools/mirror.py                              a table: modules of each package, how many
+                                                        have their test, the share
+    python tools/mirror.py --missing optim              modules of a package without their test,
+                                                        and where it would lie
+    python tools/mirror.py --check                      a sentence for every package whose share
+                                                        fell below tools/mirror.json
     python tools/mirror.py --write                      write the present shares to tools/mirror.json
     python tools/mirror.py --coverage optim/adam.py     the share of one module's lines that its own test runs
-    python tools/mirror.py --coverage optim             that for each pair of a package, and the medians; alone: of every package
+    python tools/mirror.py --coverage optim             that for each pair of a package, and the
+                                                        medians; alone: of every package
 
 The rule: the test of `packages/P/src/taeda/<folders>/<name>.py` is
 `packages/P/tests/<folders>/test_<name>.py`, where

@@ -32,11 +32,14 @@ ROOT = Path(__file__).parents[1]
 FILES = ROOT / "packages/core/tests/_io/pt/files"
 NUMBERS = (0, 1, 2, 7, 63, 64, 65, 127, 255, 256, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1,
     2**62, 2**63 - 1, 2**63, 2**64 - 1)  # fmt: skip
-NAMES = """torch._utils _rebuild_tensor_v2|torch._utils _rebuild_tensor_v3|torch._utils _rebuild_parameter|torch Size|torch device
-torch._utils _rebuild_meta_tensor_no_storage|torch._tensor _rebuild_from_type_v2|torch Tensor|torch FloatStorage|torch LongStorage
-torch.storage UntypedStorage|torch float32|torch bool|torch complex128|collections OrderedDict|collections Counter
-collections defaultdict|__builtin__ set|__builtin__ complex|__builtin__ list|_codecs encode|numpy dtype|numpy ndarray
-numpy._core.multiarray scalar|numpy._core.multiarray _reconstruct|numpy._core.numeric _frombuffer|os system""".replace("\n", "|").split("|")  # fmt: skip
+NAMES = """torch._utils _rebuild_tensor_v2|torch._utils _rebuild_tensor_v3
+torch._utils _rebuild_parameter|torch Size|torch device
+torch._utils _rebuild_meta_tensor_no_storage|torch._tensor _rebuild_from_type_v2|torch Tensor
+torch FloatStorage|torch LongStorage|torch.storage UntypedStorage|torch float32|torch bool
+torch complex128|collections OrderedDict|collections Counter|collections defaultdict
+__builtin__ set|__builtin__ complex|__builtin__ list|_codecs encode|numpy dtype|numpy ndarray
+numpy._core.multiarray scalar|numpy._core.multiarray _reconstruct|numpy._core.numeric _frombuffer
+os system""".replace("\n", "|").split("|")  # fmt: skip
 PLAIN_WORDS = [
     b"N",
     b"\x88",

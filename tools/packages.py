@@ -1,7 +1,8 @@
 """What the packages are, how they depend on each other, and how their versions move.
 
     python tools/packages.py order                       every package after those it needs
-    python tools/packages.py check                       ranges, cycles, licences, import layers, what is used of core, writes, out of memory
+    python tools/packages.py check                       ranges, cycles, licences, import layers,
+                                                         what is used of core, writes, out of memory
     python tools/packages.py bump taeda-core minor       new version, and the ranges of those that need it
     python tools/packages.py changed                     packages with commits since their last tag
 

@@ -4,7 +4,8 @@ No call may die, hang or read what is not its own.
     python tools/reentrance.py                     50,000 calls
     python tools/reentrance.py --ops "cat|sum"     operations whose name matches
     python tools/reentrance.py --again 0/4711      make call 4711 of seed 0 once more, in this process
-    python tools/reentrance.py --coverage          print for every operation how often which kind of argument acted
+    python tools/reentrance.py --coverage          print for every operation how often which kind
+                                                   of argument acted
 
 A call is drawn as fuzz.py draws it, and then one or two of its arguments are armed: an int with an
 `__index__`, a number of numpy's with an `item`, a list with an `__iter__` and a `__len__`, a tensor

@@ -1,6 +1,6 @@
 """Two builds of taeda give the same bits for every row of the op table, but for differences that are meant.
 
-    python tools/same_as.py /path/to/other/bin/python                this environment's taeda beside that one's
+    python tools/same_as.py /path/to/other/bin/python   this environment's taeda beside that one's
     python tools/same_as.py OTHER --dtypes float32 int64 --rows 'conv|pool'
 
 The calls are the samples of this checkout. Each build runs them in a process of its own, from one
@@ -34,12 +34,15 @@ INTENDED: dict[str, str] = {
     r"_int_mm |as_strided_ |_local_scalar_dense "
     r"|_pad_inside|_grid_sample|frobenius_norm|nuclear_norm|segment_reduce": "new, or a function since",
     r"nan_to_num complex": "complex numbers are taken",
-    r"(mul\.Tensor|lerp\.Tensor|addc(mul|div)|sinc|cross(\.linalg)?|addr|outer|kron|einsum|rms_norm|vecdot|bilinear|stft|orgqr|ormqr"
-    r"|_foreach_(mul|addcmul|addcdiv)_?\.\w+|gradient\.tensorarray(int)?|householder_product|trapz\.x|trapezoid\.x|cumulative_trapezoid\.x) "
+    r"(mul\.Tensor|lerp\.Tensor|addc(mul|div)|sinc|cross(\.linalg)?|addr|outer|kron|einsum|rms_norm|vecdot"
+    r"|bilinear|stft|orgqr|ormqr"
+    r"|_foreach_(mul|addcmul|addcdiv)_?\.\w+|gradient\.tensorarray(int)?|householder_product|trapz\.x"
+    r"|trapezoid\.x|cumulative_trapezoid\.x) "
     r""
     r""
     r"complex": "complex products are not fused, so that instruction sets agree",
-    r"(sum|mean|nansum|nanmean|norm(\.ord_str)?|dist|logsumexp|l1_loss|kl_div|poisson_nll_loss|binary_cross_entropy(_with_logits)?"
+    r"(sum|mean|nansum|nanmean|norm(\.ord_str)?|dist|logsumexp|l1_loss|kl_div|poisson_nll_loss"
+    r"|binary_cross_entropy(_with_logits)?"
     r"|_fused_attention_backward|convolution_backward) "
     r"": "sums add in one order, whatever the width of a vector",
     r"(cumsum|cumprod|cumulative_trapezoid\.x) "
@@ -47,8 +50,11 @@ INTENDED: dict[str, str] = {
     r"(var|std)(_mean)? |(native_)?(layer|group|batch)_norm(_backward)? |instance_norm "
     r"|_fused_rms_norm(_backward)? ":
         "statistics keep their digits, and do not depend on the width of a vector",
-    r"(erfinv|ndtri|digamma|(_foreach_)?lgamma_?|mvlgamma|polygamma|i0e?|i1e?|modified_bessel_(i0|i1|k1)|scaled_modified_bessel_k1|ndtr|log_ndtr"
-    r"|erfcx|entr|airy_ai|spherical_bessel_j0|(_foreach_)?pow_?(\.\w+)?|float_power\.\w+|logit|(_foreach_)?tanh_?|tanhshrink) "
+    r"(erfinv|ndtri|digamma|(_foreach_)?lgamma_?|mvlgamma|polygamma|i0e?|i1e?|modified_bessel_(i0|i1|k1)"
+    r"|scaled_modified_bessel_k1"
+    r"|ndtr|log_ndtr"
+    r"|erfcx|entr|airy_ai|spherical_bessel_j0|(_foreach_)?pow_?(\.\w+)?|float_power\.\w+|logit"
+    r"|(_foreach_)?tanh_?|tanhshrink) "
     r""
     r""
     r"": "more exact",

@@ -1,7 +1,8 @@
 """Middle-sized, odd shapes of everything that packs, tiles, fuses or needs work space, forward and
 backward, against numpy in float64.
 
-    python tools/shapes.py --minutes 30         as long as that, in children, on every instruction set of this machine
+    python tools/shapes.py --minutes 30         as long as that, in children, on every instruction
+                                                set of this machine
     python tools/shapes.py --again 0/4711/avx2  make case 4711 of seed 0 once more, in this process
 
 What a wrong size of work space damages shows at once on a library with the address sanitizer or

@@ -2,8 +2,10 @@
 
     python tools/wheelhouse.py build dist             a wheel of every package
     python tools/wheelhouse.py build dist --sdists    source distributions too
-    python tools/wheelhouse.py needs dist             the wheels of others that ours need, fetched into dist/needs
-    python tools/wheelhouse.py index dist             dist/simple: a package index (PEP 503) of all these files
+    python tools/wheelhouse.py needs dist             the wheels of others that ours need, fetched
+                                                      into dist/needs
+    python tools/wheelhouse.py index dist             dist/simple: a package index (PEP 503) of
+                                                      all these files
 
 Then either works offline: `pip install --no-index --find-links dist --find-links dist/needs taeda-nn`, or
 `pip install --index-url file:///.../dist/simple taeda-nn`.

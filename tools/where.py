@@ -1,9 +1,12 @@
 """Where an operator lives: its row, its C, its rules and its tests.
 
     python tools/where.py sort cross_entropy        a place a line, and how many files make the operator
-    python tools/where.py --counts                  of all rows: how many files make the operator, and those that many do
-    python tools/where.py --check                   only what is wrong: more files than LIMITS allow, entries of WORDS that nobody needs,
-                                                    operators without a row, kernel, rule, batching rule or test, and without a reason
+    python tools/where.py --counts                  of all rows: how many files make the operator,
+                                                    and those that many do
+    python tools/where.py --check                   only what is wrong: more files than LIMITS
+                                                    allow, entries of WORDS that nobody needs,
+                                                    operators without a row, kernel, rule, batching
+                                                    rule or test, and without a reason
 
 A place names the operator in the syntax of its file. In Python: the row, `def sort`, a string in a
 list or among the arguments of a call. In C: `td_op_sort`, a string that is passed or listed, the

@@ -12,20 +12,24 @@ from .words import call, glob, pickled, pt, tensor, text, tup
 
 __all__ = ["files"]
 
-GADGETS = """os system|posix system|nt system|os popen|os execv|os remove|os putenv|subprocess Popen|subprocess run
-subprocess check_output|builtins eval|builtins exec|builtins compile|builtins open|builtins getattr|builtins setattr
-builtins __import__|builtins globals|builtins breakpoint|builtins type|builtins object|builtins map|builtins print
-__builtin__ eval|__builtin__ file|__builtin__ apply|importlib import_module|importlib reload|runpy run_path
-runpy _run_code|pip main|pip._internal main|pkgutil resolve_name|functools partial|functools reduce|operator attrgetter
-operator methodcaller|operator itemgetter|types FunctionType|types CodeType|marshal loads|pickle loads|pickle Unpickler
-shutil rmtree|socket socket|ctypes CDLL|ctypes cast|sys exit|sys modules|code interact|pdb set_trace|timeit timeit
-webbrowser open|http.client HTTPSConnection|urllib.request urlopen|asyncio run|multiprocessing Process|threading Thread
-copyreg _reconstructor|copyreg __newobj__|copy_reg _reconstructor|codecs open|_codecs decode|io open|pathlib Path
-tempfile mktemp|logging FileHandler|numpy load|numpy.core.multiarray fromfile|numpy memmap|numpy fromfile
-torch load|torch.hub load|torch.jit load|torch.serialization load|torch._dynamo compile|torch.utils.cpp_extension load
-torch.storage _load_from_bytes|torch._utils _import_dotted_name|torch.nn.modules.linear Linear|torch.Tensor apply_
-torch.fx.graph_module reduce_graph_module|torch.package PackageImporter|__main__ Net|taeda load|taeda.hub load
-collections deque|collections namedtuple|torch os.system|torch _utils.os.system|collections OrderedDict.fromkeys"""
+GADGETS = """os system|posix system|nt system|os popen|os execv|os remove|os putenv
+subprocess Popen|subprocess run|subprocess check_output|builtins eval|builtins exec
+builtins compile|builtins open|builtins getattr|builtins setattr|builtins __import__
+builtins globals|builtins breakpoint|builtins type|builtins object|builtins map|builtins print
+__builtin__ eval|__builtin__ file|__builtin__ apply|importlib import_module|importlib reload
+runpy run_path|runpy _run_code|pip main|pip._internal main|pkgutil resolve_name|functools partial
+functools reduce|operator attrgetter|operator methodcaller|operator itemgetter|types FunctionType
+types CodeType|marshal loads|pickle loads|pickle Unpickler|shutil rmtree|socket socket|ctypes CDLL
+ctypes cast|sys exit|sys modules|code interact|pdb set_trace|timeit timeit|webbrowser open
+http.client HTTPSConnection|urllib.request urlopen|asyncio run|multiprocessing Process
+threading Thread|copyreg _reconstructor|copyreg __newobj__|copy_reg _reconstructor|codecs open
+_codecs decode|io open|pathlib Path|tempfile mktemp|logging FileHandler|numpy load
+numpy.core.multiarray fromfile|numpy memmap|numpy fromfile|torch load|torch.hub load
+torch.jit load|torch.serialization load|torch._dynamo compile|torch.utils.cpp_extension load
+torch.storage _load_from_bytes|torch._utils _import_dotted_name|torch.nn.modules.linear Linear
+torch.Tensor apply_|torch.fx.graph_module reduce_graph_module|torch.package PackageImporter
+__main__ Net|taeda load|taeda.hub load|collections deque|collections namedtuple|torch os.system
+torch _utils.os.system|collections OrderedDict.fromkeys"""
 ARGUMENT = "echo hostile"
 
 

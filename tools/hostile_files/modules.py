@@ -22,11 +22,15 @@ LINEAR, SEQUENTIAL = "taeda.nn.modules.linear.Linear", "taeda.nn.modules.contain
 TABLES = ("_parameters", "_buffers", "_modules")
 STRANGERS = [name for name in GADGETS.replace("\n", "|").split("|") if "Linear" not in name]
 #: what a walk along dots would reach from allowed names
-NEARBY = """taeda.nn.modules.linear.Linear.__init__|taeda.nn.modules.linear.Linear.__class__|taeda.nn.modules.linear.Linear.forward
-taeda.nn.modules.linear.Linear.__subclasses__|taeda.nn.modules.linear.math|taeda.nn.modules.linear.taeda.save|taeda.nn.modules.module
-taeda.nn|taeda.nn.modules.linear.|.Linear|Linear|taeda.nn.modules.linear.linear|taeda.nn.modules.linear.Linear\0|taeda.nn.Module
-taeda.hub.load|taeda.utils.cpp_extension.load_inline|taeda.utils.data.DataLoader|taeda.optim.SGD
-torch.nn.modules.linear.Linear.__init__|builtins.object|builtins.type|""".replace("\n", "|").split("|")  # fmt: skip
+NEARBY = """taeda.nn.modules.linear.Linear.__init__|taeda.nn.modules.linear.Linear.__class__
+taeda.nn.modules.linear.Linear.forward|taeda.nn.modules.linear.Linear.__subclasses__
+taeda.nn.modules.linear.math|taeda.nn.modules.linear.taeda.save|taeda.nn.modules.module|taeda.nn
+taeda.nn.modules.linear.|.Linear|Linear|taeda.nn.modules.linear.linear
+taeda.nn.modules.linear.Linear\0|taeda.nn.Module|taeda.hub.load
+taeda.utils.cpp_extension.load_inline|taeda.utils.data.DataLoader|taeda.optim.SGD
+torch.nn.modules.linear.Linear.__init__|builtins.object|builtins.type|""".replace("\n", "|").split(
+    "|"
+)
 
 
 def good() -> list[bytes]:

@@ -94,15 +94,18 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "a dict": ({"a": 1, 2: None},),
     "huge numbers": (2**64, -(2**64), 10**300),
 }
-MAKERS = """torch._utils _rebuild_tensor|torch._utils _rebuild_tensor_v2|torch._utils _rebuild_tensor_v3
-torch._utils _rebuild_parameter|torch._utils _rebuild_parameter_with_state|torch._utils _rebuild_meta_tensor_no_storage
+MAKERS = """torch._utils _rebuild_tensor|torch._utils _rebuild_tensor_v2
+torch._utils _rebuild_tensor_v3|torch._utils _rebuild_parameter
+torch._utils _rebuild_parameter_with_state|torch._utils _rebuild_meta_tensor_no_storage
 torch._utils _rebuild_device_tensor_from_numpy|torch._utils _rebuild_device_tensor_from_cpu_tensor
-torch._tensor _rebuild_from_type_v2|torch._utils _rebuild_sparse_tensor|torch._utils _rebuild_qtensor
-torch._utils _rebuild_nested_tensor|torch._utils _rebuild_wrapper_subclass|torch.nn.parameter Parameter|torch Size
-torch device|torch.serialization _get_layout|torch Tensor|torch FloatStorage|torch float32|collections OrderedDict
-collections Counter|collections defaultdict|builtins set|builtins frozenset|builtins complex|builtins bytes
-builtins bytearray|builtins list|builtins dict|builtins int|_codecs encode|numpy dtype|numpy ndarray
-numpy._core.multiarray scalar|numpy._core.multiarray _reconstruct|numpy._core.numeric _frombuffer"""
+torch._tensor _rebuild_from_type_v2|torch._utils _rebuild_sparse_tensor
+torch._utils _rebuild_qtensor|torch._utils _rebuild_nested_tensor
+torch._utils _rebuild_wrapper_subclass|torch.nn.parameter Parameter|torch Size|torch device
+torch.serialization _get_layout|torch Tensor|torch FloatStorage|torch float32
+collections OrderedDict|collections Counter|collections defaultdict|builtins set
+builtins frozenset|builtins complex|builtins bytes|builtins bytearray|builtins list|builtins dict
+builtins int|_codecs encode|numpy dtype|numpy ndarray|numpy._core.multiarray scalar
+numpy._core.multiarray _reconstruct|numpy._core.numeric _frombuffer"""
 RIGHT = {  # what a maker is meant for
     ("torch._utils _rebuild_parameter", "a tensor"),
     ("torch.nn.parameter Parameter", "a tensor"),

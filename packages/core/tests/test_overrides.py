@@ -129,7 +129,8 @@ QUESTIONS = {
     "data_ptr": (), "item": (),
     "tolist": (), "is_floating_point": (), "is_complex": (), "is_signed": (), "is_conj": (),
     "is_neg": (), "is_inference": (),
-    "get_device": (), "requires_grad_": (False,), "__float__": (), "__int__": (), "__bool__": (), "__len__": (),
+    "get_device": (), "requires_grad_": (False,), "__float__": (), "__int__": (),
+    "__bool__": (), "__len__": (),
 }  # fmt: skip
 
 

@@ -16,11 +16,14 @@ using taeda::Tensor;
 
 // ---- arguments and results of every type ----
 std::string seen;
-void remember(double a, float b, int64_t c, int d, bool e, const std::string &f, taeda::DType g, std::vector<int64_t> h,
-              std::vector<double> i, std::optional<double> j, std::optional<Tensor> k, const std::vector<Tensor> &l,
+void remember(double a, float b, int64_t c, int d, bool e, const std::string &f, taeda::DType g,
+              std::vector<int64_t> h,
+              std::vector<double> i, std::optional<double> j, std::optional<Tensor> k,
+              const std::vector<Tensor> &l,
               std::vector<bool> m)
 {
-    seen = taeda::detail::concat(a, " ", b, " ", c, " ", d, " ", e, " ", f, " ", taeda::name_of(g), " ", h.size(), " ", i.size(), " ",
+    seen = taeda::detail::concat(a, " ", b, " ", c, " ", d, " ", e, " ", f, " ", taeda::name_of(g),
+                                 " ", h.size(), " ", i.size(), " ",
                                  j.has_value(), " ", k.has_value(), " ", l.size(), " ", bool(m.at(0)));
     throw taeda::Error(seen);
 }
@@ -48,7 +51,8 @@ void refuse(int64_t which)
     if (which == 6) throw std::invalid_argument("argument");
     if (which == 7) throw std::logic_error("logic");
     if (which == 8) throw 3;
-    if (which == 9) taeda::parallel_for(0, 100000, 1, [](int64_t, int64_t) { throw taeda::ValueError("in the loop"); });
+    if (which == 9) taeda::parallel_for(0, 100000, 1,
+            [](int64_t, int64_t) { throw taeda::ValueError("in the loop"); });
     TAEDA_CHECK(which < 10, "number ", which, " of ", 1.5, " is too ", std::string("much"));
     Tensor().numel();
 }
@@ -90,7 +94,8 @@ Tensor cube(Tensor x, double by)
     Tensor in = x.contiguous(), out = taeda::empty_like(x);
     taeda::dispatch_floating(x, "cube", [&](auto zero) {
         using T = decltype(zero);
-        for (int64_t i = 0; i < in.numel(); i++) out.mutable_data<T>()[i] = T(by) * in.data<T>()[i] * in.data<T>()[i] * in.data<T>()[i];
+        for (int64_t i = 0; i < in.numel(); i++)
+            out.mutable_data<T>()[i] = T(by) * in.data<T>()[i] * in.data<T>()[i] * in.data<T>()[i];
     });
     return out;
 }
@@ -98,7 +103,9 @@ Tensor cube_meta(Tensor x, double) { return taeda::empty_like(x); }
 Tensor cube_backward(Tensor grad, Tensor x, double by)
 {
     Tensor g = grad.contiguous(), in = x.contiguous(), out = taeda::empty_like(x);
-    for (int64_t i = 0; i < in.numel(); i++) out.mutable_data<double>()[i] = 3 * by * g.data<double>()[i] * in.data<double>()[i] * in.data<double>()[i];
+    for (int64_t i = 0; i < in.numel(); i++)
+        out.mutable_data<double>()[i] = 3 * by * g.data<double>()[i] *
+                                        in.data<double>()[i] * in.data<double>()[i];
     return out;
 }
 // The gradient that arrives is grads[0] here, because `grad` is an argument of cube_backward.
@@ -106,7 +113,8 @@ std::tuple<Tensor, Tensor> cube_twice(const std::vector<Tensor> &grads, Tensor g
 {
     auto times = [](const Tensor &a, const Tensor &b) { return taeda::call("mul.Tensor", a, b); };
     Tensor u = times(grads.at(0), x);
-    return {taeda::call("mul.Tensor", times(u, x), 3 * by), taeda::call("mul.Tensor", times(u, grad), 6 * by)};
+    return {taeda::call("mul.Tensor", times(u, x), 3 * by),
+            taeda::call("mul.Tensor", times(u, grad), 6 * by)};
 }
 
 TAEDA_EXTENSION(m)
@@ -125,7 +133,8 @@ TAEDA_EXTENSION(m)
     m.def("diagonal", diagonal);
     m.def("ask", ask);
     m.def("total", total);
-    m.def("cube(Tensor x, float by=1) -> Tensor", cube, "by times x cubed").meta(cube_meta).derivative("cube_backward");
+    m.def("cube(Tensor x, float by=1) -> Tensor", cube, "by times x cubed")
+        .meta(cube_meta).derivative("cube_backward");
     m.def("cube_backward(Tensor grad, Tensor x, float by) -> Tensor", cube_backward).derivative("cube_twice");
     m.def("cube_twice(Tensor?[] grads, Tensor grad, Tensor x, float by) -> (Tensor, Tensor)", cube_twice);
     m.def("wrong(Tensor x, int n) -> Tensor", same);

@@ -22,7 +22,8 @@ using taeda::Tensor;
 Tensor on_cpu(Tensor x) { return taeda::scalar<int64_t>(-1); }
 Tensor place(Tensor x)
 {
-    TAEDA_CHECK(x.is_cuda() && !x.is_meta() && x.device() == Device(TAEDA_CUDA, x.device().index()), "elsewhere");
+    TAEDA_CHECK(x.is_cuda() && !x.is_meta() &&
+                    x.device() == Device(TAEDA_CUDA, x.device().index()), "elsewhere");
     int64_t stream = int64_t(reinterpret_cast<uintptr_t>(taeda::current_stream(x.device())));
     return taeda::tensor<int64_t>({x.device().index(), stream, Device(TAEDA_CUDA, 9).available()});
 }

@@ -14,14 +14,22 @@ from taeda.utils.cpp_extension import load_inline
 HEADER = Path(cpp_extension.__file__).parent / "include/taeda/functions.hpp"
 # C++ of x (2, 3), y (3), i (int64 below 3) and m (3, 3), beside Python's words for it where they differ
 CASES = """
-x + y ; x - y ; x * y ; x / y ; x % 2 ; x + 1 ; x - 0.5f ; x * 2LL ; x / 4 ; 1 + x ; 2 - x ; 3 * x ; 1.0 / y ; -x
-x == y ; x != y ; x < 0 ; x <= y ; x > y ; x >= 0 ; (x > 0) & (y > 0) ; (x > 0) | (y > 0) ; (x > 0) ^ (y > 0) ; ~(x > 0)
-pow(x, 2) ; atan2(x, y) ; maximum(x, y) ; minimum(x, y) ; logical_and(x, y) ; logical_or(x, y) ; bitwise_and(i, i) ; bitwise_xor(i, 1)
-sum(x, 1) ; sum(x, {0, 1}, true) ; mean(x, -1) ; amax(x, 0) ; amin(x, 1, true) ; logsumexp(x, 1) ; argmax(x, 1) ; argmin(x, 0) ; cumsum(x, 1)
-cumprod(x, 0) ; softmax(x, -1) ; log_softmax(x, 0) ; matmul(x, y) ; mm(x, m) ; mv(m, y) ; dot(y, y) ; outer(y, y) ; addmm(y, x, m)
-bmm(unsqueeze(m, 0), unsqueeze(m, 0)) ; reshape(x, {3, -1}) ; permute(x, {1, 0}) ; transpose(x, 0, 1) ; unsqueeze(x, 1) ; squeeze(unsqueeze(x, 0), 0)
-expand(y, {2, 3}) ; select(x, 1, 2) ; narrow(x, 1, 0, 2) ; flip(x, {0}) ; tril(m) ; triu(m, 1) ; cat({x, x}, 1) ; stack({y, y}) ; where(x > 0, x, y)
-index_select(x, 1, i) ; gather(m, 1, unsqueeze(i, 0)) ; scatter_add(m, 0, unsqueeze(i, 0), x) ; index_add(m, 1, i, m) ; masked_select(x, x > 0)
+x + y ; x - y ; x * y ; x / y ; x % 2 ; x + 1 ; x - 0.5f ; x * 2LL ; x / 4 ; 1 + x ; 2 - x ; 3 * x
+1.0 / y ; -x
+x == y ; x != y ; x < 0 ; x <= y ; x > y ; x >= 0 ; (x > 0) & (y > 0) ; (x > 0) | (y > 0)
+(x > 0) ^ (y > 0) ; ~(x > 0)
+pow(x, 2) ; atan2(x, y) ; maximum(x, y) ; minimum(x, y) ; logical_and(x, y) ; logical_or(x, y)
+bitwise_and(i, i) ; bitwise_xor(i, 1)
+sum(x, 1) ; sum(x, {0, 1}, true) ; mean(x, -1) ; amax(x, 0) ; amin(x, 1, true) ; logsumexp(x, 1)
+argmax(x, 1) ; argmin(x, 0) ; cumsum(x, 1)
+cumprod(x, 0) ; softmax(x, -1) ; log_softmax(x, 0) ; matmul(x, y) ; mm(x, m) ; mv(m, y)
+dot(y, y) ; outer(y, y) ; addmm(y, x, m)
+bmm(unsqueeze(m, 0), unsqueeze(m, 0)) ; reshape(x, {3, -1}) ; permute(x, {1, 0})
+transpose(x, 0, 1) ; unsqueeze(x, 1) ; squeeze(unsqueeze(x, 0), 0)
+expand(y, {2, 3}) ; select(x, 1, 2) ; narrow(x, 1, 0, 2) ; flip(x, {0}) ; tril(m) ; triu(m, 1)
+cat({x, x}, 1) ; stack({y, y}) ; where(x > 0, x, y)
+index_select(x, 1, i) ; gather(m, 1, unsqueeze(i, 0)) ; scatter_add(m, 0, unsqueeze(i, 0), x)
+index_add(m, 1, i, m) ; masked_select(x, x > 0)
 ones({2, 1}) ; full({2}, 3, TAEDA_FLOAT64) ; arange(4) ; to(i, TAEDA_FLOAT64) ; relu(x * 2 + y)
 """
 TEXTS = [text.strip() for line in CASES.strip().splitlines() for text in line.split(" ; ")]

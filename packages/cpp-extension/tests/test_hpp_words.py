@@ -15,7 +15,9 @@ SOURCE = r"""
 #include <thread>
 using taeda::Tensor;
 
-Tensor strided(std::vector<int64_t> sizes, std::vector<int64_t> strides) { return taeda::empty_strided(sizes, strides); }
+Tensor strided(std::vector<int64_t> sizes, std::vector<int64_t> strides) {
+    return taeda::empty_strided(sizes, strides);
+}
 Tensor last(std::vector<int64_t> sizes) { return taeda::empty(sizes, taeda::MemoryFormat::channels_last); }
 Tensor reversed(Tensor x)
 {
@@ -32,7 +34,8 @@ Tensor bits(int64_t blocks, taeda::Generator generator)
     taeda::RandomBits stream(generator, blocks);
     Tensor made = taeda::empty({blocks, 4}, TAEDA_INT32);
     uint32_t *words = reinterpret_cast<uint32_t *>(made.mutable_data<int32_t>());
-    taeda::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) { stream.fill(begin, end - begin, words + 4 * begin); });
+    taeda::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
+        stream.fill(begin, end - begin, words + 4 * begin); });
     return made;
 }
 Tensor shuffled(int64_t n, taeda::Generator generator) { return taeda::call("randperm", n, generator); }

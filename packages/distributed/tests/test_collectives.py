@@ -69,13 +69,23 @@ assert x.tolist() == [True, True, False]
 MOVES = (
     START
     + """
-for dtype in (taeda.float32, taeda.bfloat16, taeda.bool, taeda.complex64, taeda.int64, taeda.float8_e5m2 if hasattr(taeda, "float8_e5m2") else taeda.uint8):
+for dtype in (
+    taeda.float32,
+    taeda.bfloat16,
+    taeda.bool,
+    taeda.complex64,
+    taeda.int64,
+    taeda.float8_e5m2 if hasattr(taeda, "float8_e5m2") else taeda.uint8,
+):
     for shape in ((3,), (2, 5), (0,), (300, 400)):
         def of(r):
             n = 1
             for s in shape: n *= s
             return taeda.arange(n).add(r).remainder(100).to(taeda.float32).to(dtype).reshape(shape)
-        same = lambda a, b: taeda.equal(a.to(taeda.complex64 if dtype.is_complex else taeda.float32), b.to(taeda.complex64 if dtype.is_complex else taeda.float32))
+        same = lambda a, b: taeda.equal(
+            a.to(taeda.complex64 if dtype.is_complex else taeda.float32),
+            b.to(taeda.complex64 if dtype.is_complex else taeda.float32),
+        )
         x = of(rank)
         dist.broadcast(x, size - 1)
         assert same(x, of(size - 1))
@@ -134,7 +144,14 @@ for work in reversed(works):
     assert work.wait() and work.is_completed() and work.is_success()
 assert all(x[0].item() == sum(r + i for r in range(size)) for i, x in enumerate(xs))
 x = taeda.ones(3)
-assert dist.all_reduce(x, async_op=True).get_future().then(lambda f: f.value()[0] * 2).wait()[0].item() == 2 * size
+assert (
+    dist.all_reduce(x, async_op=True)
+    .get_future()
+    .then(lambda f: f.value()[0] * 2)
+    .wait()[0]
+    .item()
+    == 2 * size
+)
 work = dist.barrier(async_op=True)
 work.wait(seconds(10))
 # messages

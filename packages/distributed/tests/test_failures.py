@@ -48,7 +48,11 @@ start = time.monotonic()
 try:
     call()
 except dist.DistBackendError as error:
-    print(type(error).__name__, error.ranks if hasattr(error, "ranks") else None, round(time.monotonic() - start, 2))
+    print(
+        type(error).__name__,
+        error.ranks if hasattr(error, "ranks") else None,
+        round(time.monotonic() - start, 2),
+    )
     print(error)
     sys.exit(3)
 """
@@ -121,7 +125,15 @@ pairs = [
     ("reduction", lambda: dist.all_reduce(taeda.ones(4), dist.ReduceOp.MAX if odd else dist.ReduceOp.SUM)),
     ("root", lambda: dist.broadcast(taeda.ones(4), 1 if odd else 0)),
     ("order", lambda: dist.barrier() if odd else dist.all_reduce(taeda.ones(4))),
-    ("splits", lambda: dist.all_to_all_single(taeda.ones(size), taeda.ones(size + 1 if odd else size), [1] * size, [1] * (size - 1) + [2] if odd else None)),
+    (
+        "splits",
+        lambda: dist.all_to_all_single(
+            taeda.ones(size),
+            taeda.ones(size + 1 if odd else size),
+            [1] * size,
+            [1] * (size - 1) + [2] if odd else None,
+        ),
+    ),
     ("large", lambda: dist.all_reduce(taeda.ones(1 << 20, dtype=taeda.int32 if odd else taeda.float32))),
     ("asynchronous", lambda: dist.all_reduce(taeda.ones(5 if odd else 4), async_op=True).wait()),
 ]

@@ -1,4 +1,6 @@
-"""Connections between the members of a group, on loopback sockets and threads: who belongs to it gets them."""
+"""Connections between the members of a group, on loopback sockets and threads: who belongs to it
+gets them.
+"""
 
 from __future__ import annotations
 

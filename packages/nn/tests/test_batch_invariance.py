@@ -127,8 +127,9 @@ CASES = {
     "Softmin": [(lambda: nn.Softmin(-1), (50,))],
 }  # fmt: skip
 _ONE_INPUT = """
-ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU ReLU ReLU6 RReLU SELU CELU SiLU Sigmoid
-Softplus Softshrink Softsign Tanh Tanhshrink Identity Flatten Dropout AlphaDropout
+ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU ReLU ReLU6
+RReLU SELU CELU SiLU Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink Identity Flatten
+Dropout AlphaDropout
 """
 CASES |= {name: [(getattr(nn, name), (37,))] for name in _ONE_INPUT.split()}
 

@@ -16,7 +16,11 @@ both(lambda t: taeda.view_as_complex(t.reshape(-1, 2)).abs())
 both(lambda t: taeda.lgamma(t.to(taeda.int64)))
 both(lambda t: t.clone().lgamma_())
 both(lambda t: taeda.lgamma(t, out=taeda.empty(0, dtype=t.dtype, device=t.device)))
-refuses(NotImplementedError, "CuPy computes it, and has no taeda.bfloat16", lambda: taeda.lgamma(x.bfloat16()))
+refuses(
+    NotImplementedError,
+    "CuPy computes it, and has no taeda.bfloat16",
+    lambda: taeda.lgamma(x.bfloat16()),
+)
 """)
 
 

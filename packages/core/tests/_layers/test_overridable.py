@@ -100,7 +100,8 @@ def test_operators_arrive_as_functions(name):
 
 ATTRIBUTES = [
     f for f in get_overridable_functions()[Tensor]
-    if getattr(f, "__name__", "") == "__get__" and resolve_name(f).split(".")[-2] not in ("__dict__", "_hooks")
+    if getattr(f, "__name__", "") == "__get__"
+    and resolve_name(f).split(".")[-2] not in ("__dict__", "_hooks")
 ]  # fmt: skip
 
 

@@ -96,7 +96,10 @@ from torch._C import DisableTorchFunctionSubclass
 assert not isinstance(torch.ones(1), DTensor) and not hasattr(torch.onnx, 'export')
 assert parse_args('v', 'i')(len) is len and BroadcastingList2[int] == List[int]
 assert torch._utils._element_size(torch.float64) == 8 and torch._utils._get_device_index('cuda:1') == 1
-assert torch._utils._get_device_index('cpu', allow_cpu=True) == -1 and torch._utils._get_device_index(None, optional=True) is None
+assert (
+    torch._utils._get_device_index("cpu", allow_cpu=True) == -1
+    and torch._utils._get_device_index(None, optional=True) is None
+)
 try:
     torch._utils._get_device_index('cpu')
 except ValueError:

@@ -28,10 +28,17 @@ for size, groups, kernel, stride, padding, dilation, transposed, extra in [
     x = taeda.randn(2, 4, *size)
     w = taeda.randn(4, 6 // groups, *kernel) if transposed else taeda.randn(6, 4 // groups, *kernel)
     rest = (taeda.randn(6), stride, padding, dilation, transposed, extra, groups)
-    for a, b in zip(results(taeda.Tensor.clone, x, w, *rest), results(taeda.Tensor.cuda, x, w, *rest), strict=True):
+    for a, b in zip(
+        results(taeda.Tensor.clone, x, w, *rest),
+        results(taeda.Tensor.cuda, x, w, *rest),
+        strict=True,
+    ):
         assert taeda.allclose(a, b, rtol=1e-4, atol=1e-4), (size, transposed, (a - b).abs().max())
     whole = [(t * 5).long() for t in (x, w, rest[0])]
-    wanted, made = taeda.convolution(*whole, *rest[1:]), taeda.convolution(*[t.cuda() for t in whole], *rest[1:])
+    wanted, made = (
+        taeda.convolution(*whole, *rest[1:]),
+        taeda.convolution(*[t.cuda() for t in whole], *rest[1:]),
+    )
     assert taeda.equal(made.cpu(), wanted)
 """
 

@@ -20,7 +20,11 @@ d = x.cuda()
 CASES = {
     "a capsule keeps the memory": """
 place = d.data_ptr()
-for take in (lambda t: from_dlpack(t), lambda t: from_dlpack(to_dlpack(t)), lambda t: from_dlpack(t.__dlpack__(max_version=(1, 0)))):
+for take in (
+    lambda t: from_dlpack(t),
+    lambda t: from_dlpack(to_dlpack(t)),
+    lambda t: from_dlpack(t.__dlpack__(max_version=(1, 0))),
+):
     e = take(d)
     assert e.data_ptr() == place and e.device == d.device and taeda.equal(e.cpu(), x)
     e[0, 0, 0] = -1
@@ -37,7 +41,11 @@ t = d.transpose(0, 2)[1:]
 e = from_dlpack(t)
 assert e.stride() == t.stride() and taeda.equal(e.cpu(), x.transpose(0, 2)[1:])
 other = x.to("cuda:1")
-assert other.__dlpack_device__() == (2, 1) and d.__dlpack_device__() == (2, 0) and x.__dlpack_device__() == (1, 0)
+assert (
+    other.__dlpack_device__() == (2, 1)
+    and d.__dlpack_device__() == (2, 0)
+    and x.__dlpack_device__() == (1, 0)
+)
 assert from_dlpack(other).device == taeda.device("cuda:1")
 assert from_dlpack(taeda.empty(0, 3, device="cuda")).shape == (0, 3)
 assert from_dlpack(d, device="cpu").tolist() == x.tolist()
@@ -82,14 +90,26 @@ refuses(TypeError, ["stream must be an int"], lambda: d.__dlpack__(stream="x"))
 """,
     "the array interface": """
 face = d.__cuda_array_interface__
-assert face == {"typestr": "<f4", "shape": (2, 3, 4), "strides": None, "data": (d.data_ptr(), False), "stream": 1, "version": 3}
+assert face == {
+    "typestr": "<f4",
+    "shape": (2, 3, 4),
+    "strides": None,
+    "data": (d.data_ptr(), False),
+    "stream": 1,
+    "version": 3,
+}
 assert d[:, 1].__cuda_array_interface__["strides"] == (48, 4)
 assert d[:, 1].__cuda_array_interface__["data"][0] == d.data_ptr() + 16
 s = cuda.Stream()
 with cuda.stream(s):
     assert d.__cuda_array_interface__["stream"] == s.cuda_stream
 assert taeda.empty(0, device="cuda").__cuda_array_interface__["data"] == (0, False)
-for dtype, letters in ((taeda.bool, "|b1"), (taeda.int64, "<i8"), (taeda.float16, "<f2"), (taeda.complex64, "<c8")):
+for dtype, letters in (
+    (taeda.bool, "|b1"),
+    (taeda.int64, "<i8"),
+    (taeda.float16, "<f2"),
+    (taeda.complex64, "<c8"),
+):
     assert d.to(dtype).__cuda_array_interface__["typestr"] == letters
 assert not hasattr(x, "__cuda_array_interface__") and not hasattr(d.bfloat16(), "__cuda_array_interface__")
 refuses(AttributeError, ["on cpu"], lambda: x.__cuda_array_interface__)

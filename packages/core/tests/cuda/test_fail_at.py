@@ -102,7 +102,8 @@ base = held()
 driver.td_null_count()
 step()
 calls = counted()
-assert {"cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuLaunchKernel", "cuStreamWaitEvent",
+assert {"cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuLaunchKernel",
+        "cuStreamWaitEvent",
         "cuEventRecord", "cuMemHostAlloc", "cuStreamSynchronize", "cuCtxSynchronize"} <= set(calls), calls
 codes = [2, 999, 719, 700]
 tried = failed = 0

@@ -31,7 +31,11 @@ model = taeda.nn.Linear(3, 2)
 model(taeda.ones(1, 3)).sum().backward()
 kept = model.weight
 model.cuda()(taeda.ones(1, 3, device="cuda")).sum().backward()
-assert kept is model.weight and kept.grad.device.type == "cuda" and kept.grad.tolist() == [[2.0] * 3] * 2, kept.grad
+assert (
+    kept is model.weight
+    and kept.grad.device.type == "cuda"
+    and kept.grad.tolist() == [[2.0] * 3] * 2
+), kept.grad
 """
 
 

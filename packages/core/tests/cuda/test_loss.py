@@ -36,11 +36,28 @@ for shape in ((9, 5), (5000, 3), (4, 70), (2, 6, 5, 4)):
     target.view(-1)[::3] = -100
     for w in (None, weight):
         for reduction in ("none", "mean", "sum"):
-            same(lambda x, t, w: F.cross_entropy(x, t, w, reduction=reduction), (shape, reduction), scores, target, w)
-            same(lambda x, t, w: F.nll_loss(x, t, w, reduction=reduction), ("nll", shape, reduction), scores, target, w)
+            same(
+                lambda x, t, w: F.cross_entropy(x, t, w, reduction=reduction),
+                (shape, reduction),
+                scores,
+                target,
+                w,
+            )
+            same(
+                lambda x, t, w: F.nll_loss(x, t, w, reduction=reduction),
+                ("nll", shape, reduction),
+                scores,
+                target,
+                w,
+            )
 for classes, dtype in ((5, taeda.float32), (70, taeda.float32), (999, taeda.float64)):
     scores = taeda.randn(7, classes, dtype=dtype) * 2
-    same(lambda x, t: F.multi_margin_loss(x, t, reduction="none"), classes, scores, taeda.randint(0, classes, (7,)))
+    same(
+        lambda x, t: F.multi_margin_loss(x, t, reduction="none"),
+        classes,
+        scores,
+        taeda.randint(0, classes, (7,)),
+    )
     labels = taeda.full((7, classes), -1)
     labels[1:, :3] = taeda.randint(0, classes, (6, 3))
     labels[2, 1] = -1

@@ -21,7 +21,8 @@ for name in ("allocation", "segment", "active", "inactive_split", "allocated_byt
         small, large = stats[f"{name}.small_pool.{column}"], stats[f"{name}.large_pool.{column}"]
         if column != "peak":
             assert stats[f"{name}.all.{column}"] == small + large, name
-for name in ("oversize_allocations.current", "oversize_segments.peak", "max_split_size", "num_alloc_retries", "num_ooms",
+for name in ("oversize_allocations.current", "oversize_segments.peak",
+        "max_split_size", "num_alloc_retries", "num_ooms",
              "num_sync_all_streams", "num_device_alloc", "num_device_free"):
     assert name in stats
 assert stats["max_split_size"] == -1 and stats["num_device_alloc"] == 2 == stats["segment.all.current"]
@@ -169,7 +170,11 @@ def test_a_process_may_be_held_to_a_share():
 cuda.set_per_process_memory_fraction(0.5)
 assert cuda.get_per_process_memory_fraction() == 0.5 and cuda.get_per_process_memory_fraction(1) == 1.0
 a = make(2000)
-refuses(taeda.OutOfMemoryError, ["limit of this process      2.00 GiB", "1.95 GiB", "in 1 blocks"], lambda: make(100))
+refuses(
+    taeda.OutOfMemoryError,
+    ["limit of this process      2.00 GiB", "1.95 GiB", "in 1 blocks"],
+    lambda: make(100),
+)
 b = make(3000, "cuda:1")
 cuda.set_per_process_memory_fraction(1.0)
 c = make(100)
@@ -205,7 +210,10 @@ refuses(ValueError, ["no memory of caching_allocator_alloc"], lambda: cuda.cachi
 import warnings
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
-    assert cuda.memory_cached() == cuda.memory_reserved() and cuda.max_memory_cached() == cuda.max_memory_reserved()
+    assert (
+        cuda.memory_cached() == cuda.memory_reserved()
+        and cuda.max_memory_cached() == cuda.max_memory_reserved()
+    )
     cuda.reset_max_memory_allocated(); cuda.reset_max_memory_cached()
 assert [w.category for w in seen] == [FutureWarning] * 4
 """)

@@ -26,7 +26,10 @@ for device in ("cpu", "cuda"):
     losses.append(gpt.train(model, 3))
     models.append(model)
 assert all(abs(a - b) < 1e-4 for a, b in zip(*losses, strict=True)), losses
-texts = [m.continued(taeda.tensor([[1, 2, 3]], device=d), 5).tolist() for m, d in zip(models, ("cpu", "cuda"))]
+texts = [
+    m.continued(taeda.tensor([[1, 2, 3]], device=d), 5).tolist()
+    for m, d in zip(models, ("cpu", "cuda"))
+]
 assert texts[0] == texts[1], texts
 """
 

@@ -92,10 +92,18 @@ same(out, x + 1)
 refuses(RuntimeError, ["there are 2 devices", "cuda:2"], lambda: taeda.empty(1, device="cuda:2"))
 refuses(RuntimeError, ["add", "cpu and cuda:0", "x.to('cuda:0')"], lambda: d + x)
 refuses(RuntimeError, ["cuda:0 and cuda:1"], lambda: d + d.to("cuda:1"))
-refuses(NotImplementedError, ["_linalg_ldl", "'cuda:0'", ".cpu()", "TAEDA_CUDA_FALLBACK=cpu"], lambda: taeda.linalg.ldl_factor(d[0, :, :3]))
+refuses(
+    NotImplementedError,
+    ["_linalg_ldl", "'cuda:0'", ".cpu()", "TAEDA_CUDA_FALLBACK=cpu"],
+    lambda: taeda.linalg.ldl_factor(d[0, :, :3]),
+)
 refuses(NotImplementedError, ["exp", "C64"], lambda: d.to(taeda.complex64).exp())
 refuses(TypeError, ["cpu()"], lambda: d.numpy())
-refuses(taeda.OutOfMemoryError, ["4096.00 GiB", "cuda:0", "in use by tensors", "empty_cache"], lambda: taeda.empty(1 << 40, device="cuda"))
+refuses(
+    taeda.OutOfMemoryError,
+    ["4096.00 GiB", "cuda:0", "in use by tensors", "empty_cache"],
+    lambda: taeda.empty(1 << 40, device="cuda"),
+)
 refuses(RuntimeError, ["there are 2 CUDA devices"], lambda: taeda.cuda.set_device(2))
 refuses(ValueError, ["cpu"], lambda: taeda.cuda.synchronize("cpu"))
 """,
@@ -169,12 +177,24 @@ for protocol in (2, 5):
     "products": """
 def close(made, wanted):
     back = made.cpu()
-    assert made.device.type == "cuda" and back.dtype == wanted.dtype and taeda.allclose(back, wanted, rtol=1e-5, atol=1e-5)
+    assert (
+        made.device.type == "cuda"
+        and back.dtype == wanted.dtype
+        and taeda.allclose(back, wanted, rtol=1e-5, atol=1e-5)
+    )
 a, b, c = taeda.randn(37, 50), taeda.randn(50, 21), taeda.randn(37, 21)
-for left, right in ((a, b), (a, b[:, 0]), (a.t().contiguous().t(), b), (taeda.randn(3, 1, 5, 7), taeda.randn(4, 7, 6))):
+for left, right in (
+    (a, b),
+    (a, b[:, 0]),
+    (a.t().contiguous().t(), b),
+    (taeda.randn(3, 1, 5, 7), taeda.randn(4, 7, 6)),
+):
     close(left.cuda() @ right.cuda(), left @ right)
 close(taeda.addmm(c.cuda(), a.cuda(), b.cuda(), beta=2, alpha=3), taeda.addmm(c, a, b, beta=2, alpha=3))
-close(taeda.nn.functional.linear(a.cuda(), b.t().cuda(), c[0].cuda()), taeda.nn.functional.linear(a, b.t(), c[0]))
+close(
+    taeda.nn.functional.linear(a.cuda(), b.t().cuda(), c[0].cuda()),
+    taeda.nn.functional.linear(a, b.t(), c[0]),
+)
 whole = (a * 9).to(taeda.int64)
 same(whole.cuda() @ whole.t().cuda(), whole @ whole.t())
 same(a[:, :0].cuda() @ b[:0].cuda(), a[:, :0] @ b[:0])
@@ -281,7 +301,12 @@ assert not taeda.cuda.is_available() and taeda.cuda.device_count() == 0 and not 
 assert taeda.accelerator.current_accelerator() is None
 taeda.cuda.manual_seed_all(3)
 taeda.cuda.empty_cache()
-for call in (lambda: taeda.ones(3, device="cuda"), lambda: taeda.ones(3).cuda(), taeda.cuda.init, taeda.cuda.current_device):
+for call in (
+    lambda: taeda.ones(3, device="cuda"),
+    lambda: taeda.ones(3).cuda(),
+    taeda.cuda.init,
+    taeda.cuda.current_device,
+):
     try:
         call()
     except RuntimeError as error:
@@ -332,7 +357,13 @@ from taeda import nn
 warnings.simplefilter("ignore")
 def losses(device):
     taeda.manual_seed(0)
-    layers = nn.Conv2d(1, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()
+    layers = (
+        nn.Conv2d(1, 4, 3, padding=1, bias=False),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+    )
     model = nn.Sequential(*layers, nn.Dropout(0.3), nn.Linear(64, 10)).to(device)
     x, y = taeda.randn(8, 1, 8, 8).to(device), taeda.randint(0, 10, (8,)).to(device)
     optimizer = taeda.optim.Adam(model.parameters(), lr=1e-2)
@@ -355,7 +386,11 @@ assert all(abs(a - b) < 1e-5 for a, b in zip(made, wanted, strict=True)), (made,
 def test_importing_opens_nothing():
     program = """
 import sys, taeda
-assert not [name for name in sys.modules if name.startswith("taeda.cuda._nvrtc") or name == "taeda.cuda._programs"]
+assert not [
+    name
+    for name in sys.modules
+    if name.startswith("taeda.cuda._nvrtc") or name == "taeda.cuda._programs"
+]
 assert "libcuda" not in open("/proc/self/maps").read()
 taeda.ones(3).exp()
 assert "libcuda" not in open("/proc/self/maps").read()

@@ -53,7 +53,8 @@ nvtx.range_end(nvtx.range_start("long"))
 def test_without_the_library_every_call_says_so():
     standin.memory(
         """
-for call in (lambda: cuda.nvtx.range_push("a"), cuda.nvtx.range_pop, lambda: cuda.nvtx.mark("a"), lambda: cuda.nvtx.range_start("a"),
+for call in (lambda: cuda.nvtx.range_push("a"), cuda.nvtx.range_pop, lambda: cuda.nvtx.mark("a"),
+        lambda: cuda.nvtx.range_start("a"),
              lambda: cuda.nvtx.range("a").__enter__()):
     refuses(RuntimeError, ["NVTX functions not installed", "/nowhere.so", "nvidia-nvtx-cu12"], call)
 """,

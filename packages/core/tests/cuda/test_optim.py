@@ -11,7 +11,8 @@ import standin
 BEGIN = """
 import taeda
 taeda.manual_seed(0)
-SIZES = ((3,), (0,), (7, 5), (20, 450), (1,)) * 10  # more tensors than one launch takes, and more than one chunk
+# more tensors than one launch takes, and more than one chunk
+SIZES = ((3,), (0,), (7, 5), (20, 450), (1,)) * 10
 def lists(count, dtype=taeda.float32):
     return [[(taeda.rand(*size) + 0.1).to(dtype) for size in SIZES] for _ in range(count)]
 def same(f, what, given):
@@ -28,13 +29,34 @@ rates = dict(lr=0.1, weight_decay=0.01, maximize=False)
 for dtype in (taeda.float32, taeda.float64, taeda.bfloat16, taeda.float16):
     for momentum in (0.0, 0.9):
         def sgd(p, g, m):
-            taeda._fused_sgd_(p, g, m if momentum else [], momentum=momentum, dampening=0.1, nesterov=False, is_first_step=False, **rates)
+            taeda._fused_sgd_(
+                p,
+                g,
+                m if momentum else [],
+                momentum=momentum,
+                dampening=0.1,
+                nesterov=False,
+                is_first_step=False,
+                **rates,
+            )
         same(sgd, ("sgd", momentum, dtype), lists(3, dtype))
     for fused in (taeda._fused_adam_, taeda._fused_adamw_):
         for amsgrad in (False, True):
             def adam(p, g, m, v, top):
                 steps = [taeda.tensor(3.0) for _ in p]
-                fused(p, g, m, v, top if amsgrad else [], steps, beta1=0.9, beta2=0.99, eps=1e-8, amsgrad=amsgrad, **rates)
+                fused(
+                    p,
+                    g,
+                    m,
+                    v,
+                    top if amsgrad else [],
+                    steps,
+                    beta1=0.9,
+                    beta2=0.99,
+                    eps=1e-8,
+                    amsgrad=amsgrad,
+                    **rates,
+                )
             same(adam, (fused.__name__, amsgrad, dtype), lists(5, dtype))
     def adagrad(p, g, m):
         steps = [taeda.tensor(3.0, device=t.device) for t in p]
@@ -42,7 +64,18 @@ for dtype in (taeda.float32, taeda.float64, taeda.bfloat16, taeda.float16):
     same(adagrad, ("adagrad", dtype), lists(3, dtype))
 def scaled(p, g, m):
     scale, found = taeda.tensor(4.0, device=p[0].device), taeda.tensor(0.0, device=p[0].device)
-    taeda._fused_sgd_(p, g, m, momentum=0.9, dampening=0, nesterov=True, is_first_step=True, grad_scale=scale, found_inf=found, **rates)
+    taeda._fused_sgd_(
+        p,
+        g,
+        m,
+        momentum=0.9,
+        dampening=0,
+        nesterov=True,
+        is_first_step=True,
+        grad_scale=scale,
+        found_inf=found,
+        **rates,
+    )
 same(scaled, "scaled gradients", lists(3))
 turned = [[t.t() if t.dim() == 2 else t for t in part] for part in lists(3)]
 turned[1] = [t.contiguous() for t in turned[1]]

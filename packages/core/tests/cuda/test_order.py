@@ -33,10 +33,24 @@ for shape, dim in (((1,), 0), ((7,), 0), ((4, 9), 1), ((9, 4), 0), ((3, 8, 5), 1
         same(taeda.median, ("median of all", shape, dtype), x)
         same(taeda.unique, ("unique", shape, dtype), x)
         same(lambda x: taeda.unique(x, return_inverse=True, return_counts=True), ("unique2", shape, dtype), x)
-        same(lambda x: taeda.unique(x, dim=dim, return_inverse=True, return_counts=True), ("unique of slices", shape, dtype), x)
-        same(lambda x: taeda.unique_consecutive(x, return_inverse=True, return_counts=True), ("runs", shape, dtype), x)
+        same(
+            lambda x: taeda.unique(x, dim=dim, return_inverse=True, return_counts=True),
+            ("unique of slices", shape, dtype),
+            x,
+        )
+        same(
+            lambda x: taeda.unique_consecutive(x, return_inverse=True, return_counts=True),
+            ("runs", shape, dtype),
+            x,
+        )
 for dtype in (taeda.float32, taeda.float64, taeda.float16):
-    for row in ([nan, 1.0, 2.0], [3.0, nan, nan, -1.0], [nan, nan], [0.0, -0.0, 1.0], [float("inf"), -float("inf"), 0.0]):
+    for row in (
+        [nan, 1.0, 2.0],
+        [3.0, nan, nan, -1.0],
+        [nan, nan],
+        [0.0, -0.0, 1.0],
+        [float("inf"), -float("inf"), 0.0],
+    ):
         x = taeda.tensor([row, row[::-1]], dtype=dtype)
         for name in ("median", "nanmedian", "mode"):
             same(lambda x: getattr(x, name)(1), (name, row), x)
@@ -50,8 +64,16 @@ same(taeda.bincount, "bincount, weights", x, taeda.randn(300))
 same(taeda.bincount, "bincount, double", x, taeda.randn(300, dtype=taeda.float64))
 same(taeda.bincount, "bincount of none", x[:0])
 same(taeda.repeat_interleave, "repeats", taeda.tensor([2, 0, 3]))
-same(lambda x, n: x.repeat_interleave(n, 1), "repeats of a dimension", taeda.randn(2, 3), taeda.tensor([2, 0, 3]))
-for refused, text in ((lambda: taeda.bincount(taeda.tensor([-1]).cuda()), "negative"), (lambda: taeda.repeat_interleave(taeda.tensor([-1]).cuda()), "negative")):
+same(
+    lambda x, n: x.repeat_interleave(n, 1),
+    "repeats of a dimension",
+    taeda.randn(2, 3),
+    taeda.tensor([2, 0, 3]),
+)
+for refused, text in (
+    (lambda: taeda.bincount(taeda.tensor([-1]).cuda()), "negative"),
+    (lambda: taeda.repeat_interleave(taeda.tensor([-1]).cuda()), "negative"),
+):
     try:
         refused()
     except RuntimeError as error:

@@ -72,7 +72,19 @@ for step in range(steps):
     if spans and (rng.random() < 0.49 or len(spans) > 300):
         leave(rng.choice(starts))
     else:
-        size = rng.choice([1, 512, 513, 5000, 40000, MIB, MIB + 1, rng.randrange(1, 3 * MIB), rng.randrange(1, 12 * MIB) if rng.random() < 0.1 else 100])
+        size = rng.choice(
+            [
+                1,
+                512,
+                513,
+                5000,
+                40000,
+                MIB,
+                MIB + 1,
+                rng.randrange(1, 3 * MIB),
+                rng.randrange(1, 12 * MIB) if rng.random() < 0.1 else 100,
+            ]
+        )
         stream = rng.choice(streams)
         asked += size
         if rng.random() < 0.02:
@@ -81,7 +93,11 @@ for step in range(steps):
             enter(x.data_ptr(), size, x, stream)
             del x
         else:
-            enter(*(lambda address, block: (address, size, block, stream))(*core.cuda_raw_new(0, size, stream.cuda_stream)))
+            enter(
+                *(lambda address, block: (address, size, block, stream))(
+                    *core.cuda_raw_new(0, size, stream.cuda_stream)
+                )
+            )
     if step % 5000 == 0:
         check()
     if step % 20000 == 0:

@@ -45,13 +45,25 @@ for dims, size, kernel, stride, padding, dilation in [
         same(lambda x: most(x, kernel, stride, padding, dilation, return_indices=True), ("places", what), x)
         if dilation == 1:
             for counts in (True, False):
-                same(lambda x: average(x, kernel, stride, padding, count_include_pad=counts), ("average", what), x)
+                same(
+                    lambda x: average(x, kernel, stride, padding, count_include_pad=counts),
+                    ("average", what),
+                    x,
+                )
     for dtype in (taeda.uint8, taeda.int8, taeda.int64):
-        same(lambda x: most(x, kernel, stride, padding, dilation), ("max", dtype), (taeda.randn(2, 3, *size) * 9).to(dtype))
+        same(
+            lambda x: most(x, kernel, stride, padding, dilation),
+            ("max", dtype),
+            (taeda.randn(2, 3, *size) * 9).to(dtype),
+        )
 for dtype in (taeda.uint8, taeda.int8, taeda.int32):  # windows in the padding altogether
     same(lambda x: F.max_pool2d(x, 2, 1, 2, 3), ("padding", dtype), taeda.ones(1, 1, 1, 1, dtype=dtype))
 same(lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True, divisor_override=5), "divisor", taeda.randn(2, 2, 8, 8))
-same(lambda x: F.max_pool2d(x, 3, 2, 1), "channels last", taeda.randn(2, 3, 8, 8).to(memory_format=taeda.channels_last))
+same(
+    lambda x: F.max_pool2d(x, 3, 2, 1),
+    "channels last",
+    taeda.randn(2, 3, 8, 8).to(memory_format=taeda.channels_last),
+)
 """
 PARTS = """
 for dims, size, outs in [(1, (37,), (1, 5, 37, 50)), (2, (7, 70), (1, 4, 9)), (3, (4, 5, 6), (1, 3))]:
@@ -59,7 +71,11 @@ for dims, size, outs in [(1, (37,), (1, 5, 37, 50)), (2, (7, 70), (1, 4, 9)), (3
         for dtype in (taeda.float32, taeda.float64, taeda.bfloat16):
             x, what = taeda.randn(2, 3, *size).to(dtype), (dims, size, out, dtype)
             same(lambda x: getattr(F, f"adaptive_avg_pool{dims}d")(x, out), ("average", what), x)
-            same(lambda x: getattr(F, f"adaptive_max_pool{dims}d")(x, out, return_indices=True), ("max", what), x)
+            same(
+                lambda x: getattr(F, f"adaptive_max_pool{dims}d")(x, out, return_indices=True),
+                ("max", what),
+                x,
+            )
 """
 
 

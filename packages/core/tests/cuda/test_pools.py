@@ -22,8 +22,16 @@ with cuda.use_mem_pool(pool):
 b = make(1)
 assert pool.use_count() == 1
 [segment] = pool.snapshot()
-assert segment["address"] <= a.data_ptr() < segment["address"] + segment["total_size"] == segment["address"] + 2 * MIB
-assert segment["segment_pool_id"] == pool.id and not segment["address"] <= b.data_ptr() < segment["address"] + 2 * MIB
+assert (
+    segment["address"]
+    <= a.data_ptr()
+    < segment["address"] + segment["total_size"]
+    == segment["address"] + 2 * MIB
+)
+assert (
+    segment["segment_pool_id"] == pool.id
+    and not segment["address"] <= b.data_ptr() < segment["address"] + 2 * MIB
+)
 with cuda.use_mem_pool(pool):
     c = make(1)
     assert len(pool.snapshot()) == 1
@@ -105,7 +113,8 @@ def test_somebody_elses_functions_allocate(functions):
     standin.memory(f"""
 import ctypes
 so = ctypes.CDLL({functions!r})
-refuses(ValueError, ["no function 'gives'"], lambda: cuda.CUDAPluggableAllocator({functions!r}, "gives", "take"))
+refuses(ValueError, ["no function 'gives'"],
+        lambda: cuda.CUDAPluggableAllocator({functions!r}, "gives", "take"))
 refuses(OSError, ["nowhere"], lambda: cuda.CUDAPluggableAllocator("/nowhere.so", "give", "take"))
 new = cuda.CUDAPluggableAllocator({functions!r}, "give", "take")
 refuses(TypeError, ["CUDAPluggableAllocator", "str"], lambda: cuda.change_current_allocator("x"))

@@ -34,7 +34,8 @@ for n in (1, 63, 64, 65, 1000):
 same(lambda x: F.dropout(x.t(), 0.5), "strided", taeda.ones(9, 70))
 same(lambda x: F.dropout(x, 1.0), "all", taeda.ones(9))
 x = taeda.rand(40, 5)
-for name, rest in (("uniform_", (-1, 2)), ("normal_", (1, 2)), ("exponential_", ()), ("cauchy_", ()), ("log_normal_", ()),
+for name, rest in (("uniform_", (-1, 2)), ("normal_", (1, 2)), ("exponential_", ()), ("cauchy_", ()),
+        ("log_normal_", ()),
                    ("geometric_", (0.3,)), ("bernoulli_", (0.3,)), ("random_", (0, 9))):
     same(lambda x: getattr(x, name)(*rest), name, x)
     same(lambda x: getattr(x.t(), name)(*rest), (name, "strided"), x)

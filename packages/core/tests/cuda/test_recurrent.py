@@ -23,7 +23,9 @@ def run(layer, x, device):
     x = x.detach().to(device).requires_grad_()
     output, states = layer(x)
     states = states if isinstance(states, tuple) else (states,)
-    loss = (output * taeda.arange(output.numel(), device=device).reshape(output.shape) % 5).sum() + sum((s * s).sum() for s in states)
+    loss = (
+        output * taeda.arange(output.numel(), device=device).reshape(output.shape) % 5
+    ).sum() + sum((s * s).sum() for s in states)
     loss.backward()
     assert output.device.type == x.grad.device.type == device
     return [t.detach().cpu() for t in (output, *states, x.grad, *(p.grad for p in layer.parameters()))]
@@ -47,7 +49,11 @@ for op, gates in (("_lstm", 4), ("_gru", 3), ("_rnn", 1)):
     call = getattr(_nn, op)
     share = taeda.randint(-8, 9, (1, 3, gates * 5)) / 8
     hidden, cell, weight = (taeda.randint(-4, 5, s) / 4 for s in ((3, 5), (3, 5), (gates * 5, 5)))
-    given = {"_lstm": (share, hidden, cell, weight), "_gru": (share, hidden, weight, weight[0]), "_rnn": (share, hidden, weight, False)}[op]
+    given = {
+        "_lstm": (share, hidden, cell, weight),
+        "_gru": (share, hidden, weight, weight[0]),
+        "_rnn": (share, hidden, weight, False),
+    }[op]
     results = []
     for move in (taeda.Tensor.clone, taeda.Tensor.cuda):
         made = call(*(move(t) if isinstance(t, taeda.Tensor) else t for t in given), False)

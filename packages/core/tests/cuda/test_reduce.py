@@ -13,14 +13,19 @@ import taeda
 taeda.manual_seed(0)
 norm = taeda.linalg.vector_norm
 FLOATS = {{
-    "sum": lambda t, d: t.sum(d), "mean": lambda t, d: t.mean(d), "amax": lambda t, d: t.amax(d), "var": lambda t, d: t.var(d),
-    "argmax": lambda t, d: t.argmax(d), "min": lambda t, d: tuple(t.min(d)), "norm": lambda t, d: norm(t, dim=d),
-    "any": lambda t, d: (t > 2).any(d), "double": lambda t, d: t.double().sum(d), "bfloat16": lambda t, d: t.bfloat16().sum(d),
+    "sum": lambda t, d: t.sum(d), "mean": lambda t, d: t.mean(d), "amax": lambda t, d: t.amax(d),
+    "var": lambda t, d: t.var(d),
+    "argmax": lambda t, d: t.argmax(d), "min": lambda t, d: tuple(t.min(d)),
+    "norm": lambda t, d: norm(t, dim=d),
+    "any": lambda t, d: (t > 2).any(d), "double": lambda t, d: t.double().sum(d),
+    "bfloat16": lambda t, d: t.bfloat16().sum(d),
     "int": lambda t, d: (t * 100).int().sum(d),
 }}
 MORE = {{
-    "nansum": lambda t, d: t.nansum(d), "std": lambda t, d: t.double().std(d), "half": lambda t, d: t.half().sum(d),
-    "prod": lambda t, d: t.prod(d), "all": lambda t, d: (t > -2).all(d), "norm1": lambda t, d: norm(t, 1, dim=d),
+    "nansum": lambda t, d: t.nansum(d), "std": lambda t, d: t.double().std(d),
+    "half": lambda t, d: t.half().sum(d),
+    "prod": lambda t, d: t.prod(d), "all": lambda t, d: (t > -2).all(d),
+    "norm1": lambda t, d: norm(t, 1, dim=d),
     "norm3": lambda t, d: norm(t, 3, dim=d), "inf": lambda t, d: norm(t, float("inf"), dim=d),
     "count": lambda t, d: taeda.count_nonzero(t > 0, d), "max": lambda t, d: tuple((t * 3).int().max(d)),
 }}

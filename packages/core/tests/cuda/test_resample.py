@@ -24,14 +24,33 @@ def same(what, x, **options):
         assert taeda.equal(a, b), (what, (a - b).abs().max())
 for dtype in (taeda.float32, taeda.float64, taeda.bfloat16):
     for corners in (False, True):
-        for mode, size, outs in (("linear", (9,), ((4,), (9,), (30,))), ("bilinear", (7, 9), ((3, 20), (14, 18))),
-                                 ("bicubic", (7, 9), ((3, 20), (14, 18))), ("trilinear", (3, 4, 5), ((6, 2, 9),))):
+        for mode, size, outs in (("linear", (9,), ((4,), (9,), (30,))),
+                                 ("bilinear", (7, 9), ((3, 20), (14, 18))),
+                                 ("bicubic", (7, 9), ((3, 20), (14, 18))),
+                                 ("trilinear", (3, 4, 5), ((6, 2, 9),))):
             for out in outs:
-                same((mode, out, dtype), taeda.randn(2, 3, *size).to(dtype), size=out, mode=mode, align_corners=corners)
-    same(("smooth", dtype), taeda.randn(2, 3, 20, 30).to(dtype), size=(7, 11), mode="bilinear", antialias=True)
+                same(
+                    (mode, out, dtype),
+                    taeda.randn(2, 3, *size).to(dtype),
+                    size=out,
+                    mode=mode,
+                    align_corners=corners,
+                )
+    same(
+        ("smooth", dtype),
+        taeda.randn(2, 3, 20, 30).to(dtype),
+        size=(7, 11),
+        mode="bilinear",
+        antialias=True,
+    )
     for mode in ("nearest", "nearest-exact"):
         same((mode, dtype), taeda.randn(2, 3, 7, 9).to(dtype), size=(14, 5), mode=mode)
-same("channels last", taeda.randn(2, 3, 6, 6).to(memory_format=taeda.channels_last), scale_factor=2, mode="bilinear")
+same(
+    "channels last",
+    taeda.randn(2, 3, 6, 6).to(memory_format=taeda.channels_last),
+    scale_factor=2,
+    mode="bilinear",
+)
 try:
     F.interpolate(taeda.zeros(1, 3, 4, 4, dtype=taeda.uint8, device="cuda"), size=(2, 2), mode="bilinear")
 except NotImplementedError as error:

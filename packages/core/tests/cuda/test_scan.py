@@ -22,17 +22,36 @@ def same(f, what, x):
         results.append([t.cpu() for t in made])
     for a, b in zip(*results, strict=True):
         assert ((a == b) | ((a != a) & (b != b))).all(), (what, a, b)
-for shape, dim in (((7,), 0), ((33,), 0), ((3, 32), 1), ((3, 1000), 1), ((50, 6), 0), ((4, 5, 6), 1), ((), 0), ((0, 3), 0)):
+for shape, dim in (
+    ((7,), 0),
+    ((33,), 0),
+    ((3, 32), 1),
+    ((3, 1000), 1),
+    ((50, 6), 0),
+    ((4, 5, 6), 1),
+    ((), 0),
+    ((0, 3), 0),
+):
     for dtype in (taeda.float32, taeda.float64, taeda.bfloat16, taeda.int64, taeda.uint8):
         x = (taeda.randn(shape) * 3).abs().to(dtype)
         for name in ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"):
             if name != "logcumsumexp" or dtype.is_floating_point:
-                same(lambda x: tuple(made) if isinstance(made := getattr(x, name)(dim), tuple) else made, (name, shape, dtype), x)
+                same(
+                    lambda x: (
+                        tuple(made) if isinstance(made := getattr(x, name)(dim), tuple) else made
+                    ),
+                    (name, shape, dtype),
+                    x,
+                )
 for dtype in (taeda.float32, taeda.float64):  # pieces
     same(lambda x: x.cumsum(0), ("long", dtype), taeda.randn(200001).to(dtype))
 x = taeda.tensor([1.0, float("nan"), 3.0, -float("inf")])
 for name in ("cumsum", "cummax", "cummin", "logcumsumexp"):
-    same(lambda x: tuple(made) if isinstance(made := getattr(x, name)(0), tuple) else made, ("special", name), x)
+    same(
+        lambda x: tuple(made) if isinstance(made := getattr(x, name)(0), tuple) else made,
+        ("special", name),
+        x,
+    )
 same(lambda x: x.cumsum(1), "complex", taeda.randn(3, 40, dtype=taeda.complex64))
 for shape in ((5, 5), (2, 3, 7), (4, 0)):
     for dtype in (taeda.bool, taeda.bfloat16, taeda.float32, taeda.int64, taeda.complex128):

@@ -28,7 +28,10 @@ def nvmlDeviceGetClockInfo(handle, clock): return {1: 1755}[clock]
 def nvmlDeviceGetPowerUsage(handle): raise NVMLError("Not Supported")
 def nvmlDeviceGetComputeRunningProcesses(handle):
     if handle[-1] == "1": return []
-    return [types.SimpleNamespace(pid=17, usedGpuMemory=3 << 20), types.SimpleNamespace(pid=18, usedGpuMemory=None)]
+    return [
+        types.SimpleNamespace(pid=17, usedGpuMemory=3 << 20),
+        types.SimpleNamespace(pid=18, usedGpuMemory=None),
+    ]
 """
 
 
@@ -43,7 +46,11 @@ assert cuda.temperature(1) == 55 and cuda.clock_rate("cuda:1") == 1755
 import pynvml
 assert pynvml.asked[0] == "GPU-7ae0a000-0000-0000-0000-000000000001", "CUDA_VISIBLE_DEVICES renumbers"
 assert pynvml.asked[3] == "GPU-7ae0a000-0000-0000-0000-000000000000"
-assert cuda.list_gpu_processes(1).splitlines() == ["GPU:taeda stand-in", "process         17 uses 3.000 MB GPU memory", "process         18 uses memory unknown GPU memory"]
+assert cuda.list_gpu_processes(1).splitlines() == [
+    "GPU:taeda stand-in",
+    "process         17 uses 3.000 MB GPU memory",
+    "process         18 uses memory unknown GPU memory",
+]
 assert cuda.list_gpu_processes(0).endswith("no processes are running")
 refuses(RuntimeError, ["nvmlDeviceGetPowerUsage", "taeda stand-in", "Not Supported"], cuda.power_draw)
 refuses(RuntimeError, ["2 CUDA devices"], lambda: cuda.temperature(2))

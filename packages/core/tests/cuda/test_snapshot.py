@@ -50,7 +50,11 @@ assert any(b["frames"] for s in cuda.memory_snapshot() for b in s["blocks"])
 cuda.memory._record_memory_history("all", "alloc", max_entries=3)
 for _ in range(5): make(1)
 trace = cuda.memory._snapshot()["device_traces"][0]
-assert [t["action"] for t in trace] == ["alloc", "free_requested", "free_completed"] and not trace[1]["frames"]
+assert [t["action"] for t in trace] == [
+    "alloc",
+    "free_requested",
+    "free_completed",
+] and not trace[1]["frames"]
 for words, call in (
     (["enabled", "'some'"], lambda: cuda.memory._record_memory_history("some")),
     (["context", "'some'"], lambda: cuda.memory._record_memory_history("all", "some")),

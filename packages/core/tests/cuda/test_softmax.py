@@ -19,13 +19,21 @@ def gradient(f, t, dim, g):
     t = t.clone().requires_grad_()
     f(t, dim).backward(g.to(t.device))
     return t.grad
-for shape, dim in [((5, n), 1) for n in (1, 7, 31, 33, 515, 5000)] + [((n, 5), 0) for n in (1, 300)] + [((4, 6, 9), 1)]:
+for shape, dim in (
+    [((5, n), 1) for n in (1, 7, 31, 33, 515, 5000)]
+    + [((n, 5), 0) for n in (1, 300)]
+    + [((4, 6, 9), 1)]
+):
     for dtype in (taeda.float32, taeda.float64, taeda.bfloat16):
         x, g = (taeda.randn(*shape) * 4).to(dtype), taeda.randn(*shape).to(dtype)
         for f in (taeda.softmax, taeda.log_softmax, taeda.logsumexp):
             same(f(x.cuda(), dim), f(x, dim), (f.__name__, shape, dtype))
         for f in (taeda.softmax, taeda.log_softmax):
-            same(gradient(f, x.cuda(), dim, g), gradient(f, x, dim, g), (f.__name__, "backward", shape, dtype))
+            same(
+                gradient(f, x.cuda(), dim, g),
+                gradient(f, x, dim, g),
+                (f.__name__, "backward", shape, dtype),
+            )
 inf, nan = float("inf"), float("nan")
 x = taeda.tensor([[1.0, inf, 2.0], [-inf] * 3, [nan, 1.0, 2.0]])
 for f in (taeda.softmax, taeda.log_softmax, taeda.logsumexp):

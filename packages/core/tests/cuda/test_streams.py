@@ -31,8 +31,10 @@ x = taeda.arange(6.0).reshape(2, 3)
 p = x.pin_memory()
 assert p.is_pinned() and not x.is_pinned() and p.pin_memory() is p and taeda.equal(p, x)
 assert p[1:].is_pinned() and p.t().is_pinned() and not p.clone().is_pinned()
-for made in (taeda.empty(3, pin_memory=True), taeda.zeros(2, 3, pin_memory=True), taeda.ones_like(x, pin_memory=True),
-             taeda.rand(4, pin_memory=True), taeda.arange(5, pin_memory=True), taeda.tensor([1, 2], pin_memory=True),
+for made in (taeda.empty(3, pin_memory=True), taeda.zeros(2, 3, pin_memory=True),
+             taeda.ones_like(x, pin_memory=True),
+             taeda.rand(4, pin_memory=True), taeda.arange(5, pin_memory=True),
+             taeda.tensor([1, 2], pin_memory=True),
              x.new_tensor([3.0], pin_memory=True), x.new_full((2,), 7, pin_memory=True)):
     assert made.is_pinned() and made.device.type == "cpu", made
 assert taeda.arange(5, pin_memory=True).tolist() == [0, 1, 2, 3, 4]
@@ -54,13 +56,19 @@ del p
 q = taeda.empty(1010, pin_memory=True)
 assert q.data_ptr() == place
 stats = cuda._memory.host_memory_stats()
-assert stats["allocation.current"] == 1 and stats["num_host_alloc"] == 1 and stats["allocated_bytes.current"] >= 4040
+assert (
+    stats["allocation.current"] == 1
+    and stats["num_host_alloc"] == 1
+    and stats["allocated_bytes.current"] >= 4040
+)
 """,
     "copies from pinned memory go on alone": """
 p = taeda.arange(1000.0).pin_memory()
 d = p.to("cuda", non_blocking=True)
 p.fill_(-1)             # too early: the copy has not run yet
-assert d.cpu()[3].item() == -1, "the stand-in copies when somebody waits, so the copy was truly left to the device"
+assert d.cpu()[3].item() == -1, (
+    "the stand-in copies when somebody waits, so the copy was truly left to the device"
+)
 p.copy_(taeda.arange(1000.0))
 d = p.to("cuda")        # waits
 p.fill_(-1)
@@ -304,7 +312,11 @@ def test_pinned_memory_that_the_system_refuses():
         PROLOGUE
         + """
 a = taeda.empty(3 << 20, dtype=taeda.uint8, pin_memory=True)
-refuses(taeda.OutOfMemoryError, ["locks no more pages", "6291456 bytes"], lambda: taeda.empty(6 << 20, dtype=taeda.uint8, pin_memory=True))
+refuses(
+    taeda.OutOfMemoryError,
+    ["locks no more pages", "6291456 bytes"],
+    lambda: taeda.empty(6 << 20, dtype=taeda.uint8, pin_memory=True),
+)
 del a
 assert taeda.empty(4 << 20, dtype=taeda.uint8, pin_memory=True).is_pinned(), "what was kept went back first"
 """,
@@ -316,7 +328,11 @@ def test_without_a_device_pinning_says_why():
     standin.run(
         PROLOGUE
         + """
-for call in (taeda.ones(2).pin_memory, lambda: taeda.zeros(2, pin_memory=True), lambda: taeda.tensor([1], pin_memory=True)):
+for call in (
+    taeda.ones(2).pin_memory,
+    lambda: taeda.zeros(2, pin_memory=True),
+    lambda: taeda.tensor([1], pin_memory=True),
+):
     refuses(RuntimeError, ["pin_memory", "none is available", "no NVIDIA driver"], call)
 """,
         TAEDA_LIBCUDA="/nowhere/libcuda.so.1",
@@ -334,7 +350,13 @@ from taeda.utils.data import DataLoader, TensorDataset
 data = TensorDataset(taeda.arange(12.0).reshape(6, 2), taeda.arange(6))
 seen = []
 for workers in (0, 2):
-    for x, y in DataLoader(data, batch_size=2, pin_memory=True, num_workers=workers, multiprocessing_context="spawn" if workers else None):
+    for x, y in DataLoader(
+        data,
+        batch_size=2,
+        pin_memory=True,
+        num_workers=workers,
+        multiprocessing_context="spawn" if workers else None,
+    ):
         assert x.is_pinned() and y.is_pinned()
         seen += x.to("cuda", non_blocking=True).sum(1).tolist()
 assert seen == [1, 5, 9, 13, 17, 21] * 2, seen

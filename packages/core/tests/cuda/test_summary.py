@@ -14,7 +14,11 @@ def test_the_table_has_now_peak_and_sums():
 a, b = make(0.5), make(30)
 del b
 table = cuda.memory_summary()
-lines = {line.split("|")[1].strip(): [part.strip() for part in line.split("|")[2:6]] for line in table.splitlines() if line.count("|") == 6}
+lines = {
+    line.split("|")[1].strip(): [part.strip() for part in line.split("|")[2:6]]
+    for line in table.splitlines()
+    if line.count("|") == 6
+}
 assert lines["Allocated memory"] == ["512 KiB", "30 MiB", "30 MiB", "30 MiB"], lines
 assert lines["GPU reserved segments"] == ["2", "2", "2", "0"] and lines["Allocations"] == ["1", "2", "2", "1"]
 assert "out of memory: 0" in table and "large" in table and "device 0" in table

@@ -59,7 +59,9 @@ assert d.device == taeda.device("guarded:0") and str(d.device) == "guarded:0"
 def same(made, wanted):
     assert made.device.type == "guarded", made.device
     back = made.cpu()
-    assert back.dtype == wanted.dtype and back.shape == wanted.shape and taeda.equal(back, wanted), (back, wanted)
+    assert (
+        back.dtype == wanted.dtype and back.shape == wanted.shape and taeda.equal(back, wanted)
+    ), (back, wanted)
 """
 
 CASES = {

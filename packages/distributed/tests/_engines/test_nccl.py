@@ -303,7 +303,9 @@ x = here(1)
 dist.all_reduce(x)
 left = x.clone()  # work that stays
 until = time.monotonic() + 50
-dist.group.WORLD._engine._watch_over(dist.group.WORLD._engine.mark(), dist._waiting.Deadline(60), "all_reduce")
+dist.group.WORLD._engine._watch_over(
+    dist.group.WORLD._engine.mark(), dist._waiting.Deadline(60), "all_reduce"
+)
 try:
     while time.monotonic() < until:
         time.sleep(0.05)

@@ -15,7 +15,8 @@ START = """
 import pickle
 from taeda import nn
 from taeda.nn.parallel import DistributedDataParallel as DDP
-from taeda.distributed.algorithms.ddp_comm_hooks import (DDPCommHookType, register_ddp_comm_hook, default_hooks,
+from taeda.distributed.algorithms.ddp_comm_hooks import (DDPCommHookType, register_ddp_comm_hook,
+    default_hooks,
     powerSGD_hook as power, post_localSGD_hook as post)
 from taeda.distributed.algorithms.model_averaging import averagers, utils
 from taeda.distributed.algorithms.model_averaging.hierarchical_model_averager import HierarchicalModelAverager
@@ -42,8 +43,10 @@ HOOKS = (
     START
     + """
 want = grads(DDP(net()))
-for hook, tolerance in ((default_hooks.allreduce_hook, 0), (default_hooks.fp16_compress_hook, 1e-3), (default_hooks.bf16_compress_hook, 1e-2),
-                        (default_hooks.fp16_compress_wrapper(default_hooks.allreduce_hook), 1e-3), (default_hooks.bf16_compress_wrapper(default_hooks.allreduce_hook), 1e-2)):
+for hook, tolerance in ((default_hooks.allreduce_hook, 0), (default_hooks.fp16_compress_hook, 1e-3),
+                        (default_hooks.bf16_compress_hook, 1e-2),
+                        (default_hooks.fp16_compress_wrapper(default_hooks.allreduce_hook), 1e-3),
+                        (default_hooks.bf16_compress_wrapper(default_hooks.allreduce_hook), 1e-2)):
     model = DDP(net()); model.register_comm_hook(None, hook)
     for _ in range(2):
         got = grads(model)
@@ -54,7 +57,9 @@ got = grads(model)
 alone = net(); loss(alone(X[mine]), Y[mine]).backward()
 assert taeda.equal(got, taeda.cat([p.grad.flatten() for p in alone.parameters()]))
 for hook in (power.powerSGD_hook, power.batched_powerSGD_hook):
-    state = power.PowerSGDState(None, matrix_approximation_rank=2, start_powerSGD_iter=2, min_compression_rate=1)
+    state = power.PowerSGDState(
+        None, matrix_approximation_rank=2, start_powerSGD_iter=2, min_compression_rate=1
+    )
     model = DDP(net()); model.register_comm_hook(state, hook)
     opt = taeda.optim.SGD(model.parameters(), lr=0.1)
     first = None
@@ -71,7 +76,10 @@ for hook in (power.powerSGD_hook, power.batched_powerSGD_hook):
 state = post.PostLocalSGDState(None, None, start_localSGD_iter=2)
 model = DDP(net()); model.register_comm_hook(state, post.post_localSGD_hook)
 os.environ["LOCAL_WORLD_SIZE"] = "1"
-opt = PostLocalSGDOptimizer(taeda.optim.SGD(model.parameters(), lr=0.1), averagers.PeriodicModelAverager(period=2, warmup_steps=2))
+opt = PostLocalSGDOptimizer(
+    taeda.optim.SGD(model.parameters(), lr=0.1),
+    averagers.PeriodicModelAverager(period=2, warmup_steps=2),
+)
 for step in range(5):
     grads(model); opt.step()
 same_everywhere(model.module[0].weight)
@@ -94,10 +102,15 @@ ZERO = (
     + """
 for views in (False, True):
     if True:
-        for cls, options in ((taeda.optim.Adam, {"lr": 0.05}), (taeda.optim.SGD, {"lr": 0.1, "momentum": 0.9})):
+        for cls, options in (
+            (taeda.optim.Adam, {"lr": 0.05}),
+            (taeda.optim.SGD, {"lr": 0.1, "momentum": 0.9}),
+        ):
             plain, shared = net(), DDP(net())
             one = cls(plain.parameters(), **options)
-            zero = ZeroRedundancyOptimizer(shared.parameters(), cls, parameters_as_bucket_view=views, **options)
+            zero = ZeroRedundancyOptimizer(
+                shared.parameters(), cls, parameters_as_bucket_view=views, **options
+            )
             sched = taeda.optim.lr_scheduler.StepLR(zero, 2)
             plain_sched = taeda.optim.lr_scheduler.StepLR(one, 2)
             for step in range(4):
@@ -131,7 +144,12 @@ def raises(kind, call):
 raises(TypeError, lambda: ZeroRedundancyOptimizer(taeda.ones(2), taeda.optim.SGD, lr=1))
 raises(TypeError, lambda: ZeroRedundancyOptimizer([1, 2], taeda.optim.SGD, lr=1))
 raises(ValueError, lambda: ZeroRedundancyOptimizer([], taeda.optim.SGD, lr=1))
-raises(ValueError, lambda: ZeroRedundancyOptimizer([taeda.ones(1), taeda.ones(1).double()], taeda.optim.SGD, lr=1))
+raises(
+    ValueError,
+    lambda: ZeroRedundancyOptimizer(
+        [taeda.ones(1), taeda.ones(1).double()], taeda.optim.SGD, lr=1
+    ),
+)
 # join over both
 from taeda.distributed.algorithms.join import Join
 model = DDP(net()); zero = ZeroRedundancyOptimizer(model.parameters(), taeda.optim.SGD, lr=0.1)

@@ -22,23 +22,33 @@ x = leaf(); y = dnn.reduce(x, 0); (y * 3 if rank == 0 else y * 0).sum().backward
 assert x.grad.tolist() == [3, 3]
 xs = [taeda.full((2,), float(rank + r), requires_grad=True) for r in range(size)]
 y = dnn.reduce_scatter(taeda.empty(2), xs); (y * (rank + 1)).sum().backward()
-assert y[0].item() == sum(r + rank for r in range(size)) and [t.grad[0].item() for t in xs] == [r + 1 for r in range(size)]
-x = leaf(); outs = dnn.gather(x, 0); (sum(o * (i + 2) for i, o in enumerate(outs)).sum() * (1 if rank == 0 else 0)).backward()
+assert y[0].item() == sum(r + rank for r in range(size)) and [t.grad[0].item() for t in xs] == [
+    r + 1 for r in range(size)
+]
+x = leaf()
+outs = dnn.gather(x, 0)
+(sum(o * (i + 2) for i, o in enumerate(outs)).sum() * (1 if rank == 0 else 0)).backward()
 assert x.grad.tolist() == [rank + 2] * 2, x.grad
 xs = [taeda.full((2,), float(r), requires_grad=True) for r in range(size)]
 y = dnn.scatter(xs, 0); (y * (rank + 5)).sum().backward()
 assert y[0].item() == rank
 if rank == 0: assert [t.grad[0].item() for t in xs] == [r + 5 for r in range(size)]
 xs = [taeda.full((2,), 10.0 * rank + r, requires_grad=True) for r in range(size)]
-outs = dnn.all_to_all([taeda.empty(2) for _ in range(size)], xs); sum((i + rank) * o for i, o in enumerate(outs)).sum().backward()
-assert [o[0].item() for o in outs] == [10.0 * r + rank for r in range(size)] and [t.grad[0].item() for t in xs] == [rank + r for r in range(size)]
+outs = dnn.all_to_all([taeda.empty(2) for _ in range(size)], xs)
+sum((i + rank) * o for i, o in enumerate(outs)).sum().backward()
+assert [o[0].item() for o in outs] == [10.0 * r + rank for r in range(size)] and [
+    t.grad[0].item() for t in xs
+] == [rank + r for r in range(size)]
 x = taeda.arange(float(size)).requires_grad_()
 y = dnn.all_to_all_single(taeda.empty(size), x); (y * rank).sum().backward()
 assert x.grad.tolist() == list(range(size))
 
 # batch normalisation
 taeda.manual_seed(3)
-whole, weight = taeda.randn(6 * size, 4, 3, dtype=taeda.float64), taeda.randn(6 * size, 4, 3, dtype=taeda.float64)
+whole, weight = (
+    taeda.randn(6 * size, 4, 3, dtype=taeda.float64),
+    taeda.randn(6 * size, 4, 3, dtype=taeda.float64),
+)
 for momentum in (0.1, None):
     one = nn.BatchNorm1d(4, momentum=momentum).double()
     many = nn.SyncBatchNorm.convert_sync_batchnorm(nn.BatchNorm1d(4, momentum=momentum).double())
@@ -54,7 +64,9 @@ for momentum in (0.1, None):
         one.zero_grad(); many.zero_grad()
         if step == 0:
             fresh = nn.BatchNorm1d(4, momentum=momentum).double(); fresh(whole)
-            assert taeda.allclose(many.running_mean, fresh.running_mean) and taeda.allclose(many.running_var, fresh.running_var)
+            assert taeda.allclose(many.running_mean, fresh.running_mean) and taeda.allclose(
+                many.running_var, fresh.running_var
+            )
             many.load_state_dict(one.state_dict())
 many.eval()
 many(whole)

@@ -118,7 +118,14 @@ for step in range(3):
     want = X[:8].sum(0) / size
     close(model.module.spare.weight.grad[0], want, 1e-4)
 model.module.never = nn.Linear(6, 2)
-raises(RuntimeError, "wrap it again", lambda: (setattr(model.module.used, "weight", nn.Parameter(taeda.ones(2, 6))), model(X[mine])))
+raises(
+    RuntimeError,
+    "wrap it again",
+    lambda: (
+        setattr(model.module.used, "weight", nn.Parameter(taeda.ones(2, 6))),
+        model(X[mine]),
+    ),
+)
 # ranks with other parameters
 raises(dist.DistMismatchError, "DistributedDataParallel", lambda: DDP(nn.Linear(3, 2 + rank % 2)))
 dist.barrier()
@@ -178,7 +185,11 @@ for options in ({}, {"divide_by_initial_world_size": False}):
             opt.step()
     same_everywhere(model.module.weight.detach())
     late = 1.0 if options else 1 / size
-    assert grads[:3] == [1.0] * 3 and all(abs(g - late) < 1e-6 for g in grads[5:] if size == 2 or rank == size - 1) or rank == 0, grads
+    assert (
+        grads[:3] == [1.0] * 3
+        and all(abs(g - late) < 1e-6 for g in grads[5:] if size == 2 or rank == size - 1)
+        or rank == 0
+    ), grads
 """
 )
 
