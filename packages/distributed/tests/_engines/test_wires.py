@@ -151,8 +151,16 @@ def test_which_ranks_are_joined_by_connections(monkeypatch):
     assert not wires.wanted([one, other]) and wires.wanted([one, third])
     assert wires.wanted([one, Facts(2, "a", between="wires")]), "MPI runs in none of such a job"
     assert not wires.wanted([one, Facts(3, "b", between="mpi")])
+    assert wires.between() == ""
     monkeypatch.setenv("TAEDA_BETWEEN_MACHINES", "mpi")
     assert wires.between() == "mpi"
+    monkeypatch.delenv("TAEDA_BETWEEN_MACHINES")
+    monkeypatch.delenv("RANK", raising=False)
+    monkeypatch.setenv("PMI_RANK", "0")
+    monkeypatch.setenv("PMI_SIZE", "2")
+    assert wires.between() == "mpi", "mpiexec started it"
+    monkeypatch.setenv("TAEDA_BETWEEN_MACHINES", "sockets")
+    assert wires.between() == ""
     monkeypatch.setenv("TAEDA_BETWEEN_MACHINES", "pigeons")
     with pytest.raises(dist.DistBackendError, match="pigeons"):
         wires.between()

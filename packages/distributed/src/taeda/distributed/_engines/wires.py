@@ -20,6 +20,7 @@ from .._errors import DistBackendError, DistMismatchError
 from .._exchange import Exchange
 from .._facts import Facts
 from .._kernels import NARROW, kernel_of
+from .._launched import launcher
 from .._machines import Machines
 from .._relay import BROUGHT, groups_of
 from .._ring import Ring
@@ -39,11 +40,19 @@ _used = False  # is there such an engine in this process, or has there been one?
 
 
 def between() -> str:
-    """What this process tells the others of its way to other machines, for `wanted`."""
+    """What this process tells the others of its way to other machines, for `wanted`.
+
+    Who starts a job by mpiexec has an MPI that knows the network, and a launcher that ends all
+    ranks when one dies: nobody is left to be taken along.
+    """
     choice = env("BETWEEN_MACHINES")
-    if choice not in ("", "mpi"):
-        raise DistBackendError(f"TAEDA_BETWEEN_MACHINES is {choice!r}; it takes mpi or nothing")
-    return "wires" if _used else choice
+    if choice not in ("", "mpi", "sockets"):
+        raise DistBackendError(
+            f"TAEDA_BETWEEN_MACHINES is {choice!r}; it takes mpi, sockets or nothing"
+        )
+    started = launcher()
+    by_mpi = not choice and started is not None and started.by_mpi
+    return "wires" if _used else "mpi" if by_mpi or choice == "mpi" else ""
 
 
 def wanted(everybody: Sequence[Facts]) -> bool:
