@@ -6,6 +6,8 @@ The parity tests compare them with torch; the fuzzer takes them as valid calls t
 
 from __future__ import annotations
 
+import re
+
 SHAPES: dict[str, tuple[int, ...]] = dict.fromkeys("xypq", (2, 3, 4))  # p and q are positive
 SHAPES |= {
     "v": (4,),
@@ -25,8 +27,9 @@ SHAPES |= {
 
 
 def expressions(table: str) -> list[str]:
-    """The entries of a table below."""
-    return [text.strip() for line in table.strip().splitlines() for text in line.split(" ; ")]
+    """The entries of a table below. A line that is indented goes on with the entry before."""
+    lines = re.sub(r"\n +", " ", table.strip()).splitlines()
+    return [text.strip() for line in lines for text in line.split(" ; ")]
 
 
 # Ours is row-major where torch keeps the order of a transposed input, or the other way round.
@@ -285,72 +288,17 @@ t.init_num_threads() ; t.is_vulkan_available() ; t.is_anomaly_enabled()
 t.is_anomaly_check_nan_enabled()
 t.lobpcg((s @ s.mT + t.diag(10 * t.arange(4.0)))[:1, :1].expand(5, 5) * 0 + t.diag(t.arange(1.0, 6.0)))[0]
 t.lobpcg(s, 2)
-t.lstm(
-    x.mT,
-    [
-        g[:1, :1, :1, :3].reshape(1, 1, 3).expand(1, 4, 3),
-        g[1:, :1, :1, :3].reshape(1, 1, 3).expand(1, 4, 3),
-    ],
-    [
-        g[:, :, 0, :3].reshape(8, 3).repeat(2, 1)[:12],
-        g[:, :, 1, :3].reshape(8, 3).repeat(2, 1)[:12],
-    ],
-    False,
-    1,
-    0.0,
-    False,
-    False,
-    False,
-)
-t.gru(
-    x,
-    g[:1, :2, 0, :2],
-    [
-        g[:, :, 0, :4].reshape(8, 4)[:6],
-        g[:, :, 1, :2].reshape(8, 2)[:6],
-        v.repeat(2)[:6],
-        w.repeat(2)[:6],
-    ],
-    True,
-    1,
-    0.0,
-    False,
-    False,
-    True,
-)
-t.rnn_tanh(
-    x,
-    t.tensor([2, 1, 1][:2]),
-    v[None, :2, None].expand(1, 2, 3),
-    [n.mT[:3], s[:3, :3]],
-    False,
-    1,
-    0.0,
-    False,
-    False,
-)
-t.rnn_relu(
-    m.double(),
-    t.tensor([2, 1]),
-    v[None, :2, None].expand(1, 2, 3).double(),
-    [s[:3].double(), s[:3, :3].double()],
-    False,
-    1,
-    0.0,
-    False,
-    False,
-)
-t.rnn_tanh(
-    x,
-    g[:, :3, 0, :3].double()[:2].to(x.dtype),
-    [s[:3], s[:3, :3], s[:3], s[1:4, :3]],
-    False,
-    1,
-    0.0,
-    False,
-    True,
-    False,
-)
+t.lstm(x.mT, [g[:1, :1, :1, :3].reshape(1, 1, 3).expand(1, 4, 3), g[1:, :1, :1, :3].reshape(1,
+    1, 3).expand(1, 4, 3)], [g[:, :, 0, :3].reshape(8, 3).repeat(2, 1)[:12], g[:, :, 1,
+    :3].reshape(8, 3).repeat(2, 1)[:12]], False, 1, 0.0, False, False, False)
+t.gru(x, g[:1, :2, 0, :2], [g[:, :, 0, :4].reshape(8, 4)[:6], g[:, :, 1, :2].reshape(8, 2)[:6],
+    v.repeat(2)[:6], w.repeat(2)[:6]], True, 1, 0.0, False, False, True)
+t.rnn_tanh(x, t.tensor([2, 1, 1][:2]), v[None, :2, None].expand(1, 2, 3), [n.mT[:3], s[:3, :3]],
+    False, 1, 0.0, False, False)
+t.rnn_relu(m.double(), t.tensor([2, 1]), v[None, :2, None].expand(1, 2, 3).double(),
+    [s[:3].double(), s[:3, :3].double()], False, 1, 0.0, False, False)
+t.rnn_tanh(x, g[:, :3, 0, :3].double()[:2].to(x.dtype), [s[:3], s[:3, :3], s[:3], s[1:4, :3]],
+    False, 1, 0.0, False, True, False)
 t.lstm(x, [v[None, None]], [], False, 1, 0.0, False, False, False)
 t.lstm_cell(m, [m[:, :2], m[:, 2:]], g[:, :, 0, :4].reshape(8, 4), g[:, :, 1, :2].reshape(8, 2))
 t.gru_cell(m, m[:, :2], g[:, :, 0, :4].reshape(8, 4)[:6], g[:, :, 1, :2].reshape(8, 2)[:6])
