@@ -178,8 +178,8 @@ def readers_beside_a_writer(folder: Path, readers: int = 2, saves: int = 500) ->
         taeda.save(state(1 + number % 2), path)
     stop.touch()
     ended = [os.waitpid(child, 0)[1] for child in children]
-    whole = f"{ended.count(0)} saw nothing but whole files"
-    return f"{readers} readers beside {saves} saves: {whole}", not any(ended)
+    told = f"{ended.count(0)} saw nothing but whole files"
+    return f"{readers} readers beside {saves} saves: {told}", not any(ended)
 
 
 # ---- failing disks ----
