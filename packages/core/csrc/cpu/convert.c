@@ -3,9 +3,6 @@
  * real loops. */
 #include "cpu/convert.h"
 #include "cpu/simd/half_rows.h"
-#ifdef __F16C__
-#include <immintrin.h>
-#endif
 
 typedef struct bytes16 {
     uint64_t low, high;
@@ -140,45 +137,22 @@ static void f32_to_bf16(char *const *data, const int64_t *strides, int64_t n, co
     else f32_to_bf16_strided(data, strides, n, context);
 }
 
-#ifdef __F16C__
-static inline float f16_load(uint16_t h) { return _cvtsh_ss(h); }
-static inline uint16_t f16_store(float f) { return _cvtss_sh(f, 0); }
-CONVERT(f16_to_f32_strided, float, uint16_t, f16_load)
-CONVERT(f32_to_f16_strided, uint16_t, float, f16_store)
-
+CONVERT(f16_to_f32_strided, float, uint16_t, td_f16_widen_1)
 static void f16_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)
 {
     if (repeats(data, strides, n, f16_to_f32_strided)) return;
-    if (strides[0] != 4 || strides[1] != 2) {
-        f16_to_f32_strided(data, strides, n, context);
-        return;
-    }
-    td_f16_widen((float *)data[0], (const uint16_t *)data[1], n);
+    if (strides[0] == 4 && strides[1] == 2)
+        td_f16_widen((float *)data[0], (const uint16_t *)data[1], n);
+    else f16_to_f32_strided(data, strides, n, context);
 }
 
+CONVERT(f32_to_f16_strided, uint16_t, float, td_f16_narrow_1)
 static void f32_to_f16(char *const *data, const int64_t *strides, int64_t n, const void *context)
 {
-    if (strides[0] != 2 || strides[1] != 4) {
-        f32_to_f16_strided(data, strides, n, context);
-        return;
-    }
-    uint16_t *out = (uint16_t *)data[0];
-    const float *in = (const float *)data[1];
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
-    for (; i < n; i++) out[i] = f16_store(in[i]);
+    if (strides[0] == 2 && strides[1] == 4)
+        td_f16_narrow((uint16_t *)data[0], (const float *)data[1], n);
+    else f32_to_f16_strided(data, strides, n, context);
 }
-#else
-CONVERT(f16_to_f32_strided, float, uint16_t, td_f16_load)
-CONVERT(f32_to_f16, uint16_t, float, td_f16_store)
-
-static void f16_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)
-{
-    if (!repeats(data, strides, n, f16_to_f32_strided))
-        f16_to_f32_strided(data, strides, n, context);
-}
-#endif
 
 #define COMPLEX_TRUTH(symbol, type, mask)                                                         \
     static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context) \

@@ -52,6 +52,18 @@ def run(program: str, **settings: str) -> str:
     return done.stdout
 
 
+#: for programs: `call` raises an error of this kind with these words
+REFUSES = """
+def refuses(kind, words, call):
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(words)
+"""
+
+
 MEMORY = """
 import gc, pickle, taeda
 cuda = taeda.cuda

@@ -24,13 +24,6 @@ import taeda
 cuda = taeda.cuda
 taeda.ops.load_library({library!r})
 ops = taeda.ops.abicuda
-def refuses(kind, words, call):
-    try:
-        call()
-    except kind as error:
-        assert words in str(error), error
-    else:
-        raise AssertionError(words)
 """
 
 
@@ -50,7 +43,9 @@ def library(tmp_path_factory):
 @pytest.fixture
 def run(library, kernels):
     def go(program, **settings):
-        standin.run(START.format(library=library) + program, KERNELS=kernels, **settings)
+        standin.run(
+            standin.REFUSES + START.format(library=library) + program, KERNELS=kernels, **settings
+        )
 
     return go
 

@@ -54,14 +54,6 @@ class Other:
         self.process.join(60)
         assert self.process.exitcode == 0, self.process.exitcode
 
-def refuses(kind, words, call):
-    try:
-        call()
-    except kind as error:
-        assert words in str(error), error
-    else:
-        raise AssertionError(words)
-
 def main():
     {program}
 
@@ -77,7 +69,7 @@ def run(tmp_path):
     def go(program, **settings):
         body = "\n    ".join(program.strip().splitlines())
         path = tmp_path / "program.py"
-        path.write_text(START.replace("{program}", body))
+        path.write_text(standin.REFUSES + START.replace("{program}", body))
         standin.run(f"import runpy; runpy.run_path({str(path)!r}, run_name='__main__')", **settings)
 
     return go

@@ -38,13 +38,15 @@ def test_short_floats_round_as_ml_dtypes_does(name):
 
 
 @pytest.mark.parametrize("length", [1, 7, 8, 15, 16, 17, 40])
-def test_rows_of_bfloat16_of_every_length(length):
+def test_rows_of_16_bits_of_every_length(length):
     x = np.random.default_rng(length).normal(size=length).astype(np.float32)
     x[:: max(1, length // 3)] = [np.nan, np.inf, -np.inf, 3.3895314e38][length % 4]
     halves = taeda.from_numpy(x).bfloat16()
     np.testing.assert_array_equal(
         halves.float().numpy(), x.astype(ml_dtypes.bfloat16).astype(np.float32)
     )
+    signals = taeda.full((length,), 0x7D01).to(taeda.int16).view(taeda.float16)  # NaN that signal
+    assert (signals.float().view(taeda.int32) == signals[0].float().view(taeda.int32)).all()
     every = taeda.arange(-(2**15), 2**15).to(taeda.int16).view(taeda.bfloat16)
     strided = taeda.stack([every, every], 1)[:, 0]  # one by one, where dense rows go by vectors
     assert every.float().view(taeda.int32).equal(strided.float().view(taeda.int32))

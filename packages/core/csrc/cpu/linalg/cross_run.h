@@ -6,7 +6,7 @@
  * itself is exactly zero. */
 #ifndef TD_CROSS_RUN_H
 #define TD_CROSS_RUN_H
-#include "runtime/loops.h"
+#include "runtime/op.h"
 
 /* Operands; `room` holds one coordinate of products. */
 enum { TD_CROSS_OUT, TD_CROSS_A, TD_CROSS_B, TD_CROSS_ROOM, TD_CROSS_NOP };

@@ -55,6 +55,16 @@ static inline void td_bf16_narrow(uint16_t *restrict out, const float *restrict 
     for (; i < n; i++) out[i] = td_bf16_store(x[i]);
 }
 
+/* One number as the processor converts it: a row's last ones have the bits of the others, NaN too.
+ */
+#ifdef __F16C__
+static inline float td_f16_widen_1(uint16_t h) { return _cvtsh_ss(h); }
+static inline uint16_t td_f16_narrow_1(float f) { return _cvtss_sh(f, 0); }
+#else
+static inline float td_f16_widen_1(uint16_t h) { return td_f16_load(h); }
+static inline uint16_t td_f16_narrow_1(float f) { return td_f16_store(f); }
+#endif
+
 static inline void td_f16_widen(float *restrict out, const uint16_t *restrict x, int64_t n)
 {
     int64_t i = 0;
@@ -62,7 +72,17 @@ static inline void td_f16_widen(float *restrict out, const uint16_t *restrict x,
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + i))));
 #endif
-    for (; i < n; i++) out[i] = td_f16_load(x[i]);
+    for (; i < n; i++) out[i] = td_f16_widen_1(x[i]);
+}
+
+static inline void td_f16_narrow(uint16_t *restrict out, const float *restrict x, int64_t n)
+{
+    int64_t i = 0;
+#ifdef __F16C__
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
+#endif
+    for (; i < n; i++) out[i] = td_f16_narrow_1(x[i]);
 }
 
 #endif
