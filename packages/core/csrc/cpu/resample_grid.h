@@ -22,11 +22,17 @@ typedef struct td_grid {
     int64_t channels, plane, places;
     const char *in, *grid; /* of the first sample */
     char *out;             /* [sample][channel][place] */
+    /* for the gradients: of `out`; then what is made, of `in` (zeros before) and of `grid` */
+    const char *by_out;
+    char *by_in, *by_grid;
 } td_grid;
 
 typedef struct td_grid_kernels {
     /* places begin <= place < end of one sample */
     void (*run[2])(const td_grid *s, int64_t sample, int64_t begin, int64_t end);
+    void (*by_grid[2])(const td_grid *s, int64_t sample, int64_t begin, int64_t end);
+    /* channels begin <= channel < end of one sample, at all places */
+    void (*by_in[2])(const td_grid *s, int64_t sample, int64_t begin, int64_t end);
 } td_grid_kernels;
 
 extern const td_grid_kernels td_grid_kernels_generic;
@@ -36,4 +42,5 @@ extern const td_grid_kernels td_grid_kernels_avx2, td_grid_kernels_avx512;
 
 /* All samples, shared out among threads (cpu/resample_grid_run.c). */
 void td_grid_run(const td_grid *s, int64_t samples, bool wide);
+void td_grid_run_backward(const td_grid *s, int64_t samples, bool wide);
 #endif

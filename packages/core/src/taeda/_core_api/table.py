@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from taeda._composite._grid_steps import PADDINGS, SAMPLE_MODES, grid_sample_by_steps
 from taeda._composite.attention import attention_weights
 from taeda._library.operators import schema_of
 from taeda._library.schema import default_object
@@ -15,11 +16,14 @@ from taeda._table._row import Row
 from taeda._table._schema import Argument
 
 __all__ = [
+    "PADDINGS",
+    "SAMPLE_MODES",
     "Argument",
     "Row",
     "attention_weights",
     "composite_body",
     "default_object",
+    "grid_sample_by_steps",
     "rows",
     "schema_of",
 ]

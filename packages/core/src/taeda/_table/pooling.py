@@ -155,8 +155,15 @@ op(
     c="_grid_sample",
     variants="function",
     namespace="nn",
-    doc="Values between pixels, of float32 or float64: nn.functional.grid_sample where no gradient "
-        "is wanted.",
+    doc="Values between pixels, of float32 or float64: nn.functional.grid_sample in one call.",
+)
+op(
+    "_grid_sample_backward(Tensor grad_output, Tensor input, Tensor grid, int mode, int padding_mode, "
+    "bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
+    c="_grid_sample_backward",
+    variants="function",
+    namespace="nn",
+    doc="Gradients of _grid_sample by input and grid; None where the mask is False.",
 )
 
 # ---- windows as columns, channels as pixels ----

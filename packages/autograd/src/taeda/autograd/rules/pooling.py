@@ -7,8 +7,9 @@ import math
 import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
+from taeda._core_api.table import grid_sample_by_steps
 
-from ._registry import linear, not_differentiable, rule
+from ._registry import linear, not_differentiable, rule, rule_joint
 
 Shape = tuple[int, ...]
 
@@ -158,9 +159,31 @@ def _unpadded(grad: Tensor, self_shape: Shape, padding: Shape, mode: int) -> Ten
 
 
 rule("_pad_inside", self=_unpadded)
+
+
+# ---- values at the places of a grid: a kernel, or steps where the gradient is differentiated ----
+@rule_joint("_grid_sample")
+def _grid_sample(
+    grads: tuple[Tensor],
+    needs: tuple[bool, ...],
+    input: Tensor,
+    grid: Tensor,
+    mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> tuple[Tensor | None, ...]:
+    how = (mode, padding_mode, align_corners)
+    if not taeda.is_grad_enabled():
+        return _nn._grid_sample_backward(grads[0], input, grid, *how, list(needs))
+    sources = [x if x.requires_grad else x.detach().requires_grad_() for x in (input, grid)]
+    values = grid_sample_by_steps(*sources, *how)
+    wanted = [x for x, need in zip(sources, needs, strict=True) if need]
+    made = iter(taeda.autograd.grad(values, wanted, grads[0], create_graph=True))
+    return tuple(next(made) if need else None for need in needs)
+
+
 not_differentiable(
-    "_grid_sample",
-    "grid_sample runs it only where no gradient is wanted, else by steps that have rules",
+    "_grid_sample_backward", "a gradient that is differentiated again is computed in steps"
 )
 
 # ---- channels and pixels ----
