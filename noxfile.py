@@ -351,8 +351,9 @@ def device_text(session: nox.Session) -> None:
 def cuda_null(session: nox.Session) -> None:
     """On a stand-in driver, device="cuda" gives the processor's bits or refuses.
 
-    Every row of the op table, and the demo. `-- --verbose` tells all; `-- --part 0/8` takes a share
-    of the rows and of the tests that compile long, and leaves the others to `tests-all`.
+    Every row of the op table, and the demo, the GPT and the ResNet train there. `-- --verbose`
+    tells all; `-- --part 0/8` takes a share of the rows and of the tests that compile long, leaves
+    the others to `tests-all`, and trains the demo alone.
     """
     install(session, *NAMES, extra_groups=("demo",))
     folder = ROOT / "packages" / "core" / "tests" / "cuda"
@@ -368,7 +369,7 @@ def cuda_null(session: nox.Session) -> None:
     else:
         session.run("pytest", "-m", "slow or not slow", str(folder))
     session.run("python", "tools/cuda_rows.py", *session.posargs)
-    session.run("python", "tools/cuda_demo.py")
+    session.run("python", "tools/cuda_demo.py", "digits" if "--part" in session.posargs else "all")
     session.run("python", "tools/cuda_ranks.py")
 
 

@@ -140,7 +140,8 @@ def optimizer_for(model: GPT, lr: float) -> taeda.optim.Optimizer:
 
 
 def train(model: GPT, steps: int, size: int = 16, lr: float = 3e-3, seed: int = 0) -> list[float]:
-    """Train for `steps` batches and return their losses."""
+    """Train for `steps` batches, on the model's device, and return their losses."""
+    device = model.head.weight.device
     optimizer = optimizer_for(model, lr)
     warm = max(1, steps // 20)
     schedule = taeda.optim.lr_scheduler.LambdaLR(
@@ -150,7 +151,7 @@ def train(model: GPT, steps: int, size: int = 16, lr: float = 3e-3, seed: int = 
     losses = []
     model.train()
     for _, (x, y) in zip(range(steps), batches(model.config, size, seed), strict=False):
-        _, loss = model(x, y)
+        _, loss = model(x.to(device), y.to(device))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -164,16 +165,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A character-level GPT.")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--letters", type=int, default=200, help="to write after the training")
+    parser.add_argument("--device", default="cpu", help="where the model lives: cpu, cuda, cuda:1")
     options = parser.parse_args()
     taeda.manual_seed(options.seed)
-    model = GPT(Config())
+    model = GPT(Config()).to(options.device)
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(TEXT)} characters")
     losses = train(model, options.steps)
     for step in range(0, options.steps, max(1, options.steps // 10)):
         print(f"step {step:4}  loss {losses[step]:.4f}")
     print(f"step {options.steps - 1:4}  loss {losses[-1]:.4f}")
-    start = taeda.tensor([[ALPHABET.index("\n")]])
-    print("".join(ALPHABET[code] for code in model.write(start, 200)[0].tolist()))
+    start = taeda.tensor([[ALPHABET.index("\n")]], device=options.device)
+    print("".join(ALPHABET[code] for code in model.write(start, options.letters)[0].tolist()))
 
 
 if __name__ == "__main__":

@@ -85,8 +85,9 @@ def stripes(count: int, seed: int) -> TensorDataset:
     return TensorDataset(taeda.from_numpy(pictures.astype(np.float32)), taeda.from_numpy(labels))
 
 
-def train(model: nn.Module, data: TensorDataset, size: int = 32, lr: float = 0.05) -> list[float]:
-    """One pass over `data`; return the loss of every batch."""
+def train(model: ResNet18, data: TensorDataset, size: int = 32, lr: float = 0.05) -> list[float]:
+    """One pass over `data`, on the model's device; return the loss of every batch."""
+    device = model.head.weight.device
     loader = DataLoader(data, batch_size=size, drop_last=True)
     optimizer = taeda.optim.SGD(
         model.parameters(), lr=lr, momentum=0.9, weight_decay=5e-4, nesterov=True
@@ -95,7 +96,7 @@ def train(model: nn.Module, data: TensorDataset, size: int = 32, lr: float = 0.0
     losses = []
     model.train()
     for x, y in loader:
-        loss = F.cross_entropy(model(x), y)
+        loss = F.cross_entropy(model(x.to(device)), y.to(device))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -105,10 +106,12 @@ def train(model: nn.Module, data: TensorDataset, size: int = 32, lr: float = 0.0
 
 
 @taeda.no_grad()
-def accuracy(model: nn.Module, data: TensorDataset, size: int = 64) -> float:
+def accuracy(model: ResNet18, data: TensorDataset, size: int = 64) -> float:
+    device = model.head.weight.device
     model.eval()
     right = sum(
-        (model(x).argmax(1) == y).sum().item() for x, y in DataLoader(data, batch_size=size)
+        (model(x.to(device)).argmax(1) == y.to(device)).sum().item()
+        for x, y in DataLoader(data, batch_size=size)
     )
     return right / len(data)
 
@@ -120,9 +123,10 @@ def main() -> None:
         "--width", type=int, default=64, help="of the first stage; 64 is a ResNet-18"
     )
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cpu", help="where the model lives: cpu, cuda, cuda:1")
     options = parser.parse_args()
     taeda.manual_seed(options.seed)
-    model = ResNet18(options.width)
+    model = ResNet18(options.width).to(options.device)
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
     start = time.perf_counter()
     losses = train(model, stripes(options.pictures, seed=1))

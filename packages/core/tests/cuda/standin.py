@@ -4,6 +4,7 @@ run on them.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -22,9 +23,15 @@ def environment(**settings: str) -> dict[str, str]:
         "TAEDA_LIBNVRTC": str(libraries["libnvrtc_null"]),
         "TAEDA_NULL_FOLDER": str(BUILD),
         "TAEDA_NULL_COMPILE": f"{sys.executable} {HERE / 'compile_emulated.py'}",
-        "TAEDA_CACHE_DIR": str(BUILD / "cache"),
+        "TAEDA_CACHE_DIR": str(BUILD / f"cache-{_emulation()}"),
         **settings,
     }
+
+
+def _emulation() -> str:
+    """A digest of what kernels are emulated by: what is kept of another emulation is not used."""
+    files = (HERE / name for name in ("emulate.h", "compile_emulated.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def _library(name: str) -> Path:
