@@ -7,24 +7,11 @@
 
 #define NR (TD_NV * LANES)
 
-#define REAL float
-#define VEC vf
-#define V(op) TD_PASTE(vf, op)
-#define G(name) TD_PASTE(name, f32)
-#define LANES VF_LANES
+#include "cpu/simd/of_float.h"
 #include "cpu/conv/patches.h"
 #include "cpu/conv/plane.h"
-#undef REAL
-#undef VEC
-#undef V
-#undef G
-#undef LANES
 
-#define REAL double
-#define VEC vd
-#define V(op) TD_PASTE(vd, op)
-#define G(name) TD_PASTE(name, f64)
-#define LANES VD_LANES
+#include "cpu/simd/of_double.h"
 #include "cpu/conv/patches.h"
 #include "cpu/conv/plane.h"
 

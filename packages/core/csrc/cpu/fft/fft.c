@@ -4,37 +4,23 @@
 #include "cpu/fft/vec.h"
 #include "runtime/loops.h"
 
-#define REAL float
-#define VEC vf
-#define V(op) TD_PASTE(vf, op)
-#define G(name) TD_PASTE(name, f32)
-#define LANES VF_LANES
+#include "cpu/simd/of_float.h"
 #include "cpu/fft/numbers.h"
 #include "cpu/fft/butterflies.h"
 #include "cpu/fft/passes.h"
 #include "cpu/fft/lines.h"
 #include "cpu/fft/halves.h"
-#undef REAL
-#undef VEC
-#undef V
-#undef G
-#undef LANES
 #undef CV
 #undef SPLIT
 #undef FFT_PASS
 #undef FFT_ENDS
 
-#define REAL double
-#define VEC vd
-#define V(op) TD_PASTE(vd, op)
-#define G(name) TD_PASTE(name, f64)
-#define LANES VD_LANES
+#include "cpu/simd/of_double.h"
 #include "cpu/fft/numbers.h"
 #include "cpu/fft/butterflies.h"
 #include "cpu/fft/passes.h"
 #include "cpu/fft/lines.h"
 #include "cpu/fft/halves.h"
-#undef LANES
 
 #define FFT_KERNEL(lanes, type)                                            \
     {lanes,         stages_##type,       load_##type,       store_##type,  \
