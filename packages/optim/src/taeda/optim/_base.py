@@ -19,9 +19,6 @@ from .optimizer import Optimizer
 __all__ = [
     "COMMON_OPTIONS",
     "Algorithm",
-    "add_ratio",
-    "add_scaled",
-    "add_square",
     "check_betas",
     "check_implementation",
     "check_lr",
@@ -122,30 +119,6 @@ def next_step(state: State) -> float:
 def count_steps(steps: list[Tensor], change: float = 1.0) -> None:
     """Add to all step counts in one call."""
     taeda._flat_number_(steps, change, "add")
-
-
-def add_square(total: Tensor, x: Tensor, weight: Any) -> None:
-    """total += weight * x * x, where the weight may be a tensor."""
-    if isinstance(weight, Tensor):
-        total.add_(x * x * weight)
-    else:
-        total.addcmul_(x, x, value=weight)
-
-
-def add_ratio(param: Tensor, above: Tensor, below: Tensor, scale: Any) -> None:
-    """param += scale * above / below, where the scale may be a tensor."""
-    if isinstance(scale, Tensor):
-        param.add_(scale * above / below)
-    else:
-        param.addcdiv_(above, below, value=scale)
-
-
-def add_scaled(param: Tensor, update: Tensor, scale: Any) -> None:
-    """param += scale * update, where the scale may be a tensor (that may want a gradient)."""
-    if isinstance(scale, Tensor):
-        param.add_(scale * update)
-    else:
-        param.add_(update, alpha=scale)
 
 
 def sparse(places: Tensor, values: Tensor, shape: Any) -> Tensor:

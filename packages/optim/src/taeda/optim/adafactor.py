@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import taeda
 from taeda import Tensor
 
-from ._base import Algorithm, Group, State, add_scaled, next_step, step_counter
+from ._base import Algorithm, Group, State, next_step, step_counter
+from ._formulas import add_scaled
 from .optimizer import ParamsT
 
 __all__ = ["Adafactor"]

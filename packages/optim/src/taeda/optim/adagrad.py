@@ -11,8 +11,6 @@ from ._base import (
     Algorithm,
     Group,
     State,
-    add_ratio,
-    add_square,
     check_implementation,
     check_lr,
     check_not_negative,
@@ -22,6 +20,7 @@ from ._base import (
     sparse,
     step_counter,
 )
+from ._formulas import add_ratio, add_square
 from .optimizer import ParamsT
 
 __all__ = ["Adagrad"]

@@ -12,8 +12,6 @@ from ._base import (
     Algorithm,
     Group,
     State,
-    add_ratio,
-    add_square,
     check_betas,
     check_implementation,
     check_lr,
@@ -23,6 +21,7 @@ from ._base import (
     number,
     step_counter,
 )
+from ._formulas import add_ratio, decayed, first_moments, next_moments
 from .optimizer import ParamsT
 
 __all__ = ["Adam"]
@@ -90,8 +89,7 @@ class Adam(Algorithm):
     def _start(self, param: Tensor, group: Group) -> State:
         state = {
             "step": step_counter(param, group),
-            "exp_avg": taeda.zeros_like(param),
-            "exp_avg_sq": taeda.zeros_like(param),
+            **first_moments(param),
         }
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = taeda.zeros_like(param)
@@ -101,13 +99,8 @@ class Adam(Algorithm):
         t = next_step(state)
         lr, (beta1, beta2) = group["lr"], group["betas"]
         if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                param.mul_(1 - lr * group["weight_decay"])
-            else:
-                grad = grad.add(param, alpha=group["weight_decay"])
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        add_square(square.mul_(beta2), grad, 1 - beta2)
+            grad = decayed(param, grad, group)
+        mean, square = next_moments(state, grad, beta1, beta2)
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
             pair = (largest, square)

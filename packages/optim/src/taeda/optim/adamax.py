@@ -12,13 +12,13 @@ from ._base import (
     Algorithm,
     Group,
     State,
-    add_ratio,
     check_betas,
     check_lr,
     check_not_negative,
     next_step,
     step_counter,
 )
+from ._formulas import add_ratio
 from .optimizer import ParamsT
 
 __all__ = ["Adamax"]

@@ -12,7 +12,6 @@ from ._base import (
     Algorithm,
     Group,
     State,
-    add_scaled,
     check_lr,
     check_not_negative,
     next_step,
@@ -20,6 +19,7 @@ from ._base import (
     scalar_dtype,
     step_counter,
 )
+from ._formulas import add_scaled
 from .optimizer import ParamsT
 
 __all__ = ["ASGD"]

@@ -12,8 +12,6 @@ from ._base import (
     Algorithm,
     Group,
     State,
-    add_ratio,
-    add_square,
     check_betas,
     check_lr,
     check_not_negative,
@@ -21,6 +19,7 @@ from ._base import (
     scalar_dtype,
     step_counter,
 )
+from ._formulas import add_ratio, decayed, first_moments, next_moments
 from .optimizer import ParamsT
 
 __all__ = ["NAdam"]
@@ -76,26 +75,20 @@ class NAdam(Algorithm):
         return {
             "step": step_counter(param, group),
             "mu_product": taeda.ones((), dtype=scalar_dtype()),
-            "exp_avg": taeda.zeros_like(param),
-            "exp_avg_sq": taeda.zeros_like(param),
+            **first_moments(param),
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
         t = next_step(state)
         lr, (beta1, beta2) = group["lr"], group["betas"]
         if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                param.mul_(1 - lr * group["weight_decay"])
-            else:
-                grad = grad.add(param, alpha=group["weight_decay"])
+            grad = decayed(param, grad, group)
         momentum, following = (
             beta1 * (1.0 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (t, t + 1)
         )
         state["mu_product"].mul_(momentum)
         product = state["mu_product"].item()
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        add_square(square.mul_(beta2), grad, 1 - beta2)
+        mean, square = next_moments(state, grad, beta1, beta2)
         divisor = (square / (1 - beta2**t)).sqrt() + group["eps"]
         add_ratio(param, grad, divisor, -lr * (1.0 - momentum) / (1.0 - product))
         add_ratio(param, mean, divisor, -lr * following / (1.0 - product * following))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-import taeda
 from taeda import Tensor
 
 from ._base import (
@@ -13,14 +12,13 @@ from ._base import (
     Algorithm,
     Group,
     State,
-    add_scaled,
-    add_square,
     check_betas,
     check_lr,
     check_not_negative,
     next_step,
     step_counter,
 )
+from ._formulas import add_scaled, decayed, first_moments, next_moments
 from .optimizer import ParamsT
 
 __all__ = ["RAdam"]
@@ -67,21 +65,15 @@ class RAdam(Algorithm):
     def _start(self, param: Tensor, group: Group) -> State:
         return {
             "step": step_counter(param, group),
-            "exp_avg": taeda.zeros_like(param),
-            "exp_avg_sq": taeda.zeros_like(param),
+            **first_moments(param),
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
         t = next_step(state)
         lr, (beta1, beta2) = group["lr"], group["betas"]
         if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                param.mul_(1 - lr * group["weight_decay"])
-            else:
-                grad = grad.add(param, alpha=group["weight_decay"])
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        add_square(square.mul_(beta2), grad, 1 - beta2)
+            grad = decayed(param, grad, group)
+        mean, square = next_moments(state, grad, beta1, beta2)
         update = mean / (1 - beta1**t)
         rectification = _rectification(t, beta2)
         if rectification is not None:

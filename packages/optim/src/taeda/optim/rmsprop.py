@@ -12,14 +12,12 @@ from ._base import (
     Algorithm,
     Group,
     State,
-    add_ratio,
-    add_scaled,
-    add_square,
     check_lr,
     check_not_negative,
     next_step,
     step_counter,
 )
+from ._formulas import add_ratio, add_scaled, add_square
 from .optimizer import ParamsT
 
 __all__ = ["RMSprop"]

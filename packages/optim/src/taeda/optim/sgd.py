@@ -11,12 +11,12 @@ from ._base import (
     Algorithm,
     Group,
     State,
-    add_scaled,
     check_implementation,
     check_lr,
     check_not_negative,
     number,
 )
+from ._formulas import add_scaled
 from .optimizer import ParamsT
 
 __all__ = ["SGD"]

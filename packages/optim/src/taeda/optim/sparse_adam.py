@@ -18,6 +18,7 @@ from ._base import (
     number,
     sparse,
 )
+from ._formulas import first_moments
 from .optimizer import ParamsT
 
 __all__ = ["SparseAdam"]
@@ -59,8 +60,7 @@ class SparseAdam(Algorithm):
     def _start(self, param: Tensor, group: Group) -> State:
         return {
             "step": 0,
-            "exp_avg": taeda.zeros_like(param),
-            "exp_avg_sq": taeda.zeros_like(param),
+            **first_moments(param),
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
