@@ -8,14 +8,12 @@ from typing import Any
 import taeda
 from taeda import Size, Tensor
 
-from . import constraints
-from .distribution import Distribution
-from .utils import broadcast_all
+from ._symmetric import Symmetric
 
 __all__ = ["Cauchy"]
 
 
-class Cauchy(Distribution):
+class Cauchy(Symmetric):
     """Cauchy (Lorentz) with median `loc` and half width `scale`; it has neither mean nor variance.
 
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
@@ -26,23 +24,10 @@ class Cauchy(Distribution):
     tensor(0.7500)
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    _dims = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
     @property
     def mean(self) -> Tensor:
         """NaN everywhere."""
         return taeda.full_like(self.loc, math.nan)
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

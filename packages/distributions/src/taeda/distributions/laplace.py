@@ -7,14 +7,12 @@ from typing import Any
 import taeda
 from taeda import Size, Tensor
 
-from . import constraints
-from .distribution import Distribution
-from .utils import broadcast_all
+from ._symmetric import Symmetric
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(Symmetric):
     """Two exponential distributions of mean `scale`, back to back at `loc`.
 
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
@@ -24,23 +22,6 @@ class Laplace(Distribution):
     >>> Laplace(0.0, 1.0).variance
     tensor(2.)
     """
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    _dims = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -8,37 +8,19 @@ from typing import Any
 import taeda
 from taeda import Size, Tensor
 
-from . import constraints
+from ._symmetric import Symmetric
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all
 
 __all__ = ["Normal"]
 
 
-class Normal(ExponentialFamily):
+class Normal(Symmetric, ExponentialFamily):
     """Normal with mean `loc` and standard deviation `scale`.
 
     >>> from taeda.distributions import Normal
     >>> Normal(0.0, 1.0).log_prob(taeda.tensor(0.0))
     tensor(-0.9189)
     """
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    _dims = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def stddev(self) -> Tensor:
