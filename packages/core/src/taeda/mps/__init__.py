@@ -8,6 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from taeda._native import core as _core
+from taeda._torch_names.absent_answers import (
+    device_count,
+    empty_cache,
+    is_available,
+    manual_seed,
+)
 from taeda._torch_names.absent_device import refuse
 
 from . import event, profiler
@@ -33,23 +39,9 @@ __all__ = [
 Tensor = _core.Tensor
 
 
-def is_available() -> bool:
-    """False."""
-    return False
-
-
-def device_count() -> int:
-    """0."""
-    return 0
-
-
 def synchronize() -> None:
     """RuntimeError: there is nothing to wait for."""
     refuse("mps", "synchronize")
-
-
-def empty_cache() -> None:
-    """Nothing: no memory is held."""
 
 
 def current_allocated_memory() -> int:
@@ -79,11 +71,6 @@ def seed() -> None:
 def compile_shader(source: str) -> Any:
     """RuntimeError: there is no Metal to compile for."""
     refuse("mps", "compile_shader")
-
-
-def manual_seed(seed: int) -> None:
-    """Nothing: without a device there is no generator to seed. `taeda.manual_seed` seeds the CPU's."""
-    int(seed)
 
 
 def get_rng_state(device: Any = "mps") -> Tensor:

@@ -8,6 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from taeda._native import core as _core
+from taeda._torch_names.absent_answers import (
+    device_count,
+    empty_cache,
+    is_available,
+    is_initialized,
+    manual_seed,
+    max_memory_allocated,
+    memory_allocated,
+    reset_peak_memory_stats,
+)
 from taeda._torch_names.absent_device import (
     AbsentDevice,
     AbsentEvent,
@@ -53,21 +63,6 @@ __all__ = [
 Tensor = _core.Tensor
 
 
-def is_available() -> bool:
-    """False."""
-    return False
-
-
-def is_initialized() -> bool:
-    """False: there is nothing to initialise."""
-    return False
-
-
-def device_count() -> int:
-    """0."""
-    return 0
-
-
 def init() -> None:
     """RuntimeError: there is nothing to initialise."""
     refuse("mtia", "init")
@@ -93,11 +88,6 @@ def get_device_capability(device: Any = None) -> Any:
     refuse("mtia", "get_device_capability")
 
 
-def manual_seed(seed: int) -> None:
-    """Nothing: without a device there is no generator to seed. `taeda.manual_seed` seeds the CPU's."""
-    int(seed)
-
-
 def get_rng_state(device: Any = "mtia") -> Tensor:
     """RuntimeError: no device has a generator."""
     refuse("mtia", "get_rng_state")
@@ -106,24 +96,6 @@ def get_rng_state(device: Any = "mtia") -> Tensor:
 def set_rng_state(new_state: Tensor, device: Any = "mtia") -> None:
     """RuntimeError: no device has a generator."""
     refuse("mtia", "set_rng_state")
-
-
-def memory_allocated(device: Any = None) -> int:
-    """0 bytes."""
-    return 0
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """0 bytes."""
-    return 0
-
-
-def empty_cache() -> None:
-    """Nothing: no memory is held."""
-
-
-def reset_peak_memory_stats(device: Any = None) -> None:
-    """Nothing: every peak is 0."""
 
 
 def is_bf16_supported() -> bool:
