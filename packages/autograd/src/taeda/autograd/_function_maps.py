@@ -99,8 +99,9 @@ def each(level: Any, function: Any, argument: Any) -> Any:
 
 def refuse_samples(values: Any) -> None:
     """RuntimeError if a sample is to be walked back from: its graph is that of all samples."""
+    from taeda._core_api.trees import leaves
+
     from .batching import Batched
-    from .batching._batched import leaves
 
     if any(type(leaf) is Batched for leaf in leaves(values)):
         raise RuntimeError(

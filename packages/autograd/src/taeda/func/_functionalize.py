@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
+from taeda._core_api.trees import tensors_in
 
 from . import _tree
 from ._views import RESHAPES, View, copied, put
@@ -147,7 +148,7 @@ class _Functional:
 
     def _pure(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         values = _mapped(self.value, args)
-        same = all(a is b for a, b in zip(_tensors(values), _tensors(args), strict=True))
+        same = all(a is b for a, b in zip(tensors_in(values), tensors_in(args), strict=True))
         if op in _VIEWS and (not same or self.copies):  # who holds it sees what is written later
             made = _core.call_backend(op, args)
             if not all(m is args[0] for m in _several(made)):
@@ -181,13 +182,13 @@ class _Functional:
         return _core.call_outwards(*copy, lambda: _mapped(_clone, made))
 
     def _is_view(self, args: tuple[Any, ...], made: Any) -> bool:
-        keys = {_key(t) for t in _tensors(args) if t.numel()}
-        return any(_key(m) in keys for m in _tensors(made) if m.numel())
+        keys = {_key(t) for t in tensors_in(args) if t.numel()}
+        return any(_key(m) in keys for m in tensors_in(made) if m.numel())
 
     def _note(self, op: str, args: tuple[Any, ...], made: Any, *, view: bool) -> None:
         several = isinstance(made, tuple | list)
         for place, result in enumerate(_several(made)):
-            if not isinstance(result, Tensor) or any(result is t for t in _tensors(args)):
+            if not isinstance(result, Tensor) or any(result is t for t in tensors_in(args)):
                 continue
             self.made[id(result)] = result
             if view:
@@ -222,7 +223,7 @@ class _Functional:
     def _stand_for(self, made: Any, shown: Any, args: tuple[Any, ...]) -> None:
         """Results that the tracers around know as others."""
         for tensor, value in zip(_several(made), _several(shown), strict=False):
-            given = any(tensor is t for t in _tensors(args))
+            given = any(tensor is t for t in tensors_in(args))
             if isinstance(tensor, Tensor) and isinstance(value, Tensor) and not given:
                 stage = self.writes.setdefault(_key(tensor), 0)
                 self.values[id(tensor)] = (tensor, value, stage)
@@ -358,18 +359,10 @@ def _several(made: Any) -> list[Any]:
     return list(made) if isinstance(made, tuple | list) else [made]
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, tuple | list):
-        for entry in value:
-            yield from _tensors(entry)
-
-
 def _mapped(f: Callable[[Tensor], Any], value: Any) -> Any:
     if isinstance(value, Tensor):
         return f(value)
-    if isinstance(value, tuple | list) and any(True for _ in _tensors(value)):
+    if isinstance(value, tuple | list) and any(True for _ in tensors_in(value)):
         return type(value)([_mapped(f, entry) for entry in value])
     return value
 
@@ -389,7 +382,7 @@ def _places(op: str) -> list[int]:
 
 
 def _written(op: str, args: tuple[Any, ...]) -> list[Tensor]:
-    return [t for k in _places(op) for t in _tensors(args[k])]
+    return [t for k in _places(op) for t in tensors_in(args[k])]
 
 
 def _fitting(

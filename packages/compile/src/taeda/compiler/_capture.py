@@ -8,13 +8,14 @@ from __future__ import annotations
 import inspect
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
+from taeda._core_api.trees import tensors_in
 from taeda.fx._names import Namespace
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
@@ -23,7 +24,7 @@ from ._encode import written_inputs
 from ._lowered import NotLowered, Writer, written_steps
 from ._record import Recorder, Step
 
-__all__ = ["Call", "Capture", "UserError", "captured", "parameters_of", "tensors_of"]
+__all__ = ["Call", "Capture", "UserError", "captured", "parameters_of"]
 
 
 class UserError(RuntimeError):
@@ -90,14 +91,14 @@ def captured(
     `modes`: regions without gradients are part of the graph. `around` holds while `f` runs.
     """
     for value in args:
-        for tensor in tensors_of(value):
+        for tensor in tensors_in(value):
             capture.add_input("argument", None, tensor)
     with capture:
         with around or nullcontext():
             result = f(*args)
         if not capture.reason:
             capture.active = True
-            slots = {id(t): capture.slot_of(t) for t in tensors_of(result)}
+            slots = {id(t): capture.slot_of(t) for t in tensors_in(result)}
     if capture.reason:
         return capture.reason
     try:
@@ -142,7 +143,7 @@ class _Written:
             self.writer.set(inputs[id(value)], node, value)
         elif isinstance(value, dict | tuple | list):
             for key, entry in value.items() if isinstance(value, dict) else enumerate(value):
-                if any(True for _ in tensors_of(entry)):
+                if any(True for _ in tensors_in(entry)):
                     part = self.writer.graph.call_function(operator.getitem, (node, key))
                     self._argument(part, entry, inputs)
 
@@ -183,15 +184,6 @@ def _is_detach(step: Step) -> bool:
 def _is_hidden(step: Step) -> bool:
     """Whether the alias that a step makes has another history than its base."""
     return not step.grad or step.op == "detach"
-
-
-def tensors_of(value: Any) -> Iterator[Tensor]:
-    """The tensors of a tree of tuples, lists and dicts, in order."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, dict | tuple | list):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from tensors_of(entry)
 
 
 def parameters_of(f: Any, count: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.compiler._capture import tensors_of
+from taeda._core_api.trees import tensors_in
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node, map_arg
 
@@ -80,7 +80,7 @@ def _contents(held: Any) -> str:
 
 def mismatches(found: Any, expected: Any, tolerance: float) -> Iterator[str]:
     """What the results of a graph have in another way than those of the program."""
-    pairs = zip(tensors_of(found), tensors_of(expected), strict=True)
+    pairs = zip(tensors_in(found), tensors_in(expected), strict=True)
     for number, (one, other) in enumerate(pairs, 1):
         try:
             taeda.testing.assert_close(one, other, rtol=tolerance, atol=1e-5, equal_nan=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._layers import no_grad
+from taeda._layers.trees import tensors_in
 from taeda._native import core as _core
 
 from . import table
@@ -135,16 +136,6 @@ def _copied(values: Any) -> Any:
     return _mapped(values, _copy)
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for entry in value:
-            yield from _tensors(entry)
-    elif isinstance(value, dict):
-        yield from _tensors(tuple(value.values()))
-
-
 def _memory(tensor: Tensor) -> int:
     return tensor.untyped_storage().data_ptr() if tensor.numel() else 0
 
@@ -166,7 +157,7 @@ class _Check:
         self.schema = op._parsed
 
     def wants_gradient(self) -> bool:
-        return any(t.requires_grad for t in _tensors((self.args, self.kwargs)))
+        return any(t.requires_grad for t in tensors_in((self.args, self.kwargs)))
 
     def called(self, values: tuple[Arguments, Keywords]) -> Any:
         """The results on these arguments, outside the graph."""
@@ -193,8 +184,8 @@ def _test_schema(check: _Check) -> None:
         if argument.mutated or argument.name not in before:
             continue
         pairs = zip(
-            _tensors(check.named(given)[argument.name]),
-            _tensors(before[argument.name]),
+            tensors_in(check.named(given)[argument.name]),
+            tensors_in(before[argument.name]),
             strict=True,
         )
         for now, then in pairs:
@@ -223,12 +214,12 @@ def _check_aliases(check: _Check, given: dict[str, Any], results: Any) -> None:
     made = results if isinstance(results, tuple) else (results,)
     seen: dict[int, str] = {}
     for number, (declared, result) in enumerate(zip(check.schema.returns, made, strict=False)):
-        for tensor in _tensors(result):
+        for tensor in tensors_in(result):
             place = _memory(tensor)
             owners = [
                 a
                 for a in check.schema.arguments
-                if a.name in given and place and place in map(_memory, _tensors(given[a.name]))
+                if a.name in given and place and place in map(_memory, tensors_in(given[a.name]))
             ]
             odd = [a.name for a in owners if not declared.alias or a.alias != declared.alias]
             if odd:
@@ -245,7 +236,7 @@ def _test_autograd_registration(check: _Check) -> None:
     if not check.wants_gradient() or _has_derivative(check):
         return
     results = check.op(*_copied(check.args), **_copied(check.kwargs))
-    if any(t.requires_grad for t in _tensors(results)):
+    if any(t.requires_grad for t in tensors_in(results)):
         raise OpCheckError(
             f"an argument requires grad, and no autograd formula was registered for {check.name}; "
             "give one with register_autograd"
@@ -262,7 +253,7 @@ def _test_faketensor(check: _Check) -> None:
     real = check.called(given)
     with inventing_sizes() as ctx:
         fake = check.called(_mapped((check.args, check.kwargs), _as_meta))
-    expected, got = [*_tensors(real)], [*_tensors(fake)]
+    expected, got = [*tensors_in(real)], [*tensors_in(fake)]
     if len(expected) != len(got):
         raise OpCheckError(f"the fake kernel gives {len(got)} tensors, the kernel {len(expected)}")
     for number, (wanted, made) in enumerate(zip(expected, got, strict=True)):
@@ -292,7 +283,7 @@ def _test_dispatch(check: _Check) -> None:
     first = check.called(_copied((check.args, check.kwargs)))
     again = check.called(_copied((check.args, check.kwargs)))
     if Tag.nondeterministic_seeded not in check.op.tags:
-        for now, then in zip(_tensors(again), _tensors(first), strict=True):
+        for now, then in zip(tensors_in(again), tensors_in(first), strict=True):
             check.close(now, then)
     if check.wants_gradient() and _has_derivative(check):
         _check_gradient(check)
@@ -310,7 +301,7 @@ def _check_gradient(check: _Check) -> None:
         RuntimeError,
     ):  # it refuses the precision: what it takes will do, with less to tell apart
         exact = _copied((check.args, check.kwargs))
-    inputs = tuple(t for t in _tensors(exact) if t.requires_grad)
+    inputs = tuple(t for t in tensors_in(exact) if t.requires_grad)
     double = all(t.dtype in (taeda.float64, taeda.complex128) for t in inputs)
     loose: dict[str, Any] = {} if double else {"eps": 1e-2, "atol": 5e-2, "rtol": 5e-2}
     fast = sum(t.numel() for t in inputs) > 400
@@ -341,7 +332,7 @@ def _with(check: _Check, exact: Any, values: tuple[Tensor, ...]) -> Any:
 
 
 def _differentiable(results: Any) -> tuple[Tensor, ...]:
-    return tuple(t for t in _tensors(results) if t.is_floating_point() or t.is_complex())
+    return tuple(t for t in tensors_in(results) if t.is_floating_point() or t.is_complex())
 
 
 _TESTS: dict[str, Callable[[_Check], None]] = {

@@ -14,11 +14,11 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Self
 
-from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda._core_api.trees import tensors_in
 from taeda.autograd.graph import register_multi_grad_hook
 from taeda.nn import Module
 from taeda.nn.modules.module import (
@@ -78,7 +78,7 @@ class ModuleTracker:
     # ---- backwards: gradients of the outputs come first, those of the inputs last ----
 
     def _watch(self, values: Any, hook: Callable[[Any], None], mode: str) -> None:
-        tensors = [t for t in _tensors(values) if t.requires_grad]
+        tensors = [t for t in tensors_in(values) if t.requires_grad]
         if tensors:
             self._handles.append(register_multi_grad_hook(tensors, hook, mode=mode))
 
@@ -93,13 +93,3 @@ class ModuleTracker:
 
     def _ends(self) -> None:
         self.is_bw, self.parents = False, {"Global"}
-
-
-def _tensors(values: Any) -> Iterator[Tensor]:
-    if isinstance(values, Tensor):
-        yield values
-    elif isinstance(values, dict):
-        yield from _tensors(list(values.values()))
-    elif isinstance(values, (list, tuple)):
-        for value in values:
-            yield from _tensors(value)

@@ -9,7 +9,6 @@ that may be a Batched of an outer level again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import taeda
@@ -22,7 +21,6 @@ __all__ = [
     "Level",
     "NeedsValue",
     "batched",
-    "leaves",
     "levels",
     "on_levels",
     "physical",
@@ -219,15 +217,3 @@ def on_levels(x: Any, here: list[Level]) -> Any:
     finally:
         _show(before)
     return rewrapped(plain, [level.number for level in reversed(here)])
-
-
-def leaves(values: Any) -> Iterator[Any]:
-    """What arguments hold, through lists, tuples and dicts."""
-    if isinstance(values, (list, tuple)):
-        for value in values:
-            yield from leaves(value)
-    elif isinstance(values, dict):
-        for value in values.values():
-            yield from leaves(value)
-    else:
-        yield values

@@ -10,10 +10,11 @@ from taeda._core_api import runtime as _core
 from taeda._core_api import warn
 from taeda._core_api.calls import TRANSFORM
 from taeda._core_api.operators import rule_of
+from taeda._core_api.trees import leaves
 from taeda.autograd._function_maps import by_user
 
 from . import random
-from ._batched import Batched, Level, NeedsValue, batched, leaves, levels, refuse_value, unwrapped
+from ._batched import Batched, Level, NeedsValue, batched, levels, refuse_value, unwrapped
 from ._composed import composed
 from ._registry import Decline, key_of, rules
 

@@ -7,8 +7,9 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda._core_api.trees import tensors_in
 
-from ._batched import Level, leaves, rank
+from ._batched import Level, rank
 from ._registry import rule, rules
 
 __all__ = ["elementwise", "lined_up"]
@@ -52,7 +53,7 @@ def _promoted(level: Level, values: list[Any], ranks: list[int]) -> Any:
 
 def lined_up(level: Level, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The arguments with all samples, which broadcast as single ones do."""
-    tensors = [v for v in leaves((args, kwargs)) if isinstance(v, Tensor)]
+    tensors = list(tensors_in((args, kwargs)))
     ranks = [rank(v) for v in tensors]
     wanted = max(ranks)
     common = _promoted(level, tensors, ranks) if len(tensors) > 1 else None

@@ -8,8 +8,9 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.trees import leaves, tensors_in
 
-from ._batched import Level, batched, leaves, levels
+from ._batched import Level, batched, levels
 
 __all__ = ["NAMES", "call", "draws"]
 
@@ -74,7 +75,7 @@ def _different(level: Level, key: str, func: Any, args: Any, kwargs: Any, mapped
             f"vmap: {key}: the tensor is the same for all samples, so it cannot take numbers of "
             "each; make it from a mapped one"
         )
-    tensors = [leaf for leaf in leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+    tensors = list(tensors_in((args, kwargs)))
     if key in _ELEMENTWISE and len(tensors) == 1 and mapped:
         made = _outside(
             func,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import Tensor
-from taeda.compiler._capture import tensors_of
+from taeda._core_api.trees import tensors_in
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 
@@ -34,7 +34,7 @@ class ForAnySize(GraphModule):
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = list({id(t): t for t in tensors_of(args)}.values())
+        given = list({id(t): t for t in tensors_in(args)}.values())
         if not kwargs and len(given) == len(self._sizes):  # proxies have no sizes
             self._check(given)
         return super().__call__(*args, **kwargs)

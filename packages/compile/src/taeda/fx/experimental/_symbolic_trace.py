@@ -16,7 +16,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.compiler._capture import Call, tensors_of
+from taeda._core_api.trees import tensors_in
+from taeda.compiler._capture import Call
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
@@ -85,7 +86,7 @@ class _Tracer:
         self.env = ShapeEnv()
         self.plan: dict[int, tuple[Expression, ...]] = {}
         self.where: dict[str, tuple[int, int]] = {}
-        self.tensors = list({id(t): t for t in tensors_of(args)}.values())
+        self.tensors = list({id(t): t for t in tensors_in(args)}.values())
         for number, tensor in enumerate(self.tensors):
             self.plan[id(tensor)] = tuple(
                 self._dimension(number, dim, size) for dim, size in enumerate(tensor.shape)
@@ -452,6 +453,6 @@ def _path_to(value: Any, tensor: Tensor) -> tuple[Any, ...]:
     for key, entry in pairs:
         if entry is tensor:
             return (key,)
-        if isinstance(entry, (tuple, list, dict)) and any(t is tensor for t in tensors_of(entry)):
+        if isinstance(entry, (tuple, list, dict)) and any(t is tensor for t in tensors_in(entry)):
             return (key, *_path_to(entry, tensor))
     raise AssertionError("the tensor is an argument")
