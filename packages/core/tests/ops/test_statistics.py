@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -113,7 +115,57 @@ def test_histogramdd(density):
             close(e, p)
 
 
+def test_histograms_leave_out_what_lies_beside_and_nan():
+    x = taeda.tensor([math.nan, -1.0, 0.0, 0.5, 1.0, 2.0, math.inf])
+    edges = taeda.tensor([0.0, 0.5, 0.5, 1.0])  # an empty bin, and a last edge that counts
+    assert taeda.histogram(x, edges).hist.tolist() == [1, 0, 2]
+    both = taeda.stack([x, x], 1)
+    hist = taeda.histogramdd(both, [edges, edges]).hist
+    assert hist.tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 2]]
+
+
+def test_counts_go_on_where_floats_have_no_next_number():
+    weight = taeda.tensor([2.0**24, 1.0, 1.0])
+    assert taeda.histogram(ones(3), 1, weight=weight).hist.tolist() == [2.0**24 + 2]
+
+
+def test_histogramdd_of_many_points_is_the_same_on_any_number_of_threads():
+    x = draw(20_000, 2).float()
+    weight = draw(20_000, seed=1).abs().float()
+    before, found = taeda.get_num_threads(), []
+    try:
+        for threads in (1, 2, 5):
+            taeda.set_num_threads(threads)
+            found.append(taeda.histogramdd(x, 7, weight=weight).hist)
+    finally:
+        taeda.set_num_threads(before)
+    assert taeda.equal(found[0], found[1])
+    assert taeda.equal(found[0], found[2])
+
+
 ones = taeda.ones
+
+EDGES = [taeda.tensor([0.0, 1.0])]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: taeda._histogramdd(ones(3, 2), EDGES), RuntimeError, "edges for 1"),
+        (lambda: taeda._histogramdd(ones(3), EDGES), RuntimeError, r"points \[3\]"),
+        (lambda: taeda._histogramdd(ones(3, 1), [ones(1)]), RuntimeError, "at least 2"),
+        (lambda: taeda._histogramdd(ones(3, 1).double(), EDGES), RuntimeError, "float64"),
+        (lambda: taeda._histogramdd(ones(3, 1), EDGES, ones(2)), RuntimeError, "3 weights"),
+        (
+            lambda: taeda._histogramdd(ones(3, 1).long(), [taeda.tensor([0, 1])]),
+            NotImplementedError,
+            "Long",
+        ),
+    ],
+)
+def test_refusals_of_the_row(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
 
 
 @pytest.mark.parametrize(

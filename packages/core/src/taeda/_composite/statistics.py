@@ -158,24 +158,13 @@ def grid_counts(
             )
         if not (ascending or e.is_meta) and bool((e.diff() < 0).any()):
             raise RuntimeError(f"{name}: bins tensor should be in ascending order")
-    if len(edges) == 1 and not points.is_meta:
-        hist = _line_counts(points.reshape(-1), edges[0], weight)
-    else:
-        hist = taeda._histogramdd(points, list(edges), weight)
+    hist = taeda._histogramdd(points, list(edges), weight)
     if not density:
         return hist
     hist = hist / hist.sum()
     for d, e in enumerate(edges):
         hist = hist / e.diff().reshape([-1 if i == d else 1 for i in range(len(edges))])
     return hist
-
-
-def _line_counts(x: Tensor, edges: Tensor, weight: Tensor | None) -> Tensor:
-    """Sums between the edges, each cell without its right edge but for the last; what lies beside
-    them, NaN too, counts apart.
-    """
-    at = taeda.searchsorted(edges, x, right=True) - (x == edges[-1]).to(taeda.int64)
-    return taeda.bincount(at, weight, minlength=edges.numel() + 1)[1 : edges.numel()].to(x.dtype)
 
 
 def _one(

@@ -19,8 +19,7 @@ def _unique2(self: Tensor, sorted: bool, return_inverse: bool, return_counts: bo
     flat = self.reshape(-1)
     _check_order(self)
     ordered, order = taeda.sort(flat)
-    begins = _differs(ordered[1:], ordered[:-1])
-    values, inverse, counts = _collect(ordered, begins, return_inverse, return_counts)
+    values, inverse, counts = _collect(ordered, _begins(ordered), return_inverse, return_counts)
     if return_inverse:
         inverse = taeda.empty_like(inverse).scatter_(0, order, inverse).view(self.shape)
     return values, inverse, counts
@@ -32,12 +31,10 @@ def _unique_consecutive(
     """Runs of equal elements, or of equal slices of a dimension."""
     _check_values(self)
     if dim is not None and self.dim() != 0:
-        rows = _rows(self, dim)
-        begins = _differs(rows[1:], rows[:-1]).any(1)
+        begins = _begins(_rows(self, dim))
         return _slices(self, dim, None, begins, return_inverse, return_counts)
     flat = self.reshape(-1)
-    begins = _differs(flat[1:], flat[:-1])
-    values, inverse, counts = _collect(flat, begins, return_inverse, return_counts)
+    values, inverse, counts = _collect(flat, _begins(flat), return_inverse, return_counts)
     return values, inverse.view(self.shape) if return_inverse else inverse, counts
 
 
@@ -54,9 +51,7 @@ def unique_dim(
     order = taeda.arange(rows.size(0), device=self.device)
     for column in range(rows.size(1) - 1, -1, -1):
         order = order[rows[:, column][order].sort()[1]]
-    ordered = rows[order]
-    begins = _differs(ordered[1:], ordered[:-1]).any(1)
-    return _slices(self, dim, order, begins, return_inverse, return_counts)
+    return _slices(self, dim, order, _begins(rows[order]), return_inverse, return_counts)
 
 
 def _check_values(x: Tensor) -> None:
@@ -84,33 +79,35 @@ def _rows(x: Tensor, dim: int) -> Tensor:
     return x.movedim(dim, 0).reshape(x.size(dim), -1) if x.numel() else x.new_empty(x.size(dim), 0)
 
 
-def _differs(a: Tensor, b: Tensor) -> Tensor:
-    return a != b
-
-
-def _numbers(begins: Tensor) -> Tensor:
-    """For every element the number of its run, where begins[i] says that i + 1 starts one."""
-    first = taeda.zeros(1, dtype=taeda.int64, device=begins.device)
-    return taeda.cat([first, begins.to(taeda.int64).cumsum(0)])
+def _begins(x: Tensor) -> Tensor:
+    """True at the first of every run of equal elements, or of equal rows of a matrix."""
+    begins = taeda.ones(x.size(0), dtype=taeda.bool, device=x.device)
+    differs = x[1:] != x[:-1]
+    begins[1:] = differs if x.dim() == 1 else differs.any(1)
+    return begins
 
 
 def _starts(begins: Tensor) -> Tensor:
-    first = taeda.zeros(1, dtype=taeda.int64, device=begins.device)
-    return taeda.cat([first, begins.nonzero().reshape(-1) + 1])
+    return begins.nonzero().view(-1)
+
+
+def _numbers(begins: Tensor) -> Tensor:
+    """For every element the number of its run."""
+    return begins.cumsum(0).sub_(1)
 
 
 def _lengths(starts: Tensor, n: int) -> Tensor:
     end = taeda.full((1,), n, dtype=taeda.int64, device=starts.device)
-    return taeda.cat([starts[1:], end]) - starts
+    return taeda.cat([starts, end]).diff()
 
 
 def _collect(x: Tensor, begins: Tensor, return_inverse: bool, return_counts: bool) -> Unique:
     none = taeda.empty(0, dtype=taeda.int64, device=x.device)
     if x.numel() == 0:
         return x.clone(), none, none
-    starts = _starts(begins)
     inverse = _numbers(begins) if return_inverse else none
-    return x[starts], inverse, _lengths(starts, x.numel()) if return_counts else none
+    counts = _lengths(_starts(begins), x.numel()) if return_counts else none
+    return x.masked_select(begins), inverse, counts
 
 
 def _slices(

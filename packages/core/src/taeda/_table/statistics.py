@@ -13,12 +13,12 @@ op("corrcoef(Tensor self) -> Tensor", composite=True, doc="Correlation of the ro
 BINS = "Tensor? weight=None, bool density=False"
 op(f"histogram.bins_tensor(Tensor self, Tensor bins, *, {BINS}) -> (Tensor hist, Tensor bin_edges)",
    composite=True,
-   variants="function method out", reads_value="always",
+   variants="function method out",
    doc="How many elements lie between neighbouring edges; the last edge belongs to its bin.")
 op(f"histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, {BINS}) -> (Tensor hist, "
    "Tensor bin_edges)",
-   composite=True, variants="function method out", reads_value="always",
+   composite=True, variants="function method out", reads_value="sometimes",
    doc="How many elements lie in equally wide bins of a range.")
-op("_histogramdd(Tensor self, Tensor[] edges, Tensor? weight=None) -> Tensor", python=True,
-   variants="function", reads_value="always",
+op("_histogramdd(Tensor self, Tensor[] edges, Tensor? weight=None) -> Tensor", c="_histogramdd",
+   variants="function",
    doc="Sums of weights of points in the cells of a grid.")

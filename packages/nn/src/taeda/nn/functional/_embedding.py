@@ -94,12 +94,18 @@ def embedding_bag(
     weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if padding_idx is not None:
         padding_idx = _wrapped(padding_idx, weight.size(0))
+    if max_norm is not None or not flat.is_cpu:  # before a row is written; a device tells too late
+        _check_indices(flat, weight.size(0))
     if max_norm is not None:
         _shorten_rows(weight, flat, max_norm, norm_type)
     bag, count = _bag_of_each(flat, offsets, include_last_offset)
-    rows = embedding(
-        flat, weight, padding_idx, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse
-    )
+    try:
+        rows = embedding(
+            flat, weight, padding_idx, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse
+        )
+    except IndexError:  # here it is a RuntimeError that names the place
+        _check_indices(flat, weight.size(0))
+        raise
     if padding_idx is not None:
         kept = (flat != padding_idx).nonzero().squeeze(1)
         rows, bag = rows.index_select(0, kept), bag.index_select(0, kept)
