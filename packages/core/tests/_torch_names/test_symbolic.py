@@ -19,6 +19,34 @@ def test_numbers():
     assert taeda.sym_ite(True, 2, 3) == 2 and taeda.sym_ite(False, "a", "b") == "b"
 
 
+def test_numbers_that_depend_on_sizes_are_asked_for_beside_pythons():
+    n = taeda.ones(3).shape[0]
+    assert isinstance(n, (int, taeda.SymInt)) and not isinstance(n, taeda.SymInt)
+    assert isinstance(0.5, (float, taeda.SymFloat)) and isinstance(True, (bool, taeda.SymBool))
+    assert taeda.sym_fresh_size(n) == 3 and taeda.sym_fresh_size(np.int64(4)) == 4
+    for kind in (taeda.SymInt, taeda.SymFloat, taeda.SymBool):
+        assert kind.__module__.startswith("taeda") and not isinstance(2.5, kind)
+        with pytest.raises(TypeError, match=f"{kind.__name__} cannot be made by hand: sizes are"):
+            kind(3)
+    with pytest.raises(TypeError):
+        taeda.sym_fresh_size(2.5)
+
+
+def test_a_float_of_sizes_answers_by_its_number():
+    class Half(taeda.SymFloat):
+        def __float__(self):
+            return 0.5
+
+        __slots__ = ()
+
+    class Kind(Half):
+        pass
+
+    made = Kind()
+    assert made.as_integer_ratio() == (1, 2) and made.hex() == (0.5).hex()
+    assert not made.is_integer() and made.conjugate() is made
+
+
 @pytest.mark.parametrize("pred", [True, taeda.tensor(True), taeda.tensor([1])], ids=str)
 def test_branches(pred):
     x = taeda.ones(2, requires_grad=True)

@@ -6,7 +6,12 @@ import taeda
 from taeda import fx, nn
 from taeda.func import functionalize, grad, jacrev, vmap
 from taeda.fx.experimental import proxy_tensor
-from taeda.fx.experimental.proxy_tensor import make_fx
+from taeda.fx.experimental.proxy_tensor import (
+    handle_sym_dispatch,
+    make_fx,
+    maybe_disable_thunkify,
+    maybe_enable_thunkify,
+)
 
 
 def targets(gm):
@@ -150,3 +155,49 @@ def test_what_has_no_graph():
     with pytest.raises(ZeroDivisionError):
         make_fx(lambda x: 1 / 0)(taeda.ones(2))
     assert proxy_tensor.get_proxy_mode() is None
+
+
+def _names(f):
+    gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(3, 4))
+    assert gm(taeda.ones(5, 4)).tolist() == f(taeda.ones(5, 4)).tolist()
+    return [node.name for node in gm.graph.nodes if node.op == "call_function"]
+
+
+def test_formulas_of_sizes_are_nodes_where_they_are_used_or_asked_for():
+    def rows(x):
+        unused = x.shape[0] * 2 + 1
+        with maybe_enable_thunkify():
+            unused = unused // 3
+        return x * (x.shape[0] - 1)
+
+    assert _names(rows) == ["sym_size_int", "sub", "mul"]
+    assert _names(maybe_disable_thunkify()(rows)) == [
+        "sym_size_int", "sub", "mul", "mul_1", "add",
+    ]  # fmt: skip
+
+
+def test_a_call_on_sizes_is_in_the_graph():
+    def rows(x):
+        handle_sym_dispatch(lambda n, by: n // by, (x.shape[0],), {"by": 2})
+        return x + 1
+
+    with pytest.raises(RuntimeError, match="make_fx traces nothing in this thread"):
+        handle_sym_dispatch(len, ([],), {})
+    gm = make_fx(rows, tracing_mode="symbolic")(taeda.ones(3, 4))
+    assert "floordiv" in [node.name for node in gm.graph.nodes]
+    with maybe_disable_thunkify(), maybe_enable_thunkify():  # without a trace they do nothing
+        assert taeda.ones(2).sum() == 2
+
+
+def test_floats_of_sizes_hold_for_other_sizes():
+    for f in (
+        lambda x: x * (1 / x.shape[0]),
+        lambda x: x / x.shape[0] + x.shape[1] / 3,
+        lambda x: x.mean(0) * (x.shape[0] / (x.shape[0] - 1)),
+        lambda x: taeda.clamp(x, max=float(2) * x.shape[1] * 0.1),
+    ):
+        gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(3, 4))
+        assert gm.shape_env.guards == []
+        for shape in ((5, 4), (2, 9)):
+            x = taeda.rand(shape) * 3
+            assert gm(x).equal(f(x))

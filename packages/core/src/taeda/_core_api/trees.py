@@ -1,10 +1,21 @@
 """Tuples, lists and dicts of values, walked, taken apart and put together; classes that users
-registered with them.
+registered with them; the way to a value in one of them.
 """
 
 from __future__ import annotations
 
 from taeda._layers.trees import leaves, tensors_in
-from taeda.utils._pytree import TreeSpec, tree_flatten
+from taeda.utils._pytree import (
+    KeyPath,
+    MappingKey,
+    SequenceKey,
+    TreeSpec,
+    key_get,
+    keystr,
+    tree_flatten,
+)
 
-__all__ = ["TreeSpec", "leaves", "tensors_in", "tree_flatten"]
+__all__ = [
+    "KeyPath", "MappingKey", "SequenceKey", "TreeSpec", "key_get", "keystr", "leaves", "tensors_in",
+    "tree_flatten",
+]  # fmt: skip

@@ -38,7 +38,7 @@ _NEVER = frozenset(
     is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled
     set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal
     set_num_interop_threads set_warn_always use_deterministic_algorithms compiled_with_cxx11_abi
-    get_device_module cond sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum
+    get_device_module cond sym_float sym_fresh_size sym_int sym_ite sym_max sym_min sym_not sym_sum
     autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache
     get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled
     is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype

@@ -1,8 +1,9 @@
-"""Arithmetic that a tracer could see through, on plain numbers; branches chosen by a tensor; assertions."""
+"""Numbers that depend on sizes, and arithmetic that a tracer sees through; branches; assertions."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,10 +16,90 @@ else:
     Tensor = _core.Tensor
 
 __all__ = [
-    "_assert", "cond", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum",
+    "SymBool", "SymFloat", "SymInt", "_assert", "cond", "sym_float", "sym_fresh_size", "sym_int",
+    "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum",
 ]  # fmt: skip
 
 _T = TypeVar("_T")
+
+
+class _Symbolic:
+    """What a trace for any size has in place of a number. The traces' own classes derive from these."""
+
+    __slots__ = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls.__base__ is _Symbolic:
+            raise TypeError(
+                f"{cls.__name__} cannot be made by hand: sizes are symbols inside of a trace for any "
+                "size (taeda.fx.experimental.proxy_tensor.make_fx), or of a ShapeEnv"
+            )
+        return super().__new__(cls)
+
+
+class SymInt(_Symbolic):
+    """An integer that depends on sizes, with the arithmetic of an int. Programs ask for it beside
+    int; outside of a trace every size is an int.
+
+    >>> isinstance(taeda.ones(3).shape[0], (int, SymInt))
+    True
+    """
+
+    __slots__ = ()
+
+    def as_integer_ratio(self) -> tuple[SymInt, int]:
+        """The integer itself, over 1."""
+        return self, 1
+
+
+class SymFloat(_Symbolic):
+    """A float that depends on sizes, such as `1 / n`, with the arithmetic of a float.
+
+    >>> isinstance(0.5, (float, SymFloat)), isinstance(1, SymFloat)
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        raise NotImplementedError(f"{type(self).__name__} has no number")
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Two integers whose quotient is exactly this float; under a trace this fixes it."""
+        return float(self).as_integer_ratio()
+
+    def conjugate(self) -> SymFloat:
+        """The float itself: it has no imaginary part."""
+        return self
+
+    def hex(self) -> str:
+        """The float in base 16, as `float.hex` writes it; under a trace this fixes it."""
+        return float(self).hex()
+
+    def is_integer(self) -> bool:
+        """Whether it is a whole number; under a trace this fixes it."""
+        return float(self).is_integer()
+
+
+class SymBool(_Symbolic):
+    """Whether something holds for sizes. `&`, `|` and `~` make another one; `and`, `or`, `not` and
+    `if` ask, and under a trace the answer is a guard.
+
+    >>> isinstance(3 > 2, (bool, SymBool)), isinstance(1, SymBool)
+    (True, False)
+    """
+
+    __slots__ = ()
+
+
+def sym_fresh_size(expr: Any) -> int:
+    """A size that has no ties to the one it came from: the number; under a trace this fixes it.
+    TypeError for what is no integer.
+
+    >>> sym_fresh_size(taeda.ones(3).shape[0])
+    3
+    """
+    return operator.index(expr)
 
 
 def sym_int(a: Any) -> int:
@@ -34,8 +115,12 @@ def sym_int(a: Any) -> int:
 
 
 def sym_float(a: Any) -> float:
-    """A number as a float."""
-    return float(a)
+    """A number as a float; a size under a trace stays one that depends on it.
+
+    >>> sym_float(3)
+    3.0
+    """
+    return a.__sym_float__() if hasattr(a, "__sym_float__") else float(a)
 
 
 def sym_not(a: Any) -> bool:
@@ -78,7 +163,7 @@ def sym_sum(args: Sequence[Any]) -> Any:
 
 def sym_ite(b: Any, t: _T, f: _T) -> _T:
     """`t if b else f`. AssertionError unless `b` is a bool and the two are of one type."""
-    if not isinstance(b, bool):
+    if not isinstance(b, (bool, SymBool)):
         raise AssertionError(f"sym_ite: the condition must be a bool, got {type(b).__name__}")
     if type(t) is not type(f):
         raise AssertionError(

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._reals import Real
 
 __all__ = [
     "Call",
@@ -236,22 +239,25 @@ def _exact(a: Expression, b: Expression) -> Expression | None:
     return Expression(made)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Relation:
-    """`left sign right`, where the sign is one of == != < <= > >=."""
+    """`left sign right`, where the sign is one of == != < <= > >=; the sides may be floats."""
 
     sign: str
-    left: Expression
-    right: Expression
+    left: Expression | Real
+    right: Expression | Real
 
-    def value(self, values: Mapping[str, int]) -> bool:
+    def value(self, values: Mapping[str, Any]) -> bool:
         """Whether it holds for these values of symbols."""
         return bool(COMPARED[self.sign](self.left.value(values), self.right.value(values)))
 
     def decided(self) -> bool | None:
         """Whether it holds whatever the symbols are, or never does; None if that depends."""
-        difference = (self.left - self.right).number
-        return None if difference is None else bool(COMPARED[self.sign](difference, 0))
+        if isinstance(self.left, Expression) and isinstance(self.right, Expression):
+            a, b = (self.left - self.right).number, 0
+        else:
+            a, b = self.left.number, self.right.number  # type: ignore[assignment]  # floats
+        return None if a is None or b is None else bool(COMPARED[self.sign](a, b))
 
     def negated(self) -> Relation:
         """The one that holds exactly where this one does not."""
@@ -268,8 +274,10 @@ class Relation:
     def __str__(self) -> str:
         return f"{self.left} {self.sign} {self.right}"
 
+    __repr__ = __str__
 
-COMPARED: dict[str, Callable[[int, int], bool]] = {
+
+COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
     "<": lambda a, b: a < b,

@@ -15,6 +15,7 @@ _TWO: dict[type[ast.AST], Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
@@ -49,7 +50,7 @@ def _value(node: ast.AST, values: Mapping[str, Any], code: str) -> Any:
         return [_value(part, values, code) for part in parts]
 
     match node:
-        case ast.Constant(value=int() as number):
+        case ast.Constant(value=int() | float() as number):
             return number
         case ast.Name(id=name) if name in values:
             return values[name]
@@ -61,6 +62,10 @@ def _value(node: ast.AST, values: Mapping[str, Any], code: str) -> Any:
             return _TWO[type(op)](*each(left, right))
         case ast.BoolOp(op=ast.And(), values=parts):
             return all(bool(_value(part, values, code)) for part in parts)
+        case ast.BoolOp(op=ast.Or(), values=parts):
+            return any(bool(_value(part, values, code)) for part in parts)
+        case ast.Call(func=ast.Name(id="float"), args=[inner], keywords=[]):
+            return taeda.sym_float(each(inner)[0])
         case ast.Call(func=ast.Name(id=name), args=[left, right], keywords=[]) if name in _CALLS:
             return _CALLS[name](*each(left, right))
     said = ast.unparse(node)

@@ -68,10 +68,12 @@ def constrain_unify(a: int | SymInt, b: int | SymInt) -> None:
 
 def canonicalize_bool_expr(expr: Relation) -> Relation:
     """The same relation with the bare number on the left and all else on the right, by < or <= in
-    place of > or >=.
+    place of > or >=; the sides of floats stay whole.
     """
     if expr.sign in (">", ">="):
         expr = Relation("<" if expr.sign == ">" else "<=", expr.right, expr.left)
+    if not isinstance(expr.left, Expression) or not isinstance(expr.right, Expression):
+        return expr  # floats, which are not reordered
     rest = expr.right - expr.left
     number = rest.terms.get((), 0)
     return Relation(expr.sign, constant(-number), rest - constant(number))

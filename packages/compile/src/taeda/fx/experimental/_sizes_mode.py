@@ -12,7 +12,8 @@ from taeda.overrides import TorchFunctionMode
 
 from ._expressions import Expression, constant, symbol
 from ._fakes import FakeCapture
-from .sym_node import SymBool, SymInt
+from ._reals import Real
+from .sym_node import SymBool, SymFloat, SymInt
 from .symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
 
 __all__ = ["Sizes", "SizesMode"]
@@ -50,7 +51,7 @@ class SizesMode(TorchFunctionMode):
     ) -> None:
         super().__init__()
         self.env, self.capture, self.known = env, capture, known
-        self.used: list[Expression] = []
+        self.used: list[Expression | Real] = []
         self._pauses = 0
 
     @contextmanager
@@ -74,7 +75,7 @@ class SizesMode(TorchFunctionMode):
 
     def numbers(self, value: Any) -> Any:
         """The same tree with the numbers of this call in place of symbols."""
-        if isinstance(value, SymInt):
+        if isinstance(value, SymInt | SymFloat):
             self.used.append(value.expr)
             return value.hint
         if isinstance(value, SymBool):

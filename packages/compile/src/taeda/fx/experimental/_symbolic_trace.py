@@ -27,8 +27,10 @@ from ._expressions import Expression, Relation, constant, modulo, symbol
 from ._fakes import FakeCapture, fake_of, fakes_of
 from ._fit import explained
 from ._for_any_size import ForAnySize
+from ._logic import Question
+from ._reals import Real, real
 from ._sizes_mode import SizesMode
-from .sym_node import SymInt
+from .sym_node import SymFloat, SymInt
 from .symbolic_shapes import ShapeEnv
 
 __all__ = ["traced_for_any_size"]
@@ -42,7 +44,7 @@ class _Run:
 
     call: Call
     env: ShapeEnv
-    used: list[Expression]
+    used: list[Expression | Real]
     words: list[str] = field(default_factory=list)
     numbers: list[int | float] = field(default_factory=list)
 
@@ -210,8 +212,13 @@ def _others(hint: int, taken: set[int]) -> list[int]:
     return [n for n in dict.fromkeys(near) if n not in taken]
 
 
-def _fixes(guard: Relation, name: str) -> bool:
-    return guard.sign == "==" and guard.symbols() == {name} and guard.right.number is not None
+def _fixes(guard: Question, name: str) -> bool:
+    return (
+        isinstance(guard, Relation)
+        and guard.sign == "=="
+        and guard.symbols() == {name}
+        and guard.right.number is not None
+    )
 
 
 # ---- what two traces have in common ----
@@ -281,17 +288,33 @@ class _Explained:
         self.own = self._own_symbols()
         self.known = list(dict.fromkeys(e.replaced(self.own) for e in base.used))
 
-    def _explain(self, numbers: list[Any], known: list[Expression]) -> Expression | None:
-        """What gives these numbers at all points; None, and the symbols that moved them are noted."""
-        whole = all(type(n) is int for n in numbers)
+    def _explain(self, numbers: list[Any], known: list[Any]) -> Expression | Real | None:
+        """What gives these numbers at all points; None, and the symbols that moved them are noted.
+        A float is only what the program itself computed.
+        """
         names = [name for name in self.tracer.moving if self._moves(name, numbers)]
         fitted = len(numbers) - (len(numbers) > 4)
-        made = explained(numbers[:fitted], self.points[:fitted], names, known) if whole else None
+        made: Expression | Real | None = None
+        if all(type(n) is int for n in numbers):
+            whole = [expr for expr in known if isinstance(expr, Expression)]
+            made = explained(numbers[:fitted], self.points[:fitted], names, whole)
+        elif all(type(n) is float for n in numbers):
+            made = self._computed(numbers, known)
         if made is not None and all(
             made.value(p) == n for p, n in zip(self.points, numbers, strict=True)
         ):
             return made
         self.moved_by.update(names or self.tracer.moving)
+        return None
+
+    def _computed(self, numbers: list[Any], known: list[Any]) -> Real | None:
+        """The float that the program computed, or the integer that became a float, if it gives these
+        numbers at all points.
+        """
+        for expr in known:
+            made = expr if isinstance(expr, Real) else real("float", expr)
+            if [made.value(p) for p in self.points if made.symbols() <= p.keys()] == numbers:
+                return made
         return None
 
     def _moves(self, name: str, numbers: list[Any]) -> bool:
@@ -305,11 +328,9 @@ class _Explained:
         ]
         return any(n != numbers[0] for n in alone)
 
-    def _own_symbols(self) -> dict[str, Expression]:
+    def _own_symbols(self) -> dict[str, Any]:
         """Sizes of results, which had symbols of their own, in terms of the arguments' sizes."""
-        made: dict[str, Expression] = {
-            name: constant(value) for name, value in self.tracer.fixed.items()
-        }
+        made: dict[str, Any] = {name: constant(value) for name, value in self.tracer.fixed.items()}
         for name in self.base.env.var_to_val:
             if name in self.tracer.env.var_to_val:
                 continue
@@ -337,11 +358,14 @@ class _Explained:
             made = writer.tree(args, numbers), writer.tree(kwargs, numbers)
             if made != (args, kwargs):
                 node.args, node.kwargs = made
+        writer.before = graph.output_node()
+        for expr in self.base.env.written:
+            writer.value(expr.replaced(self.own))
         tracer = self.tracer
         sizes = tuple(tracer.plan[id(t)] for t in tracer.tensors)
         return ForAnySize.of(self.base.call.constants, graph, self._environment(), sizes)
 
-    def _at(self, k: int) -> Expression | None:
+    def _at(self, k: int) -> Expression | Real | None:
         """What number `k` is; None if it is the same everywhere."""
         numbers = [run.numbers[k] for run in self.runs]
         if all(n == numbers[0] for n in numbers):
@@ -366,14 +390,14 @@ class _Explained:
 class _Writer:
     """Writes expressions as nodes: a size is read from the first argument that has it."""
 
-    def __init__(self, graph: Graph, tracer: _Tracer, own: dict[str, Expression]) -> None:
+    def __init__(self, graph: Graph, tracer: _Tracer, own: dict[str, Any]) -> None:
         self.graph, self.tracer, self.own = graph, tracer, own
         self.before: Node = graph.output_node()
         self.made: dict[Any, Node] = {}
 
-    def tree(self, value: Any, numbers: Iterator[Expression | None]) -> Any:
+    def tree(self, value: Any, numbers: Iterator[Expression | Real | None]) -> Any:
         """Arguments with nodes in place of numbers that depend on sizes."""
-        if isinstance(value, SymInt):
+        if isinstance(value, SymInt | SymFloat):
             return self.value(value.expr.replaced(self.own))
         if isinstance(value, tuple):
             parts = [self.tree(v, numbers) for v in value]
@@ -389,10 +413,13 @@ class _Writer:
             return value if expr is None else self.value(expr)
         return value
 
-    def value(self, expr: Expression) -> Any:
+    def value(self, expr: Expression | Real) -> Any:
         """The node of an expression, or its number."""
         if expr.number is not None:
             return expr.number
+        if isinstance(expr, Real):
+            parts = tuple(self.value(part) for part in expr.parts)
+            return self._node(_FUNCTIONS.get(expr.name) or getattr(operator, expr.name), parts)
         total: Any = None
         for product, factor in expr.terms.items():
             one: Any = None if factor == 1 and product else factor
@@ -415,8 +442,7 @@ class _Writer:
         if isinstance(atom, str):
             return self._size(atom)
         left, right = self.value(atom.left), self.value(atom.right)
-        functions = {"floordiv": operator.floordiv, "mod": operator.mod}
-        chosen = functions.get(atom.name) or getattr(taeda, f"sym_{atom.name}")
+        chosen = _FUNCTIONS.get(atom.name) or getattr(operator, atom.name)
         return self._node(chosen, (left, right))
 
     def _size(self, name: str) -> Node:
@@ -445,6 +471,9 @@ class _Writer:
             with self.graph.inserting_before(self.before):
                 self.made[key] = self.graph.call_function(function, args)
         return self.made[key]
+
+
+_FUNCTIONS = {"float": taeda.sym_float, "max": taeda.sym_max, "min": taeda.sym_min}
 
 
 def _path_to(value: Any, tensor: Tensor) -> tuple[Any, ...]:

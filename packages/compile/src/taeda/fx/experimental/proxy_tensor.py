@@ -20,7 +20,10 @@ from taeda.fx.interpreter import Interpreter
 
 from ._fakes import FakeCapture, NoValue, fakes_of
 
-__all__ = ["get_proxy_mode", "make_fx"]
+__all__ = [
+    "get_proxy_mode", "handle_sym_dispatch", "make_fx", "maybe_disable_thunkify",
+    "maybe_enable_thunkify",
+]  # fmt: skip
 
 _here = threading.local()
 
@@ -80,6 +83,57 @@ def make_fx(
 def get_proxy_mode() -> Any:
     """The trace that `make_fx` makes in this thread right now, or None."""
     return getattr(_here, "trace", None)
+
+
+@contextmanager
+def maybe_disable_thunkify() -> Iterator[None]:
+    """In this block every formula in sizes that the program computes is a node of the graph, used or
+    not. Without a trace for any size (`make_fx` with "symbolic") it changes nothing.
+
+    >>> import taeda
+    >>> def rows(x):
+    ...     unused = x.shape[0] * 2
+    ...     return x + 1
+    >>> gm = make_fx(maybe_disable_thunkify()(rows), tracing_mode="symbolic")(taeda.ones(3, 4))
+    >>> [node.name for node in gm.graph.nodes]
+    ['x', 'sym_size_int', 'add', 'mul', 'output']
+    """
+    with _writing(True):
+        yield
+
+
+@contextmanager
+def maybe_enable_thunkify() -> Iterator[None]:
+    """In this block formulas in sizes become nodes where the graph uses them, and only there: as
+    always, but for blocks of `maybe_disable_thunkify`.
+    """
+    with _writing(False):
+        yield
+
+
+@contextmanager
+def _writing(everything: bool) -> Iterator[None]:
+    env = getattr(getattr(get_proxy_mode(), "mode", None), "env", None)
+    if env is None:
+        yield
+        return
+    before, env.writes_all = env.writes_all, everything
+    try:
+        yield
+    finally:
+        env.writes_all = before
+
+
+def handle_sym_dispatch(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """`func(*args, **kwargs)` for sizes, and what it computes is in the graph of the trace that
+    runs. RuntimeError if none does.
+    """
+    if get_proxy_mode() is None:
+        raise RuntimeError("handle_sym_dispatch: make_fx traces nothing in this thread right now")
+    with maybe_disable_thunkify():
+        return func(*args, **kwargs)
 
 
 class _Decomposed(Interpreter):

@@ -1,12 +1,14 @@
-"""SymInt and SymBool: a size, and a question about sizes, while a program is traced for any size."""
+"""SymInt, SymFloat and SymBool: sizes, and questions about sizes, while a program is traced for any."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import taeda
+
 from ._expressions import (
-    COMPARED,
     Expression,
     Relation,
     constant,
@@ -15,46 +17,33 @@ from ._expressions import (
     modulo,
     smaller,
 )
+from ._logic import Question, joined
+from ._reals import Real, real
 
 if TYPE_CHECKING:
     from .symbolic_shapes import ShapeEnv
 
-__all__ = ["SymBool", "SymInt"]
+__all__ = ["SymBool", "SymFloat", "SymInt"]
 
 
-class SymInt:
-    """An integer that depends on sizes; `hint` is what it is in this call.
+class _Number:
+    """What integers and floats that depend on sizes have in common."""
 
-    Integer arithmetic gives another one. A comparison gives a `SymBool`, and a branch on that one
-    guards: the trace holds where the answer is the same. What needs the number itself (`range`,
-    `int`, a true division, a key of a dict) fixes it: the trace holds for this number only.
-    """
-
-    __slots__ = ("env", "expr")
-
-    def __init__(self, expr: Expression, env: ShapeEnv) -> None:
-        self.expr, self.env = expr, env
+    __slots__ = ()
+    expr: Any
+    env: ShapeEnv
 
     @property
-    def hint(self) -> int:
-        """The number in this call."""
+    def hint(self) -> Any:
+        """The number in this call. GuardOnDataDependentSymNode if only data decide."""
         return self.env.size_hint(self.expr)
 
-    def fixed(self) -> int:
+    def fixed(self) -> Any:
         """The number in this call, which is guarded."""
         hint = self.hint
-        self.env.evaluate_relation(Relation("==", self.expr, constant(hint)))
+        number = constant(hint) if isinstance(self.expr, Expression) else Real("number", hint)
+        self.env.evaluate_relation(Relation("==", self.expr, number))
         return hint
-
-    __int__ = __index__ = __trunc__ = fixed
-
-    def __floor__(self) -> SymInt:
-        return self
-
-    __ceil__ = __pos__ = __sym_int__ = __floor__
-
-    def __float__(self) -> float:
-        return float(self.fixed())
 
     def __hash__(self) -> int:
         return hash(self.fixed())
@@ -62,53 +51,24 @@ class SymInt:
     def __bool__(self) -> bool:
         return bool(SymBool(Relation("!=", self.expr, constant(0)), self.env))
 
-    def __round__(self, digits: int | None = None) -> Any:
-        return self if digits is None or digits >= 0 else round(self.fixed(), digits)
+    def __pos__(self) -> Any:
+        return self
 
-    def __neg__(self) -> SymInt:
-        return SymInt(-self.expr, self.env)
+    def __neg__(self) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no negative")
 
-    def __abs__(self) -> SymInt:
+    def __abs__(self) -> Any:
         positive = SymBool(Relation(">=", self.expr, constant(0)), self.env)
         return self if positive else -self
-
-    def __pow__(self, power: Any) -> Any:
-        if isinstance(power, int) and 0 <= power <= 8:
-            made = constant(1)
-            for _ in range(power):
-                made = made * self.expr
-            return SymInt(made, self.env)
-        return self.fixed() ** (power.fixed() if isinstance(power, SymInt) else power)
 
     def __rpow__(self, base: Any) -> Any:
         return base ** self.fixed()
 
-    def __truediv__(self, other: Any) -> Any:
-        return self.fixed() / (other.fixed() if isinstance(other, SymInt) else other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return other / self.fixed()
-
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other
 
-    def __sym_max__(self, other: Any) -> Any:
-        return self._with(other, larger, max)
-
-    def __sym_min__(self, other: Any) -> Any:
-        return self._with(other, smaller, min)
-
-    def _with(
-        self, other: Any, rule: Callable[..., Expression], plain: Any, swapped: bool = False
-    ) -> Any:
-        expr = _expression(other)
-        if expr is None:
-            if isinstance(other, (float, complex)):
-                number = self.fixed()
-                return plain(other, number) if swapped else plain(number, other)
-            return NotImplemented
-        made = rule(expr, self.expr) if swapped else rule(self.expr, expr)
-        return made.number if made.number is not None else SymInt(made, self.env)
+    def __float__(self) -> float:
+        return float(self.fixed())
 
     def __repr__(self) -> str:
         return str(self.expr)
@@ -116,11 +76,105 @@ class SymInt:
     def __format__(self, spec: str) -> str:
         return format(self.fixed(), spec) if spec else str(self)
 
-    def __deepcopy__(self, memo: Any) -> SymInt:
+    def __deepcopy__(self, memo: Any) -> Any:
         return self
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"the size {self} belongs to a trace and cannot be pickled")
+
+
+class SymInt(_Number, taeda.SymInt):
+    """An integer that depends on sizes; `hint` is what it is in this call.
+
+    Integer arithmetic gives another one, and a float or a true division a `SymFloat`. A comparison
+    gives a `SymBool`, and a branch on that one guards: the trace holds where the answer is the
+    same. What needs the number itself (`range`, `int`, `float`, a key of a dict) fixes it: the
+    trace holds for this number only.
+    """
+
+    __slots__ = ("env", "expr")
+
+    def __init__(self, expr: Expression, env: ShapeEnv) -> None:
+        self.expr, self.env = expr, env
+
+    def __int__(self) -> int:
+        return int(self.fixed())
+
+    __index__ = __trunc__ = __int__
+
+    def __floor__(self) -> SymInt:
+        return self
+
+    __ceil__ = __sym_int__ = __floor__
+
+    def __sym_float__(self) -> Any:
+        return _float(self.env, "float", self.expr)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return self if digits is None or digits >= 0 else round(self.fixed(), digits)
+
+    def __neg__(self) -> SymInt:
+        return SymInt(-self.expr, self.env)
+
+    def __pow__(self, power: Any) -> Any:
+        if isinstance(power, int) and 0 <= power <= 8:
+            made = constant(1)
+            for _ in range(power):
+                made = made * self.expr
+            return SymInt(made, self.env)
+        return self.fixed() ** (power.fixed() if isinstance(power, _Number) else power)
+
+    def __sym_max__(self, other: Any) -> Any:
+        return _picked(self._with(other, larger, "max"), self, other)
+
+    def __sym_min__(self, other: Any) -> Any:
+        return _picked(self._with(other, smaller, "min"), self, other)
+
+    def _with(
+        self, other: Any, rule: Callable[..., Expression], name: str, swapped: bool = False
+    ) -> Any:
+        expr = _expression(other)
+        if expr is None:
+            return _float_with(self, other, name, swapped)
+        made = rule(expr, self.expr) if swapped else rule(self.expr, expr)
+        return made.number if made.number is not None else _noted(SymInt(made, self.env))
+
+
+class SymFloat(_Number, taeda.SymFloat):
+    """A float that depends on sizes; `hint` is what it is in this call.
+
+    Arithmetic gives another one, with the bits that Python's operators give; a comparison gives a
+    `SymBool`. What needs the number itself (`float`, `int`, `round`, `math.sqrt`) fixes it.
+    """
+
+    __slots__ = ("env", "expr")
+
+    def __init__(self, expr: Real, env: ShapeEnv) -> None:
+        self.expr, self.env = expr, env
+
+    def __int__(self) -> int:
+        return int(self.fixed())
+
+    __trunc__ = __sym_int__ = __int__
+
+    def __sym_float__(self) -> SymFloat:
+        return self
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.fixed(), digits)
+
+    def __neg__(self) -> SymFloat:
+        made: SymFloat = _float(self.env, "neg", self.expr)
+        return made
+
+    def __pow__(self, power: Any) -> Any:
+        return self.fixed() ** (power.fixed() if isinstance(power, _Number) else power)
+
+    def __sym_max__(self, other: Any) -> Any:
+        return _picked(_float_with(self, other, "max", False), self, other)
+
+    def __sym_min__(self, other: Any) -> Any:
+        return _picked(_float_with(self, other, "min", False), self, other)
 
 
 def _expression(value: Any) -> Expression | None:
@@ -129,49 +183,96 @@ def _expression(value: Any) -> Expression | None:
     return constant(int(value)) if isinstance(value, int) else None
 
 
+def _term(value: Any) -> Expression | Real | None:
+    """A number as a side of a relation or an operand; None for what is no real number."""
+    if isinstance(value, SymFloat):
+        return value.expr
+    return Real("number", value) if isinstance(value, float) else _expression(value)
+
+
+def _float(env: ShapeEnv, name: str, *parts: Any) -> Any:
+    made = real(name, *parts)
+    return made.number if made.number is not None else _noted(SymFloat(made, env))
+
+
+def _float_with(one: Any, other: Any, name: str, swapped: bool) -> Any:
+    if isinstance(other, complex):
+        plain, number = getattr(operator, name, None), one.fixed()
+        if plain is None:  # the larger of complex numbers
+            return NotImplemented
+        return plain(other, number) if swapped else plain(number, other)
+    term = _term(other)
+    if term is None:
+        return NotImplemented
+    return _float(one.env, name, *((term, one.expr) if swapped else (one.expr, term)))
+
+
+def _picked(made: Any, one: Any, other: Any) -> Any:
+    if made is NotImplemented:
+        raise TypeError(f"{one} and a {type(other).__name__} have no order")
+    return made
+
+
+def _noted(made: Any) -> Any:
+    if made.env.writes_all:
+        made.env.written.append(made.expr)
+    return made
+
+
 def _install() -> None:
-    rules: dict[str, tuple[Any, Any]] = {
-        "add": (lambda a, b: a + b, lambda a, b: a + b),
-        "sub": (lambda a, b: a - b, lambda a, b: a - b),
-        "mul": (lambda a, b: a * b, lambda a, b: a * b),
-        "floordiv": (floor_div, lambda a, b: a // b),
-        "mod": (modulo, lambda a, b: a % b),
+    rules: dict[str, Any] = {
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "floordiv": floor_div,
+        "mod": modulo,
     }
-    for name, (rule, plain) in rules.items():
-        setattr(SymInt, f"__{name}__", _method(rule, plain, False))
-        setattr(SymInt, f"__r{name}__", _method(rule, plain, True))
+    for name in (*rules, "truediv"):
+        for swapped in (False, True):
+            method = f"__{'r' * swapped}{name}__"
+            setattr(SymFloat, method, _float_method(name, swapped))
+            whole = _method(rules[name], name, swapped) if name in rules else None
+            setattr(SymInt, method, whole or getattr(SymFloat, method))
     for name, sign in _COMPARED.items():
         setattr(SymInt, f"__{name}__", _comparison(sign))
+        setattr(SymFloat, f"__{name}__", _comparison(sign))
 
 
 _COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
-def _method(rule: Any, plain: Any, swapped: bool) -> Any:
+def _method(rule: Any, name: str, swapped: bool) -> Any:
     def method(self: SymInt, other: Any) -> Any:
-        return self._with(other, rule, plain, swapped)
+        return self._with(other, rule, name, swapped)
+
+    return method
+
+
+def _float_method(name: str, swapped: bool) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        return _float_with(self, other, name, swapped)
 
     return method
 
 
 def _comparison(sign: str) -> Any:
-    def method(self: SymInt, other: Any) -> Any:
-        expr = _expression(other)
-        if expr is not None:
-            return SymBool(Relation(sign, self.expr, expr), self.env)
-        if not isinstance(other, float):
-            return NotImplemented
-        return bool(COMPARED[sign](self.fixed(), other))  # type: ignore[arg-type]  # a float, too
+    def method(self: Any, other: Any) -> Any:
+        term = _term(other)
+        return (
+            NotImplemented if term is None else SymBool(Relation(sign, self.expr, term), self.env)
+        )
 
     return method
 
 
-class SymBool:
-    """Whether something holds for sizes; asking (`if`, `bool`, `not`) guards the answer."""
+class SymBool(taeda.SymBool):
+    """Whether something holds for sizes; asking (`if`, `bool`, `not`, `and`, `or`) guards the answer.
+    `&`, `|` and `~` ask nothing: they give another one.
+    """
 
     __slots__ = ("env", "relation")
 
-    def __init__(self, relation: Relation, env: ShapeEnv) -> None:
+    def __init__(self, relation: Question, env: ShapeEnv) -> None:
         self.relation, self.env = relation, env
 
     def __bool__(self) -> bool:
@@ -182,13 +283,20 @@ class SymBool:
 
     __invert__ = __sym_not__
 
-    def __and__(self, other: Any) -> bool:
-        return bool(self) and bool(other)
+    def __and__(self, other: Any) -> Any:
+        return self._joined("and", other)
 
-    def __or__(self, other: Any) -> bool:
-        return bool(self) or bool(other)
+    def __or__(self, other: Any) -> Any:
+        return self._joined("or", other)
 
     __rand__, __ror__ = __and__, __or__
+
+    def _joined(self, sign: str, other: Any) -> Any:
+        if isinstance(other, SymBool):
+            return SymBool(joined(sign, self.relation, other.relation), self.env)
+        if not isinstance(other, bool):
+            return NotImplemented
+        return other if other == (sign == "or") else self
 
     def __eq__(self, other: object) -> bool:
         return bool(self) == other
