@@ -47,3 +47,13 @@ def test_complex_parameters_are_pairs(foreach):
             p.grad = p.detach() * 2
             optimizer.step()
     np.testing.assert_allclose(taeda.view_as_real(number.detach()).tolist(), pair.tolist(), 1e-12)
+
+
+def test_the_variance_of_a_short_memory_is_never_known():
+    for beta2 in (0.0, 1 / 3, 0.6):  # an average of length 1, 2 and 4: no step divides
+        p = taeda.ones(3, requires_grad=True)
+        made = optim.RAdam([p], lr=0.5, betas=(0.0, beta2))
+        for _ in range(3):
+            p.grad = taeda.full((3,), 0.25)
+            made.step()
+        assert p.tolist() == [1 - 3 * 0.125] * 3

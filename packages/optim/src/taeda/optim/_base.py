@@ -106,12 +106,16 @@ def step_counter(param: Tensor, group: Group) -> Tensor:
     return taeda.zeros((), dtype=scalar_dtype(fused), device=param.device if beside else "cpu")
 
 
-def next_step(state: State) -> float:
-    """Count one step more, and return the count as a number."""
+def next_step(state: State, group: Group) -> Any:
+    """Count one step more, and return the count as a number.
+
+    In a capturable group it is a tensor beside the parameter, as is all that is computed from it, so
+    that the host never waits; in float64, for means are corrected by small differences.
+    """
     step = state["step"]
     if isinstance(step, Tensor):
         step += 1
-        return step.item()
+        return step.double() if group.get("capturable") else step.item()
     state["step"] = step + 1
     return state["step"]
 

@@ -69,7 +69,7 @@ class Adadelta(Algorithm):
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        next_step(state)
+        next_step(state, group)
         rho, eps = group["rho"], group["eps"]
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])

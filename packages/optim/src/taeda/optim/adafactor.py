@@ -75,7 +75,7 @@ class Adafactor(Algorithm):
         return state
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        t = next_step(state)
+        t = next_step(state, group)
         least_square, least_size = group["eps"]
         if least_square is None:
             least_square = taeda.finfo(param.dtype).eps

@@ -89,7 +89,7 @@ class Adagrad(Algorithm):
                 self.state[param]["sum"].share_memory_()
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        rate = _rate(next_step(state), group)
+        rate = _rate(next_step(state, group), group)
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
         total = state["sum"]
@@ -99,7 +99,7 @@ class Adagrad(Algorithm):
     def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
-        rate = _rate(next_step(state), group)
+        rate = _rate(next_step(state, group), group)
         grad = grad.coalesce()
         places, values = grad._indices(), grad._values()
         if values.numel() == 0:

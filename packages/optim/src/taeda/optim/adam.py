@@ -96,7 +96,7 @@ class Adam(Algorithm):
         return state
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        t = next_step(state)
+        t = next_step(state, group)
         lr, (beta1, beta2) = group["lr"], group["betas"]
         if group["weight_decay"] != 0:
             grad = decayed(param, grad, group)

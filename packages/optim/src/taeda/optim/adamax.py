@@ -65,7 +65,7 @@ class Adamax(Algorithm):
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        t = next_step(state)
+        t = next_step(state, group)
         beta1, beta2 = group["betas"]
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])

@@ -79,17 +79,32 @@ class ASGD(Algorithm):
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        t = next_step(state)
+        t = next_step(state, group)
         eta, mu, average = state["eta"], state["mu"], state["ax"]
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
-        rate = eta.item()
+        rate = eta if group["capturable"] else eta.item()
         param.mul_(1 - group["lambd"] * rate)
         add_scaled(param, grad, -rate)
-        if mu.item() == 1:
-            average.copy_(param)
-        else:
-            average.add_((param - average) * mu)
-        lr = number(group["lr"])
-        eta.fill_(lr / (1 + group["lambd"] * lr * t) ** group["alpha"])
-        mu.fill_(1 / max(1, t - group["t0"]))
+        average.copy_(_mean(average, param, mu, group["capturable"]))
+        lr = group["lr"] if group["capturable"] else number(group["lr"])
+        _put(eta, lr / (1 + group["lambd"] * lr * t) ** group["alpha"])
+        _put(mu, 1 / _at_least_one(t - group["t0"]))
+
+
+def _mean(average: Tensor, param: Tensor, mu: Tensor, capturable: bool) -> Tensor:
+    """The average of the values since step t0; before it, where mu is 1, the value itself."""
+    if capturable:
+        return taeda.where(mu == 1, param, average + (param - average) * mu)
+    return param if mu.item() == 1 else average + (param - average) * mu
+
+
+def _at_least_one(x: Any) -> Any:
+    return x.clamp(min=1) if isinstance(x, Tensor) else max(1, x)
+
+
+def _put(to: Tensor, value: Any) -> None:
+    if isinstance(value, Tensor):
+        to.copy_(value)
+    else:
+        to.fill_(value)

@@ -72,14 +72,15 @@ class NAdam(Algorithm):
                 entry["mu_product"] = taeda.tensor(entry["mu_product"], dtype=scalar_dtype())
 
     def _start(self, param: Tensor, group: Group) -> State:
+        step = step_counter(param, group)
         return {
-            "step": step_counter(param, group),
-            "mu_product": taeda.ones((), dtype=scalar_dtype()),
+            "step": step,
+            "mu_product": taeda.ones_like(step),
             **first_moments(param),
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        t = next_step(state)
+        t = next_step(state, group)
         lr, (beta1, beta2) = group["lr"], group["betas"]
         if group["weight_decay"] != 0:
             grad = decayed(param, grad, group)
@@ -87,7 +88,7 @@ class NAdam(Algorithm):
             beta1 * (1.0 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (t, t + 1)
         )
         state["mu_product"].mul_(momentum)
-        product = state["mu_product"].item()
+        product = state["mu_product"] if group["capturable"] else state["mu_product"].item()
         mean, square = next_moments(state, grad, beta1, beta2)
         divisor = (square / (1 - beta2**t)).sqrt() + group["eps"]
         add_ratio(param, grad, divisor, -lr * (1.0 - momentum) / (1.0 - product))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
+import taeda
 from taeda import Tensor
 
 from ._base import (
@@ -69,25 +69,28 @@ class RAdam(Algorithm):
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        t = next_step(state)
+        t = next_step(state, group)
         lr, (beta1, beta2) = group["lr"], group["betas"]
         if group["weight_decay"] != 0:
             grad = decayed(param, grad, group)
         mean, square = next_moments(state, grad, beta1, beta2)
         update = mean / (1 - beta1**t)
-        rectification = _rectification(t, beta2)
-        if rectification is not None:
-            adaptive = (1 - beta2**t) ** 0.5 / (square.sqrt() + group["eps"])
-            update = update * adaptive * rectification
-        add_scaled(param, update, -lr)
+        adaptive = (1 - beta2**t) ** 0.5 / (square.sqrt() + group["eps"])
+        add_scaled(param, _rectified(update, adaptive, t, beta2), -lr)
 
 
-def _rectification(t: float, beta2: float) -> float | None:
-    """How far the divisor of step t can be trusted; None while it cannot be at all."""
+def _rectified(update: Tensor, adaptive: Tensor, t: Any, beta2: float) -> Tensor:
+    """The update, divided as in Adam from the step on at which the variance of the divisor is known."""
     longest = 2 / (1 - beta2) - 1  # length of the average in the long run
     length = longest - 2 * t * beta2**t / (1 - beta2**t)
-    if length <= 5.0:
-        return None
-    return math.sqrt(
-        (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-    )
+    if not isinstance(t, Tensor):
+        return (
+            update * adaptive * _rectification(length, longest) ** 0.5 if length > 5.0 else update
+        )
+    rectified = update * adaptive * _rectification(length, longest).sqrt()
+    return taeda.where(length > 5.0, rectified, update)
+
+
+def _rectification(length: Any, longest: float) -> Any:
+    above = (length - 4) * (length - 2) * longest
+    return above / ((longest - 4) * (longest - 2) * length)

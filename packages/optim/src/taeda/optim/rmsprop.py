@@ -74,7 +74,7 @@ class RMSprop(Algorithm):
         return state
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        next_step(state)
+        next_step(state, group)
         lr, alpha = group["lr"], group["alpha"]
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])

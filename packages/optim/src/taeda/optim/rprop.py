@@ -70,7 +70,7 @@ class Rprop(Algorithm):
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        next_step(state)
+        next_step(state, group)
         previous, length = state["prev"], state["step_size"]
         shrink, grow = group["etas"]
         agreement = grad * previous

@@ -70,7 +70,7 @@ class SparseAdam(Algorithm):
         )
 
     def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:
-        t = next_step(state)
+        t = next_step(state, group)
         grad = grad.coalesce()
         places, values, shape = grad._indices(), grad._values(), grad.shape
         if values.numel() == 0:
