@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import taeda
+from taeda import compiler
 from taeda._dynamo.exc import UserError
 from taeda._higher_order_ops import while_loop
 from taeda._higher_order_ops._nodes import while_loop_op
@@ -99,6 +100,26 @@ def test_refused_in_words(name):
     program, fact = REFUSED[name]
     with pytest.raises(UserError, match=f"^while_loop: .*({fact})"):
         make_fx(program)(taeda.ones(2))
+
+
+def test_gradients_of_a_captured_weight_and_the_users_line_that_stays_eager():
+    weight = taeda.tensor([[0.5, 0.25], [0.0, 1.5]], requires_grad=True)
+
+    def grown(x):
+        made = while_loop(lambda x: x.norm() < 9, lambda x: ((x @ weight).tanh() * 3 + x,), (x,))
+        return made[0].sum()
+
+    fast = taeda.compile(grown)
+    for scale in (0.1, 0.5, 0.1, 1.5):
+        x = taeda.ones(2, 2) * scale
+        fast(x).backward()
+        found, weight.grad = weight.grad, None
+        grown(x).backward()
+        assert found.equal(weight.grad)
+        weight.grad = None
+    first = grown.__code__.co_firstlineno
+    said = str(compiler.explain(grown)(taeda.ones(2, 2)))
+    assert f"detach what it is given ({__file__}:{first + 1})" in said
 
 
 def test_gradients_through_the_steps_of_python():

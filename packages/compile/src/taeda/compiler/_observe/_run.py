@@ -27,6 +27,10 @@ class Stop(Exception):
     """Raised in a program with fullgraph=True where its graph would break."""
 
 
+def _is_ours(module: str) -> bool:
+    return module == "taeda" or module.startswith("taeda.")
+
+
 _WARNS = warn.__code__  # the library's; a program's own warnings are code that nobody sees
 
 
@@ -96,12 +100,15 @@ class Run(ABC):
         self.given, self._old, self.called, self.joint = {}, {}, [], None
 
     def _line(self) -> str:
-        frame: Any = sys._getframe(1)
+        """The innermost line of the user's that runs; the library's, if all code is its own."""
+        found, frame = "", sys._getframe(1)
         while frame is not None:
             if frame.f_code in self._codes:
-                return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-            frame = frame.f_back
-        return ""
+                if not _is_ours(frame.f_globals.get("__name__", "")):
+                    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                found = found or f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            frame = frame.f_back  # type: ignore[assignment]  # None ends it
+        return found
 
     def _is_caught(self) -> bool:
         """Whether an error from here comes to code of the program that may go on."""
