@@ -209,6 +209,7 @@ def kernels(family: str) -> list[str]:
     elif family == "optim":
         works, dtypes = ("sgd", "adam", "adagrad", "number"), ("F16", "BF16", "F32", "F64")
         found = [f"td_optim_alone<td_optim_{w}<TD_{d}>>" for w in works for d in dtypes]
+        found.append("td_optim_alone<td_optim_counts<TD_F32>>")
         return found + [f"td_optim_together<td_optim_powers<TD_{d}>>" for d in dtypes]
     elif family == "pooling":
         works = ("max", "max_backward", "adaptive_max")

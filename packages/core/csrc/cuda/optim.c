@@ -11,17 +11,20 @@ typedef struct optim_slice { /* laid out as in kernels/optim.h */
     char *data[5];
     int64_t first, numel;
     double rate, correction;
+    const float *counter;
 } optim_slice;
 typedef struct optim_call {
     int64_t n, count;
-    double *partial;
-    double lr, momentum, dampening, beta1, beta2, weight_decay, eps, grad_scale, number, p;
+    double *partial, *counted;
+    const float *scale, *found_inf;
+    double lr, lr_decay, momentum, dampening, beta1, beta2, weight_decay, eps, grad_scale, number,
+        p;
     int64_t nesterov, maximize, first, amsgrad, decoupled, operation;
     optim_slice slices[SLICES];
 } optim_call;
 _Static_assert(sizeof(optim_call) <= 4096, "a launch carries 4,096 bytes of arguments");
 
-enum { SGD, ADAM, ADAGRAD, NUMBER, POWERS };
+enum { SGD, ADAM, ADAGRAD, NUMBER, COUNTS, POWERS };
 
 /* ---- parameters ---- */
 
@@ -53,6 +56,7 @@ static void read_adam(optim_call *c, const td_adam_params *o)
 static void read_adagrad(optim_call *c, const td_adagrad_params *o)
 {
     c->lr = o->lr;
+    c->lr_decay = o->lr_decay;
     c->weight_decay = o->weight_decay;
     c->eps = o->eps;
     c->grad_scale = o->grad_scale;
@@ -62,6 +66,8 @@ static void read_adagrad(optim_call *c, const td_adagrad_params *o)
 static int read_params(optim_call *c, const td_optim_job *j)
 {
     c->p = j->p;
+    c->scale = j->flat->grad_scale;
+    c->found_inf = j->flat->found_inf;
     if (!j->params) return POWERS;
     switch (j->work) {
         case TD_FLAT_SGD: return read_sgd(c, j->params), SGD;
@@ -92,7 +98,7 @@ static void read_counter(optim_slice *s, int work, const td_optim_job *j, double
 
 static td_status launch(int work, td_dtype dtype, optim_call *c, int ordinal)
 {
-    static const char *names[] = {"sgd", "adam", "adagrad", "number", "powers"};
+    static const char *names[] = {"sgd", "adam", "adagrad", "number", "counts", "powers"};
     td_cuda_work w = {.kind = "optim",
                       .how = work == POWERS ? "optim_together" : "optim_alone",
                       .name = names[work],
@@ -115,13 +121,36 @@ static int64_t gather(optim_call *c, int work, const td_optim_job *j, int64_t fr
         optim_slice *to = &c->slices[c->count++];
         *to = (optim_slice){.first = c->n, .numel = s->numel};
         for (int k = 0; k < 5; k++) to->data[k] = s->data[k];
-        read_counter(to, work, j, s->step);
+        to->counter = s->counter;
+        if (!s->counter) read_counter(to, work, j, s->step);
         c->n += work == POWERS ? (s->numel + TD_CHUNK - 1) / TD_CHUNK : s->numel;
     }
     return i;
 }
 
-static td_status run(const td_optim_job *j, double *partial, int ordinal)
+/* What counters on the device give comes from a launch of its own, not once an element. */
+static td_status launch_counted(int work, td_dtype dtype, optim_call *c, td_device device)
+{
+    int ordinal = td_device_index(device);
+    bool counts = false;
+    for (int64_t i = 0; i < c->count; i++) counts |= c->slices[i].counter != NULL;
+    if (!counts) return launch(work, dtype, c, ordinal);
+    int64_t bytes = c->count * 2 * (int64_t)sizeof(double), n = c->n;
+    char *counted;
+    void *block;
+    TD_TRY(td_cuda_alloc(&counted, bytes, device, &block));
+    c->counted = (double *)counted;
+    c->n = c->count;
+    c->operation = work == ADAM;
+    td_status status = launch(COUNTS, TD_F32, c, ordinal);
+    c->n = n;
+    if (status == TD_OK) status = launch(work, dtype, c, ordinal);
+    c->counted = NULL;
+    td_cuda_release(block, counted, bytes);
+    return status;
+}
+
+static td_status run(const td_optim_job *j, double *partial, td_device device)
 {
     optim_call c = {0};
     int work = read_params(&c, j);
@@ -129,7 +158,7 @@ static td_status run(const td_optim_job *j, double *partial, int ordinal)
         int64_t from = i;
         c.partial = partial ? partial + j->flat->first[from] : NULL;
         i = gather(&c, work, j, from);
-        TD_TRY(launch(work, (td_dtype)j->flat->lists[0][from]->dtype, &c, ordinal));
+        TD_TRY(launch_counted(work, (td_dtype)j->flat->lists[0][from]->dtype, &c, device));
     }
     return TD_OK;
 }
@@ -141,7 +170,7 @@ static td_status sums(const td_optim_job *j, td_device device)
     int64_t bytes = j->flat->first[j->flat->count] * (int64_t)sizeof(double);
     if (bytes == 0) return TD_OK;
     TD_TRY(td_cuda_alloc(&partial, bytes, device, &block));
-    td_status status = run(j, (double *)partial, td_device_index(device));
+    td_status status = run(j, (double *)partial, device);
     if (status == TD_OK)
         status = td_cuda_transfer((char *)j->partial, TD_CPU, partial, device, bytes, true);
     td_cuda_release(block, partial, bytes);
@@ -152,5 +181,5 @@ td_status td_cuda_optim(const void *job, td_device device)
 {
     const td_optim_job *j = job;
     TD_TRY(td_cuda_use(td_device_index(device)));
-    return j->params ? run(j, NULL, td_device_index(device)) : sums(j, device);
+    return j->params ? run(j, NULL, device) : sums(j, device);
 }

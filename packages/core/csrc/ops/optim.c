@@ -25,15 +25,34 @@ static td_status number_of(const td_tensor *t, const char *name, const char *wha
     return TD_OK;
 }
 
+/* The number that lies where the parameters do, on a device with kernels of its own: those read it,
+ * and the host does not wait for it. NULL for any other. */
+static const float *beside(const td_call *call, const td_tensor *number)
+{
+    if (TD_LEN(0) == 0 || !call->args[0].tensors[0]) return NULL;
+    td_device device = (td_device)call->args[0].tensors[0]->device;
+    bool there = device != TD_CPU && td_has_memory(device) && number->device == device;
+    return there && number->dtype == TD_F32 && number->numel == 1 ? (float *)td_data(number) : NULL;
+}
+
+typedef struct scaled {
+    double scale;
+    bool skip;
+    const float *grad_scale, *found_inf; /* these instead, if they are there */
+} scaled;
+
 /* grad_scale and found_inf are the last two arguments of every step; a step that saw an infinity is
  * left out. */
-static td_status scaling(const td_call *call, const char *name, int at, double *scale, bool *skip)
+static td_status scaling(const td_call *call, const char *name, int at, scaled *s)
 {
     double found = 0;
-    *scale = 1;
-    if (TD_OPT_TENSOR(at)) TD_TRY(number_of(TD_TENSOR(at), name, "grad_scale", scale));
-    if (TD_OPT_TENSOR(at + 1)) TD_TRY(number_of(TD_TENSOR(at + 1), name, "found_inf", &found));
-    *skip = found != 0;
+    *s = (scaled){.scale = 1};
+    const td_tensor *scale = TD_OPT_TENSOR(at), *infinity = TD_OPT_TENSOR(at + 1);
+    if (scale) s->grad_scale = beside(call, scale);
+    if (scale && !s->grad_scale) TD_TRY(number_of(scale, name, "grad_scale", &s->scale));
+    if (infinity) s->found_inf = beside(call, infinity);
+    if (infinity && !s->found_inf) TD_TRY(number_of(infinity, name, "found_inf", &found));
+    s->skip = found != 0;
     return TD_OK;
 }
 
@@ -43,7 +62,10 @@ static td_status read_steps(const td_call *call, const char *name, int list, td_
     for (int64_t i = 0; i < f->count; i++) {
         const td_tensor *t = call->args[list].tensors[i];
         if (!t) return td_fail(TD_TYPE_ERROR, "%s: step counter %lld is None", name, (long long)i);
-        if (f->slices[i].numel) TD_TRY(number_of(t, name, "a step counter", &f->slices[i].step));
+        if (!f->slices[i].numel) continue;
+        f->slices[i].counter = beside(call, t);
+        if (f->slices[i].counter) continue;
+        TD_TRY(number_of(t, name, "a step counter", &f->slices[i].step));
     }
     return TD_OK;
 }
@@ -51,7 +73,7 @@ static td_status read_steps(const td_call *call, const char *name, int list, td_
 /* Lists are arguments 0 to nlists - 1, a list that is empty where parameters are not counts as
  * absent if it may. */
 static td_status begin_lists(td_call *call, td_flat *f, const char *name, int nlists,
-                             int optional_list)
+                             int optional_list, const scaled *s)
 {
     td_tensor **lists[5] = {NULL};
     for (int k = 0; k < nlists; k++) {
@@ -59,7 +81,10 @@ static td_status begin_lists(td_call *call, td_flat *f, const char *name, int nl
         TD_TRY(check_length(call, name, k, TD_LEN(0)));
         lists[k] = call->args[k].tensors;
     }
-    return td_flat_begin(f, name, nlists, lists, TD_LEN(0));
+    TD_TRY(td_flat_begin(f, name, nlists, lists, TD_LEN(0)));
+    f->grad_scale = s->grad_scale;
+    f->found_inf = s->found_inf;
+    return TD_OK;
 }
 
 static td_status finish(td_flat *f, td_status status)
@@ -80,10 +105,11 @@ td_status td_op__fused_sgd_(td_call *call)
                        .maximize = TD_BOOLEAN(8),
                        .first = TD_BOOLEAN(9)};
     td_flat f;
-    bool skip;
-    TD_TRY(scaling(call, name, 10, &o.grad_scale, &skip));
-    if (skip) return TD_OK;
-    TD_TRY(begin_lists(call, &f, name, 3, o.momentum == 0 ? 2 : -1));
+    scaled s;
+    TD_TRY(scaling(call, name, 10, &s));
+    if (s.skip) return TD_OK;
+    o.grad_scale = s.scale;
+    TD_TRY(begin_lists(call, &f, name, 3, o.momentum == 0 ? 2 : -1, &s));
     return finish(&f, td_flat_work_on(&f, TD_FLAT_SGD, &o));
 }
 
@@ -98,11 +124,12 @@ static td_status adam(td_call *call, const char *name, bool decoupled)
                         .maximize = TD_BOOLEAN(12),
                         .decoupled = decoupled};
     td_flat f;
-    bool skip;
-    TD_TRY(scaling(call, name, 13, &o.grad_scale, &skip));
+    scaled s;
+    TD_TRY(scaling(call, name, 13, &s));
     TD_TRY(check_length(call, name, 5, TD_LEN(0)));
-    if (skip) return TD_OK;
-    TD_TRY(begin_lists(call, &f, name, 5, o.amsgrad ? -1 : 4));
+    if (s.skip) return TD_OK;
+    o.grad_scale = s.scale;
+    TD_TRY(begin_lists(call, &f, name, 5, o.amsgrad ? -1 : 4, &s));
     td_status status = read_steps(call, name, 5, &f);
     if (status == TD_OK) status = td_flat_work_on(&f, TD_FLAT_ADAM, &o);
     return finish(&f, status);
@@ -120,11 +147,12 @@ td_status td_op__fused_adagrad_(td_call *call)
                            .eps = TD_FLOAT(7),
                            .maximize = TD_BOOLEAN(8)};
     td_flat f;
-    bool skip;
-    TD_TRY(scaling(call, name, 9, &o.grad_scale, &skip));
+    scaled s;
+    TD_TRY(scaling(call, name, 9, &s));
     TD_TRY(check_length(call, name, 3, TD_LEN(0)));
-    if (skip) return TD_OK;
-    TD_TRY(begin_lists(call, &f, name, 3, -1));
+    if (s.skip) return TD_OK;
+    o.grad_scale = s.scale;
+    TD_TRY(begin_lists(call, &f, name, 3, -1, &s));
     td_status status = read_steps(call, name, 3, &f);
     if (status == TD_OK) status = td_flat_work_on(&f, TD_FLAT_ADAGRAD, &o);
     return finish(&f, status);

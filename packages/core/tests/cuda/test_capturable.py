@@ -80,9 +80,55 @@ for p in params:
 """
 
 
+SCALED = """
+# a scaler's numbers stay on the device: the gradients are divided, and an infinity leaves a step out
+for name in ("Adam", "AdamW"):
+    results = []
+    for device in ("cpu", "cuda"):
+        params = parameters(device)
+        made = getattr(optim, name)(params, fused=True, capturable=device == "cuda")
+        for step, found in enumerate((0.0, 1.0, 0.0)):
+            for p, g in zip(params, gradients(step, device, taeda.float32), strict=True):
+                p.grad = g * 4
+            made.grad_scale = taeda.tensor(4.0, device=device)
+            made.found_inf = taeda.tensor(found, device=device)
+            taeda.cuda.set_sync_debug_mode("error")
+            made.step()
+            taeda.cuda.set_sync_debug_mode("default")
+        results.append([t for p in params for t in (p.detach().cpu(), made.state[p]["step"].cpu())])
+    for a, b in zip(*results, strict=True):
+        assert taeda.equal(a, b), (name, a, b)
+# SGD and Adagrad take them, too
+for step in (taeda._fused_sgd_, taeda._fused_adagrad_):
+    options = dict(momentum=0.9, dampening=0, nesterov=False, is_first_step=False)
+    if step is taeda._fused_adagrad_:
+        options = dict(lr_decay=0.1, eps=1e-8)
+    for found in (0.0, 1.0):
+        results = []
+        for device in ("cpu", "cuda"):
+            taeda.manual_seed(0)
+            lists = [[taeda.rand(5).to(device), taeda.rand(3, 2).to(device)] for _ in range(3)]
+            more = () if "momentum" in options else ([taeda.tensor(3.0, device=device)] * 2,)
+            scale = taeda.tensor(2.0, device=device)
+            infinity = taeda.tensor(found, device=device)
+            taeda.cuda.set_sync_debug_mode("error")
+            step(*lists, *more, lr=0.1, weight_decay=0.01, maximize=False, **options,
+                 grad_scale=scale, found_inf=infinity)
+            taeda.cuda.set_sync_debug_mode("default")
+            results.append([t.cpu() for part in lists for t in part])
+        for a, b in zip(*results, strict=True):
+            assert taeda.equal(a, b), (step.__name__, found, a, b)
+"""
+
+
 @pytest.mark.slow
 def test_a_step_waits_for_nothing_and_counts_on_the_device():
     standin.run(BEGIN + ALL)
+
+
+@pytest.mark.slow
+def test_scales_and_infinities_stay_on_the_device():
+    standin.run(BEGIN + SCALED)
 
 
 @pytest.mark.slow

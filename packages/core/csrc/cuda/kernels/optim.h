@@ -2,6 +2,7 @@
  * one launch. The formulas are those of cpu/optim_steps.h, so the processor's bits.
  *
  *   td_optim_alone<td_optim_sgd<D>>          a thread an element, as adam, adagrad and number
+ *   td_optim_alone<td_optim_counts<TD_F32>>  a thread a tensor: what its counter gives
  *   td_optim_together<td_optim_powers<D>>    64 threads a chunk: its sum of |x|^p, or extreme */
 #ifndef TD_OPTIM_TEXT_H
 #define TD_OPTIM_TEXT_H
@@ -16,11 +17,14 @@ struct td_optim_slice {
     char *data[5];           /* parameter, gradient, state */
     int64_t first, numel;    /* its first thread, or the number of its first chunk; elements */
     double rate, correction; /* what its counter gives */
+    const float *counter;    /* or the counter itself; then that is in `counted` */
 };
-struct td_optim_call { /* laid out as in csrc/cuda/optim.c */
-    int64_t n, count;  /* threads or chunks with work; slices */
-    double *partial;
-    double lr, momentum, dampening, beta1, beta2, weight_decay, eps, grad_scale, number, p;
+struct td_optim_call {              /* laid out as in csrc/cuda/optim.c */
+    int64_t n, count;               /* threads or chunks with work; slices */
+    double *partial, *counted;      /* counted: two numbers a slice */
+    const float *scale, *found_inf; /* numbers on the device, or NULL */
+    double lr, lr_decay, momentum, dampening, beta1, beta2, weight_decay, eps, grad_scale, number,
+        p;
     int64_t nesterov, maximize, first, amsgrad, decoupled, operation;
     td_optim_slice slices[TD_OPTIM_SLICES];
 };
@@ -35,6 +39,15 @@ VFN const td_optim_slice &td_slice_of(const td_optim_call &c, int64_t at)
     }
     return c.slices[low];
 }
+/* what the counter of a slice gives */
+VFN double td_rate_of(const td_optim_call *o, const td_optim_slice &s)
+{
+    return s.counter ? o->counted[2 * (&s - o->slices)] : s.rate;
+}
+VFN double td_correction_of(const td_optim_call *o, const td_optim_slice &s)
+{
+    return s.counter ? o->counted[2 * (&s - o->slices) + 1] : s.correction;
+}
 VFN float td_root(float x) { return sqrtf(x); }
 VFN double td_root(double x) { return sqrt(x); }
 VFN double td_power(double x, double y) { return pow(x, y); }
@@ -45,7 +58,9 @@ VFN double td_power(double x, double y) { return pow(x, y); }
     const td_optim_slice &s = td_slice_of(*o, at);                   \
     int64_t i = at - s.first;                                        \
     T *p = (T *)s.data[0], *g = (T *)s.data[1], *m = (T *)s.data[2]; \
-    if ((R)o->grad_scale != 1) g[i] = TD_OPTIM_STORE(TD_OPTIM_LOAD(g[i]) / (R)o->grad_scale);
+    R scale = (R)(o->scale ? (double)*o->scale : o->grad_scale);     \
+    if (o->found_inf && *o->found_inf != 0) return;                  \
+    if (scale != 1) g[i] = TD_OPTIM_STORE(TD_OPTIM_LOAD(g[i]) / scale);
 #define TD_OPTIM_LOAD(x) (td_read<D, R>(x))
 #define TD_OPTIM_STORE(x) (td_made<D>((R)(x)))
 
@@ -64,7 +79,7 @@ template <int D> struct td_optim_adam {
         TD_OPTIM_ARRAYS
         T *v = (T *)s.data[3], *top = (T *)s.data[4];
         bool decay = o->weight_decay != 0 && !o->decoupled, amsgrad = o->amsgrad;
-        TD_ADAM_NUMBERS(R, s.rate, s.correction)
+        TD_ADAM_NUMBERS(R, td_rate_of(o, s), td_correction_of(o, s))
         TD_ADAM_STEP(R, TD_OPTIM_LOAD, TD_OPTIM_STORE, td_root)
     }
 };
@@ -73,8 +88,18 @@ template <int D> struct td_optim_adagrad {
     {
         TD_OPTIM_ARRAYS
         bool decay = o->weight_decay != 0;
-        TD_ADAGRAD_NUMBERS(R, s.rate)
+        TD_ADAGRAD_NUMBERS(R, td_rate_of(o, s))
         TD_ADAGRAD_STEP(R, TD_OPTIM_LOAD, TD_OPTIM_STORE, td_root)
+    }
+};
+template <int D> struct td_optim_counts { /* `operation` is 1 for Adam */
+    static TD_IN void one(const td_optim_call *o, int64_t at)
+    {
+        const td_optim_slice &s = o->slices[at];
+        if (!s.counter) return;
+        double step = (double)*s.counter;
+        o->counted[2 * at] = o->operation ? TD_ADAM_RATE(step) : TD_ADAGRAD_RATE(step);
+        o->counted[2 * at + 1] = o->operation ? TD_ADAM_CORRECTION(step) : 0;
     }
 };
 template <int D> struct td_optim_number {

@@ -85,6 +85,7 @@ KINDS: dict[str, tuple[Group, ...]] = {
     ),
     "optim": (
         Group("optim", ("sgd", "adam", "adagrad", "number"), ("optim_alone",), (*SHORT, *REAL)),
+        Group("optim", ("counts",), ("optim_alone",), REAL[:1]),
         Group("optim", ("powers",), ("optim_together",), (*SHORT, *REAL)),
     ),
     "pooling": (

@@ -30,6 +30,7 @@ __all__ = [
     "scalar_dtype",
     "sparse",
     "step_counter",
+    "uncount_steps",
 ]
 
 Group: TypeAlias = dict[str, Any]
@@ -137,6 +138,14 @@ def evaluate(closure: Callable[[], Any] | None) -> Any:
         return None
     with taeda.enable_grad():
         return closure()
+
+
+def uncount_steps(steps: list[Tensor], found_inf: Tensor) -> None:
+    """Take back a count of all where an infinity was found; on their own device without a wait."""
+    if steps and steps[0].device == found_inf.device and found_inf.device.type != "cpu":
+        taeda._foreach_sub_(steps, [found_inf] * len(steps))
+    else:
+        count_steps(steps, -found_inf.item())
 
 
 # ---- the step ----
@@ -268,7 +277,7 @@ class _as_pairs(dict[str, Any]):
 
 def _may_fuse(group: Group) -> bool:
     """Whether no option of the group asks for the plain formula."""
-    if group.get("capturable") or group.get("differentiable"):
+    if group.get("differentiable"):
         return False
     fused, foreach = group.get("fused"), group.get("foreach")
     return bool(fused or foreach or (fused is None and foreach is None))

@@ -19,6 +19,7 @@ from ._base import (
     number,
     sparse,
     step_counter,
+    uncount_steps,
 )
 from ._formulas import add_ratio, add_square
 from .optimizer import ParamsT
@@ -130,7 +131,7 @@ class Adagrad(Algorithm):
             found_inf=found_inf,
         )
         if found_inf is not None:  # a step left out is not counted
-            count_steps(steps, -found_inf.item())
+            uncount_steps(steps, found_inf)
         return True
 
 

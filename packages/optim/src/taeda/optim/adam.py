@@ -20,6 +20,7 @@ from ._base import (
     next_step,
     number,
     step_counter,
+    uncount_steps,
 )
 from ._formulas import add_ratio, decayed, first_moments, next_moments
 from .optimizer import ParamsT
@@ -114,6 +115,8 @@ class Adam(Algorithm):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> bool:
         steps = [state["step"] for state in states]
+        if group["capturable"] and not _numbers_are_here(group, steps):
+            return False
         amsgrad = group["amsgrad"]
         beta1, beta2 = group["betas"]
         found_inf = getattr(self, "found_inf", None)
@@ -137,8 +140,16 @@ class Adam(Algorithm):
             found_inf=found_inf,
         )
         if found_inf is not None:  # a step left out is not counted
-            count_steps(steps, -found_inf.item())
+            uncount_steps(steps, found_inf)
         return True
+
+
+def _numbers_are_here(group: Group, steps: list[Tensor]) -> bool:
+    """Whether the fused step of a capturable group reads counters only, and those on the device."""
+    numbers = (group["lr"], *group["betas"], group["weight_decay"])
+    return not any(isinstance(x, Tensor) for x in numbers) and all(
+        step.dtype == taeda.float32 and step.device.type != "cpu" for step in steps
+    )
 
 
 def _check_beta_tensors(betas: Any, foreach: bool | None, capturable: bool) -> None:
