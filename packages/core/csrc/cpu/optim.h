@@ -9,8 +9,8 @@
 typedef struct td_slice {
     char *data[5]; /* parameter, gradient, state */
     int64_t numel;
-    double step;          /* steps counted so far, this one included */
-    const float *counter; /* or where a device with kernels of its own has that number */
+    double step;         /* steps counted so far, this one included */
+    const void *counter; /* or where a device with kernels of its own has that number, in float32 */
 } td_slice;
 
 enum { TD_PARAM, TD_GRAD, TD_STATE, TD_STATE2, TD_STATE3 };

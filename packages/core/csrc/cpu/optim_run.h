@@ -18,8 +18,9 @@ typedef struct td_flat {
     int64_t count, bytes;
     int nlists;
     bool only_read; /* then elements may share memory */
-    /* what scales gradients and what leaves the step out, where they are numbers of a device */
-    const float *grad_scale, *found_inf;
+    /* what scales gradients and what leaves the step out, where they are float32 numbers of a
+     * device */
+    const void *grad_scale, *found_inf;
 } td_flat;
 
 typedef enum td_flat_work {

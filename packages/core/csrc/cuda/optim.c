@@ -11,12 +11,12 @@ typedef struct optim_slice { /* laid out as in kernels/optim.h */
     char *data[5];
     int64_t first, numel;
     double rate, correction;
-    const float *counter;
+    const void *counter;
 } optim_slice;
 typedef struct optim_call {
     int64_t n, count;
     double *partial, *counted;
-    const float *scale, *found_inf;
+    const void *scale, *found_inf;
     double lr, lr_decay, momentum, dampening, beta1, beta2, weight_decay, eps, grad_scale, number,
         p;
     int64_t nesterov, maximize, first, amsgrad, decoupled, operation;

@@ -27,18 +27,18 @@ static td_status number_of(const td_tensor *t, const char *name, const char *wha
 
 /* The number that lies where the parameters do, on a device with kernels of its own: those read it,
  * and the host does not wait for it. NULL for any other. */
-static const float *beside(const td_call *call, const td_tensor *number)
+static const void *beside(const td_call *call, const td_tensor *number)
 {
     if (TD_LEN(0) == 0 || !call->args[0].tensors[0]) return NULL;
     td_device device = (td_device)call->args[0].tensors[0]->device;
     bool there = device != TD_CPU && td_has_memory(device) && number->device == device;
-    return there && number->dtype == TD_F32 && number->numel == 1 ? (float *)td_data(number) : NULL;
+    return there && number->dtype == TD_F32 && number->numel == 1 ? td_data(number) : NULL;
 }
 
 typedef struct scaled {
     double scale;
     bool skip;
-    const float *grad_scale, *found_inf; /* these instead, if they are there */
+    const void *grad_scale, *found_inf; /* these instead, if they are there */
 } scaled;
 
 /* grad_scale and found_inf are the last two arguments of every step; a step that saw an infinity is
