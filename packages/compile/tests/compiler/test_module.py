@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
+import sys
+import weakref
 
 import pytest
 
@@ -48,3 +51,81 @@ def test_a_module_that_stays_as_it_is_goes_to_the_original_at_once():
     assert compiled(x).equal(second(x))
     compiled._compiled.off = False
     assert "forward" not in compiled.__dict__
+
+
+def _closed(original):
+    compiled = taeda.compile(original)
+    compiled._compiled.off = True
+    return compiled
+
+
+def test_calls_at_once_have_no_frame_of_their_own():
+    class Depth(nn.Module):
+        def forward(self):
+            frame, names = sys._getframe(1), []
+            while frame is not None:
+                names.append(frame.f_code.co_name)
+                frame = frame.f_back
+            return names
+
+    compiled = _closed(Depth())
+    assert compiled()[:2] == ["__call__", "test_calls_at_once_have_no_frame_of_their_own"]
+    assert isinstance(compiled, compiler.OptimizedModule) and type(compiled).__name__ == (
+        "OptimizedModule"
+    )
+    assert "OptimizedModule" in repr(compiled) and compiled.forward()
+
+
+def test_hooks_of_the_compiled_module_run_although_calls_went_at_once():
+    x, original = taeda.ones(1, 2), nn.Linear(2, 2)
+    expected = original(x)
+    compiled = _closed(original)
+    assert compiled(x).equal(expected)
+    outer = compiled.register_forward_hook(lambda module, args, result: result * 2)
+    assert compiled(x).equal(expected * 2)
+    inner = original.register_forward_hook(lambda module, args, result: result + 1)
+    assert compiled(x).equal((expected + 1) * 2)
+    outer.remove()
+    inner.remove()
+    assert compiled(x).equal(expected)
+    compiled._compiled.off = False
+    compiled._compiled.off = True
+    assert compiled(x).equal(expected)
+
+
+def test_global_hooks_see_both_modules():
+    x, original = taeda.ones(1, 2), nn.Linear(2, 2)
+    compiled, seen = _closed(original), []
+    compiled(x)
+    handle = nn.modules.module.register_module_forward_hook(lambda module, *_: seen.append(module))
+    compiled(x)
+    later = _closed(original)
+    later(x)
+    handle.remove()
+    compiled(x)
+    assert [m is original for m in seen] == [True, False, True, False]
+    assert seen[1] is compiled and seen[3] is later
+
+
+def test_an_original_is_freed_with_its_compiled_module():
+    original = nn.Linear(2, 2)
+    gone = weakref.ref(original.weight)
+    compiled = _closed(original)
+    compiled(taeda.ones(1, 2))
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        compiled._compiled.reset()
+        compiled._compiled.off = True
+        del original, compiled
+        assert gone() is None
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def test_a_changed_forward_is_called():
+    original = nn.Linear(2, 2)
+    compiled = _closed(original)
+    original.forward = lambda x: x * 3
+    assert compiled(taeda.ones(2)).tolist() == [3, 3]

@@ -7,6 +7,8 @@ import weakref
 from typing import Any
 
 from taeda import nn
+from taeda.nn.modules import _global_hooks
+from taeda.nn.modules._hooks import _CALL_TABLES
 
 __all__ = ["OptimizedModule"]
 
@@ -43,6 +45,8 @@ class OptimizedModule(nn.Module):
         return _rebuilt(module, self._asked)
 
     def __getattr__(self, name: str) -> Any:
+        if name in _CALL_TABLES:  # somebody asks for them to register a hook
+            _call_whole(self)
         modules = self.__dict__.get("_modules") or {}
         if name == "_orig_mod" and name in modules:
             return modules[name]
@@ -56,6 +60,7 @@ class OptimizedModule(nn.Module):
     def __setattr__(self, name: str, value: Any) -> None:
         modules = self.__dict__.get("_modules") or {}
         if name == "_orig_mod":
+            _call_whole(self)
             self.__dict__.pop("forward", None)
         if name in _OWN or "_orig_mod" not in modules:
             super().__setattr__(name, value)
@@ -69,12 +74,57 @@ class OptimizedModule(nn.Module):
         return sorted({*super().__dir__(), *dir(self._modules["_orig_mod"])})
 
 
+_direct: weakref.WeakSet[OptimizedModule] = weakref.WeakSet()
+
+
 def _shorten(module: OptimizedModule | None, closed: bool) -> None:
-    """Calls that go to the original in any case go there without `forward` between them."""
-    if module is not None and closed:
-        module.__dict__["forward"] = module._modules["_orig_mod"]
-    elif module is not None:
+    """Calls that go to the original in any case go there without `forward` between them; those of a
+    module without hooks of its own go there at once.
+    """
+    if module is None:
+        return
+    _call_whole(module)
+    if not closed:
         module.__dict__.pop("forward", None)
+        return
+    module.__dict__["forward"] = module._modules["_orig_mod"]
+    if _CALL_TABLES.isdisjoint(module.__dict__) and not _global_hooks.any_call_hook():
+        _call_at_once(module)
+
+
+def _call_at_once(module: OptimizedModule) -> None:
+    """Python finds the original where it looks for the method `__call__`: in the class, which is
+    the module's own.
+    """
+    own = {"__call__": module._modules["_orig_mod"], "__module__": __name__}
+    made = type("OptimizedModule", (OptimizedModule,), own)
+    object.__setattr__(module, "__class__", made)
+    _direct.add(module)
+    # a class lives until the next collection of cycles, and the original's memory is not to wait
+    weakref.finalize(module, _let_go, made).atexit = False
+
+
+def _call_whole(module: OptimizedModule) -> None:
+    """Calls look for hooks again."""
+    made = type(module)
+    if made is not OptimizedModule and "__call__" in vars(made):
+        object.__setattr__(module, "__class__", OptimizedModule)
+        _direct.discard(module)
+        _let_go(made)
+
+
+def _let_go(made: type) -> None:
+    if "__call__" in vars(made):
+        del made.__call__
+
+
+def _follow_global_hooks() -> None:
+    if _direct and _global_hooks.any_call_hook():
+        for module in list(_direct):
+            _call_whole(module)
+
+
+_global_hooks.watch_call_hooks(_follow_global_hooks)
 
 
 def _rebuilt(module: nn.Module, asked: dict[str, Any]) -> OptimizedModule:

@@ -150,8 +150,11 @@ def run_hooked(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 def run_as_written(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Global and own pre hooks, forward, global and own hooks, with the backward hooks around."""
-    if "_hooked" not in module.__dict__ and not _global_hooks.any_call_hook():
-        _global_hooks.settle()
+    around = _global_hooks.any_call_hook()
+    if not around and _CALL_TABLES.isdisjoint(module.__dict__):
+        if "_hooked" not in module.__dict__:
+            _global_hooks.settle()
+        return module.forward(*args, **kwargs)
     call = _Call(module, args, kwargs)
     try:
         return call.run()
