@@ -44,7 +44,7 @@ def test_all_meet_and_read_what_all_wrote(boards, meshed):
             brought = 40 if seq % 3 == 0 else 0
             start = board._place(rank, seq)
             board._bytes[start : start + brought] = bytes([rank + seq]) * brought
-            board.come(seq, f"sum {seq}".encode(), f"of {rank}".encode())
+            board.come(seq, f"sum {seq}", f"of {rank}")
             if relay is not None:
                 assert relay.meet(seq, brought, Deadline(30), lambda: None, False)
             assert wait_until(partial(board.all_came, seq), Deadline(30), lambda: None)
@@ -62,16 +62,16 @@ def test_all_meet_and_read_what_all_wrote(boards, meshed):
 def test_a_machine_that_does_not_come_is_absent(boards, meshed):
     wires = meshed(5)
     relay = Relay(wires[0], boards[0], GROUPS)
-    boards[0].come(1, b"sum", b"")
-    boards[2].come(1, b"sum", b"")
+    boards[0].come(1, "sum", "")
+    boards[2].come(1, "sum", "")
     Relay(wires[1], boards[1], GROUPS)
-    boards[1].come(1, b"sum", b"")
+    boards[1].come(1, "sum", "")
     assert not relay.meet(1, 0, Deadline(0.1), lambda: None, True)
     assert boards[2].absent(1) == [1, 3, 4]
 
 
 def test_a_rank_of_this_machine_that_does_not_come_holds_up_the_machine(boards, meshed):
     wires = meshed(5)
-    boards[3].come(1, b"sum", b"")
+    boards[3].come(1, "sum", "")
     assert not Relay(wires[3], boards[3], GROUPS).meet(1, 0, Deadline(0.1), lambda: None, True)
     assert wires[0].move() is False, "it has not told of itself"

@@ -81,14 +81,17 @@ def test_values_in_a_window_are_added_up_there_only_if_those_of_all_ranks_are():
 def test_what_is_brought_waits_in_two_places():
     op, windows = ReduceOp(ReduceOp.SUM), mates(2)
     large = BRING // 4
-    assert not windows[0].bring(taeda.ones(large), 1), "there is no room before the first sum"
+    assert windows[0].bring(taeda.ones(large), 1) is None, "there is no room before the first sum"
     on_each(windows, lambda rank, w: w.all_reduce(taeda.ones(1), op, Deadline(60), True))
     for count in (3, large):
+        kept = {}
         for seq in (1, 2):
-            assert all(w.bring(taeda.full((count,), 1.0 * seq), seq) for w in windows)
+            places = [w.bring(taeda.full((count,), 1.0 * seq), seq) for w in windows]
+            assert all(len(parts) == 2 for parts in places)
+            kept[seq] = places[1]
         for seq in (2, 1):
             into = taeda.empty(count)
-            windows[1].add_brought(into, seq, op)
+            windows[1].add_brought(kept[seq], into, op)
             assert (into == 2 * seq).all()
 
 

@@ -100,21 +100,21 @@ class Arrivals:
 
     def arrive(self, call: Call, deadline: Deadline, patient: bool) -> None:
         """Wait for all ranks; then nobody's call differs, or every rank raises the same DistMismatchError."""
-        self.call = call
+        self.call, board = call, self.board
         if self.size == 1:
             return
-        if self.board is None:
+        if board is None:
             self._arrive_far(call, deadline, patient)
             return
         if self._come(call, deadline, patient):
             raise self.late(deadline)
-        if left := self._unfinished(self.board.gave_up()):
+        if (left := board.gave_up()) and (left := self._unfinished(left)):
             self._fail([], left)
-        if self.board.differing(call.seq):
-            texts = [self.board.texts(rank, call.seq) for rank in range(self.size)]
+        if board.differing(call.seq):
+            texts = [board.texts(rank, call.seq) for rank in range(self.size)]
             raise self._mismatch([first for first, _ in texts], [second for _, second in texts])
         if call.wants is not None:
-            self._check_details([self.board.texts(rank, call.seq)[1] for rank in range(self.size)])
+            self._check_details([board.texts(rank, call.seq)[1] for rank in range(self.size)])
 
     def reach(self, call: Call, deadline: Deadline, patient: bool) -> list[int]:
         """Come, and return the ranks that did not in time."""
@@ -132,12 +132,9 @@ class Arrivals:
         if self.far is not None:
             self.far.begin(seq, str(call))
         self.prepare(call)
-        board.come(seq, call.signature.encode(), f"{call.detail}\x1f{call.line}".encode())
+        board.come(seq, call.signature, f"{call.detail}\x1f{call.line}")
         if self._relay is not None:
-            brought = 0
-            if call.brought:
-                values = call.payload[0]
-                brought = values.numel() * values.element_size()
+            brought = call.payload[0].nbytes if call.brought else 0
             if self._relay.meet(seq, brought, deadline, self.look, patient):
                 return []
         elif wait_until(lambda: board.all_came(seq), deadline, self.look, patient):

@@ -16,6 +16,7 @@ import os
 import struct
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import lru_cache
 
 import taeda
 from taeda import Tensor
@@ -31,8 +32,17 @@ SLOT = 1024
 SLOTS = 4
 WORDS = 64 + SLOT * SLOTS  # where the last words of a rank begin in its row
 ROW = WORDS + SLOT
-_TEXT = struct.Struct("<HH")
+_TEXT = struct.Struct("<HH")  # bytes of the detail, and of the signature, which come after it
 ARRIVED, GAVE_UP, BARRIER, DONE, WINDOW, PLACE = 0, 1, 2, 3, 4, 5  # words of a row
+
+
+@lru_cache(maxsize=1000)  # a training loop says the same again and again
+def _texts(signature: str, detail: str) -> tuple[bytes, bytes]:
+    """What a slot holds, and the part of it that all ranks must have alike, from byte 2 on."""
+    first = signature.encode()[: SLOT - 300]
+    second = detail.encode()[: SLOT - 4 - len(first)]
+    texts = _TEXT.pack(len(second), len(first)) + first + second
+    return texts, texts[2 : 4 + len(first)]
 
 
 def open_foreign(pid: int, descriptor: int) -> int:
@@ -88,7 +98,9 @@ class Board:
         self.others = [rank for rank in range(size) if rank != mine]
         self._arrived = [rank * self._row_words + ARRIVED for rank in self.others]
         self._barriers = [rank * self._row_words + BARRIER for rank in self.others]
+        self._gave_up = [rank * self._row_words + GAVE_UP for rank in self.others]
         self._turn = 0
+        self._common = b""  # what the others must have written as well
 
     @staticmethod
     def create(size: int) -> int:
@@ -107,13 +119,10 @@ class Board:
         at = (2 * rank + seq % 2) * LITTLE
         return self._little[at : at + nbytes]
 
-    def come(self, seq: int, signature: bytes, detail: bytes) -> None:
+    def come(self, seq: int, signature: str, detail: str) -> None:
         """Say that this rank has come to collective `seq`."""
-        signature = signature[: SLOT - 300]
-        detail = detail[: SLOT - 4 - len(signature)]
-        self.write(
-            self.mine, seq, _TEXT.pack(len(signature), len(detail)) + signature + detail, b""
-        )
+        texts, self._common = _texts(signature, detail)
+        self.write(self.mine, seq, texts, b"")
 
     def written(self, rank: int, seq: int) -> bytes:
         """The texts that `rank` has written in its row when it came to collective `seq`."""
@@ -125,7 +134,7 @@ class Board:
         number. `values` are what it brought along.
         """
         at = self._slot(rank, seq)
-        self._bytes[at : at + len(texts)] = texts
+        self._map[at : at + len(texts)] = texts
         if values:
             start = self._place(rank, seq)
             self._bytes[start : start + len(values)] = values
@@ -159,21 +168,18 @@ class Board:
         return self._words[rank * self._row_words + ARRIVED]
 
     def differing(self, seq: int) -> list[int]:
-        """The ranks whose signature of collective `seq` is not this rank's."""
-        mine = self._slot(self.mine, seq)
-        length = 4 + _TEXT.unpack_from(self._bytes, mine)[0]
-        view, wrong = self._bytes, []
-        ours = bytes(view[mine : mine + 2]) + bytes(view[mine + 4 : mine + length])
+        """The ranks whose signature of collective `seq`, to which this rank has come, is not its own."""
+        memory, ours, wrong = self._map, self._common, []
         for rank in self.others:
-            at = self._slot(rank, seq)
-            if bytes(view[at : at + 2]) + bytes(view[at + 4 : at + length]) != ours:
+            at = self._slot(rank, seq) + 2
+            if memory[at : at + len(ours)] != ours:
                 wrong.append(rank)
         return wrong
 
     def texts(self, rank: int, seq: int) -> tuple[str, str]:
         """Signature and detail of collective `seq` on `rank`, if it is one of its last four."""
         at = self._slot(rank, seq)
-        first, second = _TEXT.unpack_from(self._bytes, at)
+        second, first = _TEXT.unpack_from(self._bytes, at)
         start = at + 4
         words = (
             bytes(self._bytes[start : start + first]),
@@ -216,17 +222,21 @@ class Board:
         """
         text = why.pack().encode()[: SLOT - 8]
         at = self.mine * ROW + WORDS
-        self._bytes[at : at + 4 + len(text)] = _TEXT.pack(len(text), follows) + text
+        self._bytes[at : at + 4 + len(text)] = _TEXT.pack(follows, len(text)) + text
         self._words[self.mine * self._row_words + GAVE_UP] = seq
 
     def gave_up(self) -> list[int]:
         """The other ranks that gave up."""
-        return [rank for rank in self.others if self._words[rank * self._row_words + GAVE_UP]]
+        words = self._words
+        for at in self._gave_up:  # hardly ever is there one, and every collective asks
+            if words[at]:
+                return [rank for rank in self.others if words[rank * self._row_words + GAVE_UP]]
+        return []
 
     def last_words(self, rank: int) -> tuple[LastWords | None, bool]:
         """Why `rank` gave up, and whether another rank was the cause; None if it did not."""
         at = rank * ROW + WORDS
-        length, follows = _TEXT.unpack_from(self._bytes, at)
+        follows, length = _TEXT.unpack_from(self._bytes, at)
         text = bytes(self._bytes[at + 4 : at + 4 + length])
         words = LastWords.unpack(text.decode(errors="replace")) if length else None
         return words, bool(follows)

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from functools import lru_cache
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 __all__ = ["Call", "users_line"]
@@ -15,32 +15,28 @@ _OURS = tuple(
     os.path.join(folder, "")
     for folder in (os.path.dirname(os.path.dirname(os.path.abspath(__file__))),)
 )
-_inside: dict[CodeType, bool] = {}
 
 
-def _is_ours(code: CodeType) -> bool:
-    """Is the code part of taeda, wherever its packages lie?"""
-    found = _inside.get(code)
-    if found is None:
-        name = code.co_filename
-        parts = name.split(os.sep)
-        found = name.startswith(_OURS) or ("taeda" in parts and "site-packages" in parts)
-        found = found or ("taeda" in parts and "src" in parts and "packages" in parts)
-        _inside[code] = found
-    return found
+# What follows is asked by name, which keeps its hash: code objects make theirs anew each time.
+@lru_cache(maxsize=10000)
+def _is_ours(file: str) -> bool:
+    """Is the file part of taeda, wherever its packages lie?"""
+    parts = file.split(os.sep)
+    installed = "taeda" in parts and "site-packages" in parts
+    return installed or file.startswith(_OURS) or {"taeda", "src", "packages"} <= set(parts)
 
 
 def users_line() -> str:
     """`file:line` of the innermost frame that is not taeda's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame.f_code):
+    while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
-    return "?" if frame is None else _place(frame.f_code, frame.f_lineno)
+    return "?" if frame is None else _place(frame.f_code.co_filename, frame.f_lineno)
 
 
 @lru_cache(maxsize=1000)  # a training loop calls from the same lines again and again
-def _place(code: CodeType, line: int) -> str:
-    return f"{os.path.basename(code.co_filename)}:{line}"
+def _place(file: str, line: int) -> str:
+    return f"{os.path.basename(file)}:{line}"
 
 
 class Call:
@@ -69,7 +65,7 @@ class Call:
         self.payload: Any = (
             None  # of a sum: the values and the reduction, for what is done before all meet
         )
-        self.brought = False  # did the values come along to the meeting?
+        self.brought: Any = None  # the values of all ranks, if they come along to the meeting
         self.line = users_line()
         self.group, self.seq, self.state = "", 0, "issued"
         self.began, self.ended = time.time(), 0.0
@@ -80,7 +76,8 @@ class Call:
 
     def end(self, state: str) -> None:
         """Note how it ended."""
-        self.state, self.ended, self.payload = state, time.time(), None
+        self.state, self.ended = state, time.time()
+        self.payload = self.brought = None
 
     def facts(self) -> dict[str, object]:
         """For a dump of the flight recorder."""

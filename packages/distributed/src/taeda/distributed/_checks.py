@@ -41,7 +41,7 @@ def check_tensor(tensor: object, what: str) -> Tensor:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{what} is a tensor, not {type(tensor).__name__}")
-    if not tensor.is_cpu and tensor.device.type != "cuda":  # which of the two, the group knows
+    if tensor.device.type not in ("cpu", "cuda"):  # which of the two, the group knows
         raise ValueError(
             f"{what} is on {tensor.device}, but backends carry tensors of the cpu or of cuda only"
         )
@@ -126,12 +126,12 @@ class Flat:
     __slots__ = ("_tensor", "values")
 
     def __init__(self, tensor: Tensor) -> None:
-        plain = tensor.detach()
+        plain = tensor.detach() if tensor.requires_grad else tensor
         self._tensor: Tensor | None = None
         if not plain.is_contiguous() or plain.is_conj() or plain.is_neg():
             self._tensor = plain
             plain = plain.resolve_conj().resolve_neg().contiguous()
-        self.values = plain.view(-1)
+        self.values = plain if plain.dim() == 1 else plain.view(-1)
 
     def back(self) -> None:
         if self._tensor is not None:

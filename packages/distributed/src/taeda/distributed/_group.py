@@ -27,6 +27,16 @@ __all__ = ["ProcessGroup"]
 
 Action = Callable[[Engine, Deadline], None]
 
+_forks = 0  # that lie between this process and the one that imported the module
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
 
 class ProcessGroup:
     """Some ranks of the default group, numbered 0 to `size() - 1` among themselves.
@@ -55,7 +65,7 @@ class ProcessGroup:
         self._under_way = 0
         self._thread: threading.Thread | None = None
         self._broken: BaseException | None = None
-        self._closed, self._pid = False, os.getpid()
+        self._closed, self._forks = False, _forks
         self._barriers = 0  # how many monitored ones there were
 
     # ---- facts ----
@@ -149,7 +159,7 @@ class ProcessGroup:
     def check_devices(self, name: str, tensors: Sequence[taeda.Tensor]) -> None:
         """ValueError for tensors of several devices, or of one that the backend does not carry."""
         wanted = self._engine.device_type
-        if wanted == "cpu" and all([tensor.is_cpu for tensor in tensors]):  # noqa: C419 - quicker
+        if wanted == "cpu" and all([t.device.type == "cpu" for t in tensors]):  # noqa: C419 - quicker
             return
         for tensor in tensors:
             if tensor.device != tensors[0].device:
@@ -165,7 +175,7 @@ class ProcessGroup:
     def _check_usable(self, call: Call) -> None:
         if self._closed:
             raise ValueError(f"{call.name}: the group {self.group_name!r} was destroyed")
-        if self._pid != os.getpid():
+        if self._forks != _forks:
             raise DistBackendError(
                 f"{call.name}: this process was forked from a member of the group and is none"
             )
@@ -241,7 +251,7 @@ class ProcessGroup:
         if self._closed:
             return
         self._closed = True
-        if self._thread is not None and self._pid == os.getpid():
+        if self._thread is not None and self._forks == _forks:
             self._tasks.put(None)
             self._thread.join(1.0 if self._broken is not None else self.timeout.total_seconds())
         if self._broken is None:

@@ -48,17 +48,13 @@ class ReduceOp:
 
     def __init__(self, op: Any, factor: Any = None) -> None:
         self.op: Any = op.op if isinstance(op, ReduceOp) else RedOpType(op)
+        self.name: str = self.op.name  # the kind in words
         self.factor = factor
 
     @staticmethod
     def premul_sum(factor: Any) -> ReduceOp:
         """A sum of values that are multiplied by `factor`, a number or a tensor of one, first."""
         return ReduceOp(RedOpType.PREMUL_SUM, factor)
-
-    @property
-    def name(self) -> str:
-        """The kind in words."""
-        return str(self.op.name)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, RedOpType):

@@ -38,7 +38,7 @@ def can_bring(tensor: Tensor, op: ReduceOp) -> bool:
     """May the values of `tensor` come along to the meeting and be added up there?"""
     if op.op is RedOpType.PREMUL_SUM:  # multiplied only after all have agreed
         return False
-    return 0 < tensor.numel() * tensor.element_size() <= BRING
+    return 0 < tensor.nbytes <= BRING
 
 
 @dataclass
@@ -122,23 +122,21 @@ class Windows:
 
     # ---- what comes along to the meeting ----
 
-    def bring(self, values: Tensor, seq: int) -> bool:
-        """Lay the values where the others find them after the meeting of collective `seq`; False if
-        there is no room.
+    def bring(self, values: Tensor, seq: int) -> list[Tensor] | None:
+        """Lay the values where the others find them after the meeting of collective `seq`, and
+        return where those of all ranks lie then; None if there is no room.
 
         Two places take turns: who writes into one again has met all others since, so they have read it.
         """
-        nbytes = values.numel() * values.element_size()
-        if nbytes > LITTLE and self._bring is None:
-            return False
-        self._places(values, seq)[self._rank].copy_(values)
-        return True
+        parts = self._places(values, seq)
+        if parts is not None:
+            parts[self._rank].copy_(values)
+        return parts
 
-    def _places(self, like: Tensor, seq: int) -> list[Tensor]:
-        nbytes = like.numel() * like.element_size()
+    def _places(self, like: Tensor, seq: int) -> list[Tensor] | None:
+        nbytes = like.nbytes
         if nbytes > LITTLE:
-            assert self._bring is not None
-            return self._bring.views((seq % 2) * BRING, like)
+            return self._bring and self._bring.views((seq % 2) * BRING, like)
         key = like.dtype, nbytes, seq % 2
         if (kept := self._little.get(key)) is None:
             if len(self._little) >= KEPT:
@@ -149,10 +147,9 @@ class Windows:
             self._little[key] = kept
         return kept
 
-    def add_brought(self, into: Tensor, seq: int, op: ReduceOp) -> None:
-        """What all ranks brought along to collective `seq`."""
-        kernel = kernel_of(op, into.dtype)
-        self._add(self._places(into, seq), 0, into.numel(), [into], kernel)
+    def add_brought(self, parts: list[Tensor], into: Tensor, op: ReduceOp) -> None:
+        """What all ranks brought along, as `bring` told."""
+        self._add(parts, 0, into.numel(), [into], kernel_of(op, into.dtype))
 
     # ---- sums ----
 

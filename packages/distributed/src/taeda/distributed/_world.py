@@ -20,25 +20,29 @@ class World:
         self.breakpoints = 0  # calls of `breakpoint`
 
 
-_process = World()
-_threads = threading.local()
+class _Own(threading.local):
+    """What a thread has of its own; a name that is not there costs as much as many collectives' checks."""
+
+    world: World | None = None
+
+
+_process, _threads = World(), _Own()
 
 
 def world() -> World:
     """This thread's world if it has one, else the process's."""
-    return getattr(_threads, "world", _process)
+    return _threads.world or _process
 
 
 def enter_thread_world() -> World:
     """Give this thread a world of its own."""
-    _threads.world = World()
-    return _threads.world
+    _threads.world = made = World()
+    return made
 
 
 def leave_thread_world() -> None:
     """Go back to the process's world."""
-    if hasattr(_threads, "world"):
-        del _threads.world
+    _threads.world = None
 
 
 class _NonMember:

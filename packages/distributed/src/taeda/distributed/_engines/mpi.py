@@ -101,21 +101,22 @@ class MpiEngine(Engine):
         """Before all meet: lay what are few values where the others find them, or say where the
         values lie.
         """
-        if self._windows is None:
+        windows = self._windows
+        if windows is None:
             return
         place = 0
         if call.payload is not None:
             values, op = call.payload
             if self._arrivals.one_node and can_bring(values, op):
-                call.brought = self._windows.bring(values, call.seq)
-            place = self._windows.place(values)
-        self._windows.mates.board.lie(place)
+                call.brought = windows.bring(values, call.seq)
+            place = 0 if call.brought else windows.place(values)
+        windows.mates.board.lie(place)
 
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
         call, windows = self._arrivals.call, self._windows
         if windows is not None and self._arrivals.one_node:
             if call is not None and call.brought:
-                windows.add_brought(tensor, call.seq, op)
+                windows.add_brought(call.brought, tensor, op)
             else:
                 windows.all_reduce(tensor, op, deadline, self.patient)
             return

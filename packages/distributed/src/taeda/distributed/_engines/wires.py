@@ -128,13 +128,13 @@ class WireEngine(Engine):
         if self._windows is not None:
             self._windows.mates.board.lie(place)
 
-    def _bring(self, values: Tensor, seq: int) -> bool:
+    def _bring(self, values: Tensor, seq: int) -> list[Tensor] | None:
         if self._common is None:
             assert self._windows is not None
             return self._windows.bring(values, seq)
         nbytes = values.numel() * values.element_size()
         few = nbytes <= LITTLE and nbytes * self.size <= BROUGHT
-        return few and self._common.bring(values, seq)
+        return self._common.bring(values, seq) if few else None
 
     # ---- collectives ----
 
@@ -142,7 +142,7 @@ class WireEngine(Engine):
         call, windows = self._arrivals.call, self._common or self._windows
         if call is not None and call.brought:
             assert windows is not None
-            windows.add_brought(tensor, call.seq, op)
+            windows.add_brought(call.brought, tensor, op)
         elif tensor.numel():
             self._all_reduce(tensor, op, deadline)
 
