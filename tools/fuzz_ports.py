@@ -24,8 +24,10 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
@@ -172,6 +174,76 @@ class Pmi(Server):
         self._child.communicate()
 
 
+class Wiring(Server):
+    """A rank that waits for another one's connection, as ranks of several machines do."""
+
+    name, greets = "wiring", 20
+
+    def __init__(self, folder: Path) -> None:
+        from taeda.distributed import _wiring
+        from taeda.distributed._stores import wire
+
+        self._module, self._prove = _wiring, wire.prove
+        _wiring._CONNECT = 3600.0  # seconds in which strangers may come
+        self._await_member()
+
+    def _await_member(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self._port = self._listener.getsockname()[1]
+        one = self._module._Wiring(self._listener, SECRET.encode(), 0, {}, {1})
+        self._thread = ThreadPoolExecutor(1)
+        self._laid = self._thread.submit(one.lay)
+
+    def connect(self) -> socket.socket:
+        if self._laid.done():
+            raise Finding(f"it waits no longer: {self._laid.result()}")
+        return tcp(self._port)
+
+    def proof(self, greeting: bytes) -> bytes:
+        """Of a member, but none that is awaited."""
+        number = [0, 2, 257, (1 << 32) - 1][greeting[-1] % 4].to_bytes(4, "big")
+        return number + self._prove(SECRET.encode(), greeting + number)
+
+    def request(self, random: Random, key: bytes) -> bytes:
+        return (1).to_bytes(4, "big") + random.randbytes(random.choice([0, 31, 32, 32, 200]))
+
+    def check(self) -> None:
+        self._send_member()
+        self._await_member()
+
+    def _send_member(self) -> None:
+        """The member that is awaited comes, and is taken."""
+        with self._listener, self.connect() as made:
+            greeting = made.recv(self.greets, socket.MSG_WAITALL)
+            number = (1).to_bytes(4, "big")
+            made.sendall(number + self._prove(SECRET.encode(), greeting + number))
+            laid = self._laid.result(PATIENCE)
+            if laid is None or laid[1][1].getpeername() != made.getsockname():
+                raise Finding(f"the awaited member is not the one that was taken: {laid}")
+            laid[1][1].close()
+        self._thread.shutdown()
+
+    def flood(self) -> None:
+        """Strangers say nothing, or a part of an answer, or break off; none of them holds up the
+        member.
+        """
+        silent = [self.connect() for _ in range(60)]
+        for made in silent[::2]:
+            made.sendall(b"x")
+        for made in silent[:20]:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            made.close()
+        before = time.monotonic()
+        self.check()
+        if time.monotonic() - before > PATIENCE / 2:
+            raise Finding("strangers held up the member")
+        for made in silent:
+            made.close()
+
+    def close(self) -> None:
+        self._send_member()
+
+
 class Health(Server):
     name = "health"
 
@@ -232,7 +304,7 @@ class Control(Server):
 
 
 SERVERS: dict[str, Callable[[Path], Server]] = {
-    kind.name: kind for kind in (Store, Pmi, Health, Control)
+    kind.name: kind for kind in (Store, Pmi, Wiring, Health, Control)
 }
 
 

@@ -4,7 +4,10 @@ gets them.
 
 from __future__ import annotations
 
+import errno
 import socket
+import struct
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -12,6 +15,7 @@ import pytest
 
 from taeda import distributed as dist
 from taeda.distributed import _wiring
+from taeda.distributed._stores.wire import MAGIC, prove
 from taeda.distributed._wiring import agree, lay
 
 ENOUGH = timedelta(seconds=60)
@@ -79,7 +83,9 @@ def test_a_member_that_cannot_be_reached_is_waited_for_in_vain(store, monkeypatc
 
 
 def test_strangers_are_no_members(store, monkeypatch):
-    """They connect before the member does, and say nothing, rubbish, another number, or leave."""
+    """They connect before the member does, and say nothing, a part of an answer, rubbish, another
+    number, or leave, at once or in the middle of the greeting. Nobody waits for one.
+    """
     seen, strangers = [], []
     honest = _wiring._Wiring.lay
 
@@ -87,21 +93,54 @@ def test_strangers_are_no_members(store, monkeypatch):
         if self._come:
             port = self._listener.getsockname()[1]
             seen.append(port)
-            new = [socket.create_connection(("127.0.0.1", port)) for _ in range(4)]
+            new = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
             new[0].sendall(b"x" * 36)
             new[1].close()
             number = (1).to_bytes(4, "big")
             new[2].sendall(number + b"\0" * 32)  # a member's number, and no proof
+            for sock in new[4:]:
+                sock.sendall(b"x")  # and no more
+            new[3].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            new[3].close()  # which is a reset
             strangers.extend(new)
         return honest(self)
 
     monkeypatch.setattr(_wiring._Wiring, "lay", lay_among_strangers)
+    before = time.monotonic()
     laid = mesh(store, 2)
-    assert seen
+    assert seen and time.monotonic() - before < 5
     assert laid[0][1][1].getpeername() == laid[1][0][0].getsockname()
     close(laid)
     for sock in strangers:
         sock.close()
+
+
+def test_strangers_that_take_all_descriptors_go_first():
+    class Full(socket.socket):
+        """A listener that has no descriptor left, once, after a stranger came."""
+
+        refused = False
+
+        def accept(self):
+            if wiring._strangers and not self.refused:
+                self.refused = True
+                raise OSError(errno.EMFILE, "Too many open files")
+            return super().accept()
+
+    with Full() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        wiring = _wiring._Wiring(listener, b"secret", 0, {}, {1})
+        stranger = socket.create_connection(listener.getsockname())
+        with ThreadPoolExecutor(1) as pool:
+            laid = pool.submit(wiring.lay)
+            with stranger, socket.create_connection(listener.getsockname()) as member:
+                greeting, number = member.recv(20, socket.MSG_WAITALL), (1).to_bytes(4, "big")
+                member.sendall(number + prove(b"secret", greeting + number))
+                assert laid.result(10)[1][1].getpeername() == member.getsockname()
+                assert listener.refused and stranger.recv(20, socket.MSG_WAITALL)[:4] == MAGIC
+                assert stranger.recv(1) == b"", "it was closed before the member had come"
+        close([laid.result()])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ group's secret on every connection.
 
 from __future__ import annotations
 
+import errno
 import hmac
 import os
 import selectors
@@ -83,7 +84,9 @@ def _address(store: Store) -> str:
 class _Wiring:
     """All connections of a member at once, so that none waits for another in a circle.
 
-    Who connects proves that it knows the group's secret; a stranger's connection is closed.
+    Who connects proves that it knows the group's secret; a stranger's connection is closed. No
+    stranger holds up a member: nothing waits for what one of them says, and where they take all
+    descriptors the one that came first goes.
     """
 
     def __init__(
@@ -100,7 +103,9 @@ class _Wiring:
         self._to: dict[int, socket.socket] = {}
         self._from: dict[int, socket.socket] = {}
         self._unanswered: set[socket.socket] = set()
-        self._greetings: dict[socket.socket, bytes] = {}
+        self._strangers: dict[
+            socket.socket, tuple[bytes, bytearray]
+        ] = {}  # greeting, answer so far
 
     def lay(self) -> Laid | None:
         """The connections, or None."""
@@ -126,7 +131,7 @@ class _Wiring:
         self._selector.close()
         good = self._complete() and len(self._to) == len(self._called)
         kept = {*self._to.values(), *self._from.values()}
-        for sock in self._greetings.keys() - (kept if good else set()):
+        for sock in self._strangers:
             sock.close()
         if good:
             for sock in kept:
@@ -138,33 +143,66 @@ class _Wiring:
         return None
 
     def _serve(self, sock: object) -> None:
-        if sock is self._listener:
-            stranger, _ = self._listener.accept()
-            greeting = MAGIC + os.urandom(GREETING_BYTES - len(MAGIC))
-            stranger.settimeout(1.0)
-            self._greetings[stranger] = greeting
-            self._selector.register(stranger, selectors.EVENT_READ)
-            stranger.sendall(greeting)
-            return
         assert isinstance(sock, socket.socket)
-        self._selector.unregister(sock)
-        if sock in self._unanswered:
-            greeting = _exactly(sock, GREETING_BYTES)
-            sock.sendall(self._number + prove(self._secret, greeting + self._number))
-            self._unanswered.remove(sock)
-        elif (member := self._member(sock)) is not None:
-            self._from[member] = sock
-        else:
-            sock.close()
+        if sock is self._listener:
+            self._welcome()
+        elif sock in self._strangers:
+            self._hear(sock)
+        elif sock in self._unanswered:
+            self._answer(sock)
 
-    def _member(self, sock: socket.socket) -> int | None:
-        """Who has connected, if it is one that is awaited."""
+    def _welcome(self) -> None:
         try:
-            answer = _exactly(sock, _NUMBER + ANSWER_BYTES)
+            stranger, _ = self._listener.accept()
+        except OSError as error:  # mostly it has left already
+            if error.errno in (errno.EMFILE, errno.ENFILE) and self._strangers:
+                self._refuse(next(iter(self._strangers)))
+            return
+        greeting = MAGIC + os.urandom(GREETING_BYTES - len(MAGIC))
+        stranger.setblocking(False)
+        self._strangers[stranger] = greeting, bytearray()
+        self._selector.register(stranger, selectors.EVENT_READ)
+        try:
+            stranger.send(greeting)  # so few bytes that a new connection has room for them
         except OSError:
-            return None
+            self._refuse(stranger)
+
+    def _refuse(self, sock: socket.socket) -> None:
+        self._selector.unregister(sock)
+        del self._strangers[sock]
+        sock.close()
+
+    def _answer(self, sock: socket.socket) -> None:
+        """Prove to a member that was called that this is one."""
+        self._selector.unregister(sock)
+        greeting = _exactly(sock, GREETING_BYTES)
+        sock.sendall(self._number + prove(self._secret, greeting + self._number))
+        self._unanswered.remove(sock)
+
+    def _hear(self, sock: socket.socket) -> None:
+        """What has come of an answer; once it is complete, this is a member or is refused."""
+        greeting, answer = self._strangers[sock]
+        try:
+            part = sock.recv(_NUMBER + ANSWER_BYTES - len(answer))
+        except BlockingIOError:
+            return
+        except OSError:
+            part = b""
+        answer += part
+        if part and len(answer) < _NUMBER + ANSWER_BYTES:
+            return
+        member = self._member(greeting, bytes(answer))
+        if member is None:
+            self._refuse(sock)
+            return
+        self._selector.unregister(sock)
+        del self._strangers[sock]
+        self._from[member] = sock
+
+    def _member(self, greeting: bytes, answer: bytes) -> int | None:
+        """Who has connected, if it is one that is awaited."""
         number, proof = answer[:_NUMBER], answer[_NUMBER:]
-        if not hmac.compare_digest(proof, prove(self._secret, self._greetings[sock] + number)):
+        if not hmac.compare_digest(proof, prove(self._secret, greeting + number)):
             return None
         member = int.from_bytes(number, "big")
         return member if member in self._come and member not in self._from else None
