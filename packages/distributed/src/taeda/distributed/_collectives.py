@@ -32,6 +32,7 @@ from ._checks import (
 )
 from ._engines.base import Engine
 from ._errors import DistTimeoutError
+from ._kernels import divide
 from ._stores.base import seconds_of
 from ._types import RedOpType, ReduceOp
 from ._waiting import Deadline
@@ -65,9 +66,16 @@ def _before(values: Tensor, op: ReduceOp) -> None:
 
 
 def _after(values: Tensor, op: ReduceOp, size: int) -> None:
-    if op.op is RedOpType.AVG and size > 1:
-        whole = not (values.dtype.is_floating_point or values.dtype.is_complex)
-        values.div_(size, rounding_mode="trunc") if whole else values.div_(size)
+    if op.op is RedOpType.AVG:
+        divide(values, size)
+
+
+def _reduce_all(values: Tensor, op: ReduceOp, engine: Engine, deadline: Deadline) -> None:
+    if op.op is RedOpType.AVG:
+        engine.mean(values, deadline)
+        return
+    _before(values, op)
+    engine.all_reduce(values, op, deadline)
 
 
 def broadcast(
@@ -107,9 +115,7 @@ def all_reduce(
     call.payload = whole.values, op
 
     def act(engine: Engine, deadline: Deadline) -> None:
-        _before(whole.values, op)
-        engine.all_reduce(whole.values, op, deadline)
-        _after(whole.values, op, engine.size)
+        _reduce_all(whole.values, op, engine, deadline)
         whole.back()
 
     return made.run(call, act, async_op=async_op, result=[tensor], on=[tensor])
@@ -134,9 +140,7 @@ def all_reduce_coalesced(
 
     def act(engine: Engine, deadline: Deadline) -> None:
         joined = taeda.cat([flat(tensor) for tensor in checked])
-        _before(joined, op)
-        engine.all_reduce(joined, op, deadline)
-        _after(joined, op, engine.size)
+        _reduce_all(joined, op, engine, deadline)
         pieces = joined.split([tensor.numel() for tensor in checked])
         for tensor, piece in zip(checked, pieces, strict=True):
             tensor.detach().copy_(piece.view(tensor.shape))

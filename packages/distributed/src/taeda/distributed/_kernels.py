@@ -10,7 +10,7 @@ from taeda import Tensor
 
 from ._types import RedOpType, ReduceOp
 
-__all__ = ["NARROW", "Kernel", "kernel_of"]
+__all__ = ["NARROW", "Kernel", "divide", "kernel_of"]
 
 Kernel = Callable[..., Tensor]
 NARROW = (taeda.float16, taeda.bfloat16)  # their sums are made in float32 and rounded once
@@ -53,6 +53,14 @@ def _kernel(kind: RedOpType, dtype: taeda.dtype) -> Kernel:
 def kernel_of(op: ReduceOp, dtype: taeda.dtype) -> Kernel:
     """`kernel(a, b, out=c)`, where c may be a or b. `_checks.check_op` has refused what has no meaning."""
     return _kernel(op.op, dtype)
+
+
+def divide(values: Tensor, ranks: int) -> None:
+    """Make means of sums; of whole numbers the part before the point."""
+    if ranks == 1:
+        return
+    whole = not (values.dtype.is_floating_point or values.dtype.is_complex)
+    values.div_(ranks, rounding_mode="trunc") if whole else values.div_(ranks)
 
 
 def _by_bits(kernel: Kernel, signed: taeda.dtype, a: Tensor, b: Tensor, out: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from taeda import Tensor
 
 from ._board import LITTLE, Board, open_foreign
 from ._errors import DistTimeoutError
-from ._kernels import NARROW, Kernel, kernel_of
+from ._kernels import NARROW, Kernel, divide, kernel_of
 from ._types import RedOpType, ReduceOp
 from ._waiting import Deadline, wait_until
 
@@ -136,7 +136,8 @@ class Windows:
     def _places(self, like: Tensor, seq: int) -> list[Tensor] | None:
         nbytes = like.nbytes
         if nbytes > LITTLE:
-            return self._bring and self._bring.views((seq % 2) * BRING, like)
+            window = self._bring
+            return window.views((seq % 2) * BRING, like) if window is not None else None
         key = like.dtype, nbytes, seq % 2
         if (kept := self._little.get(key)) is None:
             if len(self._little) >= KEPT:
@@ -147,9 +148,9 @@ class Windows:
             self._little[key] = kept
         return kept
 
-    def add_brought(self, parts: list[Tensor], into: Tensor, op: ReduceOp) -> None:
-        """What all ranks brought along, as `bring` told."""
-        self._add(parts, 0, into.numel(), [into], kernel_of(op, into.dtype))
+    def add_brought(self, parts: list[Tensor], into: Tensor, op: ReduceOp, by: int = 1) -> None:
+        """What all ranks brought along, as `bring` told, divided by `by`."""
+        self._add(parts, 0, into.numel(), [into], kernel_of(op, into.dtype), by)
 
     # ---- sums ----
 
@@ -174,18 +175,21 @@ class Windows:
             return None
         return self._own[(place >> 44) - 1].views(place & ((1 << 44) - 1), tensor)
 
-    def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline, patient: bool) -> None:
-        """`tensor` is flat and contiguous; every rank came with one of the same length."""
+    def all_reduce(
+        self, tensor: Tensor, op: ReduceOp, deadline: Deadline, patient: bool, by: int = 1
+    ) -> None:
+        """`tensor` is flat and contiguous; every rank came with one of the same length.
+        What is added up is divided by `by`.
+        """
         kernel = kernel_of(op, tensor.dtype)
         if (parts := self.shared(tensor)) is not None:
-            self._add(parts, *self._share(self._rank, tensor.numel()), parts, kernel)
-            self.mates.meet(deadline, patient)
+            self.add_up(parts, parts, kernel, deadline, patient, by)
             return
         for parts, chunk in self.passing(tensor, deadline, patient):
             if self._size <= ALL_ADD:
-                self._add(parts, 0, chunk.numel(), [chunk], kernel)
+                self._add(parts, 0, chunk.numel(), [chunk], kernel, by)
                 continue
-            self.add_up(parts, [parts[self._rank]], kernel, deadline, patient)
+            self.add_up(parts, [parts[self._rank]], kernel, deadline, patient, by)
             for rank in range(self._size):
                 start, stop = self._share(rank, chunk.numel())
                 chunk[start:stop].copy_(parts[rank][start:stop])
@@ -232,9 +236,10 @@ class Windows:
         kernel: Kernel,
         deadline: Deadline,
         patient: bool,
+        by: int = 1,
     ) -> None:
         """Every rank adds up its share of `parts`, and all have when it returns."""
-        self._add(parts, *self._share(self._rank, parts[0].numel()), into, kernel)
+        self._add(parts, *self._share(self._rank, parts[0].numel()), into, kernel, by)
         self.mates.meet(deadline, patient)
 
     def _share(self, rank: int, numel: int) -> tuple[int, int]:
@@ -243,13 +248,22 @@ class Windows:
         return min(rank * each, numel), min((rank + 1) * each, numel)
 
     def _add(
-        self, parts: list[Tensor], start: int, stop: int, into: list[Tensor], kernel: Kernel
+        self,
+        parts: list[Tensor],
+        start: int,
+        stop: int,
+        into: list[Tensor],
+        kernel: Kernel,
+        by: int,
     ) -> None:
-        """Values start to stop of all `parts`, in the order of ranks, into each of `into`."""
+        """Values start to stop of all `parts`, in the order of ranks and divided by `by`, into each
+        of `into`.
+        """
         if len(parts) == 2 and len(into) == 1 and parts[0].dtype not in NARROW:
             if stop - start < parts[0].numel():
                 parts, into = [p[start:stop] for p in parts], [into[0][start:stop]]
             kernel(parts[0], parts[1], out=into[0])
+            divide(into[0], by)
             return
         narrow = parts[0].dtype in NARROW
         step = BLOCK // parts[0].element_size()
@@ -262,6 +276,8 @@ class Windows:
             kernel(first.float() if narrow else first, parts[1][block], out=sums)
             for part in parts[2:]:
                 kernel(sums, part[block], out=sums)
+            sums = sums.to(parts[0].dtype)  # rounded once, and then divided
+            divide(sums, by)
             for target in into:
                 target[block].copy_(sums)
 

@@ -12,6 +12,7 @@ import taeda
 from taeda import Tensor
 
 from .._calls import Call
+from .._kernels import divide
 from .._types import ReduceOp
 from .._waiting import Deadline
 
@@ -42,6 +43,11 @@ class Engine:
 
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
         raise NotImplementedError
+
+    def mean(self, tensor: Tensor, deadline: Deadline) -> None:
+        """`all_reduce` by ReduceOp.AVG, which gives the sum, and the division by the ranks."""
+        self.all_reduce(tensor, ReduceOp.AVG, deadline)
+        divide(tensor, self.size)
 
     def reduce(self, tensor: Tensor, root: int, op: ReduceOp, deadline: Deadline) -> None:
         raise NotImplementedError

@@ -113,12 +113,8 @@ class MpiEngine(Engine):
         windows.mates.board.lie(place)
 
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
-        call, windows = self._arrivals.call, self._windows
-        if windows is not None and self._arrivals.one_node:
-            if call is not None and call.brought:
-                windows.add_brought(call.brought, tensor, op)
-            else:
-                windows.all_reduce(tensor, op, deadline, self.patient)
+        if self._windows is not None and self._arrivals.one_node:
+            self._add_up(self._windows, tensor, op, deadline, 1)
             return
         if tensor.dtype not in self._types:
             wide = tensor.float()
@@ -127,6 +123,22 @@ class MpiEngine(Engine):
             return
         buffer, kind = self._typed(tensor), self._op(tensor, op)
         self._finish(self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, kind), deadline)
+
+    def mean(self, tensor: Tensor, deadline: Deadline) -> None:
+        if self._windows is not None and self._arrivals.one_node:
+            self._add_up(self._windows, tensor, ReduceOp.AVG, deadline, self.size)
+        else:
+            super().mean(tensor, deadline)
+
+    def _add_up(
+        self, windows: Windows, tensor: Tensor, op: ReduceOp, deadline: Deadline, by: int
+    ) -> None:
+        """In shared memory, and divided `by` a number of ranks."""
+        call = self._arrivals.call
+        if call is not None and call.brought:
+            windows.add_brought(call.brought, tensor, op, by)
+        else:
+            windows.all_reduce(tensor, op, deadline, self.patient, by)
 
     def reduce(self, tensor: Tensor, root: int, op: ReduceOp, deadline: Deadline) -> None:
         if tensor.dtype not in self._types:

@@ -155,11 +155,11 @@ class Reducer:
             self._next += 1
 
     def _launch(self, index: int) -> None:
-        bucket = self.buckets[index]
+        bucket, last = self.buckets[index], index == len(self.buckets) - 1
         if self.hook is None:
-            bucket.work = all_reduce(bucket.buffer, group=self.group, async_op=True)
+            if not last:  # behind which nothing is left to compute: `_collect` carries it itself
+                bucket.work = self._reduce(bucket, async_op=True)
             return
-        last = index == len(self.buckets) - 1
         params = [self.params[number] for number in bucket.numbers]
         seen = GradBucket(index, bucket.buffer, bucket.views, params, bucket.lengths, last)
         bucket.work = self.hook(self.hook_state, seen)
@@ -189,14 +189,22 @@ class Reducer:
         """Wait for a bucket; its buffer then holds the mean."""
         bucket_work, bucket.work = bucket.work, None
         if self.hook is None:
-            bucket_work.wait()
-            if self.divide_by != 1:
+            if bucket_work is None:
+                self._reduce(bucket, async_op=False)
+            else:
+                bucket_work.wait()
+            if self.divide_by != self.group.size():
                 bucket.buffer.div_(self.divide_by)
             return
         result = bucket_work.wait()
         result = result[0] if isinstance(result, (list, tuple)) else result
         if result.data_ptr() != bucket.buffer.data_ptr():
             bucket.buffer.copy_(result.view(-1))
+
+    def _reduce(self, bucket: Bucket, async_op: bool) -> Any:
+        """The mean over all ranks, or where another number divides it the sum."""
+        op = ReduceOp.AVG if self.divide_by == self.group.size() else ReduceOp.SUM
+        return all_reduce(bucket.buffer, op, self.group, async_op)
 
     def _give(self, number: int, param: Tensor) -> None:
         """Let the parameter have the mean as its gradient."""
