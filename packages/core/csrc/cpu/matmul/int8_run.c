@@ -13,14 +13,18 @@ typedef struct job {
     td_scratch scratch;
 } job;
 
-bool td_multiplies_int8(void)
+/* Quads need more than AVX-512. */
+static const td_int8_kernels *kernels(void)
 {
+    const td_int8_kernels *picked = TD_PICK(td_int8_kernels);
 #ifdef __x86_64__
-    return TD_PICK(td_int8_kernels)->run && __builtin_cpu_supports("avx512vnni");
-#else
-    return false;
+    if (picked == &td_int8_kernels_avx512 && !__builtin_cpu_supports("avx512vnni"))
+        return &td_int8_kernels_avx2;
 #endif
+    return picked;
 }
+
+bool td_multiplies_int8(void) { return kernels()->run; }
 
 static void run_parts(void *context, int64_t begin, int64_t end)
 {
@@ -28,7 +32,7 @@ static void run_parts(void *context, int64_t begin, int64_t end)
     void *work = td_scratch_take(&j->scratch);
     for (int64_t i = begin; i < end; i++) {
         int64_t last = (i + 1) * j->step;
-        TD_PICK(td_int8_kernels)->run(j->g, i * j->step, last < j->g->n ? last : j->g->n, work);
+        kernels()->run(j->g, i * j->step, last < j->g->n ? last : j->g->n, work);
     }
     td_scratch_give(&j->scratch, work);
 }
@@ -39,7 +43,7 @@ td_status td_int8_run(const td_int8_gemm *g)
     int64_t parts = cost < SERIAL ? 1 : td_num_threads(),
             step = ((g->n + parts - 1) / parts + PANEL - 1) / PANEL * PANEL;
     job j = {.g = g, .step = step < WIDEST ? step : WIDEST};
-    TD_TRY(td_scratch_begin(&j.scratch, TD_PICK(td_int8_kernels)->work(g, j.step)));
+    TD_TRY(td_scratch_begin(&j.scratch, kernels()->work(g, j.step)));
     void *token = td_heavy_begin(cost / 200);
     td_parallel((g->n + j.step - 1) / j.step, 1, run_parts, &j);
     td_heavy_end(token);
