@@ -45,6 +45,9 @@ for dtype in (taeda.float32, taeda.bfloat16, taeda.float64, taeda.int32):
     same(lambda x: x.masked_fill(x > 0, 3), "masked_fill", x)
     same(lambda x, r: x.masked_scatter(x > 0, r), "masked_scatter", x, rows)
     same(lambda x: x.nonzero(), "nonzero", x)
+x, rows = taeda.randn(4, 7, dtype=taeda.complex64), taeda.randn(300, 7, dtype=taeda.complex64)
+for own in (False, True):
+    same(lambda x, r, i: x.index_reduce(0, i, r, "mean", include_self=own), "mean", x, rows, few)
 weight, words = taeda.randn(9, 5), taeda.randint(0, 9, (6, 40))
 def step(weight, words):
     weight = weight.clone().requires_grad_()

@@ -68,3 +68,10 @@ def test_pinv_and_lstsq(size, dtype):
     if size[0] > size[1]:
         error = (np.abs(a.numpy() @ want - b.numpy()) ** 2).sum(-2)
         close(made.residuals, error, dtype)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5, 5)])
+def test_on_meta_an_inverse_lies_as_on_the_cpu(shape):
+    a = taeda.rand(shape, dtype=taeda.float64) + taeda.eye(shape[-1])
+    for matrix in (a, a.mT, a.mT.contiguous()):
+        assert linalg.inv(matrix.to("meta")).stride() == linalg.inv(matrix).stride()

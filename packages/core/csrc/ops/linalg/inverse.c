@@ -103,8 +103,7 @@ td_status td_op_linalg_inv(td_call *call)
     TD_TRY(td_linalg_square("linalg.inv", A));
     if (td_is_meta(A) || A->numel == 0) {
         td_stack none;
-        TD_TRY(td_stack_new(&none, (td_dtype)A->dtype, A, A->sizes[A->ndim - 2],
-                            A->sizes[A->ndim - 1]));
+        TD_TRY(td_stack_copy(&none, A, TD_AS_IT_LIES)); /* laid out as the inverse is */
         call->out[0] = none.t;
         TD_TRY(td_vectors_new(&call->out[1], TD_I32, A, -1));
         return td_is_meta(A) ? TD_OK : td_fill(call->out[1], &(td_scalar){0});
