@@ -19,6 +19,21 @@ both(lambda t: taeda.linalg.cholesky(square(t), upper=True))
 both(lambda t: taeda.linalg.solve_triangular(square(t).triu(), t, upper=True))
 both(lambda t: taeda.linalg.pinv(t))
 both(lambda t: taeda.linalg.matrix_rank(t))
+both(lambda t: taeda.geqrf(t))
+both(lambda t: taeda.linalg.householder_product(*taeda.geqrf(t.mT)))
+for driver in ("gels", "gelsy", "gelsd"):
+    for side in (lambda t: t, lambda t: t.mT):
+        here = taeda.linalg.lstsq(side(c), side(c)[..., :1] * 2 + 1, driver=driver)
+        there = taeda.linalg.lstsq(side(x), side(x)[..., :1] * 2 + 1, driver=driver)
+        close(tuple(there), tuple(here))
+low = taeda.ones(2, 4, 3, dtype=x.dtype, device=x.device)
+assert taeda.linalg.lstsq(low, low, driver="gelsd").rank.tolist() == [1, 1]
+values, vectors = taeda.linalg.eig(square(x) + x[..., :5])
+turned = (square(c) + c[..., :5]).to(taeda.complex128)
+assert taeda.allclose(turned @ vectors.cpu(), vectors.cpu() * values.cpu()[:, None])
+assert taeda.allclose(vectors.cpu().abs().square().sum(-2), taeda.ones(2, 5, dtype=c.dtype))
+again = taeda.linalg.eigvals(square(x) + x[..., :5])
+assert taeda.allclose(again.cpu(), values.cpu()) and again.device == x.device
 w = square(x).detach().requires_grad_()
 taeda.linalg.det(w).sum().backward()
 here = square(c).requires_grad_()

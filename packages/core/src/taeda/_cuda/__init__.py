@@ -1,5 +1,6 @@
 """Rows of the op table that CuPy computes on a CUDA device: Fourier transforms, some factorizations,
-special functions. CuPy is imported when the first of them is called.
+special functions. CuPy is imported when the first of them is called. Rows that other rows of the
+device compute (counts.py) need no CuPy.
 
 A row's function gets CuPy, its results as CuPy's arrays on memory of ours, and the arguments of the
 row, tensors as CuPy's arrays. Shapes, dtypes and refusals are those of the row on meta tensors.
@@ -25,7 +26,7 @@ Row = Callable[..., None]
 
 @cache
 def ROWS() -> dict[str, Row]:  # noqa: N802 - a table, filled at its first use
-    """The function of each row, by the row's name with its overload."""
+    """The function of each row that CuPy computes, by the row's name with its overload."""
     found: dict[str, Row] = {}
     for family in FAMILIES:
         found |= importlib.import_module(f"taeda._cuda.{family}").ROWS
@@ -36,11 +37,26 @@ def find(text: str) -> Callable[..., Any] | None:
     """What computes the row with this schema, or None. NotImplementedError if it needs CuPy and
     there is none.
     """
-    row = ROWS().get(text.partition("(")[0].partition("::")[2] or text.partition("(")[0])
+    name = text.partition("(")[0].partition("::")[2] or text.partition("(")[0]
+    if composed := importlib.import_module("taeda._cuda.counts").ROWS.get(name):
+        return lambda *arguments: _compose(composed, text, arguments)
+    row = ROWS().get(name)
     if row is None:
         return None
     cupy = _cupy()
     return lambda *arguments: _run(cupy, row, text, arguments)
+
+
+def _compose(row: Callable[..., Any], text: str, arguments: tuple[Any, ...]) -> Any:
+    """By other rows, after what the row refuses is refused."""
+    _core.call_backend(text, tuple(map(_on_meta, arguments)))
+    return row(*arguments)
+
+
+def _on_meta(argument: Any) -> Any:
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(map(_on_meta, argument))
+    return argument.to("meta") if isinstance(argument, Tensor) else argument
 
 
 def _cupy() -> Any:
@@ -60,8 +76,7 @@ def _run(cupy: Any, row: Row, text: str, arguments: tuple[Any, ...]) -> Any:
     for tensor in tensors:
         if str(tensor.dtype).partition(".")[2] in UNKNOWN:
             raise NotImplementedError(f"CuPy computes it, and has no {tensor.dtype}")
-    shapes = tuple(a.to("meta") if isinstance(a, Tensor) else a for a in arguments)
-    wanted = _core.call_backend(text, shapes)
+    wanted = _core.call_backend(text, tuple(map(_on_meta, arguments)))
     several = isinstance(wanted, tuple)
     made = [_on(device, w) for w in (wanted if several else (wanted,))]
     if any(m.numel() for m in made):

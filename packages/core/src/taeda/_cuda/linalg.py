@@ -1,6 +1,6 @@
 """Factorizations by CuPy's cuSOLVER. A matrix without an inverse is known by a zero in the diagonal
 of its factor, whose place is the number that the rows tell; where Cholesky's fails is found by
-trying leading minors. LDL, least squares and general eigenvalues are not among them.
+trying leading minors. LDL is not among them: CuPy has none.
 
 CuPy factors one matrix at a time: of a stack the host goes from one to the next.
 """
@@ -35,6 +35,36 @@ def _svd(cupy: Any, out: list[Any], a: Any, full_matrices: bool, vectors: bool) 
         out[0][...], out[1][...], out[2][...] = made
     else:
         out[1][...] = made
+
+
+def _eig(cupy: Any, out: list[Any], a: Any, vectors: bool) -> None:
+    general = getattr(cupy.linalg, "eig" if vectors else "eigvals", None)
+    if general is None:
+        raise NotImplementedError("general eigenvalues need a CuPy that has cupy.linalg.eig")
+    if vectors:
+        out[0][...], out[1][...] = general(a)
+    else:
+        out[0][...] = general(a)
+
+
+def _geqrf(cupy: Any, out: list[Any], a: Any) -> None:
+    for place in _places(a.shape[:-2]):
+        raw, tau = cupy.linalg.qr(a[place], mode="raw")
+        out[0][place], out[1][place] = cupy.swapaxes(raw, -1, -2), tau
+
+
+def _lstsq(cupy: Any, out: list[Any], a: Any, b: Any, rcond: float, driver: str) -> None:
+    """By singular values, whatever the driver: it says which results there are besides X."""
+    u, s, vh = cupy.linalg.svd(a, full_matrices=False)
+    counts = cupy.greater(s, cupy.multiply(s[..., :1], rcond))
+    if driver == "gels":  # full rank is taken for granted
+        counts = cupy.greater(s, 0)
+    inverse = cupy.where(counts, cupy.reciprocal(cupy.where(counts, s, 1)), 0)
+    sides = cupy.matmul(_turned(cupy, u), b)
+    out[0][...] = cupy.matmul(_turned(cupy, vh), cupy.multiply(inverse[..., None], sides))
+    known = cupy.sum(counts, axis=-1) if driver != "gels" else cupy.zeros(out[1].shape)
+    out[1][...] = known.astype(out[1].dtype)
+    out[2][...] = s if driver == "gelsd" else cupy.zeros(out[2].shape, out[2].dtype)
 
 
 def _slogdet(cupy: Any, out: list[Any], a: Any) -> None:
@@ -193,6 +223,9 @@ ROWS = {
     "_linalg_lu_solve": _lu_solve,
     "_linalg_qr": _qr,
     "_linalg_eigh": _eigh,
+    "_linalg_eig": _eig,
+    "_linalg_lstsq": _lstsq,
+    "geqrf": _geqrf,
     "_linalg_svd": _svd,
     "_linalg_slogdet": _slogdet,
     "_linalg_det": _det,

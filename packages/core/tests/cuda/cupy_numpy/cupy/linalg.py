@@ -6,6 +6,7 @@ from ._array import on_arrays
 
 @on_arrays
 def qr(a, mode="reduced"):
+    assert mode != "raw" or a.ndim == 2, "CuPy's raw factors are those of one matrix"
     return np.linalg.qr(a, mode)
 
 
@@ -13,6 +14,16 @@ def qr(a, mode="reduced"):
 def eigh(a, UPLO="L"):
     assert UPLO in ("L", "U")
     return tuple(np.linalg.eigh(a, UPLO))
+
+
+@on_arrays
+def eig(a):
+    return tuple(np.linalg.eig(a))
+
+
+@on_arrays
+def eigvals(a):
+    return np.linalg.eigvals(a)
 
 
 @on_arrays
