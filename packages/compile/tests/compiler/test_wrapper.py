@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
+import weakref
 
 import pytest
 
@@ -99,3 +101,101 @@ def test_the_gate_is_told_to_who_waits_for_it():
     for value in (True, True, False, False):
         state.off = value
     assert told == [True, False] and not state.gate
+
+
+SCALE = 3.0
+
+
+def makers():
+    """Functions that nobody holds but who gets them."""
+    step = 2.0
+
+    class Own:
+        factor = 3.0
+
+        def of(x):
+            return x * __class__.factor
+
+    return {
+        "plain": lambda: lambda x: x * 2,
+        "cells": lambda: lambda x: x * step + makers.__code__.co_argcount,
+        "globals": lambda: lambda x: x * SCALE,
+        "defaults": lambda: (
+            lambda x, y=4.0, *more, z=1.0, **rest: x * y + z + len(more) + len(rest)
+        ),
+        "by place": lambda: eval("lambda x, /: x - 1"),
+        "parameters": lambda: lambda args, kwargs=1: args + kwargs,
+        "class": lambda: Own.of,
+        "generator": lambda: _rows,
+    }
+
+
+def _rows(x):
+    yield from x
+
+
+@pytest.mark.parametrize("name", makers())
+def test_a_function_that_nobody_else_holds_lends_its_code(name):
+    make = makers()[name]
+    expected, x = make(), taeda.ones(2)
+    state = Compiled(make())
+    call = wrapper(state.function, state, alone=True)
+    result = list(call(x)) if name == "generator" else [call(x)]
+    for closed in (True, False, True):
+        state.off = closed
+        assert (call.__code__ is state.function.__code__) == closed
+        found = list(call(x)) if name == "generator" else [call(x)]
+        assert all(a.equal(b) for a, b in zip(found, result, strict=True))
+    wanted = list(expected(x)) if name == "generator" else [expected(x)]
+    assert all(a.equal(b) for a, b in zip(result, wanted, strict=True))
+    assert inspect.signature(call) == inspect.signature(expected)
+
+
+def _closed(call):
+    call.__taeda_compiled__.off = True
+    return call
+
+
+def test_who_is_held_by_others_is_called_each_time():
+    def held(x):
+        return x + 1
+
+    @taeda.compile
+    def decorated(x):
+        return x + 1
+
+    assert _closed(decorated).__code__ is decorated.__wrapped__.__code__
+    unnamed = _closed(taeda.compile(lambda x: x + 1))
+    assert unnamed.__code__ is unnamed.__wrapped__.__code__
+    call = _closed(taeda.compile(held))
+    held.__code__ = (lambda x: x - 1).__code__
+    assert call(taeda.ones(1)).item() == 0
+    kept = [lambda x: x + 1]
+    assert _closed(taeda.compile(kept[0])).__code__ is not kept[0].__code__
+
+
+def test_a_closed_gate_opens_again_with_the_graphs():
+    call = _closed(taeda.compile(lambda x: (x * 2 + 1).sum()))
+    x = taeda.ones(3)
+    assert call(x) == 9 and not call.__taeda_compiled__.traces
+    call.__taeda_compiled__.reset()
+    assert call(x) == 9 and call.__taeda_compiled__.traces
+
+
+class _Owner:
+    def __init__(self, closed):
+        self.call = taeda.compile(lambda x, owner=self: x + len(vars(owner)))
+        self.step = taeda.compile(lambda: self)
+        for made in (self.call, self.step):
+            made.__taeda_compiled__.off = closed
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_function_that_reads_its_compiled_self_is_freed(closed):
+    """A code is no container for the collector of cycles, so none may hold the state."""
+    owner = _Owner(closed)
+    assert owner.step() is owner and owner.call(taeda.ones(1)).item() == 3
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None

@@ -18,6 +18,7 @@ tensor([1.])
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +46,7 @@ from ._promises import (
     substitute_in_graph,
 )
 from ._stance import set_stance
-from ._wrapper import wrapper
+from ._wrapper import is_held, wrapper
 
 __all__ = [
     "BackendCompilerFailed", "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "allow_in_graph",
@@ -88,6 +89,7 @@ def compile(
     >>> [f(taeda.ones(3)).item() for _ in range(3)]
     [6.0, 6.0, 6.0]
     """
+    alone = not is_held(sys.getrefcount(model))
     _check_types(fullgraph, dynamic, options, disable)
     if model is None:
         return functools.partial(
@@ -112,7 +114,7 @@ def compile(
             "options": options,
         }
         return made
-    return model if compiled is None else wrapper(model, compiled)
+    return model if compiled is None else wrapper(model, compiled, alone=alone)
 
 
 def compiled_state(
