@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import textwrap
+import tomllib
 from pathlib import Path
 
 import by_path
@@ -192,3 +194,17 @@ def test_the_version_that_code_tells_is_the_package_s(tree):
     code.write_text('__version__ = "0.1.0"\n')
     (sentence,) = workspace.check(workspace.load(tree))
     assert "taeda-core is 0.2.0" in sentence and '"0.1.0"' in sentence
+
+
+def test_the_extras_for_devices_name_what_they_bring_and_nothing_else_needs_it():
+    project = tomllib.loads((ROOT / "packages/core/pyproject.toml").read_text())["project"]
+    for extra, names in (
+        ("cuda12", {"cupy-cuda12x", "nvidia-cublas-cu12", "nvidia-cuda-nvrtc-cu12"}),
+        ("cuda13", {"cupy-cuda13x", "nvidia-cublas", "nvidia-cuda-nvrtc"}),
+    ):
+        brought = {
+            re.split(r"[\[><=]", item)[0] for item in project["optional-dependencies"][extra]
+        }
+        assert names <= brought
+        assert f"core[{extra}]" in (ROOT / "docs/install.md").read_text()
+    assert not [item for item in project["dependencies"] if re.match("cupy|nvidia", item)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 def test_without_cupy_the_way_out_is_named(run):
     run(
         """
-refuses(NotImplementedError, "CuPy computes it, and is not installed: pip install cupy-cuda12x",
+refuses(NotImplementedError, "CuPy computes it, and is not installed: pip install taeda-core[cuda12]",
         lambda: taeda.fft.fft(x))
 refuses(NotImplementedError, "move the tensor with .cpu()", lambda: taeda.special.airy_ai(x))
 assert taeda.fft.fft(c).shape == c.shape

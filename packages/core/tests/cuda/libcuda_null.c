@@ -13,6 +13,7 @@
  *   TAEDA_NULL_PEERS=0         no device reaches another's memory
  *   TAEDA_NULL_HOST_MIB=4096   page-locked memory that can be had
  *   TAEDA_NULL_IPC=0           no memory can be shared with other processes
+ *   TAEDA_NULL_VERSION=11080   the CUDA that the driver serves; 13000
  *   TAEDA_NULL_FAIL=name:n:c   the n-th call of entry point `name` answers with code c; 700 and above stay for good
  *
  * CUDA_VISIBLE_DEVICES holds ordinals, beginnings of UUIDs ("GPU-...") or names of MIG instances
@@ -393,7 +394,11 @@ ENTRY cuInit(unsigned flags)
     started = 1;
     return checked(__func__);
 }
-ENTRY cuDriverGetVersion(int *version) { return *version = 13000, OK; }
+ENTRY cuDriverGetVersion(int *version)
+{
+    const char *told = getenv("TAEDA_NULL_VERSION");
+    return *version = told ? atoi(told) : 13000, OK;
+}
 ENTRY cuDeviceGetCount(int *n) { return *n = ndevices, started ? OK : NOT_STARTED; }
 ENTRY cuDeviceGet(int *device, int ordinal)
 {

@@ -62,7 +62,8 @@ def _on_meta(argument: Any) -> Any:
 def _cupy() -> Any:
     if importlib.util.find_spec("cupy") is None:
         raise NotImplementedError(
-            "CuPy computes it, and is not installed: pip install cupy-cuda12x, or the one for your CUDA"
+            "CuPy computes it, and is not installed: pip install taeda-core[cuda12], or "
+            "taeda-core[cuda13], or cupy-cuda12x alone"
         )
     try:
         return importlib.import_module("cupy")

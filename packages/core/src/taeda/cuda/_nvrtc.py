@@ -26,7 +26,7 @@ def library() -> ctypes.CDLL:
             continue
     raise RuntimeError(
         f"kernels cannot be compiled: {named or 'NVRTC'} was not found; "
-        "install it with `pip install nvidia-cuda-nvrtc-cu12` (or the wheel of your CUDA version)"
+        "install it with `pip install taeda-core[cuda12]`, or taeda-core[cuda13], by your driver's CUDA"
     )
 
 

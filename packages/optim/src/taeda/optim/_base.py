@@ -143,7 +143,8 @@ def evaluate(closure: Callable[[], Any] | None) -> Any:
 def uncount_steps(steps: list[Tensor], found_inf: Tensor) -> None:
     """Take back a count of all where an infinity was found; on their own device without a wait."""
     if steps and steps[0].device == found_inf.device and found_inf.device.type != "cpu":
-        taeda._foreach_sub_(steps, [found_inf] * len(steps))
+        for step in steps:
+            step.sub_(found_inf)
     else:
         count_steps(steps, -found_inf.item())
 
