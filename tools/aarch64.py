@@ -50,7 +50,7 @@ COMPILER = "aarch64-linux-gnu-gcc"
 EMULATOR = "qemu-aarch64"
 ISAS = {"generic": ("-Wno-psabi",)}
 PACKAGES = ("python3.11", "libpython3.11-dev", "libstdc++6")
-WHEELS = ("numpy", "cffi", "ml-dtypes", "scipy-openblas32")
+WHEELS = ("numpy", "cffi", "ml-dtypes", "scipy-openblas32", "hypothesis")
 #: instruction sets that fuse products into sums, as Arm's does. The plain one of x86 does not: its
 #: last bits differ.
 FUSED = ("avx2", "avx512")
@@ -119,7 +119,7 @@ def fetch() -> None:
     """Unpack Debian's Python for Arm into SYSROOT and wheels into SITE, unless they are there."""
     if not (SYSROOT / "usr/bin/python3.11").exists():
         _fetch_debs()
-    if not (SITE / "numpy").exists():
+    if not (SITE / WHEELS[-1]).exists():
         _fetch_wheels()
 
 
@@ -290,9 +290,8 @@ def _borrow(view: Path) -> None:
     for source in (ROOT / "packages" / "core" / "src" / "taeda").iterdir():
         if source.name != hatch_build.ENTRY:
             (view / "taeda" / source.name).symlink_to(source)
-    # pytest imports Hypothesis through its plugin, which has modules of its own beside the package.
-    names = "pytest _pytest py.py pluggy iniconfig packaging pygments sortedcontainers hypothesis"
-    for name in (*names.split(), "_hypothesis_*.py"):
+    names = "pytest _pytest py.py pluggy iniconfig packaging pygments sortedcontainers"
+    for name in names.split():
         for source in (found for folder in sys.path for found in Path(folder).glob(name)):
             if not (view / source.name).exists():
                 (view / source.name).symlink_to(source)
