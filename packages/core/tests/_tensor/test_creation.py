@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fractions
+
 import leaves
 import numpy as np
 import pytest
@@ -144,6 +146,18 @@ REFUSED = {
 def test_refused(way, data, error, fact):
     with pytest.raises(error, match=fact):
         WAYS[way](data)
+
+
+class Three:
+    def __index__(self) -> int:
+        return 3
+
+
+def test_what_says_which_number_it_is_counts_in_lists_too():
+    assert taeda.tensor([Three(), 2]).tolist() == [3, 2]
+    assert taeda.tensor([[Three()], [0.5]]).tolist() == [[3.0], [0.5]]
+    assert taeda.tensor([fractions.Fraction(1, 2)]).tolist() == [0.5]
+    assert taeda.tensor(Three()).item() == 3
 
 
 def test_a_list_that_holds_itself_is_refused():

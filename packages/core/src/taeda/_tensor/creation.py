@@ -173,9 +173,18 @@ def _read(data: Any, dtype: Any) -> Tensor:
     known = _known(data)
     if known is not data:
         return _read(known, dtype)
-    if hasattr(data, "__float__") or hasattr(data, "__index__"):
-        return _read(operator.index(data) if hasattr(data, "__index__") else float(data), dtype)
+    if _is_like_number(data):
+        return _read(_number(data), dtype)
     raise _no_data(data)
+
+
+def _is_like_number(x: Any) -> bool:
+    """Does it say which number it is, as a size in a trace does?"""
+    return hasattr(x, "__index__") or hasattr(x, "__float__")
+
+
+def _number(x: Any) -> int | float:
+    return operator.index(x) if hasattr(x, "__index__") else float(x)
 
 
 def _of_array(data: Any) -> Tensor:
@@ -211,6 +220,8 @@ def _plain(item: Any, depth: int) -> Any:
         return [_plain(entry, depth + 1) for entry in known]
     if isinstance(known, (Tensor, int, float, complex)) or _is_numpy(known):
         return known
+    if _is_like_number(known):
+        return _number(known)
     raise _no_data(item)
 
 
