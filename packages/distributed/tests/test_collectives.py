@@ -123,6 +123,25 @@ assert got[:, 0].tolist() == [r for r in range(size) for _ in range(rank + 1)]
 got = taeda.zeros(size)
 dist.all_to_all_single(got, taeda.arange(float(size)) + 10 * rank)
 assert got.tolist() == [10 * r + rank for r in range(size)]
+# equal parts on the first rank, others on the last: few values come along only where all are equal
+more = [1 + (rank == r == size - 1) for r in range(size)]
+got = taeda.zeros(sum(more))
+dist.all_to_all_single(got, taeda.full((sum(more),), float(rank)), more, more)
+assert got.tolist() == [float(r) for r in range(size) for _ in range(more[r])]
+# few values, again and again, from memory that is overwritten at once, with inputs in the output
+for turn in range(20):
+    x = taeda.full((3,), turn * 10.0 + rank)
+    dist.broadcast(x, turn % size)
+    assert x.tolist() == [turn * 10.0 + turn % size] * 3
+    out = taeda.full((size, 2), float(turn + rank))
+    dist.all_gather_into_tensor(out, out[rank])
+    assert out[:, 1].tolist() == [float(turn + r) for r in range(size)]
+    flat = taeda.arange(2 * size) + turn * rank
+    dist.reduce_scatter_tensor(flat[:2], flat)
+    assert flat[:2].tolist() == [size * (2 * rank + i) + turn * sum(range(size)) for i in range(2)]
+    flat = taeda.arange(float(size)) + 100 * turn + 10 * rank
+    dist.all_to_all_single(flat, flat)
+    assert flat.tolist() == [100 * turn + 10.0 * r + rank for r in range(size)]
 # not contiguous
 x = taeda.full((4, 6), float(rank))
 dist.all_reduce(x.t()[::2])

@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from taeda import Tensor
+
 from ._board import Board, open_board
 from ._calls import Call
 from ._errors import DistBackendError, DistMismatchError, DistPeerDiedError, DistTimeoutError
@@ -116,6 +118,10 @@ class Arrivals:
         if call.wants is not None:
             self._check_details([board.texts(rank, call.seq)[1] for rank in range(self.size)])
 
+    def brought(self) -> list[Tensor] | None:
+        """The values of all ranks, if they came along to this collective."""
+        return self.call.brought if self.call is not None else None
+
     def reach(self, call: Call, deadline: Deadline, patient: bool) -> list[int]:
         """Come, and return the ranks that did not in time."""
         self.call = call
@@ -193,7 +199,10 @@ class Arrivals:
         call = self.call
         assert call is not None
         judge: Any = call.wants
-        verdict = judge([text.partition("\x1f")[0] for text in details])
+        told_sizes = [text.partition("\x1f")[0] for text in details]
+        if len(set(told_sizes)) > 1:  # of equal parts all tell the same
+            call.brought = None
+        verdict = judge(told_sizes)
         if verdict:
             *pair, problem = verdict
             told = [

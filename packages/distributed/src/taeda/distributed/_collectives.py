@@ -90,9 +90,10 @@ def broadcast(
     root = peer_of(made, src, group_src, ("src", "group_src"))
     outputs_apart([tensor], "tensor")
     call = Call("broadcast", f"broadcast(src={made._ranks[root]}, {describe(tensor)})")
+    whole = Flat(tensor)
+    call.payload = whole.values, None
 
     def act(engine: Engine, deadline: Deadline) -> None:
-        whole = Flat(tensor)
         engine.broadcast(whole.values, root, deadline)
         if engine.rank != root:
             whole.back()
@@ -244,10 +245,13 @@ def all_gather_into_tensor(
     joins(output_tensor, input_tensor, made.size(), "output_tensor", "input_tensor")
     outputs_apart([output_tensor], "output_tensor")
     call = Call("all_gather_into_tensor", f"all_gather_into_tensor({describe(input_tensor)})")
+    values = flat(input_tensor)
+    call.payload = values, None
 
     def act(engine: Engine, deadline: Deadline) -> None:
         whole = Flat(output_tensor)
-        engine.all_gather_flat(whole.values, flat(input_tensor).clone(), deadline)
+        mine = values if call.brought else values.clone()  # it may be a part of the output
+        engine.all_gather_flat(whole.values, mine, deadline)
         whole.back()
 
     return made.run(
@@ -359,11 +363,13 @@ def reduce_scatter_tensor(
     op = check_op(op, output, made)
     outputs_apart([output], "output")
     call = Call("reduce_scatter_tensor", f"reduce_scatter_tensor({op.name}, {describe(output)})")
+    values = flat(input)
+    copied = op.op is RedOpType.PREMUL_SUM
+    call.payload = None if copied else (values, None)
 
     def act(engine: Engine, deadline: Deadline) -> None:
-        copied = op.op is RedOpType.PREMUL_SUM
-        values = flat(input).clone() if copied else flat(input)
-        _reduce_scatter(output, values, op, engine, deadline)
+        mine = values.clone() if copied else values
+        _reduce_scatter(output, mine, op, engine, deadline)
 
     return made.run(call, act, async_op=async_op, result=[output], on=[output, input])
 
@@ -419,13 +425,13 @@ def all_to_all_single(
     outputs_apart([output], "output")
     wholes = Flat(output)
     into = _parts(wholes.values, output, output_split_sizes, made.size(), "output")
-    source = _parts(flat(input), input, input_split_sizes, made.size(), "input")
+    values = flat(input)
+    source = _parts(values, input, input_split_sizes, made.size(), "input")
     call = _pairwise_call("all_to_all_single", into, source)
+    call.payload = values, None
 
     def act(engine: Engine, deadline: Deadline) -> None:
-        engine.all_to_all(
-            into, _parts(flat(input), input, input_split_sizes, engine.size, "input"), deadline
-        )
+        engine.all_to_all(into, source, deadline)
         wholes.back()
 
     return made.run(call, act, async_op=async_op, result=[output], on=[output, input])

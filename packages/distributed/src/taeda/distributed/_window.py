@@ -34,8 +34,10 @@ BLOCK = 128 << 10  # bytes that are added up at a time
 KEPT = 256  # views of little room that are kept: to make them takes longer than such a sum
 
 
-def can_bring(tensor: Tensor, op: ReduceOp) -> bool:
-    """May the values of `tensor` come along to the meeting and be added up there?"""
+def can_bring(tensor: Tensor, op: ReduceOp | None) -> bool:
+    """May the values of `tensor` come along to the meeting, to be added up there if there is an `op`?"""
+    if op is None:
+        return 0 < tensor.nbytes <= LITTLE
     if op.op is RedOpType.PREMUL_SUM:  # multiplied only after all have agreed
         return False
     return 0 < tensor.nbytes <= BRING

@@ -16,6 +16,7 @@ from taeda import Tensor
 
 from .. import _mpi_world
 from .._arriving import Arrivals
+from .._brought import deal, join, slices
 from .._calls import Call
 from .._errors import DistBackendError, DistMismatchError
 from .._facts import Facts, meet, node_name
@@ -134,9 +135,8 @@ class MpiEngine(Engine):
         self, windows: Windows, tensor: Tensor, op: ReduceOp, deadline: Deadline, by: int
     ) -> None:
         """In shared memory, and divided `by` a number of ranks."""
-        call = self._arrivals.call
-        if call is not None and call.brought:
-            windows.add_brought(call.brought, tensor, op, by)
+        if parts := self._arrivals.brought():
+            windows.add_brought(parts, tensor, op, by)
         else:
             windows.all_reduce(tensor, op, deadline, self.patient, by)
 
@@ -153,9 +153,15 @@ class MpiEngine(Engine):
         self._finish(self._comm.Ireduce(send, into, kind, root), deadline)
 
     def broadcast(self, tensor: Tensor, root: int, deadline: Deadline) -> None:
+        if parts := self._arrivals.brought():
+            tensor.copy_(parts[root])
+            return
         self._finish(self._comm.Ibcast(self._raw(tensor), root), deadline)
 
     def all_gather_flat(self, output: Tensor, tensor: Tensor, deadline: Deadline) -> None:
+        if parts := self._arrivals.brought():
+            join(parts, output)
+            return
         sent = self._raw(tensor)
         into = [self._raw(output)[0], sent[1], self._mpi.BYTE]  # the count is that of one rank
         self._finish(self._comm.Iallgather(sent, into), deadline)
@@ -190,6 +196,9 @@ class MpiEngine(Engine):
     def reduce_scatter(
         self, output: Tensor, flat: Tensor, op: ReduceOp, deadline: Deadline
     ) -> None:
+        if self._windows is not None and (parts := self._arrivals.brought()):
+            self._windows.add_brought(slices(parts, self.rank), output, op)
+            return
         if output.dtype not in self._types:
             wide = taeda.empty(output.numel())
             self.reduce_scatter(wide, flat.float(), op, deadline)
@@ -203,6 +212,9 @@ class MpiEngine(Engine):
     def all_to_all(
         self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], deadline: Deadline
     ) -> None:
+        if parts := self._arrivals.brought():
+            deal(parts, outputs, self.rank)
+            return
         sent, sent_parts, sent_counts = _joined(inputs)
         _collect(sent_parts, inputs)
         got, got_parts, got_counts = _joined(outputs)

@@ -15,6 +15,7 @@ from taeda import Tensor
 
 from .._arriving import Arrivals
 from .._board import LITTLE, Board
+from .._brought import deal, join, slices
 from .._calls import Call
 from .._errors import DistBackendError, DistMismatchError
 from .._exchange import Exchange
@@ -139,12 +140,15 @@ class WireEngine(Engine):
     # ---- collectives ----
 
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
-        call, windows = self._arrivals.call, self._common or self._windows
-        if call is not None and call.brought:
-            assert windows is not None
-            windows.add_brought(call.brought, tensor, op)
+        if parts := self._arrivals.brought():
+            self._add_brought(parts, tensor, op)
         elif tensor.numel():
             self._all_reduce(tensor, op, deadline)
+
+    def _add_brought(self, parts: list[Tensor], into: Tensor, op: ReduceOp) -> None:
+        windows = self._common or self._windows
+        assert windows is not None
+        windows.add_brought(parts, into, op)
 
     def _all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
         """Of more values than come along to a meeting."""
@@ -165,7 +169,9 @@ class WireEngine(Engine):
     def reduce_scatter(
         self, output: Tensor, flat: Tensor, op: ReduceOp, deadline: Deadline
     ) -> None:
-        if output.dtype in NARROW:
+        if parts := self._arrivals.brought():
+            self._add_brought(slices(parts, self.rank), output, op)
+        elif output.dtype in NARROW:
             wide = taeda.empty(output.numel())
             self.reduce_scatter(wide, flat.float(), op, deadline)
             output.copy_(wide)
@@ -178,13 +184,18 @@ class WireEngine(Engine):
             output.copy_(whole.split(output.numel())[self.rank])
 
     def broadcast(self, tensor: Tensor, root: int, deadline: Deadline) -> None:
+        if parts := self._arrivals.brought():
+            tensor.copy_(parts[root])
+            return
         self._exchange.broadcast(tensor, root, deadline)
 
     def all_gather(self, outputs: Sequence[Tensor], tensor: Tensor, deadline: Deadline) -> None:
         self._exchange.all_gather(outputs, tensor, deadline)
 
     def all_gather_flat(self, output: Tensor, tensor: Tensor, deadline: Deadline) -> None:
-        if tensor.numel():
+        if parts := self._arrivals.brought():
+            join(parts, output)
+        elif tensor.numel():
             self._exchange.all_gather(output.split(tensor.numel()), tensor, deadline)
 
     def gather(
@@ -200,6 +211,9 @@ class WireEngine(Engine):
     def all_to_all(
         self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], deadline: Deadline
     ) -> None:
+        if parts := self._arrivals.brought():
+            deal(parts, outputs, self.rank)
+            return
         self._exchange.swap(list(enumerate(inputs)), list(enumerate(outputs)), deadline)
 
     # ---- messages ----
