@@ -45,6 +45,56 @@ def test_order_of_all_kinds_on_one_node():
     assert y.grad.tolist() == [1.0]
 
 
+class Told(taeda.autograd.Function):
+    """The same values, and a word when backward comes by."""
+
+    @staticmethod
+    def forward(ctx, x, words, word):
+        ctx.words, ctx.word = words, word
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, gradient):
+        ctx.words.append(ctx.word)
+        return gradient, None, None
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_hooks_of_a_leaf_run_while_other_gradients_are_computed(kept):
+    """In every step, also while the last one's graph is still there."""
+    words, graphs = [], []
+    leaves = [ones(2), ones(2)]
+    for number, leaf in enumerate(leaves):
+        leaf.register_post_accumulate_grad_hook(lambda p, n=number: words.append(n))
+    for _ in range(3):
+        x = ones(2) * 1
+        for number, leaf in enumerate(leaves):
+            x = Told.apply(x, words, f"op {number}") * leaf
+        x.sum().backward()
+        if kept:
+            graphs.append(x)
+        assert words == [1, "op 1", 0, "op 0"]
+        words.clear()
+
+
+def test_hooks_of_a_leaf_run_once_when_all_of_its_gradient_is_there():
+    """Of uses in one graph, and in two that were made one after the other."""
+    leaf, seen = ones(2), []
+    leaf.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.tolist()))
+    for _ in range(2):
+        leaf.grad = None
+        ((leaf * 2) * leaf + leaf).sum().backward()
+    assert seen == [[5.0, 5.0]] * 2
+    leaf.grad, first = None, (leaf * 3).exp()
+    second = (leaf * 4) * leaf
+    (first.log() + second).sum().backward()
+    assert seen[2] == pytest.approx([11.0, 11.0]) and len(seen) == 3
+    leaf.grad, first = None, leaf * 3
+    first.sum().backward(retain_graph=True)  # this one may be walked again
+    (first + leaf * leaf).sum().backward()
+    assert seen[3:] == [[3.0, 3.0], [8.0, 8.0]]
+
+
 def test_retained_gradient_of_a_non_leaf():
     x = ones(2)
     y = x * 3

@@ -14,6 +14,7 @@ from ranks import all_well, run_ranks
 import taeda
 from taeda.distributed import ReduceOp
 from taeda.distributed._board import Board
+from taeda.distributed._kernels import divide
 from taeda.distributed._waiting import Deadline
 from taeda.distributed._window import BRING, HALF, Mates, Windows, can_bring
 
@@ -52,6 +53,34 @@ def test_values_that_pass_through_are_added_in_the_order_of_ranks(size, dtype):
 
     on_each(mates(size), act)
     assert all(taeda.equal(one, want.to(dtype)) for one in values)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.bfloat16, taeda.int32])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_mean_has_the_bits_of_the_sum_that_is_divided(size, dtype, inside):
+    count, windows = 100_000, mates(size)
+    given = [(taeda.arange(count) % 1000 * (7 + rank) - 900).to(dtype) for rank in range(size)]
+    values = [one.clone() for one in given]
+    if inside:
+        own = on_each(windows, lambda rank, w: w.allocate(values[rank].nbytes, Deadline(60)))
+        values = [
+            mine[: one.nbytes].view(dtype).copy_(one) for mine, one in zip(own, given, strict=True)
+        ]
+
+    def act(rank: int, w: Windows, by: int) -> None:
+        w.mates.board.lie(w.place(values[rank]))
+        w.mates.meet(Deadline(60), True)
+        w.all_reduce(values[rank], ReduceOp(ReduceOp.SUM), Deadline(60), True, by)
+        w.mates.meet(Deadline(60), True)
+
+    on_each(windows, lambda rank, w: act(rank, w, 1))
+    want = values[0].clone()
+    divide(want, size)
+    for one, before in zip(values, given, strict=True):
+        one.copy_(before)
+    on_each(windows, lambda rank, w: act(rank, w, size))
+    assert all(taeda.equal(one, want) for one in values)
 
 
 def test_values_in_a_window_are_added_up_there_only_if_those_of_all_ranks_are():

@@ -81,11 +81,20 @@ static void slices_free(const Node *n, Slices *s)
     PyMem_Free(s);
 }
 
+/* The edges of a released node lead nowhere any more; a leaf's node counts them. */
+static void count_spent(Node *n, int step)
+{
+    for (int i = 0; i < n->nedges; i++)
+        if (n->edges[i].node && n->edges[i].node->kind == TD_NODE_ACCUMULATE)
+            n->edges[i].node->spent += step;
+}
+
 void td_node_release(Node *n)
 {
     /* facts hold no memory: a graph of them alone may be walked again */
     for (int i = 0; i < n->nsaved; i++) {
         if (n->saved[i].facts_only) continue;
+        if (!n->released) count_spent(n, 1);
         n->released = 1;
         td_saved_clear(&n->saved[i]);
     }
@@ -102,6 +111,7 @@ void td_node_release(Node *n)
 static void forget(Node *n) /* drop every reference; the node stays valid and empty */
 {
     for (int i = 0; i < n->nsaved; i++) td_saved_clear(&n->saved[i]);
+    if (n->released) count_spent(n, -1);
     for (int i = 0; i < n->nedges; i++) Py_CLEAR(n->edges[i].node);
     Py_CLEAR(n->args);
     if (n->variable && n->variable->accumulate == n) n->variable->accumulate = NULL;
@@ -210,9 +220,20 @@ int td_set_node(PyTensor *p, Node *n, uint32_t nr)
     return status;
 }
 
+/* A node that hooks keep is older than the graph, so a walk would come to it last. Where no graph
+ * that can be walked leads to it, it is numbered anew, as a node is that nobody kept: its hooks run
+ * once the gradient is complete, while others are still computed. */
+static void catch_up(const PyTensor *p, Node *n)
+{
+    if (p->hooks == (PyObject *)n && Py_REFCNT((PyObject *)n) == 1 + n->spent) td_node_number(n);
+}
+
 static Node *accumulate_node(PyTensor *p)
 {
-    if (p->accumulate) return (Node *)Py_NewRef((PyObject *)p->accumulate);
+    if (p->accumulate) {
+        catch_up(p, p->accumulate);
+        return (Node *)Py_NewRef((PyObject *)p->accumulate);
+    }
     Node *n = td_node_new(TD_NODE_ACCUMULATE, NULL, 0, 0, 1);
     if (!n || td_node_set_out_of(n, 0, p) < 0) return Py_XDECREF((PyObject *)n), NULL;
     n->variable = (PyTensor *)Py_NewRef((PyObject *)p);

@@ -65,6 +65,7 @@ struct Node {
     Saved *saved;
     OutMeta *outs;
     int nedges, nsaved, nouts;
+    int spent; /* of accumulate: how many edges of released nodes lead here */
     Edge inline_edges[3];
     Saved inline_saved[2];
     OutMeta inline_out;
