@@ -548,10 +548,16 @@ static PyObject *number_in(PyObject *m, PyObject *o)
 }
 
 PyObject *td_unchanged(PyObject *module, PyObject *entries);
+PyObject *td_call_key(PyObject *module, PyObject *args);
+PyObject *td_gradients_are(PyObject *module, PyObject *args);
 
 static PyMethodDef functions[] = {
     {"unchanged", td_unchanged, METH_O,
      "unchanged(entries): do objects hold the very objects that they held?"},
+    {"call_key", td_call_key, METH_O,
+     "call_key(args): what a call is like, and its tensors; None if an argument is none."},
+    {"gradients_are", td_gradients_are, METH_VARARGS,
+     "gradients_are(tensors, numbers, there): are these leaves with a gradient, or without one?"},
     {"number_in", number_in, METH_O, "The Python number that a tensor stands for, or None."},
     {"storage_key", storage_key, METH_O, "A number that tensors share while they share memory."},
     {"version_key", version_key, METH_O, "A number that tensors share while they share a version."},

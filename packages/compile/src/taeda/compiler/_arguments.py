@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from taeda import Tensor
+from taeda._core_api import programs as _core
 
 from ._kinds import is_immutable, is_plain_tensor
 
@@ -14,7 +15,7 @@ __all__ = ["containers", "flatten", "objects", "tensors_in"]
 
 def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
     """(what the call is like apart from its tensors, the tensors); unhashable parts are named by their id."""
-    plain = None if kwargs else _of_tensors(args)
+    plain: Any = None if kwargs else _core.call_key(args)  # for tensors alone, and faster
     if plain is not None:
         return plain
     tensors: list[Tensor] = []
@@ -22,23 +23,6 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Te
     if kwargs:
         key += [(name, _key(value, tensors)) for name, value in kwargs.items()]
     return (len(args), *key), tensors
-
-
-def _of_tensors(args: tuple[Any, ...]) -> tuple[Any, list[Tensor]] | None:
-    """The same where every argument is a tensor; None elsewhere."""
-    tensors: list[Tensor] = []
-    key: list[Any] = [len(args)]
-    for value in args:
-        if type(value) is not Tensor:
-            return None
-        for i, other in enumerate(tensors):
-            if other is value:
-                key.append(("again", i))
-                break
-        else:
-            key.append(Tensor)
-            tensors.append(value)
-    return tuple(key), tensors
 
 
 def _key(value: Any, tensors: list[Tensor]) -> Any:

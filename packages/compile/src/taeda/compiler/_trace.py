@@ -81,6 +81,8 @@ class Trace:
             for n, (kind, source) in enumerate(self._inputs)
             if kind in ("argument", "grad", "number")
         ]
+        expected = (tuple(self.no_gradient), False), (tuple(self.has_gradient), True)
+        self._gradients = [(numbers, there) for numbers, there in expected if numbers]
         self._build = builder(spec)
         self._encode = functools.partial(program, fuse=fuse)
         self._lower = lower
@@ -246,11 +248,8 @@ class Trace:
                 return None
             else:
                 found[number] = source.grad
-        for number in self.no_gradient:
-            if not found[number].is_leaf or found[number].grad is not None:
-                return None
-        for number in self.has_gradient:
-            if not found[number].is_leaf or found[number].grad is None:
+        for numbers, there in self._gradients:
+            if not _core.gradients_are(found, numbers, there):
                 return None
         return found
 
