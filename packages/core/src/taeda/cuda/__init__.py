@@ -11,6 +11,7 @@ from taeda._parts import lazy_attributes
 
 from ._devices import (
     can_device_access_peer,
+    cudart,
     current_device,
     device,
     device_count,
@@ -101,7 +102,7 @@ __all__ = [
     "CUDAPluggableAllocator", "Event", "ExternalStream", "MemPool", "OutOfMemoryError",
     "Stream", "StreamContext", "caching_allocator_alloc", "caching_allocator_delete",
     "caching_allocator_enable", "can_device_access_peer", "change_current_allocator",
-    "clock_rate", "current_device", "current_stream", "default_stream", "device",
+    "clock_rate", "cudart", "current_device", "current_stream", "default_stream", "device",
     "device_count", "device_memory_used", "device_of", "empty_cache", "get_allocator_backend",
     "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
     "get_gencode_flags", "get_per_process_memory_fraction", "get_rng_state",

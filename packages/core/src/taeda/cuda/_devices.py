@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +12,7 @@ from taeda._native import core as _core
 
 __all__ = [
     "can_device_access_peer",
+    "cudart",
     "current_device",
     "device",
     "device_count",
@@ -55,6 +58,17 @@ def device_count() -> int:
 def is_initialized() -> bool:
     """Was a device used, so that `cuda` is a type of device of this process?"""
     return bool(_core.cuda_started())
+
+
+def cudart() -> ModuleType:
+    """The functions of CUDA's runtime that programs call by name, among them `cudaProfilerStart`,
+    `cudaMemGetInfo` and `cudaHostRegister`. `RuntimeError` without a driver or a device.
+
+    >>> if taeda.cuda.is_available():
+    ...     code = taeda.cuda.cudart().cudaProfilerStart()
+    """
+    init()
+    return importlib.import_module("taeda.cuda._cudart")
 
 
 def init() -> None:
