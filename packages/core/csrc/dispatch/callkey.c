@@ -11,7 +11,8 @@ static Py_ssize_t place_of(PyObject *tensor, PyObject *tensors)
     return -1;
 }
 
-/* The word of one argument, new: the type of tensors, or ("again", place) for one that was there. */
+/* The word of one argument, new: the type of tensors, or ("again", place) for one that was there.
+ */
 static PyObject *word_of(PyObject *tensor, PyObject *tensors)
 {
     Py_ssize_t at = place_of(tensor, tensors);
@@ -54,8 +55,8 @@ static int is_leaf_with(PyObject *tensor, int gradient)
     return failed ? -1 : (((PyTensor *)tensor)->grad != NULL) == gradient;
 }
 
-/* gradients_are(tensors, numbers, there): whether those of these numbers are leaves with a gradient,
- * or all without one */
+/* gradients_are(tensors, numbers, there): whether those of these numbers are leaves with a
+ * gradient, or all without one */
 PyObject *td_gradients_are(PyObject *module, PyObject *args)
 {
     PyObject *tensors, *numbers;
