@@ -13,13 +13,14 @@ def clock(monkeypatch):
     """A clock that only sleeping and yielding move: a waiting loop ends without time passing."""
 
     class Clock:
-        now, looks = 100.0, 0
+        now, looks, longest = 100.0, 0, 0.0
 
         def monotonic(self):
             return self.now
 
         def sleep(self, seconds):
-            self.now += seconds
+            self.now += max(seconds, 1e-5)
+            self.longest = max(self.longest, seconds)
 
         def sched_yield(self):
             self.now += 1e-5
@@ -65,3 +66,20 @@ def test_what_a_look_raises_is_raised(clock):
 
     with pytest.raises(LookupError, match="dead"):
         wait_until(lambda: False, Deadline(1.0), look)
+
+
+@pytest.mark.parametrize("patient", [True, False])
+def test_values_that_asking_moves_in_a_thousand_pieces_are_not_waited_for_asleep(clock, patient):
+    """All to all of 16 MB took a second: MPI moved 9 KB at each question, one a millisecond."""
+    pieces = iter(range(1000))
+    assert wait_until(
+        lambda: next(pieces, None) is None, Deadline(60), clock.look, patient, moves=True
+    )
+    assert clock.now < 100.05
+
+
+@pytest.mark.parametrize(("seconds", "longest"), [(1.5, 0.0), (10.0, 1e-3)])
+@pytest.mark.parametrize("patient", [True, False])
+def test_who_waits_for_values_that_do_not_move_sleeps_at_last(clock, patient, seconds, longest):
+    assert not wait_until(lambda: False, Deadline(seconds), clock.look, patient, moves=True)
+    assert clock.longest == longest

@@ -74,7 +74,7 @@ class MpiEngine(Engine):
         return self._arrivals.reach(call, deadline, self.patient)
 
     def _finish(self, request: Any, deadline: Deadline) -> None:
-        if not wait_until(request.Test, deadline, self._arrivals.look, self.patient):
+        if not wait_until(request.Test, deadline, self._arrivals.look, self.patient, moves=True):
             raise self._arrivals.late(deadline)
 
     def _iallgather(self, mine: bytes, everyone: bytearray) -> Any:
