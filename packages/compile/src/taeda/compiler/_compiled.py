@@ -9,7 +9,6 @@ call ─▶ a trace whose key and guards fit ─▶ trusted: run it
 from __future__ import annotations
 
 import functools
-import logging
 import sys
 import threading
 import time
@@ -24,6 +23,7 @@ from taeda._core_api import programs as _core
 from ._alike import same, walks_alike
 from ._arguments import containers, flatten, objects
 from ._as_written import AsWritten
+from ._logs import log_of, tell_of
 from ._observe import PASSING, Observer, Stop, here
 from ._signals import from_handler, let_through
 from ._stance import stance
@@ -33,7 +33,7 @@ from ._watched import observed
 
 __all__ = ["Compiled", "Stop", "limits", "log"]
 
-log = logging.getLogger("taeda.compiler")
+log = log_of("dynamo")
 ATTEMPTS = 3
 
 
@@ -247,7 +247,7 @@ class Compiled:
                 trace.runs = -1
                 text = f"its graph takes {graph * 1e6:.1f} us, the program itself {program * 1e6:.1f} us"
                 self.reasons.append(text)
-                log.info("%s stays eager: %s", self.name, text)
+                log_of("inductor").info("%s stays eager: %s", self.name, text)
                 self._settle()
         return made
 
@@ -326,6 +326,7 @@ class Compiled:
 
     def _add(self, trace: Trace, key: Any) -> None:
         with self._lock:
+            tell_of(self.name, trace, self._changing(key) if self.traces else "")
             self.traces.setdefault(key, []).append(trace)
             self._count += 1
             self._scattered = min(self._scattered, 0)
@@ -378,7 +379,7 @@ class Compiled:
                 self._count += not self.traces
 
     def _say(self, text: str) -> None:
-        log.info(text)
+        log_of("graph_breaks").info(text)
 
     # ---- the first run of a trace ----
 

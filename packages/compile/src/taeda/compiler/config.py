@@ -22,6 +22,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from ._logs import ARTIFACTS, COMPONENTS, log_of, read_environment
+
 __all__ = ["job_id"]
 
 job_id: str | None = os.environ.get("TAEDA_COMPILE_JOB_ID") or None
@@ -50,5 +52,7 @@ class _Config(ModuleType):
         super().__setattr__(name, value)
 
 
-logging.getLogger("taeda.compiler").addFilter(_Named())
+for _name in (*COMPONENTS, *ARTIFACTS):
+    log_of(_name).addFilter(_Named())
+read_environment()
 sys.modules[__name__].__class__ = _Config

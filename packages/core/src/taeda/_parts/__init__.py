@@ -29,6 +29,7 @@ DISTRIBUTIONS = {
     "distributions": "taeda-distributions",
     "_dynamo": "taeda-compile",
     "_higher_order_ops": "taeda-compile",
+    "_logging": "taeda-compile",
     "compiler": "taeda-compile",
     "fx": "taeda-compile",
     "jit": "taeda-compile",
