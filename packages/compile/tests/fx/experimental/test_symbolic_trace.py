@@ -181,6 +181,17 @@ def test_branches_by_a_tensor_hold_for_the_sizes_at_which_they_are_the_same(f, h
             gm(taeda.ones(size))
 
 
+@pytest.mark.parametrize("mode", ["symbolic", "fake"])
+def test_a_loop_is_not_run_where_there_are_no_values(mode):
+    """What is not filled may be zeros, with which a loop that doubles them never ends."""
+
+    def f(x):
+        return while_loop(lambda x: x.isnan().logical_not().any(), lambda x: (x * 2,), (x,))[0]
+
+    gm = make_fx(f, tracing_mode=mode)(taeda.ones(4))
+    assert gm(taeda.full((4,), taeda.nan)).isnan().all()
+
+
 def test_a_loop_by_a_tensor():
     def f(x):
         carried = (x, taeda.tensor(0))

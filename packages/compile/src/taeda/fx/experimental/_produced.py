@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from taeda._core_api import warn
 
 from ._contexts import EqualityConstraint, StatelessSymbolicContext, StrictMinMaxConstraint
 from ._expressions import Expression, constant, symbol
@@ -137,7 +138,7 @@ def _demand(
             broken.append((_broken(env, place, expr, constraint), constraint.warn_only))
     broken.extend(_unequal(env, places, equalities))
     for said in dict.fromkeys(said for said, warn_only in broken if said and warn_only):
-        warnings.warn(said, stacklevel=4)
+        warn(said)
     errors = dict.fromkeys(said for said, warn_only in broken if said and not warn_only)
     if errors:
         raise ConstraintViolationError("\n".join(f" - {said}" for said in errors))
