@@ -15,6 +15,7 @@ from taeda._parts.advice import NEEDS
 MORE = {
     "_dynamo": "taeda-compile",
     "_higher_order_ops": "taeda-compile",
+    "_logging": "taeda-compile",
     "cpu.amp": "taeda-amp",
     "cuda.amp": "taeda-amp",
     "compiler": "taeda-compile",
