@@ -1,6 +1,8 @@
 /* statistics_run.c - a bisection along every axis, shared out among threads; then one thread adds,
  * so that the sums do not depend on their number. */
 #include "cpu/statistics_run.h"
+#include <stddef.h>
+#include "cpu/sorting/bisect.h"
 #include "runtime/pool.h"
 
 #define STEP_NS 8.0 /* of a point along one axis */
@@ -16,18 +18,11 @@ typedef struct job {
     /* the bin of v among n edges, -1 outside of them; a NaN lies nowhere */              \
     static int64_t bin_##name(const T *edges, int64_t n, T v)                             \
     {                                                                                     \
-        int64_t low = 0, high = n;                                                        \
         if (!(v >= edges[0] && v <= edges[n - 1])) return -1;                             \
-        if (v == edges[n - 1]) return n - 2;                                              \
-        while (low < high) {                                                              \
-            int64_t middle = low + (high - low) / 2;                                      \
-            if (edges[middle] <= v) low = middle + 1;                                     \
-            else high = middle;                                                           \
-        }                                                                                 \
-        return low - 1;                                                                   \
+        return v == edges[n - 1] ? n - 2 : td_bisect_##name(edges, NULL, n, v, true) - 1; \
     }                                                                                     \
                                                                                           \
-    static void name(void *context, int64_t begin, int64_t end)                           \
+    static void cells_##name(void *context, int64_t begin, int64_t end)                   \
     {                                                                                     \
         const job *j = context;                                                           \
         const td_grid_counts *g = j->grid;                                                \
@@ -41,8 +36,8 @@ typedef struct job {
             j->at[i] = cell;                                                              \
         }                                                                                 \
     }
-CELLS(cells_f32, float)
-CELLS(cells_f64, double)
+CELLS(f32, float)
+CELLS(f64, double)
 
 void td_grid_cells(td_tensor *at, const td_tensor *x, const td_grid_counts *grid)
 {

@@ -1,6 +1,7 @@
 /* search_run.c - bisection for every value; counts and histograms in one pass. */
 #include "cpu/sorting/search_run.h"
 #include <math.h>
+#include "cpu/sorting/bisect.h"
 #include "runtime/pool.h"
 
 /* ---- searching: elements of one of three types ---- */
@@ -15,24 +16,6 @@ typedef struct search_job {
     bool right, narrow, one_row; /* narrow: int32 results */
 } search_job;
 
-/* The first place whose element is not less than v (or, on the right, is greater); a NaN looks past
- * the end. */
-#define BISECT(name, T)                                                                       \
-    static int64_t name(const T *sequence, const int64_t *sorter, int64_t n, T v, bool right) \
-    {                                                                                         \
-        int64_t low = 0, high = n;                                                            \
-        while (low < high) {                                                                  \
-            int64_t middle = low + (high - low) / 2;                                          \
-            T at = sequence[sorter ? sorter[middle] : middle];                                \
-            if (right ? !(at > v) : !(at >= v)) low = middle + 1;                             \
-            else high = middle;                                                               \
-        }                                                                                     \
-        return low;                                                                           \
-    }
-BISECT(bisect_i64, int64_t)
-BISECT(bisect_f32, float)
-BISECT(bisect_f64, double)
-
 static void search_range(void *context, int64_t begin, int64_t end)
 {
     const search_job *j = context;
@@ -40,14 +23,14 @@ static void search_range(void *context, int64_t begin, int64_t end)
         int64_t row = j->one_row ? 0 : i / j->values_a_row * j->n, place;
         const int64_t *sorter = j->sorter ? j->sorter + row : NULL;
         if (j->dtype == TD_I64)
-            place = bisect_i64((const int64_t *)j->sequence + row, sorter, j->n,
-                               ((const int64_t *)j->values)[i], j->right);
+            place = td_bisect_i64((const int64_t *)j->sequence + row, sorter, j->n,
+                                  ((const int64_t *)j->values)[i], j->right);
         else if (j->dtype == TD_F32)
-            place = bisect_f32((const float *)j->sequence + row, sorter, j->n,
-                               ((const float *)j->values)[i], j->right);
+            place = td_bisect_f32((const float *)j->sequence + row, sorter, j->n,
+                                  ((const float *)j->values)[i], j->right);
         else
-            place = bisect_f64((const double *)j->sequence + row, sorter, j->n,
-                               ((const double *)j->values)[i], j->right);
+            place = td_bisect_f64((const double *)j->sequence + row, sorter, j->n,
+                                  ((const double *)j->values)[i], j->right);
         if (j->narrow) ((int32_t *)j->out)[i] = (int32_t)place;
         else ((int64_t *)j->out)[i] = place;
     }

@@ -62,6 +62,7 @@ class SymFloat(_Symbolic):
     __slots__ = ()
 
     def __float__(self) -> float:
+        """A trace's own class knows the number; there are no others."""
         raise NotImplementedError(f"{type(self).__name__} has no number")
 
     def as_integer_ratio(self) -> tuple[int, int]:

@@ -55,6 +55,7 @@ class _Number:
         return self
 
     def __neg__(self) -> Any:
+        """Each kind of number has its own, which `__abs__` goes by."""
         raise NotImplementedError(f"{type(self).__name__} has no negative")
 
     def __abs__(self) -> Any:
