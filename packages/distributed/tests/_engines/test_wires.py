@@ -209,3 +209,38 @@ def test_a_rank_killed_at_any_moment_takes_nobody_with_it(mpi, victim):
     for one in ended:
         assert one.code == 3, one
         assert re.search(rf"\branks? ([\d, ]*, )?{victim}\b", one.out), one.out
+
+
+MESSAGE_FAILS = """
+import time
+dist.init_process_group("gloo", timeout=seconds(60))
+dist.barrier()
+print("ready", flush=True)
+x = taeda.ones(8)
+try:
+    if rank == 0:
+        dist.recv(x, 2)
+    elif rank == 1:
+        dist.all_reduce(x)
+    else:
+        time.sleep(60)
+except dist.DistPeerDiedError as error:
+    print(sorted(error.ranks), error)
+    sys.exit(3)
+"""
+
+
+def test_who_died_first_is_named_though_a_rank_nearby_ended_because_of_it(mpi):
+    """Rank 0 learns of the death in a message and ends; rank 1 of its machine sees that end at once,
+    and the end of the other machine's rank only half a second later.
+    """
+    if reason := nodes.why_not():
+        pytest.skip(reason)
+    with nodes.two_nodes() as two, started(MESSAGE_FAILS, 3, two) as processes:
+        for process in processes:
+            assert process.stdout.readline() == "ready\n", process.communicate()[1]
+        processes[2].kill()
+        sender, other = finish(processes[:2], 30)
+    assert sender.code == 3 and sender.out.startswith("[2] "), sender
+    assert other.code == 3 and other.out.startswith(("[0, 2] ", "[2] ")), other
+    assert "rank 2" in other.out, other

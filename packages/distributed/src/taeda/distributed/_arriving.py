@@ -238,10 +238,12 @@ class Arrivals:
         causes = [rank for rank in sorted({*gone, *left}) if not self._follows(rank)]
         gone = [rank for rank in gone if rank in causes or not causes]
         if gone:
+            also = self._ended_too(gone)
+            told = f"; {self._names(also)} on other machines ended too, or left" if also else ""
             raise DistPeerDiedError(
                 f"{self._at()}: the process of {self._names(gone)} has ended"
-                f"{self._where(gone)}{self._reasons(gone, '; ')}",
-                [self.ranks[rank] for rank in gone],
+                f"{self._where(gone)}{self._reasons(gone, '; ')}{told}",
+                [self.ranks[rank] for rank in (*gone, *also)],
             )
         left = [rank for rank in left if rank in causes or not causes]
         missing = self._absent()
@@ -249,6 +251,16 @@ class Arrivals:
         message = f"{self._at()}: {self._names(left)} gave up{self._reasons(left, ': ')}{missed}"
         heard = [words for rank in left if (words := self._last_words(rank))]
         raise follow(message, heard, [self.ranks[rank] for rank in left])
+
+    def _ended_too(self, gone: list[int]) -> list[int]:
+        """Ranks of other machines whose connection has ended: a rank of this machine may have ended
+        because of them, in a message to them, which leaves no words.
+        """
+        if self._wires is None:
+            return []
+        here = self.facts[self.rank].node
+        away = {rank for rank in self._wires.ended() if self.facts[rank].node != here}
+        return sorted(away - set(gone))
 
     def _follows(self, rank: int) -> bool:
         """Did `rank` give up because another had failed?"""
