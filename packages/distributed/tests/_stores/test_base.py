@@ -56,6 +56,10 @@ def test_counters(store):
     with pytest.raises(dist.DistStoreError, match="no number"):
         store.add("word", 1)
     assert store.get("word") == b"seven" and store.add("n", 0) == 4  # it still serves
+    for amount in ("1", 1.5, None):
+        with pytest.raises(TypeError, match="adds a whole number, not"):
+            store.add("n", amount)
+    assert store.get("n") == b"4" and store.add("n", True) == 5
 
 
 def test_compare_set(store):

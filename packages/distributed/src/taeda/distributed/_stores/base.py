@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from .._errors import DistStoreError
 from .._settings import STORE_TIMEOUT
 
-__all__ = ["Store", "as_bytes", "seconds_of"]
+__all__ = ["Store", "as_amount", "as_bytes", "seconds_of"]
 
 
 def as_bytes(value: object, what: str = "value") -> bytes:
@@ -19,6 +20,15 @@ def as_bytes(value: object, what: str = "value") -> bytes:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     raise TypeError(f"a store's {what} is str or bytes, not {type(value).__name__}")
+
+
+def as_amount(value: object) -> int:
+    """What is added to a counter: a whole number, else TypeError. A fraction would be lost."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # that is what is asked
+    except TypeError:
+        kind = type(value).__name__
+        raise TypeError(f"a store adds a whole number, not {kind} {value!r}") from None
 
 
 def seconds_of(timeout: timedelta | float, what: str = "timeout") -> float:

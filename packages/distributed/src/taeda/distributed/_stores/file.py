@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from .._errors import DistStoreError
-from .base import Store, as_bytes, seconds_of
+from .base import Store, as_amount, as_bytes, seconds_of
 from .table import Table
 
 __all__ = ["FileStore"]
@@ -53,8 +53,10 @@ class FileStore(Store):
         self._change(key, lambda table, k: (as_bytes(value), None))
 
     def add(self, key: str, amount: int) -> int:
+        added = as_amount(amount)
+
         def change(table: Table, k: bytes) -> tuple[bytes, int]:
-            total = table.add(k, amount)
+            total = table.add(k, added)
             return str(total).encode(), total
 
         return self._change(key, change)

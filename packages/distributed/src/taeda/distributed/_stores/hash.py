@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from .._errors import QueueEmptyError
-from .base import Store, as_bytes, seconds_of
+from .base import Store, as_amount, as_bytes, seconds_of
 from .table import Table
 
 __all__ = ["HashStore"]
@@ -39,7 +39,7 @@ class HashStore(Store):
 
     def add(self, key: str, amount: int) -> int:
         with self._changed:
-            total = self._table.add(as_bytes(key, "key"), amount)
+            total = self._table.add(as_bytes(key, "key"), as_amount(amount))
             self._changed.notify_all()
             return total
 

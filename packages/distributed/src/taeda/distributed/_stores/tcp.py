@@ -14,7 +14,7 @@ from datetime import timedelta
 from .._errors import DistNetworkError, DistStoreError, QueueEmptyError
 from .._settings import STORE_TIMEOUT, env
 from . import wire
-from .base import Store, as_bytes, seconds_of
+from .base import Store, as_amount, as_bytes, seconds_of
 from .server import KINDS, Server
 
 __all__ = ["TCPStore"]
@@ -167,7 +167,8 @@ class TCPStore(Store):
         return self._ask_waiting("get", keys, self._timeout)
 
     def add(self, key: str, amount: int) -> int:
-        return int(self._ask("add", as_bytes(key, "key"), str(int(amount)).encode())[0])
+        added = str(as_amount(amount)).encode()
+        return int(self._ask("add", as_bytes(key, "key"), added)[0])
 
     def compare_set(
         self, key: str, expected_value: str | bytes, desired_value: str | bytes
