@@ -52,6 +52,59 @@ def test_log_sum_exp_largest_and_rows_that_see_nothing():
     assert flex.flex_attention(q, k, v, return_aux=flex.AuxRequest())[1] == (None, None)
 
 
+MASKS = {
+    "none": None,
+    "causal": causal,
+    "window": lambda b, h, i, j: (i - j).abs() <= 3,
+    "by head": lambda b, h, i, j: (h == 0) | (i == j),
+    "blind rows": lambda b, h, i, j: (i > 9) & (j > 4),
+    "only late keys": lambda b, h, i, j: j > 20,
+}
+
+
+@pytest.mark.parametrize("size", [1, 4, (3, 8), 128])
+@pytest.mark.parametrize("mask", MASKS)
+def test_blocks_of_queries_give_what_the_whole_gives(mask, size, monkeypatch):
+    """Over only those keys that a block sees: indices count from the sequence's beginning."""
+    q, k, v = inputs(23, 29)
+    mod = MASKS[mask]
+    block = mod and flex.create_block_mask(mod, 2, 2, 23, 29, BLOCK_SIZE=size)
+    asked = []
+
+    def score(s, b, h, i, j):
+        asked.append(s.shape[2] * s.shape[3])
+        return s * (1 + h) + (j - i) * 0.1
+
+    def run(places):
+        monkeypatch.setattr("taeda.nn.attention.flex_attention._attention.PLACES", places)
+        asked.clear()
+        inside = [t.clone().requires_grad_() for t in (q, k, v)]
+        request = flex.AuxRequest(lse=True, max_scores=True)
+        out, aux = flex.flex_attention(*inside, score, block, return_aux=request)
+        grads = taeda.autograd.grad(out.sin().sum(), inside)
+        return [out, aux.lse, aux.max_scores, *grads]
+
+    whole, parts = run(1 << 20), run(200)
+    assert len(asked) == -(-23 // max(block.BLOCK_SIZE[0] if block else 1, 1))
+    for a, b in zip(whole, parts, strict=True):
+        assert taeda.allclose(a, b, atol=1e-12)
+    if mask == "window" and size in (1, 4):
+        assert sum(asked) < 23 * 29 / 2
+
+
+def test_a_mask_that_changes_is_read_anew(monkeypatch):
+    monkeypatch.setattr("taeda.nn.attention.flex_attention._attention.PLACES", 8)
+    q, k, v = inputs(6, 6)
+    block = flex.create_block_mask(causal, None, None, 6, 6, BLOCK_SIZE=2)
+    flex.flex_attention(q, k, v, block_mask=block)
+    other = flex.create_block_mask(lambda b, h, i, j: i <= j, None, None, 6, 6, BLOCK_SIZE=2)
+    for name in ("kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices"):
+        getattr(block, name).copy_(getattr(other, name))
+    block.mask_mod = other.mask_mod
+    wanted = flex.flex_attention(q, k, v, block_mask=other)
+    assert taeda.equal(flex.flex_attention(q, k, v, block_mask=block), wanted)
+
+
 def test_gradients():
     q, k, v = (t[:1, :1, :3].requires_grad_() for t in inputs())
     block = flex.create_block_mask(

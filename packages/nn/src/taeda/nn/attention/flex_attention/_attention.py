@@ -1,4 +1,8 @@
-"""Attention whose scores go through a function, with a mask by blocks; the whole matrix of scores is made."""
+"""Attention whose scores go through a function, with a mask by blocks.
+
+Long sequences go a block of queries after another, and each meets the blocks of keys that its mask
+shows. So the scores of few blocks are in memory at a time, and hidden blocks cost nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,11 @@ import taeda
 from taeda import Tensor
 
 from ._block_mask import BlockMask
-from ._mods import Mod, call_score
+from ._mods import Mod, Span, call_score
 
 __all__ = ["AuxOutput", "AuxRequest", "flex_attention"]
+
+PLACES = 1 << 21  # scores that are made at once: 8 MB stay in the last cache
 
 
 class AuxRequest(NamedTuple):
@@ -47,29 +53,65 @@ def flex_attention(
     1/sqrt(E) by default. A row that sees nothing gives 0. With `enable_gqa` a head of keys serves
     Hq/Hkv heads of queries. With `return_lse` the log-sum-exp (B, Hq, L) comes too, -inf for a row
     that sees nothing; `return_aux` gives an AuxOutput instead. `kernel_options` are for kernels
-    that are chosen elsewhere. ValueError for shapes, dtypes and masks that do not fit,
+    that are chosen elsewhere. `score_mod` and the mask's function are called once for each block of
+    queries, with indices that broadcast. ValueError for shapes, dtypes and masks that do not fit,
     NotImplementedError for tensors of other than four dimensions.
     """
     _check(query, key, value, enable_gqa)
     if query.size(-3) != key.size(-3):
         times = query.size(-3) // key.size(-3)
         key, value = (t.repeat_interleave(times, -3) for t in (key, value))
-    works_in = taeda.float64 if query.dtype is taeda.float64 else taeda.float32
     scale = query.size(-1) ** -0.5 if scale is None else scale
-    scores = (query @ key.mT).to(works_in) * scale
-    if score_mod is not None:
-        scores = call_score(score_mod, scores).to(works_in)
     if block_mask is not None:
         _check_mask(block_mask, query, key)
-        shape: Any = tuple(scores.shape)
-        scores = scores.masked_fill(~block_mask.visible(shape), -taeda.inf)
-    out, lse, most = _weighted(scores, value)
-    out = out.to(query.dtype)
+    parts = [
+        _block(query, key, value, score_mod, block_mask, scale, rows, columns)
+        for rows, columns in _blocks(query, key, block_mask)
+    ]
+    joined = [p[0] if len(p) == 1 else taeda.cat(p, 2) for p in zip(*parts, strict=True)]
+    out, lse, most = joined
     if return_aux is not None:
         return out, AuxOutput(
             lse if return_aux.lse else None, most if return_aux.max_scores else None
         )
     return (out, lse) if return_lse else out
+
+
+def _blocks(query: Tensor, key: Tensor, mask: BlockMask | None) -> list[tuple[Span, Span]]:
+    """Blocks of queries, each with the keys from the first to the last that one of them sees."""
+    batch, heads, queries, _ = query.shape
+    keys = key.size(-2)
+    all_rows, all_columns = Span(0, queries), Span(0, keys)
+    if batch * heads * queries * keys <= PLACES:
+        return [(all_rows, all_columns)]
+    each = mask.BLOCK_SIZE[0] if mask is not None else 1
+    step = max(1, PLACES // (batch * heads * keys * each)) * each
+    seen = mask.seen() if mask is not None else []
+    made = []
+    for first in range(0, queries, step):
+        rows = Span(first, min(first + step, queries))
+        spans = seen[first // each : -(-rows.stop // each)] or [all_columns]
+        columns = Span(min(s.start for s in spans), max(s.stop for s in spans))
+        made.append((rows, columns))
+    return made
+
+
+def _block(
+    query: Tensor, key: Tensor, value: Tensor, score_mod: Mod | None, mask: BlockMask | None,
+    scale: float, rows: Span, columns: Span,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Result, log-sum-exp and largest score for some queries, over some keys."""
+    query = query[:, :, rows.start : rows.stop]
+    key, value = (t[:, :, columns.start : columns.stop] for t in (key, value))
+    works_in = taeda.float64 if query.dtype is taeda.float64 else taeda.float32
+    scores = (query @ key.mT).to(works_in) * scale
+    if score_mod is not None:
+        scores = call_score(score_mod, scores, rows, columns).to(works_in)
+    if mask is not None:
+        visible = mask.visible(scores.shape[0], scores.shape[1], rows, columns)
+        scores = scores.masked_fill(~visible, -taeda.inf)
+    out, lse, most = _weighted(scores, value)
+    return out.to(query.dtype), lse, most
 
 
 def _weighted(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import taeda
 from taeda import Tensor
 
-from ._mods import Mod, call_mask, create_mask, noop_mask
+from ._mods import Mod, Span, call_mask, create_mask, noop_mask
 
 __all__ = ["BlockMask", "create_block_mask"]
 
@@ -141,21 +141,41 @@ class BlockMask:
             compute_q_blocks=self.q_indices is not None,
         )  # fmt: skip
 
-    def visible(self, shape: tuple[int, int, int, int]) -> Tensor:
-        """Which places count, bool, for `flex_attention`: part blocks where the mask function says
-        so, full ones whole.
+    def visible(self, batch: int, heads: int, rows: Span, columns: Span) -> Tensor:
+        """Which of some places count, bool, for `flex_attention`: part blocks where the mask
+        function says so, full ones whole.
         """
-        inside = call_mask(self.mask_mod, shape, self.kv_indices.device)
-        part = self._places(_dense(self.kv_num_blocks, self.kv_indices))
+        spans = [Span(0, batch), Span(0, heads), rows, columns]
+        inside = call_mask(self.mask_mod, spans, self.kv_indices.device)
+        part = self._places(_dense(self.kv_num_blocks, self.kv_indices), rows, columns)
         made = part & inside
         if self.full_kv_num_blocks is not None and self.full_kv_indices is not None:
-            made = made | self._places(_dense(self.full_kv_num_blocks, self.full_kv_indices))
+            full = _dense(self.full_kv_num_blocks, self.full_kv_indices)
+            made = made | self._places(full, rows, columns)
         return made
 
-    def _places(self, blocks: Tensor) -> Tensor:
-        rows, columns = self.BLOCK_SIZE
-        whole = blocks.bool().repeat_interleave(rows, -2).repeat_interleave(columns, -1)
-        return whole[..., : self.seq_lengths[0], : self.seq_lengths[1]]
+    def seen(self) -> list[Span]:
+        """For each block of queries the keys from the first to the last block that one of its
+        batches and heads sees; of nothing, the first block. Waits for a device.
+        """
+        dense = self.to_dense().flatten(0, -3).any(0)
+        width, last = self.BLOCK_SIZE[1], self.seq_lengths[1]
+        return [
+            Span(blocks.index(True) * width, min((_rindex(blocks) + 1) * width, last))
+            if True in blocks
+            else Span(0, min(width, last))
+            for blocks in dense.tolist()
+        ]
+
+    def _places(self, blocks: Tensor, rows: Span, columns: Span) -> Tensor:
+        high, wide = self.BLOCK_SIZE
+        i, k = rows.start // high, columns.start // wide
+        some = blocks[..., i : -(-rows.stop // high), k : -(-columns.stop // wide)].bool()
+        whole = some.repeat_interleave(high, -2).repeat_interleave(wide, -1)
+        top, left = rows.start - i * high, columns.start - k * wide
+        return whole[
+            ..., top : top + rows.stop - rows.start, left : left + columns.stop - columns.start
+        ]
 
     def to_string(self, grid_size: int | tuple[int, int] = (20, 20), limit: int = 4) -> str:
         """A picture of each batch and head, `limit` at most: full, in part (by any block under a
@@ -212,6 +232,11 @@ def create_block_mask(
     return BlockMask.from_kv_blocks(
         *lists, BLOCK_SIZE=size, mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN)
     )
+
+
+def _rindex(blocks: list[bool]) -> int:
+    """The last True."""
+    return len(blocks) - 1 - blocks[::-1].index(True)
 
 
 def _ordered(dense: Tensor) -> tuple[Tensor, Tensor]:

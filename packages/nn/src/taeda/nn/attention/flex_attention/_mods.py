@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
 
-__all__ = ["Mod", "and_masks", "call_mask", "call_score", "create_mask", "noop_mask", "or_masks"]
+__all__ = [
+    "Mod",
+    "Span",
+    "and_masks",
+    "call_mask",
+    "call_score",
+    "create_mask",
+    "noop_mask",
+    "or_masks",
+]
 
 Mod = Callable[..., Tensor]
-Shape = tuple[int, int, int, int]
+
+
+class Span(NamedTuple):
+    """Places start to stop - 1 of a sequence."""
+
+    start: int
+    stop: int
 
 
 def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
@@ -20,22 +35,23 @@ def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) ->
     return batch.new_ones(size=(), dtype=taeda.bool, device=batch.device)
 
 
-def _positions(shape: Shape, device: Any) -> list[Tensor]:
+def _positions(spans: list[Span], device: Any) -> list[Tensor]:
     """Batch, head, query and key index, each along its own dimension of four."""
-    ranges = (taeda.arange(n, device=device) for n in shape)
+    ranges = (taeda.arange(s.start, s.stop, device=device) for s in spans)
     return [r.reshape([-1 if i == k else 1 for k in range(4)]) for i, r in enumerate(ranges)]
 
 
-def call_mask(mod: Mod, shape: Shape, device: Any) -> Tensor:
-    """What a mask function says at every place: bool (B, H, L, S)."""
-    said = mod(*_positions(shape, device))
+def call_mask(mod: Mod, spans: list[Span], device: Any) -> Tensor:
+    """What a mask function says at the places of four spans: bool (B, H, L, S)."""
+    said = mod(*_positions(spans, device))
+    shape = [s.stop - s.start for s in spans]
     return taeda.as_tensor(said, device=device).to(taeda.bool).expand(shape)
 
 
-def call_score(mod: Mod, scores: Tensor) -> Tensor:
-    """What a score function makes of scores (B, H, L, S)."""
-    shape: Any = tuple(scores.shape)
-    return mod(scores, *_positions(shape, scores.device)).expand(shape)
+def call_score(mod: Mod, scores: Tensor, rows: Span, columns: Span) -> Tensor:
+    """What a score function makes of the scores (B, H, L, S) of some queries and keys."""
+    spans = [Span(0, scores.shape[0]), Span(0, scores.shape[1]), rows, columns]
+    return mod(scores, *_positions(spans, scores.device)).expand(scores.shape)
 
 
 def _check(mods: tuple[Any, ...]) -> None:
@@ -86,13 +102,15 @@ def create_mask(
         raise TypeError(f"wanted a mask or score function, got {type(mod_fn).__name__}")
     count = _positional(mod_fn)
     if count == 5:
-        return ~call_score(mod_fn, taeda.zeros(shape, device=device)).isneginf()
+        zeros = taeda.zeros(shape, device=device)
+        return ~call_score(mod_fn, zeros, Span(0, Q_LEN), Span(0, KV_LEN)).isneginf()
     if count != 4:
         raise ValueError(
             "a mask function takes (b, h, q_idx, kv_idx), a score function a score before them; "
             f"this one takes {count}"
         )
-    return call_mask(mod_fn, shape, taeda.get_default_device() if device is None else device)
+    spans = [Span(0, n) for n in shape]
+    return call_mask(mod_fn, spans, taeda.get_default_device() if device is None else device)
 
 
 def _positional(function: Mod) -> int:
