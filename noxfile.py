@@ -339,11 +339,12 @@ def ulps(session: nox.Session) -> None:
 @nox.session(name="device-text")
 def device_text(session: nox.Session) -> None:
     """The lines of the kernel tables, compiled as device text, give the processor's bits.
-    `-- --nvrtc` compiles them as a user's GPU would.
+    `-- --nvrtc` compiles them as a user's GPU would, and asks the real cuBLAS for what is called.
     """
     install(session, "core")
     if "--nvrtc" in session.posargs:
-        session.install(*groups("nvrtc"))
+        session.install(*groups("nvrtc"), *groups("cublas"))
+        session.run("pytest", "packages/core/tests/cuda/test_blas.py", "-k", "real")
     session.run("python", "tools/device_text.py", *session.posargs)
 
 

@@ -295,6 +295,8 @@ int td_add_cuda(PyObject *module)
 {
     td_cuda_compile = compile;
     td_cuda_warn = warn;
-    if (td_add_cuda_memory(module) < 0 || td_add_cuda_ipc(module) < 0) return -1;
+    if (td_add_cuda_memory(module) < 0 || td_add_cuda_ipc(module) < 0 ||
+        td_add_cuda_products(module) < 0)
+        return -1;
     return PyModule_AddFunctions(module, methods);
 }

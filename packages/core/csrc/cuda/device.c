@@ -133,6 +133,7 @@ static const td_device_table table = {
     .gemm = td_cuda_product,
     .synchronize = td_cuda_synchronize,
     .softmax = td_cuda_softmax,
+    .short_products = true,
 };
 
 static void in_child(void) { forked = 1; }

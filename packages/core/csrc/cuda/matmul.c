@@ -1,6 +1,6 @@
-/* matmul.c - products of matrices as launches of kernels/matmul.h. */
+/* matmul.c - products of matrices: by cuBLASLt, or as launches of kernels/matmul.h. */
 #include <string.h>
-#include "cpu/matmul/gemm_run.h"
+#include "cuda/product_lt.h"
 #include "cuda/program.h"
 
 #define TILE 16
@@ -15,9 +15,8 @@ typedef struct product_call { /* laid out as in kernels/matmul.h */
 } product_call;
 _Static_assert(sizeof(product_call) <= 4096, "a launch carries 4,096 bytes of arguments");
 
-td_status td_cuda_product(const td_product *p, td_device device)
+static td_status by_tiles(const td_product *p, int ordinal)
 {
-    int ordinal = td_device_index(device);
     product_call c = {.a = p->a,
                       .b = p->b,
                       .c = p->c,
@@ -40,7 +39,6 @@ td_status td_cuda_product(const td_product *p, td_device device)
     memcpy(c.a_batch, p->a_batch, bytes);
     memcpy(c.b_batch, p->b_batch, bytes);
     memcpy(c.c_batch, p->c_batch, bytes);
-    TD_TRY(td_cuda_use(ordinal));
     td_cuda_program w = {.kind = "product",
                          .how = "product_together",
                          .name = "product",
@@ -53,4 +51,13 @@ td_status td_cuda_product(const td_product *p, td_device device)
     if (!tiles) return TD_OK;
     return td_cuda_launch_blocks(function, ordinal, tiles < MOST_BLOCKS ? tiles : MOST_BLOCKS,
                                  TILE * TILE, &c, "product of matrices");
+}
+
+td_status td_cuda_product(const td_product *p, td_device device)
+{
+    int ordinal = td_device_index(device);
+    bool done;
+    TD_TRY(td_cuda_use(ordinal));
+    TD_TRY(td_cuda_product_lt(p, ordinal, &done));
+    return done ? TD_OK : by_tiles(p, ordinal);
 }

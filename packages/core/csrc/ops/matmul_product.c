@@ -149,12 +149,10 @@ static void set_batch(td_product *p, const factor *a, const factor *b, int dims,
     }
 }
 
-static bool is_real(td_dtype d) { return d == TD_F32 || d == TD_F64; }
-
 static bool bias_fuses(const td_matmul *m, const td_tensor *out)
 {
     const td_tensor *v = m->bias;
-    if (!v || !is_real((td_dtype)out->dtype) || out->ndim == 0 || v->ndim != 1) return false;
+    if (!v || !td_is_floating((td_dtype)out->dtype) || out->ndim == 0 || v->ndim != 1) return false;
     return v->sizes[0] == out->sizes[out->ndim - 1] && (v->strides[0] == 1 || v->sizes[0] == 1) &&
            m->b->ndim > 1;
 }
@@ -206,7 +204,12 @@ static td_status multiply(const td_matmul *m, const factor *a, const factor *b, 
 }
 
 /* ---- dtypes that are computed in another one ---- */
-static td_dtype compute_dtype(td_dtype d) { return td_is_floating(d) && d != TD_F64 ? TD_F32 : d; }
+static td_dtype compute_dtype(td_dtype d, td_device device)
+{
+    if (!td_is_floating(d) || d == TD_F64) return d;
+    bool as_it_is = (d == TD_F16 || d == TD_BF16) && td_table_of(device)->short_products;
+    return as_it_is ? d : TD_F32;
+}
 
 static td_status cast_maybe(td_tensor **out, td_tensor *from, td_dtype dtype)
 {
@@ -236,7 +239,7 @@ static td_status run_wider(const td_matmul *m, td_tensor **out)
 {
     td_matmul wide = *m;
     td_tensor *result = NULL;
-    td_dtype compute = compute_dtype((td_dtype)m->a->dtype);
+    td_dtype compute = compute_dtype((td_dtype)m->a->dtype, (td_device)m->a->device);
     td_status status = cast_maybe(&wide.a, m->a, compute);
     wide.b = wide.self = wide.bias = NULL;
     if (status == TD_OK) status = cast_maybe(&wide.b, m->b, compute);
@@ -262,7 +265,7 @@ td_status td_matmul_run(const td_matmul *m, td_tensor **out)
     td_dtype dtype = (td_dtype)m->a->dtype;
     if (dtype == TD_BF16 && m->a->device == TD_CPU && td_multiplies_bf16())
         return run_narrow(m, &a, &b, ndim, sizes, out);
-    if (!td_is_meta(m->a) && compute_dtype(dtype) != dtype)
+    if (!td_is_meta(m->a) && compute_dtype(dtype, (td_device)m->a->device) != dtype)
         return td_matmul_wants_pieces(m) ? td_matmul_pieces(m, ndim, sizes, out)
                                          : run_wider(m, out);
     td_tensor *result;

@@ -57,6 +57,8 @@ typedef struct td_device_table {
      * device */
     td_status (*softmax)(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
                          int64_t dim);
+    /* Does gemm take float16 and bfloat16 as they are, bias too? Else they become float32 first. */
+    bool short_products;
 } td_device_table;
 
 extern const td_device_table *td_device_tables[TD_DEVICE_TYPES]; /* NULL: that type is not there */

@@ -20,6 +20,7 @@ __all__ = [
 
 _MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
+TF32 = 1  # a flag of `cuda_product_rounding`
 
 
 class _Chosen:
@@ -45,8 +46,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     things change. `empty` and its forms are filled
     (`taeda.utils.deterministic.fill_uninitialized_memory`). And a sample's result has the same bits
     in whatever batch it comes: products and convolutions no longer take another way for few rows or
-    images, which costs time there. Holds for the layers of `nn` in eval mode. TypeError for no
-    bool.
+    images, which costs time there. Holds for the layers of `nn` in eval mode, and on a CUDA device
+    but for products that cuBLASLt computes: it chooses its way by the sizes. TypeError for no bool.
 
     >>> use_deterministic_algorithms(True)
     >>> taeda.empty(2).tolist()
@@ -98,8 +99,9 @@ def get_deterministic_debug_mode() -> int:
 def set_float32_matmul_precision(precision: str) -> None:
     """Allow products of float32 to be less precise: "highest", "high" or "medium".
 
-    A permission, which the kernels here do not need: they compute in float32. Another word warns
-    and changes nothing.
+    On CUDA devices "high" and "medium" let cuBLASLt read 10 bits of each factor's fraction (TF32),
+    as `backends.cuda.matmul.allow_tf32` does, which this sets. The processor computes in float32
+    whatever this says. Another word warns and changes nothing.
     """
     if precision not in _PRECISIONS:
         warn(
@@ -107,6 +109,7 @@ def set_float32_matmul_precision(precision: str) -> None:
         )
         return
     _Chosen.precision = precision
+    _core.cuda_product_rounding(TF32, precision != "highest")
 
 
 def get_float32_matmul_precision() -> str:

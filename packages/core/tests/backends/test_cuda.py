@@ -1,18 +1,43 @@
-"""Settings of CUDA are kept, and answers are those of a build without it."""
+"""Settings of CUDA: those of products act on devices (tests/cuda/test_products.py), others are kept."""
 
 import pytest
 
 import taeda
 
 
-def test_cuda_is_not_built():
+def test_cuda_is_built_and_its_fused_attention_is_not():
     cuda = taeda.backends.cuda
-    assert not cuda.is_built()
+    assert cuda.is_built()
     assert not cuda.is_flash_attention_available()
     assert not cuda.can_use_flash_attention(None)
-    cuda.matmul.allow_tf32 = True
-    assert cuda.matmul.allow_tf32
-    cuda.matmul.allow_tf32 = False
+
+
+def test_tf32_is_the_precision_of_products():
+    matmul = taeda.backends.cuda.matmul
+    try:
+        assert not matmul.allow_tf32
+        matmul.allow_tf32 = True
+        assert taeda.get_float32_matmul_precision() == "high"
+        taeda.set_float32_matmul_precision("highest")
+        assert not matmul.allow_tf32
+        taeda.set_float32_matmul_precision("medium")
+        assert matmul.allow_tf32
+    finally:
+        matmul.allow_tf32 = False
+
+
+def test_flags_of_products_take_bools():
+    matmul = taeda.backends.cuda.matmul
+    flags = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
+    for name in (*flags, "allow_fp16_accumulation"):
+        before = getattr(matmul, name)
+        setattr(matmul, name, not before)
+        assert getattr(matmul, name) is not before
+        setattr(matmul, name, before)
+        with pytest.raises(RuntimeError, match="expected a bool, but got int"):
+            setattr(matmul, name, 1)
+    with pytest.raises(AttributeError):
+        matmul.allow_tf23 = True
 
 
 def test_settings_without_a_reader_are_kept():

@@ -195,6 +195,7 @@ static int holds(const void *address, size_t bytes)
 typedef struct work {
     struct work *next;
     const emulated *kernel;
+    void (*call)(void *argument); /* of another library's stand-in */
     unsigned grid, block;
     char *to, *from; /* a copy of `bytes`; staged: from is the queue's own */
     size_t bytes;
@@ -241,6 +242,8 @@ static int perform(work *w)
         void *argument = w->argument;
         /* threads that wait for ever */
         if (w->kernel->run(w->grid, w->block, &argument)) code = sticky = 700;
+    } else if (w->call) {
+        w->call(w->argument);
     } else if (w->recorded) {
         w->recorded->at = now();
         w->recorded->seen->done = w->version;
@@ -948,6 +951,29 @@ ENTRY cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsi
     w->block = bx;
     memcpy(w->argument, arguments[0], e->bytes);
     __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
+    return submit(w, stream_of(stream_));
+}
+
+/* ---- for stand-ins of other libraries ---- */
+__attribute__((visibility("default"))) int td_null_checked(const char *name)
+{
+    return checked(name);
+}
+__attribute__((visibility("default"))) int td_null_current(void) { return current; }
+/* Does a range lie within an allocation of the current device? */
+__attribute__((visibility("default"))) int td_null_holds(const void *address, size_t bytes)
+{
+    int i = segment_of((uint64_t)(uintptr_t)address);
+    return i >= 0 && segments[i].device == current && holds(address, bytes);
+}
+/* Work for a stream: `call` with a copy of the argument, device memory open. */
+__attribute__((visibility("default"))) int
+td_null_submit(void (*call)(void *), const void *argument, size_t bytes, void *stream_)
+{
+    if (skip) return OK;
+    work *w = new_work(bytes);
+    w->call = call;
+    memcpy(w->argument, argument, bytes);
     return submit(w, stream_of(stream_));
 }
 

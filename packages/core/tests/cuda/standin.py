@@ -1,4 +1,4 @@
-"""The stand-in driver and compiler, built once into the checkout's build folder, and programs that
+"""The stand-in driver, compiler and cuBLASLt, built once into the checkout's build folder, and programs that
 run on them.
 """
 
@@ -12,15 +12,18 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build" / "cuda-null"
+LIBRARIES = ("libcuda_null", "libnvrtc_null", "libcublaslt_null")
 
 
 def environment(**settings: str) -> dict[str, str]:
     """What a process needs to find the stand-in, beside the environment of this one."""
-    libraries = {name: _library(name) for name in ("libcuda_null", "libnvrtc_null")}
+    libraries = {name: _library(name) for name in LIBRARIES}
     return {
         **os.environ,
         "TAEDA_LIBCUDA": str(libraries["libcuda_null"]),
         "TAEDA_LIBNVRTC": str(libraries["libnvrtc_null"]),
+        "TAEDA_LIBCUBLASLT": str(libraries["libcublaslt_null"]),
+        "TAEDA_LIBCUBLAS": str(libraries["libcublaslt_null"]),
         "TAEDA_NULL_FOLDER": str(BUILD),
         "TAEDA_NULL_COMPILE": f"{sys.executable} {HERE / 'compile_emulated.py'}",
         "TAEDA_CACHE_DIR": str(BUILD / f"cache-{_emulation()}"),
@@ -40,7 +43,11 @@ def _library(name: str) -> Path:
     BUILD.mkdir(parents=True, exist_ok=True)
     flags = ("-O1", "-fPIC", "-std=gnu11", "-fvisibility=hidden")
     return cc.build(
-        [cc.Unit(HERE / f"{name}.c")], BUILD / f"{name}.so", BUILD, flags, ("-ldl", "-lpthread")
+        [cc.Unit(HERE / f"{name}.c")],
+        BUILD / f"{name}.so",
+        BUILD,
+        flags,
+        ("-ldl", "-lpthread", "-lm"),
     )
 
 

@@ -41,6 +41,18 @@ template <int D> struct td_factor { /* integers wrap */
     };
 TD_REAL_FACTOR(TD_F32, float, __fmaf_rn)
 TD_REAL_FACTOR(TD_F64, double, __fma_rn)
+#define TD_SHORT_FACTOR(D) /* 16 bits: summed in float32, rounded once */             \
+    template <> struct td_factor<D> {                                                 \
+        typedef td_mem<D>::type T;                                                    \
+        typedef float acc;                                                            \
+        static TD_IN acc of(T x) { return td_read<D, acc>(x); }                       \
+        static TD_IN acc add(acc a, T x, T y) { return __fmaf_rn(of(x), of(y), a); }  \
+        static TD_IN acc times(const td_scalar &s, acc a) { return (float)s.re * a; } \
+        static TD_IN acc sum(acc a, acc b) { return a + b; }                          \
+        static TD_IN T done(acc a) { return td_made<D>(a); }                          \
+    };
+TD_SHORT_FACTOR(TD_F16)
+TD_SHORT_FACTOR(TD_BF16)
 #define TD_COMPLEX_FACTOR(D, complex_type, real)                                     \
     template <> struct td_factor<D> {                                                \
         typedef complex_type T;                                                      \

@@ -1,4 +1,6 @@
-"""CUDA: this build has none. The settings of its products are kept for programs that make them."""
+"""CUDA: how its products may round. Settings of attention and of libraries are kept for programs that
+make them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from taeda import _settings
+from taeda._native import core as _core
 
 __all__ = [
     "SDPAParams", "allow_fp16_bf16_reduction_math_sdp", "can_use_cudnn_attention",
@@ -19,20 +24,75 @@ __all__ = [
 ]  # fmt: skip
 
 
-class MatmulSettings:
-    """How CUDA products may round."""
+_NO_SHORT_SUMS = {"float16": 2, "bfloat16": 4}  # flags of `cuda_product_rounding`
 
-    allow_tf32: bool = False
-    allow_fp16_reduced_precision_reduction: bool = True
-    allow_bf16_reduced_precision_reduction: bool = True
+
+class MatmulSettings:
+    """How cuBLASLt may round in products on CUDA devices. Where it is missing, or a product is not
+    for it, our own kernels compute in float32 and these change nothing.
+    """
+
+    __slots__ = ("_accumulation", "_short")  # a flag that there is not is refused
+
+    def __init__(self) -> None:
+        self._short = dict.fromkeys(_NO_SHORT_SUMS, True)
+        self._accumulation = False
+
+    @property
+    def allow_tf32(self) -> bool:
+        """May products of float32 and complex64 read 10 bits of a factor's fraction? The same as
+        `set_float32_matmul_precision`: True is "high", False "highest".
+        """
+        return _settings.get_float32_matmul_precision() != "highest"
+
+    @allow_tf32.setter
+    def allow_tf32(self, allowed: bool) -> None:
+        _settings.set_float32_matmul_precision("high" if _flag(allowed) else "highest")
+
+    @property
+    def allow_fp16_reduced_precision_reduction(self) -> bool:
+        """May parts of a sum be joined in float16? Parts themselves are summed in float32."""
+        return self._short["float16"]
+
+    @allow_fp16_reduced_precision_reduction.setter
+    def allow_fp16_reduced_precision_reduction(self, allowed: bool) -> None:
+        self._set("float16", allowed)
+
+    @property
+    def allow_bf16_reduced_precision_reduction(self) -> bool:
+        """The same for bfloat16."""
+        return self._short["bfloat16"]
+
+    @allow_bf16_reduced_precision_reduction.setter
+    def allow_bf16_reduced_precision_reduction(self, allowed: bool) -> None:
+        self._set("bfloat16", allowed)
+
+    @property
+    def allow_fp16_accumulation(self) -> bool:
+        """Kept, and nothing more: sums of float16 are float32."""
+        return self._accumulation
+
+    @allow_fp16_accumulation.setter
+    def allow_fp16_accumulation(self, allowed: bool) -> None:
+        self._accumulation = _flag(allowed)
+
+    def _set(self, dtype: str, allowed: bool) -> None:
+        self._short[dtype] = _flag(allowed)
+        _core.cuda_product_rounding(_NO_SHORT_SUMS[dtype], not allowed)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise RuntimeError(f"expected a bool, but got {type(value).__name__}: give True or False")
+    return value
 
 
 matmul = MatmulSettings()
 
 
 def is_built() -> bool:
-    """False: this build has no CUDA kernels."""
-    return False
+    """True: CUDA's part is in every build. Whether there is a device, `cuda.is_available()` says."""
+    return True
 
 
 def is_flash_attention_available() -> bool:
@@ -172,8 +232,8 @@ def preferred_linalg_library(backend: str | None = None) -> str:
 
 
 def preferred_blas_library(backend: str | None = None) -> str:
-    """The library that CUDA would prefer for products: keep "default", "cublas", "cublaslt" or
-    "ck"; return the setting.
+    """The library to prefer for products: keep "default", "cublas", "cublaslt" or "ck"; return the
+    setting. Products go through cuBLASLt whatever it says.
     """
     return _choice("blas", backend, ("default", "cublas", "cublaslt", "hipblaslt", "ck"))
 

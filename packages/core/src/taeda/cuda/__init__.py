@@ -95,17 +95,22 @@ from .memory import (
 )
 
 __path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
-__getattr__, __dir__ = lazy_attributes(__name__, {"comm": "cuda.comm:", "nvtx": "cuda.nvtx:"})
+_LATER = {
+    "comm": "cuda.comm:",
+    "current_blas_handle": "cuda._blas",
+    "nvtx": "cuda.nvtx:",
+}
+__getattr__, __dir__ = lazy_attributes(__name__, _LATER)
 
 OutOfMemoryError = _core.OutOfMemoryError
 __all__ = [
     "CUDAPluggableAllocator", "Event", "ExternalStream", "MemPool", "OutOfMemoryError",
     "Stream", "StreamContext", "caching_allocator_alloc", "caching_allocator_delete",
     "caching_allocator_enable", "can_device_access_peer", "change_current_allocator",
-    "clock_rate", "cudart", "current_device", "current_stream", "default_stream", "device",
-    "device_count", "device_memory_used", "device_of", "empty_cache", "get_allocator_backend",
-    "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
-    "get_gencode_flags", "get_per_process_memory_fraction", "get_rng_state",
+    "clock_rate", "cudart", "current_blas_handle", "current_device", "current_stream",
+    "default_stream", "device", "device_count", "device_memory_used", "device_of", "empty_cache",
+    "get_allocator_backend", "get_arch_list", "get_device_capability", "get_device_name",
+    "get_device_properties", "get_gencode_flags", "get_per_process_memory_fraction", "get_rng_state",
     "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode", "host_memory_stats",
     "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported", "is_initialized",
     "is_tf32_supported", "list_gpu_processes", "manual_seed", "manual_seed_all",

@@ -6,36 +6,23 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
 from functools import cache
-from pathlib import Path
+
+from ._libraries import opened
 
 __all__ = ["compile_text", "version"]
-
-NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 
 
 @cache
 def library() -> ctypes.CDLL:
     """The library, from the environment, the wheels nvidia-cuda-nvrtc-*, or the system."""
-    named = os.environ.get("TAEDA_LIBNVRTC")
-    for path in [named] if named else [*_wheels(), *NAMES]:
-        try:
-            return ctypes.CDLL(path)
-        except OSError:
-            continue
+    library = opened("nvrtc", "TAEDA_LIBNVRTC")
+    if library is not None:
+        return library
     raise RuntimeError(
-        f"kernels cannot be compiled: {named or 'NVRTC'} was not found; "
+        f"kernels cannot be compiled: {os.environ.get('TAEDA_LIBNVRTC') or 'NVRTC'} was not found; "
         "install it with `pip install taeda-core[cuda12]`, or taeda-core[cuda13], by your driver's CUDA"
     )
-
-
-def _wheels() -> list[str]:
-    folders = (Path(entry) / "nvidia" for entry in sys.path if entry)
-    found = (
-        path for folder in folders if folder.is_dir() for path in folder.glob("*/lib/libnvrtc.so.*")
-    )
-    return [str(path) for path in sorted(found, reverse=True)]
 
 
 @cache
