@@ -5,7 +5,7 @@ follows what overflows.
 from __future__ import annotations
 
 import enum
-import math
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -30,7 +30,12 @@ class _Progress:
     def __init__(self, optimizer: Any) -> None:
         self.optimizer = optimizer  # held, so that its id stays its own
         self.stage = OptState.READY
-        self.overflowed: bool | None = None  # None: nothing was checked
+        self.found: list[Tensor] = []  # from each device of gradients: 1.0 if one overflowed
+
+    def found_on_one_device(self) -> Tensor | None:
+        """The answer, unread; None if several devices gave one, or the cpu, where it is no wait."""
+        one = self.found[0] if len(self.found) == 1 else None
+        return one if one is not None and not one.is_cpu else None
 
 
 class GradScaler:
@@ -68,9 +73,10 @@ class GradScaler:
         if not backoff_factor < 1.0:
             raise AssertionError(f"The backoff factor must be < 1.0, got {backoff_factor}")
         self._init_scale = init_scale
-        self._scale: Tensor | None = None  # until the first loss
+        self._scale: Tensor | None = None  # on the device of the first loss, from then on
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
-        self._growth_interval, self._growth_tracker = growth_interval, 0
+        self._growth_interval, self._good_steps = growth_interval, 0
+        self._growth_tracker: Tensor | None = None  # good steps, beside the scale
         self._progress: dict[int, _Progress] = {}
 
     # ---- the loss ----
@@ -80,7 +86,7 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * self._started().to(outputs.device)
+            return outputs * self._started(outputs.device).to(outputs.device)
         if isinstance(outputs, Iterable):
             scaled = [self.scale(entry) for entry in outputs]
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else iter(scaled)
@@ -88,9 +94,12 @@ class GradScaler:
             f"outputs must be a Tensor or an iterable of Tensors, got {type(outputs).__name__}"
         )
 
-    def _started(self) -> Tensor:
+    def _started(self, device: taeda.device) -> Tensor:
         if self._scale is None:
-            self._scale = taeda.tensor(self._init_scale, dtype=taeda.float32)
+            self._scale = taeda.full((), self._init_scale, dtype=taeda.float32, device=device)
+            self._growth_tracker = taeda.full(
+                (), self._good_steps, dtype=taeda.int32, device=device
+            )
         return self._scale
 
     def _checked(self, wants: str) -> Tensor:
@@ -127,15 +136,12 @@ class GradScaler:
     def _unscale(optimizer: Any, scale: Tensor, progress: _Progress) -> None:
         inverse = scale.double().reciprocal().float()
         with taeda.no_grad():
-            for gradient in _gradients(optimizer):
-                if gradient.dtype is taeda.float16:
-                    raise ValueError(
-                        "Attempting to unscale FP16 gradients: keep the parameters in float32 and "
-                        "let autocast cast them"
-                    )
-                finite = bool(gradient.isfinite().all())
-                progress.overflowed = bool(progress.overflowed) or not finite
-                gradient.mul_(inverse)
+            for device, gradients in _gradients(optimizer).items():
+                finite = [gradient.isfinite().all() for gradient in gradients]
+                progress.found.append(taeda.stack(finite).all().logical_not().float())
+                by = inverse.to(device)
+                for gradient in gradients:
+                    gradient.mul_(by)
 
     def _of(self, optimizer: Any) -> _Progress:
         return self._progress.setdefault(id(optimizer), _Progress(optimizer))
@@ -144,6 +150,8 @@ class GradScaler:
         """`optimizer.step(*args)` with gradients unscaled, and what it returns; None where a
         gradient overflowed: no step then.
 
+        Waits once for a device, to learn of an overflow; not at all for an optimizer with
+        `fused=True`, whose kernels read it, and whose `step` then returns whatever happened.
         RuntimeError for a closure and for a second step before `update`; AssertionError before the
         first `scale`, and if no parameter has a gradient.
         """
@@ -157,9 +165,14 @@ class GradScaler:
             raise RuntimeError("step() has already been called since the last update().")
         if progress.stage is OptState.READY:
             self.unscale_(optimizer)
-        if progress.overflowed is None:
+        if not progress.found:
             raise AssertionError("No inf checks were recorded for this optimizer.")
-        result = None if progress.overflowed else optimizer.step(*args, **kwargs)
+        unread = progress.found_on_one_device()
+        if unread is not None and getattr(optimizer, "_step_supports_amp_scaling", False):
+            result = _step_unread(optimizer, unread, args, kwargs)
+        else:
+            overflowed = any(bool(found) for found in progress.found)
+            result = None if overflowed else optimizer.step(*args, **kwargs)
         progress.stage = OptState.STEPPED
         return result
 
@@ -180,19 +193,18 @@ class GradScaler:
         self._progress.clear()
 
     def _adapt(self, scale: Tensor) -> None:
-        found = [p.overflowed for p in self._progress.values() if p.overflowed is not None]
+        """By the rule of the class's text; read nowhere, so nothing waits for a device."""
+        found = [one.to(scale.device) for p in self._progress.values() for one in p.found]
         if not found:
             raise AssertionError("No inf checks were recorded prior to update.")
-        if any(found):
-            scale.mul_(self._backoff_factor)
-            self._growth_tracker = 0
-            return
-        self._growth_tracker += 1
-        if self._growth_tracker == self._growth_interval:
-            grown = scale * self._growth_factor
-            if math.isfinite(grown.item()):
-                scale.copy_(grown)
-            self._growth_tracker = 0
+        steps = self._growth_tracker
+        assert steps is not None
+        overflowed, good = taeda.stack(found).any(), steps + 1
+        full = good == self._growth_interval
+        grown = scale * self._growth_factor
+        kept = taeda.where(full & grown.isfinite(), grown, scale)
+        scale.copy_(taeda.where(overflowed, scale * self._backoff_factor, kept))
+        steps.copy_(good.masked_fill(overflowed | full, 0))
 
     def get_scale(self) -> float:
         """The scale in use; 1 if disabled."""
@@ -239,8 +251,12 @@ class GradScaler:
             "growth_factor": self._growth_factor,
             "backoff_factor": self._backoff_factor,
             "growth_interval": self._growth_interval,
-            "_growth_tracker": self._growth_tracker,
+            "_growth_tracker": self._steps(),
         }
+
+    def _steps(self) -> int:
+        """Good steps since the scale changed."""
+        return self._good_steps if self._growth_tracker is None else int(self._growth_tracker)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from a `state_dict`. RuntimeError for an empty one, which a disabled scaler gives."""
@@ -257,7 +273,9 @@ class GradScaler:
         self._growth_factor = state_dict["growth_factor"]
         self._backoff_factor = state_dict["backoff_factor"]
         self._growth_interval = state_dict["growth_interval"]
-        self._growth_tracker = state_dict["_growth_tracker"]
+        self._good_steps = state_dict["_growth_tracker"]
+        if self._growth_tracker is not None:
+            self._growth_tracker.fill_(self._good_steps)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -268,6 +286,7 @@ class GradScaler:
                     "or at the end after scaler.update()."
                 )
             state.update(_init_scale=self.get_scale(), _scale=None)
+            state.update(_good_steps=self._steps(), _growth_tracker=None)
         return state
 
 
@@ -289,8 +308,27 @@ def _number(new_scale: float | Tensor) -> float:
     return new_scale.item()
 
 
-def _gradients(optimizer: Any) -> Iterable[Tensor]:
+def _step_unread(optimizer: Any, found: Tensor, args: Any, kwargs: Any) -> Any:
+    """A step whose kernels leave everything as it is where `found` is 1."""
+    optimizer.found_inf, optimizer.grad_scale = found, None  # they were divided already
+    try:
+        return optimizer.step(*args, **kwargs)
+    finally:
+        del optimizer.found_inf, optimizer.grad_scale
+
+
+def _gradients(optimizer: Any) -> dict[taeda.device, list[Tensor]]:
+    """Those of each device. ValueError for float16 ones."""
+    found: dict[taeda.device, list[Tensor]] = defaultdict(list)
     for group in optimizer.param_groups:
         for parameter in group["params"]:
-            if parameter.grad is not None:
-                yield parameter.grad
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            if gradient.dtype is taeda.float16:
+                raise ValueError(
+                    "Attempting to unscale FP16 gradients: keep the parameters in float32 and "
+                    "let autocast cast them"
+                )
+            found[gradient.device].append(gradient)
+    return found
