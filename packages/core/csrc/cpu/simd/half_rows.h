@@ -38,6 +38,7 @@ static inline void td_bf16_widen(float *restrict out, const uint16_t *restrict x
         _mm256_storeu_ps(out + i, low);
         _mm256_storeu_ps(out + i + 8, high);
     }
+    for (; i + 8 <= n; i += 8) _mm256_storeu_ps(out + i, td_bf16_widen_8(x + i));
 #endif
     for (; i < n; i++) out[i] = td_bf16_load(x[i]);
 }
@@ -50,6 +51,11 @@ static inline void td_bf16_narrow(uint16_t *restrict out, const float *restrict 
         __m256i low = td_bf16_narrow_8(x + i), high = td_bf16_narrow_8(x + i + 8);
         __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8);
         _mm256_storeu_si256((__m256i *)(out + i), both);
+    }
+    for (; i + 8 <= n; i += 8) {
+        __m256i one = td_bf16_narrow_8(x + i);
+        _mm_storeu_si128((__m128i *)(out + i), _mm_packus_epi32(_mm256_castsi256_si128(one),
+                                                                _mm256_extracti128_si256(one, 1)));
     }
 #endif
     for (; i < n; i++) out[i] = td_bf16_store(x[i]);
