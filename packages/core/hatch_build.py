@@ -62,6 +62,8 @@ LEAN = ("-O2", "-fvect-cost-model=dynamic")
 # bound, a line's step.
 COPIED = {"any", "bf16", "bitwise", "convert", "extrema", "indexing", "loss", "moments"}
 COPIED |= {"optim", "pooling", "random", "scan", "softmax"}
+# 2,800 functions that do nothing but call one: -O3 finds nothing in them, and takes half as long again.
+CALLS = {"entries": ("-O1", "-foptimize-sibling-calls")}
 # Folders of csrc, from the lowest layer up. What touches Python is BOUND; cpu holds kernels and
 # what drives them.
 PLAIN = ("runtime", "cuda", "ops")
@@ -275,7 +277,10 @@ def units(
     version = _version()
     return [
         *plain_units(folder, isas),
-        *(cc.Unit(path, python, version, header="Python.h") for path in _sources(BOUND)),
+        *(
+            cc.Unit(path, (*python, *CALLS.get(path.stem, ())), version, header="Python.h")
+            for path in _sources(BOUND)
+        ),
         # What cffi writes calls memset, and Python.h of the limited API no longer brings its header.
         *(cc.Unit(path, (*python, "-include", "string.h"), version) for path in generated),
     ]

@@ -104,8 +104,7 @@ static void divisors(const td_pool *p, int64_t od, int64_t oh, int64_t c0, int64
 #endif
 
 /* max_block by whole columns: `best` and `place` (if given) begin with LOWEST and the first place
- * of each window that is no padding. Once a type, for it is long: inline it would be there three
- * times. */
+ * of each window that is no padding. Once a type, for it is long. */
 static __attribute__((noinline)) void NAME(max_columns)(const td_pool *p, const TYPE *plane,
                                                         int64_t od, int64_t oh, int64_t c0,
                                                         int64_t n, ACC *restrict best,
@@ -167,6 +166,23 @@ NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh, int
 #endif
     NAME(max_columns)(p, plane, od, oh, c0, n, best, place);
 }
+
+#ifdef VECTOR /* long: once each, where inline there would be one more in max_backward */
+#define BLOCK_CALL static __attribute__((noinline))
+#else
+#define BLOCK_CALL static inline __attribute__((always_inline))
+#endif
+BLOCK_CALL void NAME(max_values)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh,
+                                 int64_t c0, int64_t n, ACC *restrict best)
+{
+    NAME(max_block)(p, plane, od, oh, c0, n, best, NULL);
+}
+BLOCK_CALL void NAME(max_places)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh,
+                                 int64_t c0, int64_t n, ACC *restrict best, int32_t *restrict place)
+{
+    NAME(max_block)(p, plane, od, oh, c0, n, best, place);
+}
+#undef BLOCK_CALL
 
 /* Where the first place of a window lies in the plane, or would without padding. */
 static inline int64_t NAME(window_first)(const td_pool *p, int64_t od, int64_t oh, int64_t ow)
@@ -241,8 +257,8 @@ static void NAME(max)(const td_pool *p, const char *in, char *out, int64_t *wher
         }
         for (int64_t c = 0; c < p->out[2]; c += BLOCK) {
             int64_t n = least(BLOCK, p->out[2] - c), first = row * p->out[2] + c;
-            if (where) NAME(max_block)(p, plane, at.d, at.h, c, n, best, place);
-            else NAME(max_block)(p, plane, at.d, at.h, c, n, best, NULL);
+            if (where) NAME(max_places)(p, plane, at.d, at.h, c, n, best, place);
+            else NAME(max_values)(p, plane, at.d, at.h, c, n, best);
             for (int64_t i = 0; i < n; i++) ((TYPE *)out)[first + i] = (TYPE)best[i];
             int64_t corner = NAME(window_first)(p, at.d, at.h, c);
             for (int64_t i = 0; where && i < n; i++)
@@ -287,7 +303,7 @@ static void NAME(max_backward)(const td_pool *p, const char *in, const char *gra
             for (int64_t c = 0; c < p->out[2]; c += BLOCK) {
                 int64_t n = least(BLOCK, p->out[2] - c);
                 const TYPE *g = (const TYPE *)grad + row * p->out[2] + c;
-                NAME(max_block)(p, from, at.d, at.h, c, n, best, place);
+                NAME(max_places)(p, from, at.d, at.h, c, n, best, place);
                 int64_t corner = NAME(window_first)(p, at.d, at.h, c);
                 for (int64_t i = 0; i < n; i++) {
                     TYPE *target = &to[NAME(in_plane)(p, corner + i * p->stride[2], place[i])];

@@ -108,7 +108,11 @@ static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *co
                context);                                                                          \
     }
 
-#define TD_ROW(symbol) \
+/* Once each: inline in their loops, as the compiler would have them, they would be compiled twice.
+ */
+#define TD_ROW(symbol) __attribute__((noinline)) TD_ROW_OF_ROWS(symbol)
+/* A row that only calls another. */
+#define TD_ROW_OF_ROWS(symbol) \
     static void symbol(void *out, const void *const *in, int64_t n, const void *context)
 
 /* Argument k of the call as a number: rows read alpha, slopes and limits with it. */
@@ -166,10 +170,10 @@ static inline bool td_has_arg(const void *context, int k)
 
 /* A row with its two operands in each other's place. */
 #define TD_SWAPPED(symbol, row) \
-    TD_ROW(symbol) { row(out, (const void *const[]){in[1], in[0]}, n, context); }
+    TD_ROW_OF_ROWS(symbol) { row(out, (const void *const[]){in[1], in[0]}, n, context); }
 /* A row that is one of two of the same `arity`, by the arguments of the call. */
 #define TD_CHOICE(symbol, arity, condition, yes, no) \
-    TD_ROW(symbol) { (condition ? yes : no)(out, in, n, context); }
+    TD_ROW_OF_ROWS(symbol) { (condition ? yes : no)(out, in, n, context); }
 
 /* x where the condition is true, else y: three operands, of which the first is a bool. */
 #define TD_WHERE_ROW(symbol, type)                           \
@@ -188,6 +192,6 @@ static inline bool td_has_arg(const void *context, int k)
 
 /* A row of complex numbers by one of real numbers: each part for itself. */
 #define TD_PARTS_ROW(symbol, complex_type, row) \
-    TD_ROW(symbol) { row(out, in, 2 * n, context); }
+    TD_ROW_OF_ROWS(symbol) { row(out, in, 2 * n, context); }
 
 #endif
