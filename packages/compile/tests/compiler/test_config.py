@@ -44,5 +44,22 @@ def test_the_environment_says_it():
 def test_refused():
     with pytest.raises(ValueError, match="a string or None, got 3"):
         config.job_id = 3
-    with pytest.raises(AttributeError, match="no 'job'; it has job_id"):
+    with pytest.raises(AttributeError, match="no 'job'; it has chains, job_id"):
         config.job = "a"
+
+
+def test_chains():
+    assert config.chains == "background"
+    for value in ("off", "wait", "background"):
+        config.chains = value
+        assert config.chains == value
+    with pytest.raises(ValueError, match="is one of 'background', 'wait', 'off', got True"):
+        config.chains = True
+    code = "import taeda.compiler as c; print(c.config.chains)"
+    for value, status in (("off", 0), ("none", 1)):
+        env = {**os.environ, "TAEDA_COMPILE_CHAINS": value}
+        run = [sys.executable, "-c", code]
+        made = subprocess.run(run, env=env, capture_output=True, text=True, check=False)
+        assert made.returncode == status
+        assert made.stdout.strip() == ("off" if status == 0 else "")
+    assert "chains (TAEDA_COMPILE_CHAINS) is one of" in made.stderr

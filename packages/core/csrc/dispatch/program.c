@@ -6,6 +6,7 @@
  * very tensors, views are views. Nothing is recorded for backward. A slot is emptied behind its
  * last reader, so memory is used again within one run. A gradient is assigned in its turn, so a run
  * that ends in the middle leaves what the program would have left there. */
+#include "dispatch/chains.h"
 #include "dispatch/dispatch.h"
 #include "graph/node.h"
 #include "ops/pointwise/waiting.h"
@@ -46,6 +47,7 @@ typedef struct Program {
     PyObject_HEAD Step *steps;
     Facts *facts;
     int32_t *outputs;
+    int *chained; /* of each step, the chain that it was a part of in the last run, or -1 */
     int nsteps, ninputs, nslots, noutputs;
 } Program;
 
@@ -176,7 +178,8 @@ static int fill(Program *p, PyObject *steps, PyObject *examples, PyObject *outpu
     Py_ssize_t nsteps = PyTuple_Size(steps), ninputs = PyTuple_Size(examples);
     p->steps = PyMem_Calloc((size_t)nsteps + 1, sizeof *p->steps);
     p->facts = PyMem_Calloc((size_t)ninputs + 1, sizeof *p->facts);
-    if (!p->steps || !p->facts) return td_no_memory(), -1;
+    p->chained = PyMem_Calloc((size_t)nsteps + 1, sizeof *p->chained);
+    if (!p->steps || !p->facts || !p->chained) return td_no_memory(), -1;
     if (p->nslots < ninputs)
         return PyErr_Format(PyExc_ValueError, "Program: %d slots are too few for the inputs",
                             p->nslots),
@@ -186,6 +189,7 @@ static int fill(Program *p, PyObject *steps, PyObject *examples, PyObject *outpu
         if (n >= given[0]) asked = n < given[0] + given[1] ? ANY_HISTORY : ANY_LAYOUT;
         if (take_input(&p->facts[n], PyTuple_GetItem(examples, n), asked) < 0) return -1;
     }
+    memset(p->chained, -1, sizeof *p->chained * ((size_t)nsteps + 1));
     for (; p->nsteps < nsteps; p->nsteps++)
         if (take_step(&p->steps[p->nsteps], PyTuple_GetItem(steps, p->nsteps), p->nslots) < 0)
             return p->nsteps++, -1;
@@ -231,6 +235,7 @@ static void program_dealloc(PyObject *o)
     PyMem_Free(p->steps);
     PyMem_Free(p->facts);
     PyMem_Free(p->outputs);
+    PyMem_Free(p->chained);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(o);
     Py_DECREF(type);
 }
@@ -409,15 +414,18 @@ static int settle(Waiting *w)
     return PyList_SetSlice(w->held, 0, PyList_Size(w->held), NULL);
 }
 
-static int begin_step(Waiting *w, const Step *s)
+static int begin_step(Waiting *w, const Program *p, int n)
 {
+    const Step *s = &p->steps[n];
     if (s->form == GRADIENT) return 0; /* reads no value: the others may go on waiting */
     if (!s->joins) return settle(w);
     if (!w->joined) {
         if (!(w->joined = PyMem_Malloc(sizeof *w->joined)) || !(w->held = PyList_New(0)))
             return td_no_memory(), -1;
         w->joined->n = w->joined->nranges = w->joined->ndead = 0;
+        w->joined->chained = p->chained;
     }
+    w->joined->tag = n;
     td_waits = w->joined;
     return w->bytes > TD_WAIT_BYTES ? settle(w) : 0;
 }
@@ -445,7 +453,7 @@ static int run_steps(const Program *p, PyObject **values)
     int status = 0;
     for (int n = 0; status == 0 && n < p->nsteps; n++) {
         const Step *s = &p->steps[n];
-        status = begin_step(&w, s);
+        status = begin_step(&w, p, n);
         if (status == 0) status = run_step(s, values);
         td_waits = NULL;
         if (status < 0) stopped_at = n;
@@ -456,6 +464,7 @@ static int run_steps(const Program *p, PyObject **values)
     if (settle(&w) < 0) status = -1, stopped_at = p->nsteps;
     PyMem_Free(w.joined);
     Py_XDECREF(w.held);
+    if (status == 0) td_tell_of_chains();
     return status;
 }
 
@@ -534,7 +543,19 @@ static PyObject *version_key(PyObject *m, PyObject *o)
     return PyLong_FromVoidPtr(t->own_version ? (void *)t->own_version : (void *)t->storage);
 }
 
+/* chains(): of each step, the chain that it was a part of in the last run, or -1 */
+static PyObject *program_chains(PyObject *o, PyObject *ignored)
+{
+    const Program *p = (Program *)o;
+    PyObject *made = PyTuple_New(p->nsteps);
+    for (int i = 0; made && i < p->nsteps; i++)
+        PyTuple_SetItem(made, i, PyLong_FromLong(p->chained[i]));
+    return made;
+}
+
 static PyMethodDef methods[] = {
+    {"chains", program_chains, METH_NOARGS,
+     "chains(): the number of the chain of which each step was a part in the last run, or -1."},
     {"run", program_run, METH_O,
      "run(inputs): the outputs, or NotImplemented if an input is not like its example."},
     {0}};
@@ -550,6 +571,7 @@ static PyObject *number_in(PyObject *m, PyObject *o)
 PyObject *td_unchanged(PyObject *module, PyObject *entries);
 PyObject *td_call_key(PyObject *module, PyObject *args);
 PyObject *td_gradients_are(PyObject *module, PyObject *args);
+int td_add_chains(PyObject *module);
 
 static PyMethodDef functions[] = {
     {"unchanged", td_unchanged, METH_O,
@@ -580,6 +602,7 @@ int td_add_program(PyObject *module)
     PyObject *type = PyType_FromSpec(&spec);
     int status = type ? PyModule_AddObjectRef(module, "Program", type) : -1;
     if (status == 0) status = PyModule_AddFunctions(module, functions);
+    if (status == 0) status = td_add_chains(module);
     Py_XDECREF(type);
     return status;
 }

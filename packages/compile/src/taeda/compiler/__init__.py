@@ -25,7 +25,7 @@ from typing import Any
 
 from taeda import nn
 
-from . import config
+from . import _chains, config
 from ._backends import (
     BackendCompilerFailed,
     Delegated,
@@ -58,6 +58,7 @@ __all__ = [
 
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
+_chains.start()
 
 
 def compile(

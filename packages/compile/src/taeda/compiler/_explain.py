@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import Any
+
+from ._chains._worker import explained
 
 __all__ = ["Explanation", "explain"]
 
@@ -29,6 +32,8 @@ class Explanation:
         self.graph_count += sum(unit.graph_count for unit in self.units.values())
         self.op_count += sum(unit.op_count for unit in self.units.values())
         self._lines = [[(step.op, step.line) for step in trace.steps] for trace in traces]
+        #: for each graph its chains of elementwise operations, with their C text
+        self.chains: list[list[str]] = [explained(trace.program, trace.lines) for trace in traces]
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.graph_count} graphs, {self.op_count} operations"]
@@ -37,6 +42,7 @@ class Explanation:
             lines.append(f"graph {number}: {len(steps)} operations, {len(guards)} guards")
             lines += [f"    {op}{line and f'    # {line}'}" for op, line in steps]
             lines += [f"    guard: {guard}" for guard in guards]
+            lines += [textwrap.indent(chain, "    ") for chain in self.chains[number]]
         for name, unit in self.units.items():
             lines += [f"unit {name}: " + str(unit).partition(": ")[2]]
         return "\n".join(lines)

@@ -7,6 +7,7 @@ arguments ─▶ inputs (arguments, kept tensors, gradients) ─▶ core.Program
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from taeda._core_api import programs as _core
 
 from ._arguments import objects, tensors_in
 from ._chain import stopped_at
+from ._chains import any_pending
 from ._control._part import generators_of
 from ._encode import program, written_inputs
 from ._joint import Backward, Joint, dense, expanded
@@ -28,6 +30,7 @@ from ._results import Spent, builder
 
 __all__ = ["NoTrace", "Trace", "missed"]
 
+PATIENCE = 10.0  # seconds that a trial waits for a compiler
 missed: Any = object()  # what a trace returns that does not fit the call
 
 
@@ -53,6 +56,7 @@ class Trace:
         self.holds, self.failing = observer.guards.compiled()
         self.trusted = False
         self.runs = 0  # below zero: the program itself is faster
+        self._waits_since: float | None = None
         self.seconds: tuple[list[float], list[float]] = ([], [])  # of the program, of the graph
         self._outputs: list[int] = []
         self._containers: set[int] = set()  # lists and dicts of the result
@@ -203,6 +207,7 @@ class Trace:
         kept = [] if self.backward is None else [*self.backward.outputs, *self.backward.saved]
         steps, slots = shortened(graph, [*outputs, *kept])
         self.steps = [step for step in steps if step.form != GRADIENT]
+        self.lines = [step.line for step in steps]  # of the program's steps
         self._effects_list = effects
         self.writes = written_inputs(graph, steps)
         self._first_write = self._lasting(graph, steps)
@@ -252,6 +257,13 @@ class Trace:
             if not _core.gradients_are(found, numbers, there):
                 return None
         return found
+
+    def waits_for_chains(self) -> bool:
+        """Whether some of it is being compiled, so that its time would say little; not for ever."""
+        now = time.monotonic()
+        if self._waits_since is None:
+            self._waits_since = now
+        return now - self._waits_since < PATIENCE and any_pending(self.program)
 
     def run(self, tensors: list[Tensor], again: Callable[[], Any] | None = None) -> Any:
         """The result of the program; `missed` if an input is not what it was.

@@ -1,11 +1,15 @@
 """Settings of `taeda.compiler`, as attributes.
 
     job_id    what this process is a part of; lines of the logger `taeda.compiler` begin with it
+    chains    what becomes of chains of elementwise operations: "background", they are compiled
+              while the program runs and taken if they are faster; "wait", compiled in the call that
+              asks for it and taken untimed, for measurements and tests; "off"
 
-It is a string, or None as at first, unless the environment variable `TAEDA_COMPILE_JOB_ID` says
-another. Many processes that write to one log are told apart by it, and attempts of one job are
-found together. Nothing is kept from one process to the next, so it changes no graph. Another name,
-or a value of another type, is refused: nothing would act on it.
+`job_id` is a string, or None as at first, unless the environment variable `TAEDA_COMPILE_JOB_ID`
+says another; `chains` is "background", or what `TAEDA_COMPILE_CHAINS` says. Many processes that
+write to one log are told apart by `job_id`, and attempts of one job are found together. It changes
+no graph, and no setting changes a result. Another name, or another value, is refused: nothing would
+act on it.
 
 >>> import taeda.compiler
 >>> taeda.compiler.config.job_id = "digits-3"
@@ -24,9 +28,11 @@ from typing import Any
 
 from ._logs import ARTIFACTS, COMPONENTS, log_of, read_environment
 
-__all__ = ["job_id"]
+__all__ = ["chains", "job_id"]
 
 job_id: str | None = os.environ.get("TAEDA_COMPILE_JOB_ID") or None
+chains: str = os.environ.get("TAEDA_COMPILE_CHAINS") or "background"
+_CHAINS = ("background", "wait", "off")
 
 
 class _Named(logging.Filter):
@@ -47,11 +53,20 @@ class _Config(ModuleType):
             raise AttributeError(
                 f"taeda.compiler.config has no {name!r}; it has {', '.join(__all__)}"
             )
-        if value is not None and not isinstance(value, str):
+        if name == "chains":
+            _check_chains(value)
+        elif value is not None and not isinstance(value, str):
             raise ValueError(f"{name} is a string or None, got {value!r:.60}")
         super().__setattr__(name, value)
 
 
+def _check_chains(value: Any) -> None:
+    if value not in _CHAINS:
+        words = ", ".join(map(repr, _CHAINS))
+        raise ValueError(f"chains (TAEDA_COMPILE_CHAINS) is one of {words}, got {value!r:.60}")
+
+
+_check_chains(chains)
 for _name in (*COMPONENTS, *ARTIFACTS):
     log_of(_name).addFilter(_Named())
 read_environment()

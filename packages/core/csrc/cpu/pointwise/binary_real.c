@@ -87,7 +87,7 @@ EASY_POWER(vf)
 EASY_POWER(vd)
 VROWS(pow, 2, bool number = td_number_arg(context, 1), number ? easy_power(x, y) : vpow(x, y))
 FLOAT_LOOPS(pow, 2)
-#else
+#elif !defined TD_CHAIN
 #define POW_ROWS(suffix)                                          \
     static td_row easy_power_##suffix(double exponent)            \
     {                                                             \

@@ -29,7 +29,7 @@ BOOL_TYPE(INT_LOOP, clamp_min, 2, x | y)
 BOOL_TYPE(INT_LOOP, clamp_max, 2, x & y)
 INT_TYPES(INT_LOOP, clamp_both, 3, (x < y ? y : x) > z ? z : (x < y ? y : x))
 
-#ifndef TD_DEVICE /* there the host chooses among the three loops */
+#if !defined TD_DEVICE && !defined TD_CHAIN /* there the host chooses among the three loops */
 #define CLAMP(suffix)                                                                \
     static void clamp_##suffix(char *const *data, const int64_t *strides, int64_t n, \
                                const void *context)                                  \

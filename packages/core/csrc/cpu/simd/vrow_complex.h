@@ -88,6 +88,7 @@ COVER(vf)
 COVER(vd)
 #define cover(x, y) VPICK(cover, x)(x, y)
 
+#ifndef TD_CHAIN /* there a row is a function of vectors, as VROW makes it */
 #define CROW(symbol, arity, v, type, width, setup, expression)                           \
     TD_ROW(symbol)                                                                       \
     {                                                                                    \
@@ -105,6 +106,7 @@ COVER(vd)
             VLOAD_##arity(v, v##_load_n, , n - i) v##_store_n(o + i, expression, n - i); \
         }                                                                                \
     }
+#endif
 #define CROWS(name, arity, setup, expression)                           \
     CROW(name##_c64_row, arity, vf, float, VF_WIDTH, setup, expression) \
     CROW(name##_c128_row, arity, vd, double, VD_WIDTH, setup, expression)

@@ -1,6 +1,7 @@
 /* waiting.c - elementwise work that waits (waiting.h). */
 #include <string.h>
-#include "ops/pointwise/waiting.h"
+#include <time.h>
+#include "ops/pointwise/chains.h"
 #include "runtime/pool.h"
 
 enum {
@@ -54,6 +55,10 @@ static bool note(td_waiting *j, const td_pointwise *p, const td_tensor *out)
     td_waiting_loop *l = &j->loops[j->n];
     int ranges = j->nranges;
     l->loop = p->entry->loop;
+    l->entry = p->entry;
+    l->nargs = (int)(p->context_bytes / (int64_t)sizeof(td_arg));
+    l->same_dtype = p->result == p->compute;
+    l->tag = j->tag;
     l->cost = p->cost;
     l->nop = p->in.n + 1;
     l->data[0] = td_data(out);
@@ -155,16 +160,69 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
     }
 }
 
-void td_wait_run(td_waiting *j)
+/* By the function of a chain: the same tiles, so that threads share them in the same way. */
+typedef struct ByFunction {
+    td_chain_function function;
+    int64_t numel;
+    char *data[TD_WAITING_RANGES];
+    const char *numbers[TD_WAITING_MOST * TD_MAX_OPERANDS];
+    td_chain_arg args[TD_WAITING_MOST * TD_MAX_ARGS];
+} ByFunction;
+
+static void make_call(ByFunction *call, const td_waiting *j, const td_chain *chain)
 {
-    Plan plan;
+    int n = 0;
+    call->function = chain->function;
+    call->numel = j->numel;
+    for (int i = 0; i < j->nranges; i++) call->data[i] = j->ranges[i].begin;
+    for (int i = 0; i < j->n; i++) {
+        const td_waiting_loop *l = &j->loops[i];
+        td_chain_arguments(call->args + (ptrdiff_t)i * TD_MAX_ARGS, l);
+        for (int k = 0; k < l->nop; k++)
+            if (!l->steps[k]) call->numbers[n++] = l->numbers[k];
+    }
+}
+
+static void run_function(void *context, int64_t begin, int64_t end)
+{
+    const ByFunction *call = context;
+    int64_t last = end * TILE < call->numel ? end * TILE : call->numel;
+    call->function(call->data, call->numbers, call->args, begin * TILE, last);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void run_by(const td_waiting *j, const td_chain *chain) /* NULL: loop by loop */
+{
+    union {
+        Plan plan;
+        ByFunction call;
+    } work;
     double cost = 0;
-    if (j->n == 0) return;
-    make_plan(&plan, j);
+    if (chain) make_call(&work.call, j, chain);
+    else make_plan(&work.plan, j);
     for (int i = 0; i < j->n; i++) cost += j->loops[i].cost + 0.2;
     void *token = td_heavy_begin((double)j->numel * cost);
     int64_t tiles = (j->numel + TILE - 1) / TILE, grain = (int64_t)(20000 / (cost * TILE)) + 1;
-    td_parallel(tiles, grain, run_tiles, &plan);
+    td_parallel(tiles, grain, chain ? run_function : run_tiles, &work);
     td_heavy_end(token);
+}
+
+void td_wait_run(td_waiting *j)
+{
+    if (j->n == 0) return;
+    td_chain *chain = j->n > 1 ? td_chain_of(j) : NULL;
+    if (j->chained)
+        for (int i = 0; i < j->n; i++)
+            j->chained[j->loops[i].tag] = chain ? td_chain_number(chain) : -1;
+    bool by_function = chain && td_chain_turn(chain);
+    double begin = now();
+    run_by(j, by_function ? chain : NULL);
+    if (chain) td_chain_took(chain, by_function, now() - begin, j->numel);
     j->n = j->nranges = j->ndead = 0;
 }

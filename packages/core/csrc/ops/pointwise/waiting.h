@@ -15,8 +15,11 @@ enum { TD_WAITING_MOST = 48, TD_WAITING_RANGES = 64 };
 
 typedef struct td_waiting_loop {
     td_loop loop;
+    const td_loop_entry *entry;
     double cost;
-    int nop;
+    int nop, nargs;
+    bool same_dtype; /* the result has the dtype of the computation */
+    int tag;         /* what td_waiting said when it was noted */
     char *data[TD_MAX_OPERANDS];
     /* bytes from one element to the next; 0: a number, which lies in `numbers` */
     int64_t steps[TD_MAX_OPERANDS];
@@ -26,6 +29,8 @@ typedef struct td_waiting_loop {
 
 typedef struct td_waiting {
     int n, nranges, ndead;
+    int tag;      /* of the loops to come: the step of a program */
+    int *chained; /* for each tag, the number of the chain that its loop was a part of, or -1 */
     int64_t numel;
     /* of all operands: equal or disjoint */
     struct {

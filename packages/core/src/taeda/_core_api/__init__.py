@@ -5,6 +5,7 @@ There is no other way in: `tools/packages.py check` refuses it.
     runtime      the compiled core: graph, tangents, layers, storages
     calls        who sees a call: layers, what hides them, autocast
     operators    the operators of nn
+    chains       chains of elementwise operators that were compiled as one, and from what text
     programs     what records operations, and runs them again
     table        the op table: rows, schemas, the functions behind composites
     files        a file that is replaced whole or not at all, classes whose objects files hold

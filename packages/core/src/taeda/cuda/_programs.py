@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from taeda._io.atomic import atomic_write
+from taeda._io.cache_place import cache_place
 from taeda._warnings import warn
 
 from . import _nvrtc, _text
@@ -129,9 +130,7 @@ def loops() -> dict[str, list[str]]:
 
 def place() -> Path:
     """Where images are to be kept."""
-    named = os.environ.get("TAEDA_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(named) / "cuda" if named else Path(home) / "taeda" / "cuda"
+    return cache_place("cuda")
 
 
 @cache

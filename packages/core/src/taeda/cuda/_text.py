@@ -65,6 +65,8 @@ DTYPES = (
     *("C32", "C64", "C128", "F8_E4M3FN", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0FNU"),
     *("QINT8", "QUINT8", "QINT32", "QUINT4X2", "QUINT2X4"),  # no device text computes in these
 )
+#: folders of headers in place of the processor's: for devices, and for `taeda/_chain_text.py`
+KINDS = ("device", "chain")
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.MULTILINE)
 LIBRARY = ("complex.h", "float.h", "math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h")
 
@@ -77,24 +79,24 @@ def root() -> Path:
 
 
 @cache
-def source(name: str) -> str:
-    """The text that `#include "name"` means on a device."""
+def source(name: str, kind: str = "device") -> str:
+    """The text that `#include "name"` means on a device, or in a text of another kind ("chain")."""
     path = Path(name)
-    instead = root() / path.parent / "device" / path.name
+    instead = root() / path.parent / kind / path.name
     return (instead if instead.is_file() else root() / name).read_text()
 
 
 @cache
-def headers(name: str) -> dict[str, str]:
+def headers(name: str, kind: str = "device") -> dict[str, str]:
     """Every header that the text `name` includes, by the name it is included under; the C library's
     are empty.
     """
     found: dict[str, str] = dict.fromkeys(LIBRARY, "")
     waiting = [name]
     while waiting:
-        for included in INCLUDE.findall(source(waiting.pop())):
+        for included in INCLUDE.findall(source(waiting.pop(), kind)):
             if included not in found:
-                found[included] = source(included)
+                found[included] = source(included, kind)
                 waiting.append(included)
     return found
 
@@ -102,9 +104,10 @@ def headers(name: str) -> dict[str, str]:
 def files() -> list[str]:
     """Every text that a wheel carries, by its path below `root()`."""
     names = set(FAMILIES.values())
-    for family in FAMILIES.values():
-        names.update(name for name, text in headers(family).items() if text)
-    shadows = {str(Path(name).parent / "device" / Path(name).name) for name in names}
+    for family, path in FAMILIES.items():
+        for kind in ("device",) if family in ALONE else KINDS:
+            names.update(name for name, text in headers(path, kind).items() if text)
+    shadows = {str(Path(name).parent / kind / Path(name).name) for name in names for kind in KINDS}
     return sorted({*names, *(name for name in shadows if (root() / name).is_file())})
 
 

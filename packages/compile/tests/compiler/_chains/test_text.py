@@ -1,0 +1,161 @@
+"""The text of a chain, and the bits of what is compiled from it."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+import taeda
+import taeda.nn.functional as F
+from taeda._core_api import chains as core
+from taeda.compiler import config
+from taeda.compiler._chains._text import NoText, of_chain
+
+A = (1, 0)  # a tensor
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+
+
+@pytest.fixture(autouse=True)
+def _wait(monkeypatch):
+    monkeypatch.setattr(config, "chains", "wait")
+
+
+def states(compiled):
+    ((trace,),) = compiled.__taeda_compiled__.traces.values()
+    return {core.get_chain(n)[2] for n in trace.program.chains() if n >= 0}
+
+
+def agree(f, *args):
+    """The compiled chain gives the bits of the program; NaN is NaN."""
+    compiled = taeda.compile(f)
+    for _ in range(6):
+        found = compiled(*(a.clone() for a in args))
+    expected = f(*(a.clone() for a in args))
+    assert states(compiled) == {3}
+    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    for n, (a, b) in enumerate(pairs):
+        assert a.dtype == b.dtype, n
+        same = (a == b) | (a.isnan() & b.isnan())
+        signs = (a.signbit() == b.signbit()) | a.isnan()
+        assert (same & signs).all(), f"result {n}: {a[~same][:4]} but {b[~same][:4]}"
+
+
+UNARY = (
+    "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sigmoid sin cos tan asin acos atan "
+    "sinh cosh tanh asinh acosh atanh erf erfc deg2rad rad2deg neg abs square sgn floor ceil trunc "
+    "frac round relu nan_to_num"
+).split()
+BINARY = (
+    "add sub mul div maximum minimum fmax fmin fmod remainder floor_divide atan2 hypot copysign "
+    "logaddexp logaddexp2 xlogy heaviside"
+).split()
+
+
+def edges(n, dtype):
+    """Numbers of all sizes, with the odd ones among them."""
+    x = taeda.randn(n, dtype=dtype) * taeda.pow(10.0, taeda.randint(-6, 7, (n,)).to(dtype))
+    odd = taeda.tensor([0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 0.5])
+    x[: len(odd)] = odd.to(dtype)
+    x[-len(odd) :] = odd.flip(0).to(dtype)
+    return x
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+@pytest.mark.parametrize("n", [16384, 20011])
+def test_functions_of_one_number(dtype, n):
+    agree(lambda x: tuple(getattr(taeda, name)(x) for name in UNARY), edges(n, dtype))
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+def test_functions_of_two_numbers(dtype):
+    def f(x, y):
+        found = [getattr(taeda, name)(x, y) for name in BINARY]
+        found += [taeda.add(x, y, alpha=3), taeda.sub(x, y, alpha=0.1), taeda.rsub(x, 2.5)]
+        found += [taeda.div(x, y, rounding_mode=m) for m in ("trunc", "floor")]
+        return (*found, x.clamp(-1, 1), x.clamp(min=0.25), x.clamp(max=0.25), x * 0.1, 2 / y)
+
+    agree(f, edges(16400, dtype), edges(16400, dtype).flip(0))
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+def test_functions_of_three_numbers_and_activations(dtype):
+    def f(x, y, z):
+        found = [x.lerp(y, z), x.lerp(y, 0.25), x.addcmul(y, z), x.addcdiv(y, z, value=-0.5)]
+        found += [
+            F.gelu(x),
+            F.gelu(x, approximate="tanh"),
+            F.elu(x, 0.7),
+            F.selu(x),
+            F.celu(x, 2.0),
+        ]
+        found += [F.silu(x), F.mish(x), F.softplus(x, 2.0), F.leaky_relu(x, 0.3), F.hardtanh(x)]
+        found += [F.hardshrink(x), F.softshrink(x), F.hardsigmoid(x), F.hardswish(x), F.relu6(x)]
+        return (*found, F.threshold(x, 0.1, 0.2), F.logsigmoid(x), taeda.logit(z, 1e-3))
+
+    agree(f, *(edges(16389, dtype).roll(k) for k in range(3)))
+
+
+def test_writes_and_values_that_nobody_keeps():
+    def f(x):
+        y = x * 2
+        y.add_(x)
+        z = y.exp()
+        y.mul_(z).sub_(1)
+        x.sub_(y)
+        return y + z + x, x
+
+    agree(f, taeda.rand(300, 100))
+
+
+def test_a_training_step():
+    def f(x, w):
+        loss = (F.gelu(x * w) * taeda.sigmoid(x) - 0.5).square().mean()
+        (gradient,) = taeda.autograd.grad(loss, w)
+        return loss.detach(), gradient
+
+    x, w = taeda.randn(20000), taeda.randn(20000, requires_grad=True)
+    compiled = taeda.compile(f)
+    for _ in range(6):
+        found = compiled(x, w)
+    assert all(a.equal(b) for a, b in zip(found, f(x, w), strict=True))
+    ((trace,),) = compiled.__taeda_compiled__.traces.values()
+    assert 3 in {core.get_chain(n)[2] for n in trace.program.chains() if n >= 0}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_any_number_of_threads(threads):
+    before = taeda.get_num_threads()
+    taeda.set_num_threads(threads)
+    try:
+        agree(lambda x: (x * 2 + 1).sin() * x, taeda.rand(300_001))
+    finally:
+        taeda.set_num_threads(before)
+
+
+def test_numbers_are_no_part_of_the_text():
+    one = of_chain((("mul", 11, True, (1, 0, -1), (A, A)),) * 2, (True, True)).whole
+    assert one == of_chain((("mul", 11, True, (1, 0, -1), (A, A)),) * 2, (True, True)).whole
+    assert "const vf n1 = vf_set(*(const float *)numbers[1]);" in one
+
+
+def test_lines_stand_beside_the_operations():
+    loops = (("sin", 11, True, (1, 0), (A,)), ("abs", 11, True, (2, 1), (A,)))
+    text = of_chain(loops, (True, False, True), ("model.py:3", "odd */ name\\\n.py:4")).own
+    assert "sin_f32_row_of(a0, x0); /* model.py:3 */ \\" in text
+    assert "abs_f32_row_of(a1, v0); /* odd * / name/ .py:4 */ \\" in text
+    assert "STORE(r2, v1);" in text
+    assert "STORE(r1" not in text
+
+
+@pytest.mark.parametrize(
+    ("loop", "why"),
+    [
+        (("isnan", 11, False, (1, 0), (A,)), "the result of isnan has another dtype"),
+        (("add", 4, True, (1, 0, 0), (A, A, (3, 1))), "several dtypes, or in others than float32"),
+        (("pow", 11, True, (1, 0, -1), (A, (1, 1))), "pow is no expression of vectors"),
+    ],
+)
+def test_what_has_no_text(loop, why):
+    with pytest.raises(NoText, match=why):
+        of_chain((loop, loop), (True, True))

@@ -1,0 +1,25 @@
+/* vrow.h - rows of vector expressions, for float and double at once, as functions of vectors
+ * (elementwise.h beside it). */
+#ifndef TD_VROW_H
+#define TD_VROW_H
+#include "cpu/simd/elementwise.h"
+#include "cpu/simd/dtypes.h"
+#include "cpu/simd/vec.h"
+
+#define VROW(symbol, arity, v, type, width, setup, expression)                \
+    TD_CHAIN_ROW(symbol, arity, v, typedef type real __attribute__((unused)); \
+                 typedef v vec __attribute__((unused)), setup, expression)
+#define VROWS(name, arity, setup, expression)                           \
+    VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression) \
+    VROW(name##_f64_row, arity, vd, double, VD_WIDTH, setup, expression)
+#define CROW VROW
+#define VARG(k) VSET_(vec, (real)td_real_arg(context, k))
+#define VSET_(vec, value) _Generic((vec){0}, vf: vf_set, vd: vd_set)(value)
+#define INT_ROW(suffix, type, utype, dtype, name, arity, setup, expression)                  \
+    TD_CHAIN_ROW(name##_##suffix##_row, arity, type, typedef type T __attribute__((unused)); \
+                 typedef utype U __attribute__((unused)), setup, (type)(expression))
+
+/* a number is a vector like others here */
+#define NUMBER_ROWS(name, setup, expression)
+#define NUMBER_LOOPS(name)
+#endif

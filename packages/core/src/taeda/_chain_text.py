@@ -1,0 +1,49 @@
+"""The kernel tables as one C text in which an operator is a function of vectors: what a chain of
+elementwise operators is compiled from, with the headers of `csrc/cpu/simd/chain` in place of those
+of the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from taeda.cuda import _text
+from taeda.cuda._programs import loops
+
+__all__ = ["expanded", "row"]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"[^\n]*$', re.MULTILINE)
+_TABLE = re.compile(r"^const td_loop_entry TD_TABLE", re.MULTILINE)
+_TYPES = {"F32": "f32", "F64": "f64"}
+#: families whose rows of floats are vector expressions
+_FAMILIES = ("unary", "unary_real", "binary", "binary_real", "ternary", "activation")
+#: their loops that choose among rows by what they are given, or compute otherwise
+_OTHERS = ("clamp", "nextafter", "pow", "where")
+
+
+@cache
+def row(name: str, dtype: int) -> tuple[str, str] | None:
+    """The family of the loop `name` and the function that is its row; None if it has no such row.
+
+    `dtype` is the number of the dtype in which it computes. The function is part of
+    `expanded([family])`; it takes the arguments of the call and a vector for each operand.
+    """
+    kind = _text.DTYPES[dtype]
+    found = loops().get(f"{name} {kind}")
+    if found is None or kind not in _TYPES or name in _OTHERS or found[0] not in _FAMILIES:
+        return None
+    return found[0], f"{found[1]}_row_of"
+
+
+def expanded(families: list[str]) -> str:
+    """The tables of these families with all that they include but the C library's headers."""
+    seen: set[str] = set()
+    parts = [_expand(_text.FAMILIES[family], seen) for family in families]
+    return "#define TD_CHAIN 1\n" + "\n".join(parts)
+
+
+def _expand(name: str, seen: set[str]) -> str:
+    seen.add(name)
+    text = _TABLE.split(_text.source(name, "chain"))[0]
+    return INCLUDE.sub(lambda m: "" if m[1] in seen else _expand(m[1], seen), text)

@@ -1,0 +1,21 @@
+"""Chains of elementwise operators that were compiled as one function: which there are, from what
+text, and where such functions are kept.
+"""
+
+from __future__ import annotations
+
+from taeda._chain_text import expanded, row
+from taeda._io.atomic import atomic_write
+from taeda._io.cache_place import cache_place
+from taeda._native.core import get_asked_chains, get_chain, give_chain, listen_for_chains
+
+__all__ = [
+    "atomic_write",
+    "cache_place",
+    "expanded",
+    "get_asked_chains",
+    "get_chain",
+    "give_chain",
+    "listen_for_chains",
+    "row",
+]
