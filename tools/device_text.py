@@ -226,7 +226,8 @@ def kernels(family: str) -> list[str]:
         numbers += ("group_mix", "group_gradient")
         return found + [f"td_numbers_alone<td_numbers_{name}>" for name in numbers]
     elif family == "matmul":
-        return [f"td_product_together<TD_{d}>" for d in ("F32", "F64", "I64", "U8", "C64", "C128")]
+        dtypes = ("F32", "F64", "F16", "BF16", "I64", "U8", "C64", "C128")
+        return [f"td_product_together<TD_{d}>" for d in dtypes]
     else:
         return [
             f"td_{family}_{how}<{t}>" for how in ("together", "alone") for t in ("float", "double")
