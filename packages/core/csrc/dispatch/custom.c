@@ -186,6 +186,24 @@ static PyObject *set_cast(PyObject *m, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* set_cuda_cast(name, number) -> how many rows of the table have that name: what autocast does with
+ * them on CUDA devices, four bits above what it does on the cpu */
+static PyObject *set_cuda_cast(PyObject *m, PyObject *args)
+{
+    const char *name;
+    int number, rows = 0;
+    if (!PyArg_ParseTuple(args, "si", &name, &number)) return NULL;
+    if (number < TD_CAST_AS_GIVEN || number > TD_CAST_PROMOTE)
+        return PyErr_Format(PyExc_ValueError, "%s: no cast %d", name, number);
+    for (int i = 0; i < td_schema_count; i++) {
+        td_schema *s = &td_schemas[i];
+        if (strcmp(s->op.name, name)) continue;
+        s->autocast = (uint8_t)((s->autocast & 15) | number << 4);
+        rows++;
+    }
+    return PyLong_FromLong(rows);
+}
+
 /* set_autograd(text, object or None): what taeda.autograd._custom_ops.record gets with each
  * recorded call */
 static PyObject *set_autograd(PyObject *m, PyObject *args)
@@ -221,6 +239,8 @@ static PyMethodDef methods[] = {
     {"set_kernel_enabled", set_kernel_enabled, METH_VARARGS,
      "set_kernel_enabled(op, slot, on): was it on before?"},
     {"set_cast", set_cast, METH_VARARGS, "set_cast(op, a number of core.casts)."},
+    {"set_cuda_cast", set_cuda_cast, METH_VARARGS,
+     "set_cuda_cast(name, a number of core.casts): of the table's rows on CUDA devices."},
     {"set_autograd", set_autograd, METH_VARARGS, "set_autograd(op, object or None)."},
     {"op_kernels", op_kernels, METH_O, "Which slots of an operator hold a kernel."},
     {0}};

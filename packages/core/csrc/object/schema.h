@@ -65,7 +65,7 @@ typedef enum td_kind { TD_KIND_POINTWISE, TD_KIND_C, TD_KIND_PYTHON, TD_KIND_COM
 enum { TD_ROW_FLAGS(TD_ROW_FLAG) };
 #undef TD_ROW_FLAG
 
-/* what autocast does with the arguments on the cpu: core.casts */
+/* what autocast does with the arguments: core.casts */
 #define TD_CASTS(X) X(AS_GIVEN, 0) X(LOWER, 1) X(FLOAT32, 2) X(PROMOTE, 3) X(OWN, 4)
 #define TD_CAST(name, number) TD_CAST_##name = number,
 enum { TD_CASTS(TD_CAST) };
@@ -82,7 +82,7 @@ typedef struct td_schema {
     uint8_t list_result;  /* Tensor[] */
     uint8_t other_result; /* the result is no tensor (bool, int, ...) */
     uint16_t flags;
-    uint8_t autocast; /* TD_CAST_* */
+    uint8_t autocast; /* TD_CAST_* on the cpu, and four bits above on CUDA devices */
     /* found or registered later; zero in the generated rows */
     struct Rule *rule;           /* the derivative (backward/rules.c) */
     struct _object *callable;    /* the function of a composite or Python row */

@@ -14,7 +14,7 @@ import standin
 
 START = (
     """
-import ctypes, os, warnings, numpy as np, taeda
+import ctypes, importlib.util, os, warnings, numpy as np, taeda
 cuda = taeda.cuda
 library = os.environ["TAEDA_LIBCUBLASLT"]
 lt = ctypes.CDLL(library if os.path.exists(library) else None)
@@ -159,6 +159,17 @@ def grads(device):
 for made, wanted in zip(grads("cuda"), grads("cpu"), strict=True):
     assert taeda.allclose(made, wanted, rtol=1e-10), (made - wanted).abs().max()
 assert seen("products") >= 8, seen("products")
+""",
+    "autocast": """
+if importlib.util.find_spec("taeda.amp"):
+    x, w = r(6, 9).cuda().requires_grad_(), r(4, 9).cuda().requires_grad_()
+    with taeda.autocast("cuda", dtype=taeda.bfloat16):
+        y = taeda.nn.functional.linear(x, w)
+    assert y.dtype == taeda.bfloat16 and seen("products") == 1
+    wanted = x.bfloat16().float() @ w.bfloat16().float().t()
+    assert taeda.equal(y.cpu(), wanted.bfloat16().cpu())
+    y.float().sum().backward()
+    assert x.grad.dtype == taeda.float32 and x.grad.shape == x.shape
 """,
     "tf32": """
 a, b = r(20, 300), r(300, 20)

@@ -39,11 +39,13 @@ def is_autocast_available(device_type: str) -> bool:
 class autocast:
     """Region, as context or decorator, in which operations run in the type that suits them.
 
-    Products and convolutions of float32 run in `dtype` (bfloat16 on the cpu by default), losses,
-    transforms and factorisations in float32, joins in the widest type they are given; what is not
-    listed takes the types it gets. float64, integers, in-place forms, `out=` and an explicit
-    `dtype=` are left alone. Weights are cast once a region unless `cache_enabled` is False. Regions
-    nest, with `enabled=False` as islands; the state is each thread's own.
+    Products and convolutions of float32 run in `dtype` (by default bfloat16 on the cpu, float16 on
+    cuda), joins in the widest type they are given, and in float32 losses, on the cpu transforms and
+    factorisations, on cuda sums, powers, exponentials, softmax and norms; what is not listed takes
+    the types it gets. Tensors on other devices than `device_type`, float64, integers, in-place
+    forms, `out=` and an explicit `dtype=` are left alone. Weights are cast once a region unless
+    `cache_enabled` is False. Regions nest, with `enabled=False` as islands; the state is each
+    thread's own.
 
     A dtype other than bfloat16 and float16, or a device that is not there, warns and switches off.
     RuntimeError for an unknown kind of device, ValueError for what is no string.
@@ -90,15 +92,16 @@ def autocast_decorator(region: autocast, func: _F) -> _F:
 
 
 def _can(device_type: str, fast_dtype: dtype) -> bool:
-    if device_type != "cpu":
+    if device_type == "cuda" and not taeda.cuda.is_available():
         warn(
             f"User provided device_type of '{device_type}', but it is not available. Disabling autocast.",
         )
         return False
     if fast_dtype not in _LOWER:
+        name = device_type.upper()
         warn(
-            f"In CPU autocast, but the target dtype {fast_dtype} is not supported. Disabling "
-            "autocast. CPU autocast only "
+            f"In {name} autocast, but the target dtype {fast_dtype} is not supported. Disabling "
+            f"autocast. {name} autocast only "
             "supports dtype of taeda.bfloat16, taeda.float16 currently.",
         )
         return False

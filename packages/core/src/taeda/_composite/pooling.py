@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda._layers.autocast import casts_to_float32
+from taeda._layers.autocast import FLOAT32_ON_CPU, casts_to_float32
 
 # ---- padding ----
 
@@ -52,7 +52,7 @@ def pad_by_places(x: Tensor, pad: Sequence[int], mode: str) -> Tensor:
     return x
 
 
-_pad_in_float32 = casts_to_float32(_pad_inside)
+_pad_in_float32 = casts_to_float32(_pad_inside, FLOAT32_ON_CPU)
 
 
 def _range(x: Tensor, dim: int, before: int, after: int) -> Tensor:

@@ -1,7 +1,8 @@
 """Autocast: its state, of each thread, and the layer that casts the arguments of listed operations.
 
-The gate (csrc/dispatch/dispatch.c) comes here for rows of the table with `autocast=` only, while
-autocast is on for the cpu; `taeda.amp` is what programs use.
+The gate (csrc/dispatch/dispatch.c) comes here for rows of the table that are cast on some device
+only, while autocast is on: on the cpu a row's `autocast=` says so, on cuda `_cuda_casts.py`.
+`taeda.amp` is what programs use.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ else:
     Tensor, dtype = _core.Tensor, _core.dtype
 
 __all__ = [
-    "FLOAT32", "LOWER", "autocast_decrement_nesting", "autocast_increment_nesting",
+    "FLOAT32", "FLOAT32_ON_CPU", "autocast_decrement_nesting", "autocast_increment_nesting",
     "casts_to_float32", "clear_autocast_cache", "get_autocast_cpu_dtype",
     "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
     "is_autocast_cpu_enabled", "is_autocast_enabled", "lower_type",
@@ -29,7 +30,10 @@ __all__ = [
     "set_autocast_enabled", "set_autocast_gpu_dtype", "snapshot",
 ]  # fmt: skip
 
-LOWER, FLOAT32 = _core.casts["LOWER"], _core.casts["FLOAT32"]
+_LOWER, _FLOAT32 = _core.casts["LOWER"], _core.casts["FLOAT32"]
+#: kinds for `call_autocast`: four bits for the cpu, four above for cuda
+FLOAT32 = _FLOAT32 | _FLOAT32 << 4
+FLOAT32_ON_CPU = _FLOAT32
 DEVICES = ("cpu", "cuda")
 _SINGLE, _LOW = _core.float32, (_core.bfloat16, _core.float16)
 _CASTABLE = (_SINGLE, *_LOW)
@@ -82,16 +86,23 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
     """Switch casting of this thread on or off; `set_autocast_enabled(enabled)` means cuda."""
     if enabled is None:
         device_type, enabled = "cuda", bool(device_type)
+    if enabled and device_type == "cuda":
+        _know_cuda()
     _here.enabled[_known(str(device_type))] = bool(enabled)
     _core.set_layer_flag(AUTOCAST, _is_needed())
 
 
+@functools.cache
+def _know_cuda() -> None:
+    """The table learns what is cast on cuda, when that is first asked for."""
+    from ._cuda_casts import install
+
+    install()
+
+
 def _is_needed() -> bool:
-    """Whether calls have to come here: rows of the table cast on the cpu, operators of users
-    wherever they say.
-    """
-    own = _here.enabled["cuda"] and any("cuda" in rule for rule in own_rules.values())
-    return _here.enabled["cpu"] or own
+    """Whether calls have to come here."""
+    return any(_here.enabled.values())
 
 
 def get_autocast_dtype(device_type: str) -> dtype:
@@ -208,22 +219,22 @@ def call_autocast(
 ) -> Any:
     """Run a listed operation on cast arguments; one that is told a dtype runs as it is.
 
-    `kind` is one of `core.casts`, or the name of an operator with a rule in `own_rules`.
+    `kind` holds one of `core.casts` for the cpu and, four bits above, one for cuda; or it is the
+    name of an operator with a rule in `own_rules`.
     """
     before = _core.set_excluded_flag(AUTOCAST, True)
     try:
         if isinstance(kind, str):
             return _call_own(own_rules.get(kind, {}), func, args, kwargs)
-        if not _here.enabled["cpu"]:
+        cpu, cuda = _targets(kind, args, kwargs)
+        if cpu is cuda is None:
             return func(*args, **kwargs)
         if not kwargs:
-            target = _target(kind, args, kwargs)
-            return func(*[_cast(value, target) for value in args])
+            return func(*[_cast(value, cpu, cuda) for value in args])
         if kwargs.get("dtype") is not None:
             return func(*args, **kwargs)
-        target = _target(kind, args, kwargs)
-        named = {name: _cast(value, target) for name, value in kwargs.items()}
-        return func(*[_cast(value, target) for value in args], **named)
+        named = {name: _cast(value, cpu, cuda) for name, value in kwargs.items()}
+        return func(*[_cast(value, cpu, cuda) for value in args], **named)
     finally:
         _core.set_excluded_flag(AUTOCAST, before)
 
@@ -246,12 +257,23 @@ def _own_cast(value: Any, wanted: dict[str, Any]) -> Any:
     return value
 
 
-def _target(kind: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype:
-    if kind == LOWER:
-        return _here.dtype["cpu"]
-    if kind == FLOAT32:
+def _targets(
+    kind: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[dtype | None, dtype | None]:
+    """What tensors on the cpu and on cuda become; None: they stay."""
+    enabled, cpu, cuda = _here.enabled, None, None
+    if enabled["cpu"] and (cast := kind & 15):
+        cpu = _here.dtype["cpu"] if cast == _LOWER else _wide(cast, "cpu", args, kwargs)
+    if enabled["cuda"] and (cast := kind >> 4):
+        cuda = _here.dtype["cuda"] if cast == _LOWER else _wide(cast, "cuda", args, kwargs)
+    return cpu, cuda
+
+
+def _wide(cast: int, device: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype:
+    if cast == _FLOAT32:
         return _SINGLE
-    kinds = {t.dtype for t in _tensors((*args, *kwargs.values())) if _casts(t)}
+    given = _tensors((*args, *kwargs.values()))
+    kinds = {t.dtype for t in given if t.dtype in _CASTABLE and t.device.type == device}
     return _SINGLE if _SINGLE in kinds or len(kinds) > 1 else next(iter(kinds), _SINGLE)
 
 
@@ -263,21 +285,20 @@ def _tensors(values: Any) -> Iterator[Tensor]:
             yield from _tensors(value)
 
 
-def _casts(tensor: Tensor) -> bool:
+def _cast(value: Any, cpu: dtype | None, cuda: dtype | None) -> Any:
     """Integers, float64, complex numbers and other devices are left alone."""
-    return tensor.dtype in _CASTABLE and tensor.is_cpu
-
-
-def _cast(value: Any, target: dtype) -> Any:
     if isinstance(value, Tensor):
         kind = value.dtype
-        if kind is target or kind not in _CASTABLE or not value.is_cpu:
+        if kind not in _CASTABLE:
+            return value
+        target = cpu if value.is_cpu else cuda if value.is_cuda else None
+        if target is None or kind is target:
             return value
         if kind is _SINGLE and value.requires_grad and _is_weight(value):
             return _weight(value, target)
         return value.to(target)
     if type(value) in (list, tuple):
-        return type(value)(_cast(item, target) for item in value)
+        return type(value)(_cast(item, cpu, cuda) for item in value)
     return value
 
 
@@ -300,21 +321,21 @@ def _weight(tensor: Tensor, target: dtype) -> Tensor:
     return kept.cast
 
 
-def lower_type() -> dtype | None:
-    """What products are computed in now, or None where nothing is cast."""
-    on = _here.enabled["cpu"] and not _core.get_excluded() & AUTOCAST
-    return _here.dtype["cpu"] if on else None
+def lower_type(device_type: str = "cpu") -> dtype | None:
+    """What products on a device are computed in now, or None where nothing is cast."""
+    on = _here.enabled.get(device_type) and not _core.get_excluded() & AUTOCAST
+    return _here.dtype[device_type] if on else None
 
 
-def casts_to_float32(function: Callable[..., Any]) -> Callable[..., Any]:
+def casts_to_float32(function: Callable[..., Any], kind: int = FLOAT32) -> Callable[..., Any]:
     """Decorator of functions in Python that autocast runs in float32, as a row of the table with
     that class.
     """
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if lower_type() is not None:
-            return call_autocast(function, args, kwargs, FLOAT32)
+        if _is_needed() and not _core.get_excluded() & AUTOCAST:
+            return call_autocast(function, args, kwargs, kind)
         return function(*args, **kwargs)
 
     return run

@@ -19,7 +19,7 @@ What a row says of the operation holds for who transforms programs, and
   tensor without values is refused: "always", or "sometimes", for some arguments;
 - `autocast`: on the cpu the row computes in the "lower" type, in "float32", or in the widest type
   of its arguments ("promote"); "" takes what it is given, and a composite hands it on to the
-  operations it is written in;
+  operations it is written in; on cuda `_layers/_cuda_casts.py` says it;
 - `since`: the number of the operator set (`OPSET`) in which the row got its present meaning. A row
   whose meaning changes gets the next.
 """

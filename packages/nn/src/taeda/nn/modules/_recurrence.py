@@ -95,7 +95,7 @@ def walk(
     Going in reverse starts with each sequence's own last step. Under autocast a GRU gives float32
     for float32, everything else the lower type.
     """
-    low = lower_type()
+    low = lower_type(inputs.device.type)
     if low is not None:
         return _cast_walk(step, inputs, states, weights, batch_sizes, reverse, low)
     if batch_sizes is None and _is_plain(inputs, weights):

@@ -130,7 +130,7 @@ class RNNBase(Module):
         for another shape.
         """
         weight = getattr(self, "weight_ih" + self._suffixes[0])
-        if input.dtype != weight.dtype and lower_type() is None:
+        if input.dtype != weight.dtype and lower_type(input.device.type) is None:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 "Convert input: "
