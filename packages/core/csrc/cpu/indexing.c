@@ -2,7 +2,7 @@
 #include "cpu/indexing.h"
 #include <complex.h>
 #include <string.h>
-#include "cpu/simd/half.h"
+#include "cpu/simd/half_rows.h"
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
@@ -176,8 +176,10 @@ static void take(char *dense, const char *indexed, const td_index_walk *w, int64
     X(u16, TD_U16, uint16_t, PLAIN, PLAIN) \
     X(u32, TD_U32, uint32_t, PLAIN, PLAIN) \
     X(u64, TD_U64, uint64_t, PLAIN, PLAIN)
-#define FLOATS(X)                                           \
-    X(f16, TD_F16, uint16_t, td_f16_load, td_f16_store)     \
+#define FLOATS(X)                                       \
+    X(f16, TD_F16, uint16_t, td_f16_load, td_f16_store) \
+    WIDE_FLOATS(X)
+#define WIDE_FLOATS(X)                                      \
     X(bf16, TD_BF16, uint16_t, td_bf16_load, td_bf16_store) \
     X(f32, TD_F32, float, PLAIN, PLAIN)                     \
     X(f64, TD_F64, double, PLAIN, PLAIN)
@@ -197,7 +199,28 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
 #define MAX_NUMBER(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 #define MIN_NUMBER(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
 
-#define PUT(op, expression, name, type, load, store)                                             \
+/* `to` takes n numbers of `from`, side by side */
+#define PUT_ROW(op, expression, name, type, load, store)                                   \
+    static void row_##op##_##name(type *restrict to, const type *restrict from, int64_t n) \
+    {                                                                                      \
+        for (int64_t i = 0; i < n; i++)                                                    \
+            to[i] = (type)store(expression(load(to[i]), load(from[i])));                   \
+    }
+/* float16 by blocks of float32: the processor converts eight at a time */
+#define HALF_BLOCK 256
+#define PUT_HALF_ROW(op)                                                                        \
+    static void row_##op##_f16(uint16_t *restrict to, const uint16_t *restrict from, int64_t n) \
+    {                                                                                           \
+        float a[HALF_BLOCK], b[HALF_BLOCK];                                                     \
+        for (; n > 0; n -= HALF_BLOCK, to += HALF_BLOCK, from += HALF_BLOCK) {                  \
+            int64_t m = n < HALF_BLOCK ? n : HALF_BLOCK;                                        \
+            td_f16_widen(a, to, m);                                                             \
+            td_f16_widen(b, from, m);                                                           \
+            row_##op##_f32(a, b, m);                                                            \
+            td_f16_narrow(to, a, m);                                                            \
+        }                                                                                       \
+    }
+#define PUT_STRIDED(op, expression, name, type, load, store)                                     \
     static void scatter_##op##_##name(char *const *data, const int64_t *s, int64_t n,            \
                                       const void *context)                                       \
     {                                                                                            \
@@ -206,11 +229,6 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
             type *at = (type *)(data[0] + i * s[0] + index_at(data, s, i) * apart);              \
             *at = (type)store(expression(load(*at), load(*(const type *)(data[2] + i * s[2])))); \
         }                                                                                        \
-    }                                                                                            \
-    static void row_##op##_##name(type *restrict to, const type *restrict from, int64_t n)       \
-    {                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                          \
-            to[i] = (type)store(expression(load(to[i]), load(from[i])));                         \
     }                                                                                            \
     static void combine_##op##_##name(char *const *data, const int64_t *s, int64_t n,            \
                                       const void *context)                                       \
@@ -225,6 +243,12 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
             *at = (type)store(expression(load(*at), load(*(const type *)(data[1] + i * s[1])))); \
         }                                                                                        \
     }
+#define PUT(op, expression, name, type, load, store) \
+    PUT_ROW(op, expression, name, type, load, store) \
+    PUT_STRIDED(op, expression, name, type, load, store)
+#define PUT_HALF(op, expression) \
+    PUT_HALF_ROW(op)             \
+    PUT_STRIDED(op, expression, f16, uint16_t, td_f16_widen_1, td_f16_narrow_1)
 #define PUT_INTEGER(name, dtype, type, load, store) \
     PUT(add, ADD_INTEGER, name, type, load, store)  \
     PUT(mul, MUL_INTEGER, name, type, load, store)  \
@@ -239,7 +263,12 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
     PUT(add, ADD_NUMBER, name, type, load, store)   \
     PUT(mul, MUL_NUMBER, name, type, load, store) PUT(div, DIV_NUMBER, name, type, load, store)
 INTEGERS(PUT_INTEGER)
-FLOATS(PUT_FLOAT)
+WIDE_FLOATS(PUT_FLOAT)
+PUT_HALF(add, ADD_NUMBER)
+PUT_HALF(mul, MUL_NUMBER)
+PUT_HALF(div, DIV_NUMBER)
+PUT_HALF(max, MAX_NUMBER)
+PUT_HALF(min, MIN_NUMBER)
 COMPLEXES(PUT_COMPLEX)
 
 /* truth values: any and all */
