@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,21 @@ def test_a_header_that_is_read_once_changes_no_object(project, monkeypatch):
     assert alone == together
     assert (project / "commands").read_text().count("-include") == cc.ENOUGH
     assert not (project / "together" / ".headers").exists()
+
+
+def test_units_of_several_levels_share_a_header(project, monkeypatch):
+    monkeypatch.setenv("CC", *cc.compiler()[-1:])
+
+    def levels(header: str) -> list[cc.Unit]:
+        first, *rest = many(project, header)
+        return [replace(first, flags=(*first.flags, "-O1")), *rest]
+
+    alone = [path.read_bytes() for path in made(project, levels(""), "alone")]
+    compiler(project, f'echo "$*" >> {project}/commands')
+    together = [path.read_bytes() for path in made(project, levels("stdint.h"), "together")]
+    assert alone == together
+    commands = (project / "commands").read_text()
+    assert (commands.count("c-header"), commands.count("-include")) == (1, cc.ENOUGH)
 
 
 def test_a_compiler_that_cannot_keep_headers_reads_them(project, monkeypatch):

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 CANDIDATES = ("cc", "gcc", "clang")
+LEVELS = ("-O", "-fvect-cost-model=", "-foptimize-")  # flags that say how to optimize
 ENOUGH = 5  # units: to keep a header as it was read takes as long as to read it three times
 
 
@@ -301,8 +302,11 @@ class Build:
 
 
 def _shared(unit: Unit) -> tuple[str, ...]:
-    """Units of the build's compiler for which this is the same read their header alike."""
-    return (*unit.flags, "" if unit.compiler else unit.header)
+    """Units of the build's compiler for which this is the same read their header alike, whatever
+    their level: how a function is optimized is not kept with what was read.
+    """
+    read = (flag for flag in unit.flags if not flag.startswith(LEVELS))
+    return (*read, "" if unit.compiler else unit.header)
 
 
 def version(command: Sequence[str]) -> str:
