@@ -120,9 +120,10 @@ def write_headers(folder: Path, family: str) -> None:
 
 
 REDUCERS = {
-    **dict.fromkeys(("sum_real",), ("F32", "F64", "F16", "BF16")),
-    **dict.fromkeys(("nansum", "norm1", "norm2", "normp", "prod_real", "moments"), ("F32", "F64")),
-    **dict.fromkeys(("max", "argmin"), ("U8", "I64", "F32", "F64")),
+    **dict.fromkeys(("sum_real", "norm2"), ("F32", "F64", "F16", "BF16")),
+    **dict.fromkeys(("nansum", "norm1", "normp", "prod_real", "moments"), ("F32", "F64")),
+    "max": ("U8", "I64", "F32", "F64", "F16", "BF16"),
+    "argmin": ("U8", "I64", "F32", "F64"),
     "sum_whole": ("I8", "I64"),
     "absmax": ("F32",),
     "any": ("BOOL",),

@@ -27,10 +27,12 @@
 #define LOGIT(p, d)                                                                \
     LET(vec q = (p) / (d); vec lost = vfma(-q, d, p) - q * (((C(1) - (d)) - (p))), \
                            vlog(q) + vsel(vlt(vabs(q - C(1)), C(0.5)), lost / (p), vzero(q)))
+#define LIGHT_UNARY(X)                                                           \
+    X(relu6, , vmin(C(6), vmax(vzero(x), x)))                                    \
+    X(hardtanh, vec low = VARG(1); vec high = VARG(2), vmin(high, vmax(low, x))) \
+    X(leaky_relu, vec slope = VARG(1), vsel(vgt(x, vzero(x)), x, x * slope))     \
+    X(threshold, vec limit = VARG(1); vec value = VARG(2), vsel(vle(x, limit), value, x))
 #define UNARY(X)                                                                                 \
-    X(relu6, , vmin(C(6), vmax(vzero(x), x)))                                                    \
-    X(hardtanh, vec low = VARG(1); vec high = VARG(2), vmin(high, vmax(low, x)))                 \
-    X(leaky_relu, vec slope = VARG(1), vsel(vgt(x, vzero(x)), x, x * slope))                     \
     X(elu, vec alpha = VARG(1); vec scale = VARG(2);                                             \
       vec in_scale = VARG(3),                                                                    \
       vsel(vgt(x, vzero(x)), x * scale, vexpm1(x * in_scale) * alpha * scale))                   \
@@ -48,21 +50,21 @@
       vsel(vgt(x, lambd), x - lambd, vsel(vlt(x, -lambd), x + lambd, x * C(0))))                 \
     X(hardsigmoid, , vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))                                \
     X(hardswish, , x * vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))                              \
-    X(threshold, vec limit = VARG(1); vec value = VARG(2), vsel(vle(x, limit), value, x))        \
     X(logit_plain, , LOGIT(x, C(1) - (x)))                                                       \
     X(logit_eps, vec eps = VARG(1),                                                              \
       LET(vec p = vmin(C(1) - eps, vmax(eps, x)), LOGIT(p, C(1) - (p))))
 
 /* ---- the gradient x times the derivative at y (and prelu, whose slope is y) ---- */
 #define SIGMOID_SLOPE(s) ((s) * (C(1) - (s)))
+#define LIGHT_BINARY(X)                                                          \
+    X(prelu, , vsel(vgt(x, vzero(x)), x, x * y))                                 \
+    X(tanh_backward, , x * (C(1) - y * y))                                       \
+    X(sigmoid_backward, , x * (C(1) - y) * y)                                    \
+    X(threshold_backward, vec limit = VARG(2), vsel(vle(y, limit), vzero(x), x)) \
+    X(leaky_relu_backward, vec slope = VARG(2), vsel(vgt(y, vzero(x)), x, x * slope))
 #define BINARY(X)                                                                                 \
-    X(prelu, , vsel(vgt(x, vzero(x)), x, x * y))                                                  \
-    X(tanh_backward, , x * (C(1) - y * y))                                                        \
-    X(sigmoid_backward, , x * (C(1) - y) * y)                                                     \
-    X(threshold_backward, vec limit = VARG(2), vsel(vle(y, limit), vzero(x), x))                  \
     X(hardtanh_backward, vec low = VARG(2);                                                       \
       vec high = VARG(3), vsel(vle(y, low), vzero(x), vsel(vge(y, high), vzero(x), x)))           \
-    X(leaky_relu_backward, vec slope = VARG(2), vsel(vgt(y, vzero(x)), x, x * slope))             \
     X(gelu_erf_backward, , x * vfma(y, VDENSITY(y), vnormal(y)))                                  \
     X(gelu_tanh_backward, ,                                                                       \
       LET(vec s = vsigmoid(GELU_ARG(y)), x * (s + y * SIGMOID_SLOPE(s) * GELU_ARG_SLOPE(y))))     \
@@ -91,6 +93,14 @@
 #define DEFINE_ROWS_2(name, setup, expression) VROWS(name, 2, setup, expression)
 UNARY(DEFINE_ROWS_1)
 BINARY(DEFINE_ROWS_2)
+#define DEFINE_LIGHT_1(name, setup, expression) \
+    LIGHT_ROWS(name, 1, setup, expression)      \
+    LIGHT_LOOPS(name, 1)
+#define DEFINE_LIGHT_2(name, setup, expression) \
+    LIGHT_ROWS(name, 2, setup, expression)      \
+    LIGHT_LOOPS(name, 2)
+LIGHT_UNARY(DEFINE_LIGHT_1)
+LIGHT_BINARY(DEFINE_LIGHT_2)
 
 /* ---- ops that choose between two rows by an argument ---- */
 static bool is_tanh(const void *context, int k) { return td_letter_arg(context, k) == 't'; }
@@ -107,9 +117,6 @@ CHOOSE(logit_backward, 2, td_has_arg(context, 2), logit_backward_eps, logit_back
 CHOOSE(softshrink_backward, 2, 1, hardshrink_backward, hardshrink_backward)
 
 #define NAMES_1(X) \
-    X(relu6)       \
-    X(hardtanh)    \
-    X(leaky_relu)  \
     X(elu)         \
     X(selu)        \
     X(celu)        \
@@ -122,15 +129,9 @@ CHOOSE(softshrink_backward, 2, 1, hardshrink_backward, hardshrink_backward)
     X(softshrink)  \
     X(hardsigmoid) \
     X(hardswish)   \
-    X(threshold)   \
     X(logit)
 #define NAMES_2(X)          \
-    X(prelu)                \
-    X(tanh_backward)        \
-    X(sigmoid_backward)     \
-    X(threshold_backward)   \
     X(hardtanh_backward)    \
-    X(leaky_relu_backward)  \
     X(gelu_backward)        \
     X(silu_backward)        \
     X(mish_backward)        \
@@ -156,10 +157,11 @@ INT_TYPES(INT_LOOP_WITH, hardtanh, 1, T low = INT_ARG(1);
           T high = INT_ARG(2), x<low ? low : x> high ? high : x)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
+#define LIGHT_ENTRIES(name, setup, expression) FLOAT_ENTRIES(#name, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(activation)[] = {
-    NAMES_1(ENTRIES) NAMES_2(ENTRIES) INT_TYPES(INT_ENTRY, "relu6", relu6)
-        INT_TYPES(INT_ENTRY, "threshold", threshold)
+    LIGHT_UNARY(LIGHT_ENTRIES) LIGHT_BINARY(LIGHT_ENTRIES) NAMES_1(ENTRIES) NAMES_2(ENTRIES)
+        INT_TYPES(INT_ENTRY, "relu6", relu6) INT_TYPES(INT_ENTRY, "threshold", threshold)
             INT_TYPES(INT_ENTRY, "threshold_backward", threshold_backward)
                 INT_TYPES(INT_ENTRY, "hardtanh", hardtanh){NULL, 0, NULL},
 };

@@ -19,6 +19,9 @@ FLOATS = {{
     "norm": lambda t, d: norm(t, dim=d),
     "any": lambda t, d: (t > 2).any(d), "double": lambda t, d: t.double().sum(d),
     "bfloat16": lambda t, d: t.bfloat16().sum(d),
+    "bfloat16 amax": lambda t, d: t.bfloat16().amax(d),
+    "float16 amin": lambda t, d: t.half().amin(d),
+    "bfloat16 norm": lambda t, d: norm(t.bfloat16(), dim=d),
     "int": lambda t, d: (t * 100).int().sum(d),
 }}
 MORE = {{

@@ -691,3 +691,42 @@ def test_the_physical_conjugate_of_real_numbers_is_the_tensor_itself():
         assert made.data_ptr() != z.data_ptr() and not made.is_conj()
     assert z.conj().conj_physical().tolist() == z.tolist()
     assert z.clone().conj_physical_().tolist() == [1 - 2j, 3 + 4j]
+
+
+LIGHT = {
+    "add": taeda.add,
+    "add_alpha": lambda x, y: taeda.add(x, y, alpha=2.5),
+    "rsub": taeda.rsub,
+    "mul": taeda.mul,
+    "div": taeda.div,
+    "maximum": taeda.maximum,
+    "minimum": taeda.minimum,
+    "clamp": lambda x, y: taeda.clamp(x, min=y, max=2),
+    "sqrt": lambda x, y: taeda.sqrt(x),
+    "reciprocal": lambda x, y: taeda.reciprocal(x),
+    "neg": lambda x, y: -x,
+    "abs": lambda x, y: abs(x),
+    "round": lambda x, y: taeda.round(x),
+    "leaky_relu": lambda x, y: taeda.nn.functional.leaky_relu(x, 0.5),
+}
+
+
+@pytest.mark.parametrize("dtype", [taeda.float16, taeda.bfloat16], ids=str)
+@pytest.mark.parametrize("name", LIGHT)
+def test_sixteen_bits_are_computed_in_float32_and_rounded_once(name, dtype):
+    every = taeda.arange(-32768, 32768).to(taeda.int16).view(dtype)
+    mixed = every[taeda.from_numpy(np.random.default_rng(0).permutation(65536))]
+    for n in (1, 5, 8, 31, 65536):
+        x, y = every[-n:], mixed[:n]
+        wanted = LIGHT[name](x.float(), y.float()).to(dtype).float().numpy()
+        assert np.array_equal(LIGHT[name](x, y).float().numpy(), wanted, equal_nan=True)
+    x, y = every.reshape(-1, 4)[:, ::3], mixed.reshape(-1, 4)[:, 1:2]  # strided, and repeated
+    wanted = LIGHT[name](x.float(), y.float()).to(dtype).float().numpy()
+    assert np.array_equal(LIGHT[name](x, y).float().numpy(), wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [taeda.float16, taeda.bfloat16], ids=str)
+def test_sixteen_bits_are_computed_in_place(dtype):
+    x = taeda.arange(37).to(dtype)
+    x.mul_(x).add_(x, alpha=-1).add_(1)
+    assert x.tolist() == [1.0] * 37

@@ -505,3 +505,36 @@ def test_long_sums_of_floats_keep_their_digits(value):
     exact = 3_000_001 * float(np.float32(value))
     assert abs(x.sum().item() / exact - 1) < 2.5e-7
     assert abs(x.mean().item() / float(np.float32(value)) - 1) < 2.5e-7
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("special", [None, math.nan, -math.nan, math.inf, -math.inf, -0.0])
+def test_extrema_of_sixteen_bits_are_those_of_float32(dtype, special):
+    for shape in [(1, 1), (3, 5), (40, 33), (9, 1000), (1000, 9)]:
+        t = draw(shape, dtype)
+        if special is not None:
+            t[-1, shape[1] // 2] = special
+        for x in (t, t.t(), t[:, ::2], -t.abs()):
+            for dim in (0, 1, (0, 1)):
+                for name in ("amax", "amin"):
+                    ours, wide = (getattr(taeda, name)(v, dim) for v in (x, x.float()))
+                    assert ours.dtype == x.dtype
+                    assert np.array_equal(ours.float().numpy(), wide.numpy(), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_sums_and_norms_of_sixteen_bits_along_rows_and_columns(dtype):
+    for shape in [(3, 5), (7, 40), (13, 600), (600, 13), (1000, 1030)]:
+        x = draw(shape, dtype)
+        exact = x.double().numpy()
+        for dim in (0, 1):
+            found = taeda.sum(x, dim, dtype=taeda.float32).numpy()
+            bound = 1e-6 * np.abs(exact).sum(dim) + 1e-12
+            assert (np.abs(found - exact.sum(dim)) <= bound).all()
+            norm = taeda.linalg.vector_norm(x, dim=dim).double().numpy()
+            np.testing.assert_allclose(norm, np.linalg.norm(exact, axis=dim), RTOL[dtype])
+
+
+def test_norms_of_columns_do_not_overflow():
+    x = taeda.full((20, 9), 1e30, dtype=taeda.bfloat16)
+    assert taeda.isfinite(taeda.linalg.vector_norm(x, dim=0)).all()

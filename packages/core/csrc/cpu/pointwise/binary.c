@@ -14,12 +14,12 @@ static bool alpha_is_one(const void *context)
     TD_CHOICE(name##_##suffix##_row, 2, alpha_is_one(context), name##_plain_##suffix##_row, \
               name##_scaled_##suffix##_row)
 
-VROWS(add_plain, 2, , x + y)
-VROWS(sub_plain, 2, , x - y)
-VROWS(rsub_plain, 2, , y - x)
-VROWS(add_scaled, 2, vec alpha = VARG(2), vfma(y, alpha, x))
-VROWS(sub_scaled, 2, vec alpha = VARG(2), vfma(-y, alpha, x))
-VROWS(rsub_scaled, 2, vec alpha = VARG(2), vfma(-x, alpha, y))
+LIGHT_ROWS(add_plain, 2, , x + y)
+LIGHT_ROWS(sub_plain, 2, , x - y)
+LIGHT_ROWS(rsub_plain, 2, , y - x)
+LIGHT_ROWS(add_scaled, 2, vec alpha = VARG(2), vfma(y, alpha, x))
+LIGHT_ROWS(sub_scaled, 2, vec alpha = VARG(2), vfma(-y, alpha, x))
+LIGHT_ROWS(rsub_scaled, 2, vec alpha = VARG(2), vfma(-x, alpha, y))
 
 #define INT_SUM(width, type, utype, dtype, name, plain, scaled)                        \
     INT_ROW(width, type, utype, dtype, name##_plain, 2, , plain)                       \
@@ -48,9 +48,10 @@ NUMBER_ROWS(add, vec alpha = VARG(2), vfma(y, alpha, x))
 NUMBER_ROWS(sub, vec alpha = VARG(2), vfma(-y, alpha, x))
 NUMBER_ROWS(rsub, vec alpha = VARG(2), vfma(-x, alpha, y))
 
-#define SUM(name)      \
-    SUM_ROW(name, f32) \
-    SUM_ROW(name, f64) \
+#define SUM(name)                   \
+    SUM_ROW(name, f32)              \
+    SUM_ROW(name, f64)              \
+    LIGHT_CHOICES_16(SUM_ROW, name) \
     SUM_ROW(name, c64) SUM_ROW(name, c128) NUMBER_LOOPS(name) COMPLEX_LOOPS(name, 2)
 SUM(add)
 SUM(sub)
@@ -58,8 +59,8 @@ SUM(rsub)
 
 /* ---- products and quotients ---- */
 
-VROWS(mul, 2, , x * y)
-VROWS(div, 2, , x / y)
+LIGHT_ROWS(mul, 2, , x * y)
+LIGHT_ROWS(div, 2, , x / y)
 VROWS(div_trunc, 2, , vtrunc(x / y))
 VROW(truncated_f32_row, 1, vf, float, VF_WIDTH, , vtrunc(x))
 NUMBER_ROWS(mul, , x * y)

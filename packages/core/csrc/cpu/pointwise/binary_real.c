@@ -38,9 +38,10 @@
         h_ = vsel(visnan(x), x, vsel(visnan(y), y, vsel(veq(l_, vzero(x)), l_, h_))),     \
         vsel(veq(a_, inf_), inf_, vsel(veq(b_, inf_), inf_, h_)))
 
+#define LIGHT(X)                        \
+    X(maximum, KEEP_NAN(x, vmax(x, y))) \
+    X(minimum, KEEP_NAN(x, vmin(x, y)))
 #define BINARY(X)                                                                         \
-    X(maximum, KEEP_NAN(x, vmax(x, y)))                                                   \
-    X(minimum, KEEP_NAN(x, vmin(x, y)))                                                   \
     X(fmax, SKIP_NAN(x, y, vmax(x, y)))                                                   \
     X(fmin, SKIP_NAN(x, y, vmin(x, y)))                                                   \
     X(fmod, vfmod(x, y))                                                                  \
@@ -55,6 +56,10 @@
     X(xlog1py, XLOGY(x, y, vlog1p(y)))                                                    \
     X(heaviside, vsel(veq(x, vzero(x)), y, vsel(vgt(x, vzero(x)), vset(x, 1), vzero(x)))) \
     X(pow_general, vpow(x, y))
+#define DEFINE_LIGHT(name, expression) \
+    LIGHT_ROWS(name, 2, , expression)  \
+    LIGHT_LOOPS(name, 2)
+LIGHT(DEFINE_LIGHT)
 #define DEFINE_ROWS(name, expression) VROWS(name, 2, , expression)
 BINARY(DEFINE_ROWS)
 
@@ -152,8 +157,6 @@ TD_LOOP(nextafter_f32, nextafter_f32_row, TD_F32, TD_F32, TD_F32)
 TD_LOOP(nextafter_f64, nextafter_f64_row, TD_F64, TD_F64, TD_F64)
 
 #define NAMES(X)    \
-    X(maximum)      \
-    X(minimum)      \
     X(fmax)         \
     X(fmin)         \
     X(fmod)         \
@@ -171,8 +174,10 @@ TD_LOOP(nextafter_f64, nextafter_f64_row, TD_F64, TD_F64, TD_F64)
 NAMES(LOOPS)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
+#define LIGHT_ENTRIES(name, expression) FLOAT_ENTRIES(#name, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(binary_real)[] = {
-    NAMES(ENTRIES) FLOAT_ENTRIES("pow", pow) FLOAT_ENTRIES("nextafter", nextafter){NULL, 0, NULL},
+    LIGHT(LIGHT_ENTRIES) NAMES(ENTRIES) FLOAT_ENTRIES("pow", pow)
+        FLOAT_ENTRIES("nextafter", nextafter){NULL, 0, NULL},
 };
 /* clang-format on */

@@ -4,6 +4,10 @@
 #include "cpu/simd/vmath_trig.h"
 #include "cpu/simd/vrow.h"
 
+#define LIGHT(X)                    \
+    X(sqrt, vsqrt(x))               \
+    X(rsqrt, vset(x, 1) / vsqrt(x)) \
+    X(reciprocal, vset(x, 1) / x)
 #define UNARY(X)                                  \
     X(exp, vexp(x))                               \
     X(exp2, vexp2(x))                             \
@@ -12,9 +16,6 @@
     X(log2, vlog2(x))                             \
     X(log10, vlog10(x))                           \
     X(log1p, vlog1p(x))                           \
-    X(sqrt, vsqrt(x))                             \
-    X(rsqrt, vset(x, 1) / vsqrt(x))               \
-    X(reciprocal, vset(x, 1) / x)                 \
     X(sigmoid, vsigmoid(x))                       \
     X(sin, vsin(x))                               \
     X(cos, vcos(x))                               \
@@ -37,6 +38,10 @@
     VROWS(name, 1, , expression) \
     FLOAT_LOOPS(name, 1)
 UNARY(DEFINE)
+#define DEFINE_LIGHT(name, expression) \
+    LIGHT_ROWS(name, 1, , expression)  \
+    LIGHT_LOOPS(name, 1)
+LIGHT(DEFINE_LIGHT)
 
 #define ENTRIES(name, expression) FLOAT_ENTRIES(#name, name)
-const td_loop_entry TD_TABLE(unary)[] = {UNARY(ENTRIES){NULL, 0, NULL}};
+const td_loop_entry TD_TABLE(unary)[] = {UNARY(ENTRIES) LIGHT(ENTRIES){NULL, 0, NULL}};

@@ -8,8 +8,6 @@
 #define VSIGN(x) vsel(vgt(x, vzero(x)), vset(x, 1), vsel(vlt(x, vzero(x)), vset(x, -1), vzero(x)))
 
 #define SAME(X)            \
-    X(neg, -x)             \
-    X(abs, vabs(x))        \
     X(square, x * x)       \
     X(sgn, VSIGN(x))       \
     X(floor, vfloor(x))    \
@@ -19,10 +17,23 @@
     X(round, vround(x))    \
     X(relu, vmax(vzero(x), x))
 
-#define DEFINE(name, expression) \
-    VROWS(name, 1, , expression) \
-    FLOAT_LOOPS(name, 1)
+#define DEFINE(name, expression)      \
+    LIGHT_ROWS(name, 1, , expression) \
+    LIGHT_LOOPS(name, 1)
 SAME(DEFINE)
+
+/* signs: of 16 bits by the bit itself, whatever the format */
+#define SIGNS(X)            \
+    X(neg, -x, x ^ 0x8000u) \
+    X(abs, vabs(x), x & 0x7fffu)
+#define DEFINE_SIGN(name, expression, bits)                            \
+    VROWS(name, 1, , expression)                                       \
+    TD_C_ROW(name##_16_row, 1, uint16_t, uint16_t, , (uint16_t)(bits)) \
+    TD_LOOP(name##_f16, name##_16_row, TD_I16, TD_I16)                 \
+    TD_LOOP(name##_bf16, name##_16_row, TD_I16, TD_I16)                \
+    TD_LOOP(name##_f32, name##_f32_row, TD_F32, TD_F32)                \
+    TD_LOOP(name##_f64, name##_f64_row, TD_F64, TD_F64)
+SIGNS(DEFINE_SIGN)
 
 /* round to `decimals` places: scaled up, rounded, scaled down */
 static double power_of_ten(const void *context)
@@ -118,12 +129,13 @@ INT_TYPES(INT_LOOP, relu, 1, x > 0 ? x : 0)
 VROWS(same, 1, , x)
 FLOAT_LOOPS(same, 1)
 
-#define SAME_ENTRIES(name, expression) FLOAT_ENTRIES(#name, name)
+#define SAME_ENTRIES(name, ...) FLOAT_ENTRIES(#name, name)
 #define ALL_ENTRIES(op, name) ALL_INT_TYPES(INT_ENTRY, op, name) BOOL_TYPE(INT_ENTRY, op, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(unary_real)[] = {
-    SAME(SAME_ENTRIES) FLOAT_ENTRIES("sign", sgn) FLOAT_ENTRIES("round_decimals", round_decimals)
-        FLOAT_ENTRIES("nan_to_num", nan_to_num){"nan_to_num", TD_C32, nan_to_num_c32},
+    SAME(SAME_ENTRIES) SIGNS(SAME_ENTRIES) FLOAT_ENTRIES("sign", sgn)
+        FLOAT_ENTRIES("round_decimals", round_decimals)
+            FLOAT_ENTRIES("nan_to_num", nan_to_num){"nan_to_num", TD_C32, nan_to_num_c32},
     {"nan_to_num", TD_C64, nan_to_num_c64},
     {"nan_to_num", TD_C128, nan_to_num_c128},
     FLOAT_ENTRIES("isnan", isnan) FLOAT_ENTRIES("isinf", isinf) FLOAT_ENTRIES("isposinf", isposinf)

@@ -2,6 +2,7 @@
  * NaN wins over every number; among equals the first index wins. Of complex numbers there is no
  * order. 16 and 32 bits without a sign come as wider integers (ops/reduction/reduce.c). */
 #include "cpu/reduction/reduce.h"
+#include "cpu/simd/half.h"
 #include "cpu/simd/rows.h"
 
 /* ---- values ---- */
@@ -47,12 +48,12 @@ TD_FINISH(to_f64, double, double, a)
 #define LOWEST(T) ((T)(1ull << (8 * sizeof(T) - 1)))
 #define TURNED(T, v) ((T)((v) ^ turn))
 #define LARGER a = v > a ? v : a
-#define INTEGER_VALUES(T, suffix)                                                         \
+#define INTEGER_VALUES(T, suffix, KEY)                                                    \
     static T top_row_##suffix(const T *x, int64_t n, T turn)                              \
     {                                                                                     \
         T a = LOWEST(T);                                                                  \
         for (int64_t i = 0; i < n; i++) {                                                 \
-            T v = TURNED(T, x[i]);                                                        \
+            T v = KEY(T, x[i]);                                                           \
             LARGER;                                                                       \
         }                                                                                 \
         return a;                                                                         \
@@ -63,7 +64,7 @@ TD_FINISH(to_f64, double, double, a)
         for (int64_t c = 0; c < m; c++) acc[c] = LOWEST(T);                               \
         for (int64_t i = 0; i < n; i++, x += xn)                                          \
             for (int64_t c = 0; c < m; c++) {                                             \
-                T v = TURNED(T, ((const T *)x)[c]), a = acc[c];                           \
+                T v = KEY(T, ((const T *)x)[c]), a = acc[c];                              \
                 LARGER;                                                                   \
                 acc[c] = a;                                                               \
             }                                                                             \
@@ -82,19 +83,43 @@ TD_FINISH(to_f64, double, double, a)
                 T a = LOWEST(T);                                                          \
                 const char *at = x + c * xm;                                              \
                 for (int64_t i = 0; i < n; i++, at += xn) {                               \
-                    T v = TURNED(T, TD_ELEMENT(T, at));                                   \
+                    T v = KEY(T, TD_ELEMENT(T, at));                                      \
                     LARGER;                                                               \
                 }                                                                         \
                 acc[c] = a;                                                               \
             }                                                                             \
         }                                                                                 \
     }                                                                                     \
-    TD_JOIN(join_top_##suffix, T, LARGER)                                                 \
+    TD_JOIN(join_top_##suffix, T, LARGER)
+#define TURNED_VALUES(T, suffix)      \
+    INTEGER_VALUES(T, suffix, TURNED) \
     TD_FINISH(to_##suffix, T, T, a ^ (T)context->turn)
-INTEGER_VALUES(int8_t, i8)
-INTEGER_VALUES(int16_t, i16)
-INTEGER_VALUES(int32_t, i32)
-INTEGER_VALUES(int64_t, i64)
+TURNED_VALUES(int8_t, i8)
+TURNED_VALUES(int16_t, i16)
+TURNED_VALUES(int32_t, i32)
+TURNED_VALUES(int64_t, i64)
+
+/* Floats of 16 bits are compared as integers, too: where the sign is set, the other bits are turned
+ * around, and what is larger than infinity, NaN, counts as the largest of all. */
+#define ORDERED(v) ((int16_t)((v) ^ (((v) >> 15) & 0x7fff)))
+#define FLOAT16_VALUES(suffix, infinity, LOAD)                                  \
+    static inline int16_t key_##suffix(int16_t v, int16_t turn)                 \
+    {                                                                           \
+        int16_t size = (int16_t)(v & 0x7fff), nan = size > (infinity) ? -1 : 0; \
+        int16_t key = (int16_t)(ORDERED(v) ^ turn);                             \
+        return (int16_t)((key | nan) & ~(nan & INT16_MIN));                     \
+    }                                                                           \
+    static inline float value_of_##suffix(int16_t key, int16_t turn)            \
+    {                                                                           \
+        int16_t v = (int16_t)(key ^ turn);                                      \
+        return key == INT16_MAX ? NAN : LOAD((uint16_t)ORDERED(v));             \
+    }                                                                           \
+    INTEGER_VALUES(int16_t, suffix, KEY_##suffix)                               \
+    TD_FINISH(to_##suffix, float, int16_t, value_of_##suffix(a, (int16_t)context->turn))
+#define KEY_f16(T, v) key_f16(v, turn)
+#define KEY_bf16(T, v) key_bf16(v, turn)
+FLOAT16_VALUES(f16, 0x7c00, td_f16_load)
+FLOAT16_VALUES(bf16, 0x7f80, td_bf16_load)
 
 /* ---- indices: find the value, then the first place that holds it ---- */
 
@@ -258,6 +283,10 @@ INTEGER_INDICES(int64_t, i64)
     ROW(TD_BOOL, 8, turn ^ LOWEST(int8_t)), ROW(TD_U8, 8, turn ^ LOWEST(int8_t)),                 \
         ROW(TD_I8, 8, turn), ROW(TD_I16, 16, turn), ROW(TD_I32, 32, turn), ROW(TD_I64, 64, turn), \
         ROW(TD_U64, 64, turn ^ LOWEST(int64_t))
+#define TOP_16(dtype, suffix, TURN)                                  \
+    [dtype] = {sizeof(int16_t),   {TD_F32, 0},         top_##suffix, \
+               join_top_##suffix, {to_##suffix, NULL}, TURN}
+#define FLOATS_16(turn) TOP_16(TD_F16, f16, turn), TOP_16(TD_BF16, bf16, turn)
 #define FLOATS(op) VALUE(float, TD_F32, op, f32), VALUE(double, TD_F64, op, f64)
 #define FLOATS_FOUND(op) FOUND(TD_F32, op, f32), FOUND(TD_F64, op, f64)
 #define MAGNITUDE(op, join)                                                               \
@@ -265,8 +294,8 @@ INTEGER_INDICES(int64_t, i64)
     [TD_F64] = {sizeof(double), {TD_F64, 0}, op##_f64, join_##join##_f64, {to_f64, NULL}}
 
 const td_reducers TD_SYM(td_extremum_reducers) = {
-    [TD_MIN] = {INTEGERS(TOP, -1), FLOATS(min)},
-    [TD_MAX] = {INTEGERS(TOP, 0), FLOATS(max)},
+    [TD_MIN] = {INTEGERS(TOP, -1), FLOATS_16(-1), FLOATS(min)},
+    [TD_MAX] = {INTEGERS(TOP, 0), FLOATS_16(0), FLOATS(max)},
     [TD_ABSMIN] = {MAGNITUDE(absmin, min)},
     [TD_ABSMAX] = {MAGNITUDE(absmax, max)},
     [TD_ARGMIN] = {INTEGERS(TOP_INDEX, -1), FLOATS_FOUND(argmin)},

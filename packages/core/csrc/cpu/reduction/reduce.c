@@ -1,6 +1,6 @@
 /* reduce.c - reducers that add or multiply: sum, nansum, prod, norms, and any, all, count of bools.
  * Floats are added in float lanes over ROW_BLOCK elements, the blocks in double; halves are widened
- * block by block; integers are added and multiplied modulo 2^64. */
+ * in registers; integers are added and multiplied modulo 2^64. */
 #include "cpu/reduction/reduce.h"
 #include <complex.h>
 #include "cpu/simd/half_rows.h"
@@ -40,22 +40,19 @@ BLOCKED_ROW(norm2_row_f64, double, square_f64, 0, +)
 BLOCKED_ROW(prod_row_f32, float, multiply_f32, 1, *)
 BLOCKED_ROW(prod_row_f64, double, multiply_f64, 1, *)
 
-/* Half types: the same over a widened copy of 512 elements at a time. */
-#define WIDE 512
-#define HALF_ROW(name, widen, fold)                  \
-    static double name(const uint16_t *x, int64_t n) \
-    {                                                \
-        double total = 0;                            \
-        float wide[WIDE];                            \
-        for (int64_t i = 0; i < n; i += WIDE) {      \
-            int64_t k = n - i < WIDE ? n - i : WIDE; \
-            widen(wide, x + i, k);                   \
-            total += (double)fold(wide, k);          \
-        }                                            \
-        return total;                                \
+/* Half types: 512 elements at a time, widened in registers. */
+#define HALF_ROW(name, v, MAP)                                                     \
+    ROW_SUM(name##_piece, uint16_t, v, MAP)                                        \
+    static double name(const uint16_t *x, int64_t n)                               \
+    {                                                                              \
+        double total = 0;                                                          \
+        for (; n > 512; n -= 512, x += 512) total += (double)name##_piece(x, 512); \
+        return total + (double)name##_piece(x, n);                                 \
     }
-HALF_ROW(sum_row_bf16, td_bf16_widen, add_f32)
-HALF_ROW(sum_row_f16, td_f16_widen, add_f32)
+HALF_ROW(sum_row_bf16, vb, MAP_SAME)
+HALF_ROW(sum_row_f16, vh, MAP_SAME)
+HALF_ROW(norm2_row_bf16, vb, MAP_SQUARE)
+HALF_ROW(norm2_row_f16, vh, MAP_SQUARE)
 
 /* ---- dense columns: four rows a turn, so that accumulators are loaded and stored once for them
  * ---- */
@@ -77,36 +74,53 @@ HALF_ROW(sum_row_f16, td_f16_widen, add_f32)
 #define OF_NUMBER(v) ((v) == (v) ? (double)(v) : 0.0)
 #define OF_ABS(v) fabs((double)(v))
 #define OF_SQUARE(v) ((double)(v) * (double)(v))
-#define OF_BF16(v) ((double)td_bf16_load(v))
-#define OF_F16(v) ((double)td_f16_load(v))
-/* The same sums of half types over widened pieces of the four rows. */
-#define PIECE 256
-#define HALF_COLS(name, widen, MAP)                                                              \
-    static void name(double *restrict acc, const char *x, int64_t m, int64_t n, int64_t xn)      \
-    {                                                                                            \
-        float w[4][PIECE];                                                                       \
-        for (int64_t c = 0; c < m; c++) acc[c] = 0;                                              \
-        for (; n >= 4; n -= 4, x += 4 * xn)                                                      \
-            for (int64_t at = 0; at < m; at += PIECE) {                                          \
-                int64_t k = m - at < PIECE ? m - at : PIECE;                                     \
-                for (int r = 0; r < 4; r++) widen(w[r], (const uint16_t *)(x + r * xn) + at, k); \
-                for (int64_t c = 0; c < k; c++)                                                  \
-                    acc[at + c] += (OF_REAL(w[0][c]) + OF_REAL(w[1][c])) +                       \
-                                   (OF_REAL(w[2][c]) + OF_REAL(w[3][c]));                        \
-            }                                                                                    \
-        for (; n > 0; n--, x += xn)                                                              \
-            for (int64_t c = 0; c < m; c++) acc[c] += MAP(((const uint16_t *)x)[c]);             \
+/* The same sums of half types, where four rows are added in float, as the elements of a row are.
+ * Two groups of four a turn, so that accumulators are loaded and stored half as often. */
+#define ROW16(k) ((const uint16_t *)(x + (k) * xn) + c)
+#define HALF_FOUR(of, k) \
+    ((of(ROW16(k)) + of(ROW16((k) + 1))) + (of(ROW16((k) + 2)) + of(ROW16((k) + 3))))
+#define HALF_COLS(name, of, of_one)                                                            \
+    VFN void name##_turn(double *restrict acc, const char *x, int64_t m, int64_t xn, int rows) \
+    {                                                                                          \
+        int64_t c = 0;                                                                         \
+        for (; c + VF_WIDTH <= m; c += VF_WIDTH) {                                             \
+            vd low = vd_load(acc + c), high = vd_load(acc + c + VD_WIDTH);                     \
+            ROW_UNROLL for (int k = 0; k < rows; k += 4)                                       \
+            {                                                                                  \
+                vf four = HALF_FOUR(of, k);                                                    \
+                low += vf_low(four);                                                           \
+                high += vf_high(four);                                                         \
+            }                                                                                  \
+            vd_store(acc + c, low);                                                            \
+            vd_store(acc + c + VD_WIDTH, high);                                                \
+        }                                                                                      \
+        for (; c < m; c++)                                                                     \
+            for (int k = 0; k < rows; k += 4) acc[c] += (double)HALF_FOUR(of_one, k);          \
+    }                                                                                          \
+    static void name(double *restrict acc, const char *x, int64_t m, int64_t n, int64_t xn)    \
+    {                                                                                          \
+        for (int64_t c = 0; c < m; c++) acc[c] = 0;                                            \
+        for (; n >= 8; n -= 8, x += 8 * xn) name##_turn(acc, x, m, xn, 8);                     \
+        for (; n >= 4; n -= 4, x += 4 * xn) name##_turn(acc, x, m, xn, 4);                     \
+        for (; n > 0; n--, x += xn)                                                            \
+            for (int64_t c = 0; c < m; c++) acc[c] += (double)of_one(ROW16(0));                \
     }
-#define ADDING_HALVES(name, ACC_ROW, widen, MAP) \
-    HALF_COLS(name##_cols, widen, MAP)           \
-    TD_BLOCK(name, uint16_t, double, ACC_ROW, name##_cols, 0, a += MAP(v))
+#define ONE_BF16(p) td_bf16_load(*(p))
+#define ONE_F16(p) td_f16_widen_1(*(p))
+#define ADDING_HALVES(name, ACC_ROW, of, of_one) \
+    HALF_COLS(name##_cols, of, of_one)           \
+    TD_BLOCK(name, uint16_t, double, ACC_ROW, name##_cols, 0, a += (double)of_one(&v))
+#define SQUARE_OF_BF16(v) OF_SQUARE(td_bf16_load(v))
+#define SQUARE_OF_F16(v) OF_SQUARE(td_f16_widen_1(v))
 #define ADDING(name, T, ACC_ROW, MAP) \
     COLS_OF_FOUR(name##_cols, T, MAP) \
     TD_BLOCK(name, T, double, ACC_ROW, name##_cols, 0, a += MAP(v))
 ADDING(sum_f32, float, sum_row_f32, OF_REAL)
 ADDING(sum_f64, double, sum_row_f64, OF_REAL)
-ADDING_HALVES(sum_bf16, sum_row_bf16, td_bf16_widen, OF_BF16)
-ADDING_HALVES(sum_f16, sum_row_f16, td_f16_widen, OF_F16)
+ADDING_HALVES(sum_bf16, sum_row_bf16, vb_load, ONE_BF16)
+ADDING_HALVES(sum_f16, sum_row_f16, vh_load, ONE_F16)
+ADDING(norm2_bf16, uint16_t, norm2_row_bf16, SQUARE_OF_BF16)
+ADDING(norm2_f16, uint16_t, norm2_row_f16, SQUARE_OF_F16)
 ADDING(nansum_f32, float, nansum_row_f32, OF_NUMBER)
 ADDING(nansum_f64, double, nansum_row_f64, OF_NUMBER)
 ADDING(norm1_f32, float, norm1_row_f32, OF_ABS)
@@ -221,11 +235,13 @@ TD_FINISH(to_bool, uint8_t, uint8_t, a)
                                                                                   op##_f64, join, \
                                                                                   finish##_f64)
 
+#define HALVES(op, join, finish)                                                               \
+    [TD_F16] = REDUCER(double, TD_F32, op##_f16, join, finish), [TD_BF16] = REDUCER(           \
+                                                                    double, TD_F32, op##_bf16, \
+                                                                    join, finish)
+
 const td_reducers TD_SYM(td_sum_reducers) = {
-    [TD_SUM] =
-        {INTEGERS(sum),
-         FLOATS(sum, join_add, to), [TD_F16] = REDUCER(double, TD_F32, sum_f16, join_add, to_f32),
-         [TD_BF16] = REDUCER(double, TD_F32, sum_bf16, join_add, to_f32)},
+    [TD_SUM] = {INTEGERS(sum), FLOATS(sum, join_add, to), HALVES(sum, join_add, to_f32)},
     [TD_NANSUM] = {FLOATS(nansum, join_add, to)},
     [TD_PROD] = {INTEGERS(prod), FLOATS(prod, join_mul, to),
                  [TD_C64] = REDUCER(double complex, TD_C64, prod_c64, join_mul_complex, to_c64),
@@ -233,7 +249,7 @@ const td_reducers TD_SYM(td_sum_reducers) = {
                                      to_c128)},
     [TD_NORM0] = {FLOATS(norm0, join_add, to)},
     [TD_NORM1] = {FLOATS(norm1, join_add, to)},
-    [TD_NORM2] = {FLOATS(norm2, join_add, root)},
+    [TD_NORM2] = {FLOATS(norm2, join_add, root), HALVES(norm2, join_add, root_f32)},
     [TD_NORMP] = {FLOATS(normp, join_add, unpower)},
     [TD_ANY] = {[TD_BOOL] = REDUCER(uint8_t, TD_BOOL, any_bool, join_any, to_bool)},
     [TD_ALL] = {[TD_BOOL] = REDUCER(uint8_t, TD_BOOL, all_bool, join_all, to_bool)},

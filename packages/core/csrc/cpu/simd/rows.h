@@ -93,30 +93,32 @@ VFN vd vd_turn(vd a, int by)
 VFN float vf_total(vf a) { FOLD_LANES(vf, JOIN_ADD, a) return a[0]; }
 VFN double vd_total(vd a) { FOLD_LANES(vd, JOIN_ADD, a) return a[0]; }
 
-/* real name(const real *x, int64_t n): JOIN over MAP of all elements, IDENTITY for none. */
-#define ROW_FOLD(name, real, v, WIDTH, ACCS, IDENTITY, MAP, JOIN)                           \
-    VFN real name(const real *x, int64_t n)                                                 \
-    {                                                                                       \
-        v a[ACCS], none = v##_set(IDENTITY);                                                \
-        int64_t i = 0;                                                                      \
-        ROW_UNROLL for (int j = 0; j < (ACCS); j++) a[j] = none;                            \
-        for (; i + (WIDTH) * (ACCS) <= n; i += (WIDTH) * (ACCS))                            \
-            ROW_UNROLL for (int j = 0; j < (ACCS); j++)                                     \
-            {                                                                               \
-                v x_ = v##_load(x + i + j * (WIDTH)), y_ = MAP(x_);                         \
-                a[j] = JOIN(a[j], y_);                                                      \
-            }                                                                               \
-        ROW_UNROLL for (int j = 0; j < (ACCS); j++)                                         \
-        {                                                                                   \
-            int64_t left = n - i - j * (WIDTH);                                             \
-            if (left <= 0) break;                                                           \
-            v x_ = v##_load_or(x + i + j * (WIDTH), left < (WIDTH) ? left : (WIDTH), none), \
-              y_ = MAP(x_);                                                                 \
-            a[j] = JOIN(a[j], y_);                                                          \
-        }                                                                                   \
-        FOLD_ACCS(ACCS, JOIN, a)                                                            \
-        FOLD_LANES(v, JOIN, a[0])                                                           \
-        return a[0][0];                                                                     \
+/* real name(const T *x, int64_t n): JOIN over MAP of all elements, IDENTITY for none. `m` is the
+ * word by which vectors v lie in memory: v itself, or vh and vb of vec16.h. */
+#define ROW_FOLD(name, T, m, real, v, WIDTH, ACCS, IDENTITY, MAP, JOIN)               \
+    VFN real name(const T *x, int64_t n)                                              \
+    {                                                                                 \
+        v a[ACCS], none = v##_set(IDENTITY);                                          \
+        int64_t i = 0;                                                                \
+        ROW_UNROLL for (int j = 0; j < (ACCS); j++) a[j] = none;                      \
+        for (; i + (WIDTH) * (ACCS) <= n; i += (WIDTH) * (ACCS))                      \
+            ROW_UNROLL for (int j = 0; j < (ACCS); j++)                               \
+            {                                                                         \
+                v x_ = m##_load(x + i + j * (WIDTH)), y_ = MAP(x_);                   \
+                a[j] = JOIN(a[j], y_);                                                \
+            }                                                                         \
+        ROW_UNROLL for (int j = 0; j < (ACCS); j++)                                   \
+        {                                                                             \
+            int64_t left = n - i - j * (WIDTH), k_ = left < (WIDTH) ? left : (WIDTH); \
+            if (left <= 0) break;                                                     \
+            v x_ = v##_sel(v##_lt(v##_lane(), v##_number(k_)),                        \
+                           m##_load_n(x + i + j * (WIDTH), k_), none),                \
+              y_ = MAP(x_);                                                           \
+            a[j] = JOIN(a[j], y_);                                                    \
+        }                                                                             \
+        FOLD_ACCS(ACCS, JOIN, a)                                                      \
+        FOLD_LANES(v, JOIN, a[0])                                                     \
+        return a[0][0];                                                               \
     }
 /* A sum that is made beside other work keeps SUM_BYTES of partial sums, s[0] to s[SUM_ACCS - 1], on
  * every ISA, and an element's place in the row says to which one it is added: so the width of a
@@ -171,18 +173,18 @@ VFN double vd_sums_total(const vd *s)
 #endif
 
 /* s[j] = MAP of vector j of the group at x, and of the one behind it. */
-#define ROW_PAIR_F32(s, x, MAP)                                   \
-    ROW_UNROLL for (int j = 0; j < VF_ACCS; j++)                  \
-    {                                                             \
-        vf x_ = vf_load((x) + j * VF_WIDTH);                      \
-        (s)[j] = MAP(x_);                                         \
-        VF_HERE((s)[j]);                                          \
-    }                                                             \
-    ROW_UNROLL for (int j = 0; j < VF_ACCS; j++)                  \
-    {                                                             \
-        vf x_ = vf_load((x) + VF_WIDTH * VF_ACCS + j * VF_WIDTH); \
-        (s)[j] += MAP(x_);                                        \
-        VF_HERE((s)[j]);                                          \
+#define ROW_PAIR(s, m, x, MAP)                                     \
+    ROW_UNROLL for (int j = 0; j < VF_ACCS; j++)                   \
+    {                                                              \
+        vf x_ = m##_load((x) + j * VF_WIDTH);                      \
+        (s)[j] = MAP(x_);                                          \
+        VF_HERE((s)[j]);                                           \
+    }                                                              \
+    ROW_UNROLL for (int j = 0; j < VF_ACCS; j++)                   \
+    {                                                              \
+        vf x_ = m##_load((x) + VF_WIDTH * VF_ACCS + j * VF_WIDTH); \
+        (s)[j] += MAP(x_);                                         \
+        VF_HERE((s)[j]);                                           \
     }
 
 /* Sums of floats take four groups at a time and join them by a tree before they reach the
@@ -190,9 +192,9 @@ VFN double vd_sums_total(const vd *s)
  * long. The groups are read one after the other, for the processor fetches ahead of what is read
  * in order: with loads from four places in turn, a row beyond the caches takes 1.4 times as long.
  */
-#define ROW_SUM_F32(name, MAP)                                                  \
-    ROW_FOLD_F32(name##_rest, 0, MAP, JOIN_ADD)                                 \
-    VFN float name(const float *x, int64_t n)                                   \
+#define ROW_SUM(name, T, m, MAP)                                                \
+    ROW_FOLD(name##_rest, T, m, float, vf, VF_WIDTH, VF_ACCS, 0, MAP, JOIN_ADD) \
+    VFN float name(const T *x, int64_t n)                                       \
     {                                                                           \
         enum { group_ = VF_WIDTH * VF_ACCS };                                   \
         vf a[VF_ACCS], p_[VF_ACCS], q_[VF_ACCS];                                \
@@ -200,8 +202,8 @@ VFN double vd_sums_total(const vd *s)
         if (n < 8 * group_) return name##_rest(x, n);                           \
         ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) a[j] = vf_set(0);          \
         for (; i + 4 * group_ <= n; i += 4 * group_) {                          \
-            ROW_PAIR_F32(p_, x + i, MAP)                                        \
-            ROW_PAIR_F32(q_, x + i + 2 * group_, MAP)                           \
+            ROW_PAIR(p_, m, x + i, MAP)                                         \
+            ROW_PAIR(q_, m, x + i + 2 * group_, MAP)                            \
             ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) a[j] += p_[j] + q_[j]; \
         }                                                                       \
         FOLD_ACCS(VF_ACCS, JOIN_ADD, a)                                         \
@@ -209,9 +211,10 @@ VFN double vd_sums_total(const vd *s)
         return i < n ? a[0][0] + name##_rest(x + i, n - i) : a[0][0];           \
     }
 
+#define ROW_SUM_F32(name, MAP) ROW_SUM(name, float, vf, MAP)
 #define ROW_FOLD_F32(name, identity, MAP, JOIN) \
-    ROW_FOLD(name, float, vf, VF_WIDTH, VF_ACCS, identity, MAP, JOIN)
+    ROW_FOLD(name, float, vf, float, vf, VF_WIDTH, VF_ACCS, identity, MAP, JOIN)
 #define ROW_FOLD_F64(name, identity, MAP, JOIN) \
-    ROW_FOLD(name, double, vd, VD_WIDTH, VD_ACCS, identity, MAP, JOIN)
+    ROW_FOLD(name, double, vd, double, vd, VD_WIDTH, VD_ACCS, identity, MAP, JOIN)
 
 #endif

@@ -8,6 +8,7 @@
 #include "cpu/simd/elementwise.h"
 #include "cpu/simd/dtypes.h"
 #include "cpu/simd/vec.h"
+#include "cpu/simd/vec16.h"
 
 #define VLOAD_1(v, how, ...) v x = how(px + i __VA_ARGS__);
 #define VLOAD_2(v, how, ...) v x = how(px + i __VA_ARGS__), y = how(py + i __VA_ARGS__);
@@ -17,7 +18,7 @@
 #define VROW(symbol, arity, v, type, width, setup, expression)                           \
     TD_ROW(symbol)                                                                       \
     {                                                                                    \
-        typedef type real __attribute__((unused));                                       \
+        typedef __typeof__(((v){0})[0]) real __attribute__((unused));                    \
         typedef v vec __attribute__((unused));                                           \
         type *o = out;                                                                   \
         TD_UNPACK_##arity(type)(void) context;                                           \
@@ -34,6 +35,22 @@
 #define VROWS(name, arity, setup, expression)                           \
     VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression) \
     VROW(name##_f64_row, arity, vd, double, VD_WIDTH, setup, expression)
+
+/* ---- what takes less time than to bring 16 bits into a buffer of float32 and back has rows of
+ * float16 and bfloat16, too, which widen and round in registers ---- */
+#define LIGHT_ROWS(name, arity, setup, expression)                         \
+    VROWS(name, arity, setup, expression)                                  \
+    VROW(name##_f16_row, arity, vh, uint16_t, VF_WIDTH, setup, expression) \
+    VROW(name##_bf16_row, arity, vb, uint16_t, VF_WIDTH, setup, expression)
+/* To such a row memory holds bits, no numbers: no conversion. */
+#define LIGHT_LOOPS_16(name, arity)                                   \
+    TD_LOOP(name##_f16, name##_f16_row, TD_I16, VINS_##arity(TD_I16)) \
+    TD_LOOP(name##_bf16, name##_bf16_row, TD_I16, VINS_##arity(TD_I16))
+#define LIGHT_LOOPS(name, arity)                                      \
+    LIGHT_LOOPS_16(name, arity)                                       \
+    TD_LOOP(name##_f32, name##_f32_row, TD_F32, VINS_##arity(TD_F32)) \
+    TD_LOOP(name##_f64, name##_f64_row, TD_F64, VINS_##arity(TD_F64))
+#define LIGHT_CHOICES_16(CHOICE, name) CHOICE(name, f16) CHOICE(name, bf16)
 
 /* a number of the call as a vector of the row's type */
 #define VARG(k) VSET_(vec, (real)td_real_arg(context, k))
@@ -90,10 +107,9 @@
             name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context); \
         else td_drive(name##_##suffix##_row, 2, dtypes, data, strides, n, context);             \
     }
-#define NUMBER_LOOPS(name)                                          \
-    TD_LOOP(name##_f16, name##_f32_row, TD_F16, TD_F16, TD_F16)     \
-    TD_LOOP(name##_bf16, name##_f32_row, TD_BF16, TD_BF16, TD_BF16) \
-    NUMBER_LOOP(name, f32, TD_F32, float)                           \
+#define NUMBER_LOOPS(name)                \
+    LIGHT_LOOPS_16(name, 2)               \
+    NUMBER_LOOP(name, f32, TD_F32, float) \
     NUMBER_LOOP(name, f64, TD_F64, double)
 
 #endif

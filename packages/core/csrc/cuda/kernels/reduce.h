@@ -129,11 +129,24 @@ template <int D> struct td_is_float {
     enum { value = D == TD_F16 || D == TD_BF16 || D == TD_F32 || D == TD_F64 };
 };
 
-/* sums in double of what STEP makes of an element; a block of rows is cut into PIECE elements */
-#define TD_SUMS(name, FOLD, PIECE, VALUE, DONE)                                                 \
+/* what four numbers of a sum along columns are added in */
+template <int D> struct td_four {
+    typedef double type;
+};
+template <> struct td_four<TD_F16> {
+    typedef float type;
+};
+template <> struct td_four<TD_BF16> {
+    typedef float type;
+};
+
+/* sums in double of what STEP makes of an element; a block of rows is cut into PIECE elements, four
+ * rows of a column are added in FOUR */
+#define TD_SUMS(name, FOLD, PIECE, FOUR, VALUE, DONE)                                           \
     template <int D> struct name {                                                              \
         typedef typename td_mem<D>::type T;                                                     \
         typedef typename td_real<D>::type R;                                                    \
+        typedef FOUR S;                                                                         \
         typedef double acc;                                                                     \
         enum { plain = 0 };                                                                     \
         static TD_IN double value(T t)                                                          \
@@ -155,8 +168,9 @@ template <int D> struct td_is_float {
         {                                                                                       \
             double a = 0;                                                                       \
             for (; n >= 4; n -= 4, x += 4 * xn)                                                 \
-                a += (value(*(const T *)x) + value(*(const T *)(x + xn))) +                     \
-                     (value(*(const T *)(x + 2 * xn)) + value(*(const T *)(x + 3 * xn)));       \
+                a += (double)(((S)value(*(const T *)x) + (S)value(*(const T *)(x + xn))) +      \
+                              ((S)value(*(const T *)(x + 2 * xn)) +                             \
+                               (S)value(*(const T *)(x + 3 * xn))));                            \
             for (; n > 0; n--, x += xn) a += value(*(const T *)x);                              \
             return a;                                                                           \
         }                                                                                       \
@@ -169,10 +183,10 @@ template <int D> struct td_is_float {
         }                                                                                       \
     };
 #define TD_PIECE (D == TD_F16 || D == TD_BF16 ? 512 : TD_ROW_BLOCK)
-TD_SUMS(td_sum_real, td_fold_sum, TD_PIECE, v, a / c.divisor)
-TD_SUMS(td_nansum, td_fold_nansum, TD_PIECE, v == v ? v : 0.0, a / c.divisor)
-TD_SUMS(td_norm1, td_fold_abs, TD_PIECE, fabs(v), a / c.divisor)
-TD_SUMS(td_norm2, td_fold_square, TD_PIECE, v *v, sqrt(a))
+TD_SUMS(td_sum_real, td_fold_sum, TD_PIECE, typename td_four<D>::type, v, a / c.divisor)
+TD_SUMS(td_nansum, td_fold_nansum, TD_PIECE, double, v == v ? v : 0.0, a / c.divisor)
+TD_SUMS(td_norm1, td_fold_abs, TD_PIECE, double, fabs(v), a / c.divisor)
+TD_SUMS(td_norm2, td_fold_square, TD_PIECE, double, v *v, sqrt(a))
 
 /* accumulators that give the same in any order, or have one order only: threads of a row take every
  * 64th element, or one takes all */
@@ -269,16 +283,21 @@ template <class T> VFN bool td_better(T v, T a, bool max)
 #define TD_EXTREMUM(name, FOLD, MAX, VALUE)                                                      \
     template <int D> struct name {                                                               \
         typedef typename td_mem<D>::type T;                                                      \
+        typedef typename td_real<D>::type R;                                                     \
         struct acc {                                                                             \
-            T value;                                                                             \
+            R value;                                                                             \
             bool begun;                                                                          \
         };                                                                                       \
-        static TD_IN acc start() { return {T(0), false}; }                                       \
-        static TD_IN void take(acc &a, T v)                                                      \
+        static TD_IN acc start() { return {R(0), false}; }                                       \
+        static TD_IN void take(acc &a, R v)                                                      \
         {                                                                                        \
             if (!a.begun || (MAX ? v > a.value : v < a.value) | (v != v)) a = {v, true};         \
         }                                                                                        \
-        static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &) { take(a, VALUE); } \
+        static TD_IN void step(acc &a, T t, int64_t, const td_reduce_call &)                     \
+        {                                                                                        \
+            R v = td_read<D, R>(t);                                                              \
+            take(a, VALUE);                                                                      \
+        }                                                                                        \
         static TD_IN acc join(acc a, acc b)                                                      \
         {                                                                                        \
             if (b.begun) take(a, b.value);                                                       \
@@ -286,7 +305,7 @@ template <class T> VFN bool td_better(T v, T a, bool max)
         }                                                                                        \
         static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)      \
         {                                                                                        \
-            if constexpr (td_is_float<D>::value) return {td_fold_plain<FOLD, D, T>(x, n), true}; \
+            if constexpr (td_is_float<D>::value) return {td_fold_plain<FOLD, D, R>(x, n), true}; \
             else return td_row_of<name>(x, n, first, c);                                         \
         }                                                                                        \
         static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first,             \
@@ -299,7 +318,7 @@ template <class T> VFN bool td_better(T v, T a, bool max)
         enum { plain = 0 };                                                                      \
         static TD_IN void finish(const td_reduce_call &, acc a, char *out, int)                  \
         {                                                                                        \
-            *(T *)out = a.value;                                                                 \
+            *(R *)out = a.value;                                                                 \
         }                                                                                        \
     };
 TD_EXTREMUM(td_max, td_fold_max, true, v)

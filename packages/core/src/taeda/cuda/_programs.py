@@ -104,10 +104,12 @@ WHOLE = ("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64")
 REDUCERS = {
     "sum": {**dict.fromkeys(WHOLE, "sum_whole"), **dict.fromkeys(REAL + SHORT, "sum_real")},
     "prod": {**dict.fromkeys(WHOLE, "prod_whole"), **dict.fromkeys(REAL, "prod_real")},
-    **{name: dict.fromkeys(REAL, name) for name in ("nansum", "norm0", "norm1", "norm2", "normp")},
+    **{name: dict.fromkeys(REAL, name) for name in ("nansum", "norm0", "norm1", "normp")},
+    "norm2": dict.fromkeys(REAL + SHORT, "norm2"),
     **{name: dict.fromkeys(REAL, name) for name in ("absmin", "absmax", "moments")},
     **{name: {"BOOL": name} for name in ("any", "all", "count")},
-    **{name: dict.fromkeys(WHOLE + REAL, name) for name in ("min", "max", "argmin", "argmax")},
+    **{name: dict.fromkeys(WHOLE + REAL + SHORT, name) for name in ("min", "max")},
+    **{name: dict.fromkeys(WHOLE + REAL, name) for name in ("argmin", "argmax")},
 }
 
 

@@ -14,6 +14,11 @@
     VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression) \
     VROW(name##_f64_row, arity, vd, double, VD_WIDTH, setup, expression)
 
+/* a thread widens and rounds its own number: the rows of float32 serve */
+#define LIGHT_ROWS VROWS
+#define LIGHT_LOOPS FLOAT_LOOPS
+#define LIGHT_CHOICES_16(CHOICE, name)
+
 #define VARG(k) vec((real)td_real_arg(context, k))
 #define VSET_(vec, value) vec(value)
 
