@@ -89,6 +89,18 @@ def test_who_listens_and_fails_does_not_stop_the_program(monkeypatch):
     assert told == [ZeroDivisionError]
 
 
+def test_an_interrupt_is_no_failure_of_who_listens():
+    def interrupt():
+        raise KeyboardInterrupt
+
+    chains.listen_for_chains(interrupt)
+    x = taeda.rand(N)
+    made = program(lambda x: (x * 2 - x).tanh().tanh() - x, x)
+    with pytest.raises(KeyboardInterrupt):  # it is the third run
+        made.run((x,))
+    assert made.run((x,))[0].equal((x * 2 - x).tanh().tanh() - x)
+
+
 def test_what_is_pending(monkeypatch):
     x = taeda.rand(N)
     made = program(lambda x: (x * 2 - x).cos() * 0.25 - x, x)

@@ -6,13 +6,15 @@
 static PyObject *listener; /* called without arguments; NULL: nobody */
 static int heard;          /* of td_chains_asked */
 
-void td_tell_of_chains(void)
+int td_tell_of_chains(void)
 {
-    if (!listener || heard == td_chains_asked()) return;
+    if (!listener || heard == td_chains_asked()) return 0;
     heard = td_chains_asked();
     PyObject *made = PyObject_CallNoArgs(listener);
+    if (!made && !PyErr_ExceptionMatches(PyExc_Exception)) return -1; /* an interrupt */
     if (!made) PyErr_WriteUnraisable(listener); /* no affair of the program that runs */
     Py_XDECREF(made);
+    return 0;
 }
 
 static PyObject *listen_for_chains(PyObject *m, PyObject *function)

@@ -3,6 +3,6 @@
 #define TD_DISPATCH_CHAINS_H
 #include "dispatch/dispatch.h"
 
-/* Call whoever listens, if chains were asked for since. */
-void td_tell_of_chains(void);
+/* Call whoever listens, if chains were asked for since; -1 if an interrupt came meanwhile. */
+int td_tell_of_chains(void);
 #endif

@@ -464,8 +464,7 @@ static int run_steps(const Program *p, PyObject **values)
     if (settle(&w) < 0) status = -1, stopped_at = p->nsteps;
     PyMem_Free(w.joined);
     Py_XDECREF(w.held);
-    if (status == 0) td_tell_of_chains();
-    return status;
+    return status == 0 ? td_tell_of_chains() : status;
 }
 
 static PyObject *collect(const Program *p, PyObject **values)

@@ -35,6 +35,9 @@ def test_cc_is_taken_at_its_words(monkeypatch, tmp_path):
 def test_none(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", str(tmp_path / "missing"))
     assert _compiler.found() is None
+    monkeypatch.setenv("CC", "gcc 'a")
+    with pytest.raises(_compiler.Failed, match=r"CC=.* is no command: No closing quotation"):
+        _compiler.found()
     monkeypatch.delenv("CC")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert _compiler.found() is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 
 import pytest
@@ -159,3 +160,56 @@ def test_lines_stand_beside_the_operations():
 def test_what_has_no_text(loop, why):
     with pytest.raises(NoText, match=why):
         of_chain((loop, loop), (True, True))
+
+
+ONE = ("sin", "tanh", "abs", "neg", "sigmoid", "square", "exp", "relu", "erf", "floor")
+TWO = ("add", "sub", "mul", "div", "maximum", "atan2", "hypot")
+
+
+def random_steps(seed):
+    """A straight program: (operation, operand, operand or number, whether it writes in place)."""
+    pick = random.Random(seed)
+    steps = []
+    for n in range(pick.randint(4, 30)):
+        one, place = pick.random() < 0.4, pick.random() < 0.2
+        name = pick.choice(ONE if one else TWO)
+        values = range(4 + n)  # x, y, a row, a number in a tensor, results
+        first = pick.choice(values) if pick.random() < 0.5 else max(values)
+        second = None if one else pick.choice([*values, 0.5])
+        if name in ("atan2", "hypot", "maximum") and second == 0.5:
+            second = 1
+        steps.append((name, first, second, place))
+    return tuple(steps)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_chains(seed):
+    steps = random_steps(seed)
+    dtype = (taeda.float32, taeda.float64)[seed % 2]
+    shape = ((16384,), (129, 131), (3, 41, 173))[seed % 3]
+
+    def f(x, y, row, number):
+        values = [x, y, row, number]
+        for name, first, second, place in steps:
+            a = values[first]
+            inplace = place and first > 3 and name not in ("maximum", "hypot")
+            operation = getattr(taeda.Tensor, name + "_" * inplace)
+            b = () if second is None else (values[second] if isinstance(second, int) else second,)
+            if inplace and b and isinstance(second, int) and values[second].dim() > a.dim():
+                operation = getattr(taeda.Tensor, name)
+            values.append(operation(a, *b))
+        return tuple(values[-3:])
+
+    x, y = taeda.randn(*shape, dtype=dtype), taeda.rand(*shape, dtype=dtype) + 0.5
+    args = (x, y, taeda.randn(shape[-1], dtype=dtype), taeda.tensor(1.5, dtype=dtype))
+    compiled = taeda.compile(f)
+    for _ in range(6):
+        found = compiled(*args)
+    ((trace,),) = compiled.__taeda_compiled__.traces.values()
+    for a, b in zip(found, f(*args), strict=True):
+        assert ((a == b) | (a.isnan() & b.isnan())).all()
+        assert a.stride() == b.stride()
+    assert trace.trusted
+    numbers = {n for n in trace.program.chains() if n >= 0}
+    assert numbers
+    assert all(core.get_chain(n)[2] == 3 for n in numbers)

@@ -59,6 +59,7 @@ static td_chain *added(const uint8_t *key, int64_t length, const td_waiting *j)
 {
     td_chain *c = count < TD_CHAINS ? calloc(1, sizeof *c + (size_t)length) : NULL;
     if (!c) return NULL;
+    c->number = count;
     c->length = length;
     c->nloops = j->n;
     c->nranges = j->nranges;
@@ -86,13 +87,6 @@ td_chain *td_chain_of(const td_waiting *j)
 td_chain *td_chain_at(int number) { return chains[number]; }
 
 int td_chain_count(void) { return count; }
-
-int td_chain_number(const td_chain *c)
-{
-    int i = 0;
-    while (chains[i] != c) i++;
-    return i;
-}
 
 int td_chains_asked(void) { return asked; }
 

@@ -45,7 +45,7 @@ enum {
 typedef struct td_chain {
     td_chain_state state;
     td_chain_function function;
-    int runs, turns;
+    int number, runs, turns;
     double seconds[2]; /* of an element at best: loop by loop, by the function */
     int64_t length;
     int nloops, nranges;
@@ -57,7 +57,6 @@ td_chain *td_chain_of(const td_waiting *j);
 /* By number, from 0 to td_chain_count() - 1. */
 td_chain *td_chain_at(int number);
 int td_chain_count(void);
-int td_chain_number(const td_chain *c);
 /* Count a run; whether it goes by the function. */
 bool td_chain_turn(td_chain *c);
 /* A run of n elements took so many seconds. */

@@ -218,8 +218,7 @@ void td_wait_run(td_waiting *j)
     if (j->n == 0) return;
     td_chain *chain = j->n > 1 ? td_chain_of(j) : NULL;
     if (j->chained)
-        for (int i = 0; i < j->n; i++)
-            j->chained[j->loops[i].tag] = chain ? td_chain_number(chain) : -1;
+        for (int i = 0; i < j->n; i++) j->chained[j->loops[i].tag] = chain ? chain->number : -1;
     bool by_function = chain && td_chain_turn(chain);
     double begin = now();
     run_by(j, by_function ? chain : NULL);

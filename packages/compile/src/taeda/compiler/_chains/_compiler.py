@@ -43,8 +43,13 @@ class Compiler:
 
 
 def found() -> Compiler | None:
-    """`CC`, else the first of cc, gcc and clang; None without one."""
-    named = shlex.split(os.environ.get("CC", ""))
+    """`CC`, else the first of cc, gcc and clang; None without one. Failed for a CC that is no
+    command.
+    """
+    try:
+        named = shlex.split(os.environ.get("CC", ""))
+    except ValueError as error:
+        raise Failed(f"CC={os.environ['CC']!r} is no command: {error}") from None
     for words in (named,) if named else ((name,) for name in _NAMES):
         if shutil.which(words[0]):
             return Compiler(tuple(words), _identity(words))
@@ -108,6 +113,8 @@ def _wait(child: subprocess.Popen[bytes], name: str, seconds: float) -> str:
         _, said = child.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         stop(child)
+        if child.stderr is not None:  # somebody who left the group may hold its other end
+            child.stderr.close()
         raise Failed(f"{name} ran for more than {seconds:g} seconds") from None
     return said.decode(errors="replace")
 
@@ -117,5 +124,3 @@ def stop(child: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):  # gone already
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
-    if child.stderr is not None:
-        child.stderr.close()

@@ -39,6 +39,7 @@ class _State:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.waiting: list[int] = []
+        self.making: int | None = None
         self.thread: threading.Thread | None = None
         self.reasons: dict[int, str] = {}  # why a chain stays with its loops
         self.running: list[subprocess.Popen[bytes]] = []
@@ -89,27 +90,35 @@ def asked() -> None:
             _make(state, number)
         return
     with state.lock:
-        known = set(state.waiting)
+        known = {*state.waiting, state.making}
         state.waiting += [n for n in _core.get_asked_chains() if n not in known]
         if state.thread is None:
-            state.thread = threading.Thread(
-                target=_work, args=(state,), name="taeda-chains", daemon=True
-            )
-            state.thread.start()
+            thread = threading.Thread(target=_work, args=(state,), name="taeda-chains", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:  # too many, or the interpreter ends: at the next chain
+                _log.info("chains are not compiled now: %s", error)
+                return
+            state.thread = thread
 
 
 def _work(state: _State) -> None:
-    while True:
-        with state.lock:
-            if not state.waiting or state.ends:
-                state.thread = None
-                return
-            number = state.waiting[0]
-        try:
+    try:
+        while (number := _next(state)) is not None:
             _make(state, number)
-        finally:
-            with state.lock:
-                state.waiting.remove(number)
+    except BaseException:
+        with state.lock:
+            state.thread = state.making = None
+        raise
+
+
+def _next(state: _State) -> int | None:
+    """The next chain; without one the thread is at its end, and known to be."""
+    with state.lock:
+        state.making = None if state.ends or not state.waiting else state.waiting.pop(0)
+        if state.making is None:
+            state.thread = None
+        return state.making
 
 
 def _make(state: _State, number: int) -> None:
@@ -140,7 +149,10 @@ def _library(state: _State, text: ChainText) -> ctypes.CDLL:
     )
     kept = _folder.find(name)
     if kept is not None:
-        return _opened(state, kept)
+        try:
+            return _opened(state, kept)
+        except _compiler.Failed as why:  # from a disk of which nothing may run, say
+            _log.info("a chain is compiled once more: %s", why)
     if state.broken:
         raise _compiler.Failed(state.broken)
     try:
