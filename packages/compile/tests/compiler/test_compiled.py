@@ -9,7 +9,7 @@ import pytest
 
 import taeda
 from taeda import compiler, nn
-from taeda.compiler import _compiled
+from taeda.compiler import _compiled, _trace
 
 
 def model():
@@ -211,3 +211,31 @@ def test_errors_about_arguments_name_the_function():
             run(taeda.ones(1))
         said.append(str(caught.value))
     assert said[0] == said[1]
+
+
+def test_a_trial_waits_for_what_is_being_compiled(monkeypatch):
+    pending = True
+    monkeypatch.setattr(_trace, "any_pending", lambda program: pending)
+    f = taeda.compile(lambda x: (x * 2 + 1).sin())
+    x = taeda.ones(20_000)
+    for _ in range(40):
+        f(x)
+    ((trace,),) = f.__taeda_compiled__.traces.values()
+    assert 0 < trace.runs < _compiled.TRIAL[0]
+    assert trace.seconds == ([], [])
+    pending = False
+    for _ in range(40):
+        f(x)
+    assert trace.runs not in _compiled.TRIAL
+    assert all(trace.seconds)
+
+
+def test_a_trial_does_not_wait_for_ever(monkeypatch):
+    monkeypatch.setattr(_trace, "any_pending", lambda program: True)
+    monkeypatch.setattr(_trace, "PATIENCE", 0.0)
+    f = taeda.compile(lambda x: (x * 2 + 1).sin())
+    for _ in range(40):
+        f(taeda.ones(20_000))
+    ((trace,),) = f.__taeda_compiled__.traces.values()
+    assert trace.runs not in _compiled.TRIAL
+    assert all(trace.seconds)
