@@ -27,10 +27,12 @@ def block():
     core.cuda_raw_free(core.cuda_raw_new(0, 16384, 0)[1])
 
 a, b = taeda.ones(64, 64, device="cuda"), taeda.ones(64, 64, device="cuda")
-x, y = taeda.ones(64, 64), taeda.ones(64, 64)
+x, y, bias = taeda.ones(64, 64), taeda.ones(64, 64), taeda.ones(64, device="cuda")
 for name, call in (
     ("a + b of 64 x 64 on cuda", lambda: a + b),
     ("the same on the cpu", lambda: x + y),
+    ("a @ b", lambda: a @ b),
+    ("linear with bias", lambda: taeda.nn.functional.linear(a, b, bias)),
     ("a block taken and given back", block),
     ("an empty call", lambda: None),
 ):
@@ -38,4 +40,7 @@ for name, call in (
 """
 
 if __name__ == "__main__":
-    print(standin.run(PROGRAM, TAEDA_NULL_SKIP="1", TAEDA_NULL_PROTECT="0"), end="")
+    settings = {"TAEDA_NULL_SKIP": "1", "TAEDA_NULL_PROTECT": "0", "PYTHONWARNINGS": "ignore"}
+    print(standin.run(PROGRAM, **settings), end="")
+    print("without cuBLASLt:")
+    print(standin.run(PROGRAM, TAEDA_LIBCUBLASLT="/nowhere", **settings), end="")

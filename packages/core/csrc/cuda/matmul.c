@@ -53,11 +53,24 @@ static td_status by_tiles(const td_product *p, int ordinal)
                                  TILE * TILE, &c, "product of matrices");
 }
 
+/* The library may decline a bias alone. A sum of no terms with it is C, to which the product is
+ * added. */
+static td_status bias_first(const td_product *p, int ordinal, td_lt_end *end)
+{
+    td_product bias = *p, rest = *p;
+    bias.k = 0;
+    rest.col_bias = NULL;
+    rest.beta = td_scalar_int(1);
+    TD_TRY(by_tiles(&bias, ordinal));
+    return td_cuda_product_lt(&rest, ordinal, end);
+}
+
 td_status td_cuda_product(const td_product *p, td_device device)
 {
     int ordinal = td_device_index(device);
-    bool done;
+    td_lt_end end;
     TD_TRY(td_cuda_use(ordinal));
-    TD_TRY(td_cuda_product_lt(p, ordinal, &done));
-    return done ? TD_OK : by_tiles(p, ordinal);
+    TD_TRY(td_cuda_product_lt(p, ordinal, &end));
+    if (end == TD_LT_DECLINED && p->col_bias) TD_TRY(bias_first(p, ordinal, &end));
+    return end == TD_LT_DONE ? TD_OK : by_tiles(p, ordinal);
 }

@@ -132,7 +132,7 @@ static void tell(const td_product *p, int code)
 {
     char text[160];
     if (td_lt_logs())
-        fprintf(stderr, "taeda.cuda: %s: by taeda's own kernel, %s\n", doing(p, text),
+        fprintf(stderr, "taeda.cuda: %s: not by cuBLASLt, %s\n", doing(p, text),
                 code ? td_lt_word(code) : "for its layout or dtype");
 }
 
@@ -193,7 +193,8 @@ static bool declines(int code)
     return code == TD_LT_INVALID || code == TD_LT_ARCHITECTURE || code == TD_LT_UNSUPPORTED;
 }
 
-static td_status run_plan(td_lt_plan *plan, const td_product *p, void *handle, int dim, bool *done)
+static td_status run_plan(td_lt_plan *plan, const td_product *p, void *handle, int dim,
+                          td_lt_end *end)
 {
     int ordinal = plan->kind.ordinal;
     td_device device = td_device_of(TD_CUDA, ordinal);
@@ -205,25 +206,27 @@ static td_status run_plan(td_lt_plan *plan, const td_product *p, void *handle, i
     if (bytes) TD_TRY(td_cuda_alloc((char **)&r.workspace, bytes, device, &block));
     int code = queue_all(&r, dim, &queued);
     if (bytes) td_cuda_release(block, r.workspace, bytes);
-    *done = !code;
+    *end = code ? TD_LT_DECLINED : TD_LT_DONE;
     if (!code) return td_cuda_blocking() ? td_cuda_synchronize(device) : TD_OK;
     if (queued || !declines(code)) return broken(p, code, r.stream);
     plan->refused = code;
     return TD_OK;
 }
 
-td_status td_cuda_product_lt(const td_product *p, int ordinal, bool *done)
+td_status td_cuda_product_lt(const td_product *p, int ordinal, td_lt_end *end)
 {
     void *handle;
     td_lt_kind kind;
+    td_lt_plan *plan = NULL;
+    td_status status = TD_OK;
     int dim = counted(p);
-    *done = false;
+    *end = TD_LT_NOT_FOR_IT;
     TD_TRY(td_lt_handle(ordinal, &handle));
     if (!handle) return TD_OK;
-    td_lt_plan *plan =
-        describe(&kind, p, ordinal, dim) ? td_lt_borrow(&kind, handle, p->col_bias) : NULL;
-    td_status status = plan && !plan->refused ? run_plan(plan, p, handle, dim, done) : TD_OK;
-    if (status == TD_OK && !*done) tell(p, plan ? plan->refused : 0);
+    if (describe(&kind, p, ordinal, dim)) plan = td_lt_borrow(&kind, handle, p->col_bias);
+    if (plan) *end = TD_LT_DECLINED;
+    if (plan && !plan->refused) status = run_plan(plan, p, handle, dim, end);
+    if (status == TD_OK && *end != TD_LT_DONE) tell(p, plan ? plan->refused : 0);
     if (plan) td_lt_give_back(plan);
     return status;
 }
