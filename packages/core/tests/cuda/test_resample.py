@@ -63,3 +63,25 @@ else:
 @pytest.mark.slow
 def test_resampling_has_the_processors_bits():
     standin.run(PROGRAM, TAEDA_NULL_LATE="1", TAEDA_CUDA_FALLBACK="")
+
+
+SAMPLES = """
+import taeda
+F = taeda.nn.functional
+def run(device, mode, padding):
+    taeda.manual_seed(0)
+    x = taeda.randn(2, 3, 5, 6).to(device).requires_grad_()
+    grid = (taeda.rand(2, 4, 4, 2) * 2.4 - 1.2).to(device).requires_grad_()
+    y = F.grid_sample(x, grid, mode=mode, padding_mode=padding, align_corners=False)
+    y.pow(2).sum().backward()
+    return [t.detach().cpu() for t in (y, x.grad, grid.grad)]
+for mode in ("bilinear", "nearest", "bicubic"):
+    for padding in ("zeros", "border", "reflection"):
+        made, wanted = run("cuda", mode, padding), run("cpu", mode, padding)
+        for a, b in zip(made, wanted, strict=True):
+            assert taeda.allclose(a, b, rtol=1e-5, atol=2e-5), (mode, padding, (a - b).abs().max())
+"""
+
+
+def test_grids_are_sampled_by_single_operations():
+    standin.run(SAMPLES)
