@@ -85,7 +85,7 @@ def _roots(tensors: Tensors, gradients: Any) -> tuple[tuple[Any, ...], tuple[Ten
 
 
 def _for_each(roots: tuple[Any, ...], gradients: Any) -> tuple[Any, ...]:
-    """A gradient or None for each root, of what the caller gave."""
+    """For each root, the gradient that the caller gave, or None."""
     if gradients is None:
         return (None,) * len(roots)
     given = (gradients,) if isinstance(gradients, Tensor) else tuple(gradients)

@@ -15,7 +15,7 @@ __all__ = ["propagate", "tangent_of"]
 
 
 def propagate(op: str, inplace: bool, args: tuple[Any, ...], results: tuple[Any, ...]) -> None:
-    """Give the results of a call their tangents. `args` hold what was written as it was before."""
+    """Give the results of a call their tangents. `args` are as before the call wrote into them."""
     if not any(map(changes, results)):
         return
     known = facts(op)

@@ -24,14 +24,14 @@ _current_level = -1  # there is one level at most: 0
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A value and its tangent; None where it has none."""
+    """A value and its tangent, which is None if the value has none."""
 
     primal: Tensor
     tangent: Tensor | None
 
 
 def enter_dual_level() -> int:
-    """Open a level, and return its number. One at a time, for all threads; RuntimeError where one is open."""
+    """Open a level and return its number. All threads share one: RuntimeError if it is open already."""
     global _current_level
     if _current_level >= 0:
         raise RuntimeError(
@@ -59,7 +59,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level(_Decorator):
-    """Context (and decorator): dual tensors live inside; at its end tangents are gone.
+    """Context (and decorator) in which dual tensors live. At its end their tangents are gone.
 
     >>> x = taeda.tensor(3.0)
     >>> with dual_level():

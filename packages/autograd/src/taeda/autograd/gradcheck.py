@@ -153,7 +153,7 @@ def _compare(
     rtol: float,
     modes: tuple[bool, bool],
 ) -> None:
-    """modes: compare backward mode? forward mode?"""
+    """`modes` says whether backward mode is compared, and whether forward mode is."""
     backward, forward = modes
     outputs = _outputs(fn, inputs)
     for number, x in enumerate(inputs):

@@ -43,7 +43,7 @@ _BELOW = {  # facts of the tensor below
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`func(*args, **kwargs)`, of samples where there are any."""
+    """Call `func`: on all samples at once, if the arguments have samples."""
     key = key_of(func)
     number = -1
     for leaf in leaves((args, kwargs)):
@@ -82,7 +82,7 @@ def _of_samples(level: Level, key: str, func: Any, args: Any, kwargs: Any) -> An
         try:
             return wrapped(level, found(level, func, *args, **kwargs), args)
         except (Decline, TypeError):
-            pass  # a form that the rule does not cover, or a wrong call: the samples one by one tell
+            pass  # the rule does not cover this form, or the call is wrong: a call for each sample tells
     try:
         return composed(key, args, kwargs)
     except (Decline, TypeError):

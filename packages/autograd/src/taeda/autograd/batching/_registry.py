@@ -91,7 +91,7 @@ def key_of(func: Any) -> str:
         return own
     try:
         name = _keys().get(func)
-    except TypeError:  # a getter that is made anew at each access has no hash of use
+    except TypeError:  # a getter that is made anew at each access has a hash of no use
         name = None
     if name is not None:
         return name

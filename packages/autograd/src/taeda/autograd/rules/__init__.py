@@ -1,4 +1,4 @@
-"""Derivative rules, a file per family of operations; `load` registers them all."""
+"""Derivative rules, one file for each family of operations; `load` registers them all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["load"]
 
 
 def load() -> None:
-    """Import every family file of this folder. Other threads that need a rule wait until all are there."""
+    """Import the file of every family. A thread that needs a rule waits until all are there."""
     _core.rules_loading(False)
     for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
         importlib.import_module(f"{__name__}.{file.stem}")

@@ -224,7 +224,7 @@ class Registration:
     # ---- copies ----
 
     def __getstate__(self) -> dict[str, Any]:
-        """The attributes, members only once: in their tables."""
+        """The attributes. Members appear once, in their tables."""
         state = dict(self.__dict__)
         state.pop("_compiled_call_impl", None)  # what was captured is of this process
         for table in TABLES:
