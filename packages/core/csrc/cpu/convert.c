@@ -94,7 +94,7 @@ FROM_INTEGER(u16, uint16_t)
 FROM_INTEGER(u32, uint32_t)
 FROM_INTEGER(u64, uint64_t)
 CONVERT(f32_to_truth, uint8_t, float, TRUTH)
-CONVERT(f32_to_8, uint8_t, float, to_i32_f)
+CONVERT(f32_to_8_strided, uint8_t, float, to_i32_f)
 CONVERT(f32_to_16, uint16_t, float, to_i32_f)
 CONVERT(f32_to_i32, int32_t, float, to_i32_f)
 CONVERT(f32_to_u32, uint32_t, float, to_i64_f)
@@ -110,6 +110,33 @@ CONVERT(f64_to_i64, int64_t, double, to_i64)
 CONVERT(f64_to_u64, uint64_t, double, to_u64)
 CONVERT(f64_to_f32, float, double, AS_IS)
 CONVERT(bf16_to_f32_strided, float, uint16_t, td_bf16_load)
+
+/* The low bytes of 32 integers at a time: the processor's own conversion gives the smallest integer
+ * for what does not fit, which the compiler would compare and choose. */
+static int64_t f32_to_bytes(uint8_t *out, const float *x, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    const __m256i byte = _mm256_set1_epi32(0xff), order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (; i + 32 <= n; i += 32) {
+        __m256i v[4];
+        for (int k = 0; k < 4; k++)
+            v[k] = _mm256_and_si256(_mm256_cvttps_epi32(_mm256_loadu_ps(x + i + 8 * k)), byte);
+        __m256i low = _mm256_packus_epi32(v[0], v[1]), high = _mm256_packus_epi32(v[2], v[3]);
+        __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+        _mm256_storeu_si256((__m256i *)(out + i), bytes);
+    }
+#endif
+    return i;
+}
+static void f32_to_8(char *const *data, const int64_t *strides, int64_t n, const void *context)
+{
+    int64_t done = strides[0] == 1 && strides[1] == 4
+                       ? f32_to_bytes((uint8_t *)data[0], (const float *)data[1], n)
+                       : 0;
+    char *rest[] = {data[0] + done, data[1] + 4 * done};
+    f32_to_8_strided(rest, strides, n - done, context);
+}
 
 /* One number for a whole row, as where a bias is added, is converted once. */
 static bool repeats(char *const *data, const int64_t *strides, int64_t n, td_loop convert)

@@ -730,3 +730,16 @@ def test_sixteen_bits_are_computed_in_place(dtype):
     x = taeda.arange(37).to(dtype)
     x.mul_(x).add_(x, alpha=-1).add_(1)
     assert x.tolist() == [1.0] * 37
+
+
+@pytest.mark.parametrize("dtype", [taeda.int8, taeda.uint8], ids=str)
+def test_floats_become_bytes_by_their_low_bits(dtype):
+    rng = np.random.default_rng(0)
+    for n in (1, 31, 32, 33, 100, 5000):
+        x = taeda.from_numpy((rng.standard_normal(n) * 1e3).astype(np.float32))
+        x[::7] = math.nan
+        x[::5] = 3e9
+        wanted = [v % 256 for v in x.to(taeda.int32).tolist()]
+        assert [v % 256 for v in x.to(dtype).tolist()] == wanted
+        wide = taeda.stack([x, x], 1)
+        assert [v % 256 for v in wide[:, 1].to(dtype).tolist()] == wanted

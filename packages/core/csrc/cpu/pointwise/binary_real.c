@@ -64,14 +64,14 @@ LIGHT(DEFINE_LIGHT)
 BINARY(DEFINE_ROWS)
 
 /* ---- powers: an exponent that is one number for the whole row is usually 2, 3 or a half ---- */
-VROWS(pow_0, 1, , vset(x, 1))
-VROWS(pow_1, 1, , x)
-VROWS(pow_2, 1, , x * x)
-VROWS(pow_3, 1, , x * x * x)
-VROWS(pow_half, 1, , vsqrt(x))
-VROWS(pow_minus_half, 1, , vset(x, 1) / vsqrt(x))
-VROWS(pow_minus_1, 1, , vset(x, 1) / x)
-VROWS(pow_minus_2, 1, , vset(x, 1) / (x * x))
+LIGHT_ROWS(pow_0, 1, , vset(x, 1))
+LIGHT_ROWS(pow_1, 1, , x)
+LIGHT_ROWS(pow_2, 1, , x * x)
+LIGHT_ROWS(pow_3, 1, , x * x * x)
+LIGHT_ROWS(pow_half, 1, , vsqrt(x))
+LIGHT_ROWS(pow_minus_half, 1, , vset(x, 1) / vsqrt(x))
+LIGHT_ROWS(pow_minus_1, 1, , vset(x, 1) / x)
+LIGHT_ROWS(pow_minus_2, 1, , vset(x, 1) / (x * x))
 
 #ifdef TD_DEVICE /* a thread has one element: it chooses for itself */
 #define EASY_POWER(vector)                             \
@@ -106,19 +106,21 @@ FLOAT_LOOPS(pow, 2)
                : exponent == 0    ? pow_0_##suffix##_row          \
                                   : NULL;                            \
     }
+POW_ROWS(f16)
+POW_ROWS(bf16)
 POW_ROWS(f32)
 POW_ROWS(f64)
 
 /* pow of a Python number: the same for the whole walk; pow of a tensor follows C to the last sign
  * of zero */
-#define POW_LOOP(suffix, dtype, row_suffix, LOAD)                                   \
+#define POW_LOOP(suffix, dtype, row_suffix, easy_dtype, LOAD)                       \
     TD_LOOP(pow_rows_##suffix, pow_general_##row_suffix##_row, dtype, dtype, dtype) \
     static void pow_##suffix(char *const *data, const int64_t *strides, int64_t n,  \
                              const void *context)                                   \
     {                                                                               \
         bool number = strides[2] == 0 && n > 0 && td_number_arg(context, 1);        \
-        td_row easy = number ? easy_power_##row_suffix(LOAD(data[2])) : NULL;       \
-        static const uint8_t dtypes[] = {dtype, dtype};                             \
+        td_row easy = number ? easy_power_##suffix(LOAD(data[2])) : NULL;           \
+        static const uint8_t dtypes[] = {easy_dtype, easy_dtype};                   \
         if (easy) td_drive(easy, 1, dtypes, data, strides, n, context);             \
         else pow_rows_##suffix(data, strides, n, context);                          \
     }
@@ -126,10 +128,10 @@ POW_ROWS(f64)
 #define LOAD_BF16(p) td_bf16_to_float(*(const uint16_t *)(p))
 #define LOAD_F32(p) (*(const float *)(p))
 #define LOAD_F64(p) (*(const double *)(p))
-POW_LOOP(f16, TD_F16, f32, LOAD_F16)
-POW_LOOP(bf16, TD_BF16, f32, LOAD_BF16)
-POW_LOOP(f32, TD_F32, f32, LOAD_F32)
-POW_LOOP(f64, TD_F64, f64, LOAD_F64)
+POW_LOOP(f16, TD_F16, f32, TD_I16, LOAD_F16)
+POW_LOOP(bf16, TD_BF16, f32, TD_I16, LOAD_BF16)
+POW_LOOP(f32, TD_F32, f32, TD_F32, LOAD_F32)
+POW_LOOP(f64, TD_F64, f64, TD_F64, LOAD_F64)
 #endif
 
 /* ---- the neighbour of x towards y: one step of the bit pattern, whose order is that of the
