@@ -19,6 +19,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
+from taeda._core_api.forks import taken_for_forks
 
 from ._alike import same, walks_alike
 from ._arguments import containers, flatten, objects
@@ -77,7 +78,7 @@ class Compiled:
         )  # seconds of the program, of the graphs
         self._called = False  # before or while "eager_then_compile" holds
         self.units: Units | None = None  # child modules that have graphs, where the whole has none
-        self._lock = threading.RLock()
+        self._lock = taken_for_forks(threading.RLock())
         self.name = getattr(function, "__qualname__", type(function).__qualname__)
 
     def reset(self) -> None:

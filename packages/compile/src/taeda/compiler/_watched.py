@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from taeda import Tensor, nn
+from taeda._core_api.forks import taken_for_forks
 
 from ._arguments import tensors_in
 from ._joint import MOST_RESULTS, differentiated
@@ -21,7 +22,7 @@ from ._signals import let_through
 
 __all__ = ["observed"]
 
-_patch_lock = threading.Lock()
+_patch_lock = taken_for_forks(threading.RLock())
 _running = 0
 _plain_call = nn.Module.__call__
 

@@ -17,12 +17,13 @@ from typing import Any
 
 import taeda
 from taeda import nn
+from taeda._core_api.forks import taken_for_forks
 
 from .proxy import _tracer_among
 
 __all__ = ["current", "tracing", "wrapped"]
 
-_lock = threading.RLock()
+_lock = taken_for_forks(threading.RLock())
 _running = 0
 _undo: list[Callable[[], None]] = []
 _here = threading.local()

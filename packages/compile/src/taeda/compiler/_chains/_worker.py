@@ -13,6 +13,7 @@ import atexit
 import ctypes
 import os
 import platform
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -169,11 +170,14 @@ def _compiled(
     name: str,
 ) -> ctypes.CDLL:  # fmt: skip
     """A library that opens, which is kept under that name."""
-    with tempfile.TemporaryDirectory(prefix="taeda-chain-") as folder:
+    folder = tempfile.mkdtemp(prefix="taeda-chain-")  # no object that a forked child would end
+    try:
         made = _compiler.compile_text(compiler, options, text.whole, Path(folder), state.running)
         library = _opened(state, made)  # its file may go then
         _folder.keep(name, made)
         return library
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _opened(state: _State, path: Path) -> ctypes.CDLL:
