@@ -10,6 +10,7 @@ There is no other way in: `tools/packages.py check` refuses it.
     table        the op table: rows, schemas, the functions behind composites
     files        a file that is replaced whole or not at all, classes whose objects files hold
     sharing      memory that several processes see
+    forks        locks that a fork waits for
     building     compilers, and kernels built by them
     trees        tuples, lists and dicts of values, taken apart and put together
 

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from taeda._core_api import forks
-from taeda._core_api.forks import taken_for_forks
+from taeda import _forks
+from taeda._forks import taken_for_forks
 
 
 def in_child(act) -> int:
@@ -54,7 +54,7 @@ def test_the_thread_that_forks_may_hold_it():
 
 def test_a_fork_does_not_wait_for_ever(monkeypatch):
     """A thread that waits for the one that forks keeps its lock."""
-    monkeypatch.setattr(forks, "WAIT", 0.1)
+    monkeypatch.setattr(_forks, "WAIT", 0.1)
     lock, ends, holds = taken_for_forks(threading.Lock()), threading.Event(), threading.Event()
 
     def hold() -> None:
