@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import pytest
 
 import taeda
@@ -99,6 +101,20 @@ def test_an_interrupt_is_no_failure_of_who_listens():
     with pytest.raises(KeyboardInterrupt):  # it is the third run
         made.run((x,))
     assert made.run((x,))[0].equal((x * 2 - x).tanh().tanh() - x)
+
+
+def test_a_function_with_other_bits_is_not_used():
+    x = taeda.rand(N)
+    made = program(lambda x: (x * 2 - x).exp().tanh() - x, x)
+    number = made.chains()[0]
+    calls = []
+    form = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
+    wrong = form(lambda *args: calls.append(args[3:]))  # it writes nothing
+    chains.give_chain(number, ctypes.cast(wrong, ctypes.c_void_p).value, False)
+    for _ in range(3):
+        assert made.run((x,))[0].equal((x * 2 - x).exp().tanh() - x)
+    assert calls == [(0, 1024)]
+    assert chains.get_chain(number)[2] == 5
 
 
 def test_what_is_pending(monkeypatch):

@@ -118,6 +118,10 @@ void td_chain_took(td_chain *c, bool by_function, double seconds, int64_t n)
         c->state = c->seconds[1] < c->seconds[0] ? TD_CHAIN_TAKEN : TD_CHAIN_LEFT;
 }
 
+bool td_chain_is_new(const td_chain *c) { return c->state == TD_CHAIN_TRIED && c->turns == 0; }
+
+void td_chain_refuse(td_chain *c) { c->state = TD_CHAIN_WRONG; }
+
 void td_chain_arguments(td_chain_arg *to, const td_waiting_loop *l)
 {
     for (int k = 0; k < l->nargs; k++) {

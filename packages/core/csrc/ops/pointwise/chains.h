@@ -31,7 +31,8 @@ typedef enum td_chain_state {
     TD_CHAIN_ASKED, /* somebody was asked for a function */
     TD_CHAIN_TRIED, /* there is one, and both ways are timed */
     TD_CHAIN_TAKEN, /* by the function */
-    TD_CHAIN_LEFT   /* loop by loop, for good */
+    TD_CHAIN_LEFT,  /* loop by loop, for good */
+    TD_CHAIN_WRONG  /* the same, as the function gave other bits */
 } td_chain_state;
 
 enum {
@@ -61,6 +62,10 @@ int td_chain_count(void);
 bool td_chain_turn(td_chain *c);
 /* A run of n elements took so many seconds. */
 void td_chain_took(td_chain *c, bool by_function, double seconds, int64_t n);
+/* Whether this run, by loops, is to be compared with the function. */
+bool td_chain_is_new(const td_chain *c);
+/* It gave other bits: it is not used. */
+void td_chain_refuse(td_chain *c);
 /* How many chains wait for somebody to look at them: grows. */
 int td_chains_asked(void);
 /* Give a chain its function: used at once, or timed first. */

@@ -31,6 +31,14 @@ from ._text import SYMBOL, ChainText, NoText, of_chain
 __all__ = ["asked", "explained", "is_pending", "reason"]
 
 _ASKED, _TRIED = 1, 2  # states of a chain in core
+_HOW = (
+    "",
+    "is being compiled",
+    "is compiled and timed",
+    "runs as C",
+    "runs loop by loop",
+    "runs loop by loop, as C gave other bits",
+)  # by the state of a chain
 _log = log_of("inductor")
 
 
@@ -202,9 +210,7 @@ def explained(program: Any, lines: list[str]) -> list[str]:
 
 def _told(number: int, notes: tuple[str, ...]) -> str:
     loops, kept, state, *seconds = _core.get_chain(number)
-    how = ("", "is being compiled", "is compiled and timed", "runs as C", "runs loop by loop")[
-        state
-    ]
+    how = _HOW[state]
     title = f"chain of {len(loops)} operations" + (f", {how}" if how else "")
     if reason(number):
         return f"{title}: {reason(number)}"

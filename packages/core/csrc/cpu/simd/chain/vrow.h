@@ -12,6 +12,10 @@
 #define VROWS(name, arity, setup, expression)                           \
     VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression) \
     VROW(name##_f64_row, arity, vd, double, VD_WIDTH, setup, expression)
+/* rows that the processor has for short floats, too: of these there are no chains */
+#define LIGHT_ROWS VROWS
+#define LIGHT_LOOPS(name, arity)
+#define LIGHT_CHOICES_16(CHOICE, name)
 #define CROW VROW
 #define VARG(k) VSET_(vec, (real)td_real_arg(context, k))
 #define VSET_(vec, value) _Generic((vec){0}, vf: vf_set, vd: vd_set)(value)
