@@ -105,6 +105,8 @@ def asked() -> None:
             thread = threading.Thread(target=_work, args=(state,), name="taeda-chains", daemon=True)
             try:
                 thread.start()
+            except MemoryError:
+                raise
             except RuntimeError as error:  # too many, or the interpreter ends: at the next chain
                 _log.info("chains are not compiled now: %s", error)
                 return
