@@ -80,7 +80,7 @@ LOOP = r"static void (\w+)\(char \*const \*data, const int64_t \*strides, int64_
 
 def loop_rows(text: str, name: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """(op, dtype, dtypes of output and operands) of a table in preprocessed text; () where the loop
-    does not say them.
+    does not say them. A loop of short floats may say that it takes 16 bits as they lie.
     """
     shapes = dict(re.findall(LOOP + r"\s*\{ static const uint8_t dtypes\[\] = \{([^}]*)\}", text))
     for symbol, first in re.findall(LOOP + r"\s*\{ (\w+)\(data, strides, n, context\);", text):
@@ -88,7 +88,9 @@ def loop_rows(text: str, name: str) -> Iterator[tuple[str, str, tuple[str, ...]]
     table = text[text.index(f"td_table_{name}_x[] =") :]
     for op, dtype, symbol in re.findall(r'\{\s*"(\w+)",\s*(TD_\w+),\s*(\w+)\s*\}', table):
         words = shapes.get(symbol, "").split(",")
-        yield op, dtype, tuple(word.strip() for word in words if word.strip())
+        bits = "TD_I16" if dtype in ("TD_F16", "TD_BF16") else ""
+        stripped = (word.strip() for word in words if word.strip())
+        yield op, dtype, tuple(dtype if word == bits else word for word in stripped)
 
 
 def _tables() -> Iterator[tuple[str, str]]:

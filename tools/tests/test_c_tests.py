@@ -56,14 +56,17 @@ def test_rows_of_a_table_tell_their_operands():
         f"static void lt_f32{head} {{ static const uint8_t dtypes[] = {{TD_BOOL, TD_F32, TD_F32}}; x(); }}\n"
         f"static void not_lt{head} {{ lt_f32(data, strides, n, context); y(); }}\n"
         f"static void chosen{head} {{ z(); }}\n"
+        f"static void neg_f16{head} {{ static const uint8_t dtypes[] = {{TD_I16, TD_I16}}; x(); }}\n"
         'const td_loop_entry td_table_few_x[] = { {"lt", TD_F32, lt_f32}, {"ge", TD_F32, not_lt}, '
-        '{"pow", TD_F64, chosen}, {0} };'
+        '{"pow", TD_F64, chosen}, {"neg", TD_F16, neg_f16}, {"neg", TD_I16, neg_f16}, {0} };'
     )
     three = ("TD_BOOL", "TD_F32", "TD_F32")
     assert list(c_tests.loop_rows(text, "few")) == [
         ("lt", "TD_F32", three),
         ("ge", "TD_F32", three),
         ("pow", "TD_F64", ()),
+        ("neg", "TD_F16", ("TD_F16", "TD_F16")),  # it takes their bits as they lie
+        ("neg", "TD_I16", ("TD_I16", "TD_I16")),
     ]
 
 
