@@ -70,7 +70,7 @@ static td_chain *added(const uint8_t *key, int64_t length, const td_waiting *j)
 
 td_chain *td_chain_of(const td_waiting *j)
 {
-    static _Thread_local td_chain *last; /* one program after the other runs the same */
+    static td_chain *last; /* one program after the other runs the same */
     uint8_t key[TD_CHAIN_BYTES];
     int64_t length = write_key(key, j);
     if (last && last->length == length && !memcmp(last->key, key, (size_t)length)) return last;
