@@ -213,29 +213,43 @@ def test_errors_about_arguments_name_the_function():
     assert said[0] == said[1]
 
 
-def test_a_trial_waits_for_what_is_being_compiled(monkeypatch):
+def test_a_lost_trial_waits_for_what_is_being_compiled(monkeypatch):
     pending = True
     monkeypatch.setattr(_trace, "any_pending", lambda program: pending)
+    monkeypatch.setattr(_compiled, "WAY", 1.0)  # the graph loses
     f = taeda.compile(lambda x: (x * 2 + 1).sin())
     x = taeda.ones(20_000)
     for _ in range(40):
         f(x)
     ((trace,),) = f.__taeda_compiled__.traces.values()
-    assert 0 < trace.runs < _compiled.TRIAL[0]
-    assert trace.seconds == ([], [])
+    assert 0 <= trace.runs < _compiled.TRIAL[-1]
+    assert not f.__taeda_compiled__.reasons
     pending = False
     for _ in range(40):
         f(x)
-    assert trace.runs not in _compiled.TRIAL
+    assert trace.runs == -1
+    assert "its graph takes" in f.__taeda_compiled__.reasons[0]
+
+
+def test_a_trial_that_was_won_waits_for_nothing(monkeypatch):
+    monkeypatch.setattr(_trace, "any_pending", lambda program: True)
+    monkeypatch.setattr(_compiled, "WAY", -1.0)  # the graph wins
+    f = taeda.compile(lambda x: (x * 2 + 1).sin())
+    for _ in range(40):
+        f(taeda.ones(20_000))
+    ((trace,),) = f.__taeda_compiled__.traces.values()
+    assert trace.runs >= _compiled.TRIAL[-1]
     assert all(trace.seconds)
+    assert not f.__taeda_compiled__.reasons
 
 
 def test_a_trial_does_not_wait_for_ever(monkeypatch):
     monkeypatch.setattr(_trace, "any_pending", lambda program: True)
     monkeypatch.setattr(_trace, "PATIENCE", 0.0)
+    monkeypatch.setattr(_compiled, "WAY", 1.0)
     f = taeda.compile(lambda x: (x * 2 + 1).sin())
     for _ in range(40):
         f(taeda.ones(20_000))
     ((trace,),) = f.__taeda_compiled__.traces.values()
-    assert trace.runs not in _compiled.TRIAL
+    assert trace.runs == -1
     assert all(trace.seconds)
