@@ -28,65 +28,9 @@ enum td_dtype {
     TD_F8_E5M2FNUZ,
     TD_F8_E8M0FNU
 };
-enum {
-    TD_ARG_NONE,
-    TD_ARG_TENSOR,
-    TD_ARG_TENSORS,
-    TD_ARG_SCALAR,
-    TD_ARG_INT,
-    TD_ARG_INTS,
-    TD_ARG_FLOAT
-};
-enum { TD_S_BOOL, TD_S_INT, TD_S_FLOAT, TD_S_COMPLEX };
-struct td_scalar {
-    int32_t kind;
-    int64_t i;
-    double re, im;
-};
-/* an argument of the call as a launch carries it (csrc/cuda/walk.c) */
-struct td_arg {
-    int32_t kind, word; /* word: the first letter of a str; of a tensor, 1 for a Python number */
-    union {
-        td_scalar scalar;
-        int64_t i;
-        double f;
-    };
-};
-
-VFN double td_real_arg(const void *context, int k)
-{
-    const td_arg *arg = (const td_arg *)context + k;
-    return arg->kind == TD_ARG_SCALAR  ? arg->scalar.re
-           : arg->kind == TD_ARG_FLOAT ? arg->f
-                                       : (double)arg->i;
-}
-VFN int64_t td_int_arg(const void *context, int k)
-{
-    const td_scalar *s = &((const td_arg *)context)[k].scalar;
-    if (s->kind != TD_S_FLOAT && s->kind != TD_S_COMPLEX) return s->i;
-    return s->re >= 0x1p63 ? INT64_MAX : s->re >= -0x1p63 ? (int64_t)s->re : INT64_MIN;
-}
-VFN bool td_has_arg(const void *context, int k)
-{
-    return ((const td_arg *)context)[k].kind != TD_ARG_NONE;
-}
-VFN char td_letter_arg(const void *context, int k)
-{
-    return (char)((const td_arg *)context)[k].word;
-}
-VFN bool td_number_arg(const void *context, int k)
-{
-    const td_arg *arg = (const td_arg *)context + k;
-    return arg->kind == TD_ARG_TENSOR && arg->word;
-}
+#include "cpu/simd/call_args.h"
 
 /* ---- rows ---- */
-#define TD_TAKE_1(A) A x
-#define TD_TAKE_2(A) A x, A y
-#define TD_TAKE_3(A) A x, A y, A z
-#define TD_GIVE_1 x
-#define TD_GIVE_2 x, y
-#define TD_GIVE_3 x, y, z
 #define TD_DEVICE_ROW(symbol, arity, to, from, sees, types, setup, value) \
     struct symbol {                                                       \
         typedef to out_t;                                                 \
