@@ -51,6 +51,11 @@ extern td_lt_library td_lt; /* filled by td_lt_handle */
 
 /* ---- numbers ---- */
 enum { TD_LT_INVALID = 7, TD_LT_ARCHITECTURE = 8, TD_LT_UNSUPPORTED = 15 };
+/* Is this what the library says of work that it does not do? */
+static inline bool td_lt_declines(int status)
+{
+    return status == TD_LT_INVALID || status == TD_LT_ARCHITECTURE || status == TD_LT_UNSUPPORTED;
+}
 enum { TD_LT_R32 = 0, TD_LT_R64 = 1, TD_LT_R16 = 2, TD_LT_C32 = 4, TD_LT_C64 = 5, TD_LT_BF16 = 14 };
 enum { TD_LT_COMPUTE_32 = 68, TD_LT_COMPUTE_64 = 70, TD_LT_COMPUTE_TF32 = 77 };
 enum { TD_LT_TURN_A = 3, TD_LT_TURN_B = 4, TD_LT_EPILOGUE = 7, TD_LT_BIAS_POINTER = 8 };

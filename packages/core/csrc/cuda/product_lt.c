@@ -188,11 +188,6 @@ static int queue_all(const run *r, int dim, int64_t *queued)
     return 0;
 }
 
-static bool declines(int code)
-{
-    return code == TD_LT_INVALID || code == TD_LT_ARCHITECTURE || code == TD_LT_UNSUPPORTED;
-}
-
 static td_status run_plan(td_lt_plan *plan, const td_product *p, void *handle, int dim,
                           td_lt_end *end)
 {
@@ -208,7 +203,7 @@ static td_status run_plan(td_lt_plan *plan, const td_product *p, void *handle, i
     if (bytes) td_cuda_release(block, r.workspace, bytes);
     *end = code ? TD_LT_DECLINED : TD_LT_DONE;
     if (!code) return td_cuda_blocking() ? td_cuda_synchronize(device) : TD_OK;
-    if (queued || !declines(code)) return broken(p, code, r.stream);
+    if (queued || !td_lt_declines(code)) return broken(p, code, r.stream);
     plan->refused = code;
     return TD_OK;
 }

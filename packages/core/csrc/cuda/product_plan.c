@@ -137,11 +137,7 @@ td_lt_plan *td_lt_borrow(const td_lt_kind *kind, void *handle, const void *bias)
 }
 
 /* Only what the library says of such products is worth remembering: not that memory was short. */
-static bool lasts(int status)
-{
-    return !status || status == TD_LT_INVALID || status == TD_LT_ARCHITECTURE ||
-           status == TD_LT_UNSUPPORTED;
-}
+static bool lasts(int status) { return !status || td_lt_declines(status); }
 
 /* Where a plan may be put: an empty place, or that of the one not used for longest; NULL if all are
  * lent. */
