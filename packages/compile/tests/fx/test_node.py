@@ -62,3 +62,14 @@ def test_text_of_a_graph():
         "    return getitem",
     ]
     assert gm.graph._table().splitlines()[2].split()[:3] == ["placeholder", "x", "x"]
+
+
+def test_a_line_names_the_type_once_after_the_colon():
+    graph = fx.Graph()
+    x = graph.placeholder("x", type_expr=int)
+    y = graph.call_function(operator.add, (x, 1), type_expr=taeda.Tensor)
+    assert x.format_node() == "%x : int [num_users=1] = placeholder[target=x]"
+    assert y.format_node() == (
+        "%add : taeda.Tensor [num_users=0] = call_function[target=operator.add]"
+        "(args = (%x, 1), kwargs = {})"
+    )

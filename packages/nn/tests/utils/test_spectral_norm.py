@@ -18,3 +18,14 @@ def test_spectral_norm_by_hook():
     assert list(layer.state_dict()) == ["bias", "weight_orig", "weight_u", "weight_v"]
     nn.utils.remove_spectral_norm(layer)
     assert set(layer.state_dict()) == {"weight", "bias"}
+
+
+def test_a_forward_pass_turns_v_before_u():
+    layer = nn.utils.spectral_norm(nn.Linear(5, 3))
+    weight, u = layer.weight_orig.detach().numpy(), layer.weight_u.numpy().copy()
+    layer(taeda.ones(1, 5))
+    v = weight.T @ u
+    v /= np.linalg.norm(v)
+    u = weight @ v
+    np.testing.assert_allclose(layer.weight_v.numpy(), v, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(layer.weight_u.numpy(), u / np.linalg.norm(u), rtol=1e-5, atol=1e-6)

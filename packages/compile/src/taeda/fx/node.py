@@ -288,17 +288,19 @@ class Node:
             default = f"(default={self.args[0]})" if self.args else ""
             if placeholder_names is not None:
                 placeholder_names.append(f"{self.target}{_type_text(self.type)}{default}")
-            return (
-                f"%{self.name}{_type_text(self.type)} : [num_users={len(self.users)}] = "
-                f"{self.op}[target={self.target}]{default}"
-            )
+            return f"{self._head()}[target={self.target}]{default}"
         if self.op == "output":
             return f"return {self.args[0] if self.args else None}"
-        head = f"%{self.name}{_type_text(self.type)} : [num_users={len(self.users)}] = {self.op}"
         if self.op == "get_attr":
-            return f"{head}[target={self.target}]"
+            return f"{self._head()}[target={self.target}]"
         args, kwargs = _text(self.args), _text(self.kwargs)
-        return f"{head}[target={target_text(self.target)}](args = {args}, kwargs = {kwargs})"
+        called = f"target={target_text(self.target)}"
+        return f"{self._head()}[{called}](args = {args}, kwargs = {kwargs})"
+
+    def _head(self) -> str:
+        """How the line of a node begins: its name, its type if it has one, its users, its kind."""
+        kind = "" if self.type is None else f"{type_name(self.type)} "
+        return f"%{self.name} : {kind}[num_users={len(self.users)}] = {self.op}"
 
     def __repr__(self) -> str:
         return self.name

@@ -46,7 +46,7 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
 
 
 def power_step(matrix: Tensor, u: Tensor, v: Tensor, count: int, eps: float) -> None:
-    """Turn u and v, in place, towards the singular vectors of the largest singular value."""
+    """Turn u, then v, in place, towards the singular vectors of the largest singular value."""
     with taeda.no_grad():
         for _ in range(count):
             u.copy_(normalize(taeda.mv(matrix, v), dim=0, eps=eps))

@@ -34,7 +34,8 @@ class SpectralNorm:
         weight, u, v = (getattr(module, f"{self.name}_{s}") for s in ("orig", "u", "v"))
         matrix = as_matrix(weight, self.dim)
         if do_power_iteration:
-            power_step(matrix, u, v, self.n_power_iterations, self.eps)
+            # v follows the u that was kept, then u the new v; the parametrization begins with u
+            power_step(matrix.t(), v, u, self.n_power_iterations, self.eps)
         # copies, for the next step may come before the backward pass of this one
         return weight / taeda.dot(u.clone(), taeda.mv(matrix, v.clone()))
 
