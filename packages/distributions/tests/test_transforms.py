@@ -30,3 +30,9 @@ def test_the_identity_is_an_empty_chain():
     x = t([1.0, 2.0])
     assert transforms.identity_transform(x).tolist() == x.tolist()
     assert transforms.identity_transform.inv(x).tolist() == x.tolist()
+
+
+def test_libraries_ask_whether_a_transform_is_an_inverse():
+    forward = transforms.ExpTransform()
+    assert isinstance(forward.inv, transforms._InverseTransform)
+    assert not isinstance(forward, transforms._InverseTransform)

@@ -1,10 +1,12 @@
 """What distributions share."""
 
 import pytest
-from laws import t
+from laws import follows, t
+from scipy import stats
 
 import taeda
 from taeda.distributions.utils import (
+    _standard_normal,
     broadcast_all,
     clamp_probs,
     lazy_property,
@@ -65,3 +67,10 @@ def test_triangles_of_every_diagonal(diagonal):
     assert vec_to_tril_matrix(vector, diagonal).tolist() == matrix.tolist()
     with pytest.raises(ValueError, match="outside of matrices"):
         tril_matrix_to_vec(matrix, 4)
+
+
+def test_noise_of_a_shape_and_dtype():
+    taeda.manual_seed(3)
+    found = _standard_normal((200, 50), dtype=taeda.float64, device="cpu")
+    assert (found.shape, found.dtype) == ((200, 50), taeda.float64)
+    follows(found.numpy(), stats.norm.cdf)

@@ -51,6 +51,7 @@ def install_as_torch(*, distributed: bool = False) -> None:
         del sys.modules[name]
     sys.modules["torch"] = torch = _Torch("torch", taeda)
     torch.__dict__["__version__"] = f"{API_VERSION}+taeda"
+    torch.__dict__["torch"] = torch  # it imports itself by name, and libraries found that out
     if not distributed:
         hidden = _Torch("torch.distributed", _distributed())
         hidden.__dict__["is_available"] = lambda: False

@@ -121,6 +121,7 @@ FILLED: dict[str, dict[str, Any]] = {
     "": {"ScriptModule": _SCRIPT["ScriptModule"]},
     "cuda": {name: _class(name, "torch.cuda") for name in ("CUDAGraph", "Event", "Stream",
         "StreamContext", "graph")},
+    "serialization": {"MAP_LOCATION": Any},  # what `map_location` may be, in annotations
     "autograd": {"_profiler_enabled": _is_profiled, "_disable_profiler": _end_profile},
     "compiler": {
         "allow_in_graph": _same, "assume_constant_result": _same, "cudagraph_mark_step_begin": _nothing,

@@ -18,7 +18,7 @@ from ._pointwise_transforms import (
     SoftplusTransform,
     TanhTransform,
 )
-from ._transform import Transform
+from ._transform import Transform, _InverseTransform  # noqa: F401 - libraries ask for its class
 from ._vector_transforms import (
     CorrCholeskyTransform,
     LowerCholeskyTransform,

@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar, overload
 import taeda
 from taeda import Tensor
 
+from ._shapes import sum_rightmost as _sum_rightmost  # noqa: F401 - distributions written elsewhere import it from here
+
 __all__ = [
     "broadcast_all", "clamp_probs", "euler_constant", "lazy_property", "logits_to_probs",
     "probs_to_logits", "tril_matrix_to_vec",
@@ -58,6 +60,14 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     """Log odds (`is_binary`) or logarithms of probabilities, finite at 0 and 1."""
     inside = clamp_probs(probs)
     return inside.log() - (-inside).log1p() if is_binary else inside.log()
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """Normal noise of mean 0 and deviation 1: distributions written elsewhere draw from it."""
+    return taeda.normal(
+        taeda.zeros(shape, dtype=dtype, device=device),
+        taeda.ones(shape, dtype=dtype, device=device),
+    )
 
 
 class lazy_property(Generic[T]):
