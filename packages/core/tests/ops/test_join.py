@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -164,3 +166,14 @@ REFUSALS = [
 def test_refuses(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("r", [1, 2, 3])
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_combinations_are_those_of_itertools(n, r, again):
+    choose = itertools.combinations_with_replacement if again else itertools.combinations
+    wanted = [list(row) for row in choose(range(10, 10 + n), r)]
+    found = taeda.combinations(taeda.arange(10, 10 + n), r, again)
+    assert found.shape == (len(wanted), r)
+    assert found.tolist() == wanted

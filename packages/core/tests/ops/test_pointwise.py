@@ -743,3 +743,36 @@ def test_floats_become_bytes_by_their_low_bits(dtype):
         assert [v % 256 for v in x.to(dtype).tolist()] == wanted
         wide = taeda.stack([x, x], 1)
         assert [v % 256 for v in wide[:, 1].to(dtype).tolist()] == wanted
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 7, 129, 700])
+def test_a_number_that_repeats_may_be_either_operand(dtype, n):
+    rng = np.random.default_rng(0)
+    row, column = (
+        rng.standard_normal((1, n)).astype(dtype),
+        rng.standard_normal((3, 1)).astype(dtype),
+    )
+    a, b = taeda.from_numpy(column), taeda.from_numpy(row)
+    for first, second, x, y in ((a, b, column, row), (b, a, row, column)):
+        np.testing.assert_array_equal((first * second).numpy(), x * y)
+        np.testing.assert_array_equal((first / second).numpy(), x / y)
+        np.testing.assert_array_equal((first + second).numpy(), x + y)
+        np.testing.assert_array_equal((first - second).numpy(), x - y)
+        np.testing.assert_array_equal(taeda.rsub(first, second).numpy(), y - x)
+        scaled = taeda.sub(first, second, alpha=0.3).numpy()
+        np.testing.assert_allclose(scaled, x - np.asarray(0.3, dtype) * y, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_zero_anywhere_among_divisors_is_found(dtype, step):
+    divisors = np.ones(step * 200, dtype)[::step]
+    x = taeda.from_numpy(divisors.copy())
+    for place in (0, 63, 130, 199):
+        divisors[:] = 3
+        divisors[place] = 0
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            x // taeda.from_numpy(divisors)
+        divisors[place] = 1
+        assert (x // taeda.from_numpy(divisors)).sum().item() == 1

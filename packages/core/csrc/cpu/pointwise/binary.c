@@ -48,14 +48,17 @@ NUMBER_ROWS(add, vec alpha = VARG(2), vfma(y, alpha, x))
 NUMBER_ROWS(sub, vec alpha = VARG(2), vfma(-y, alpha, x))
 NUMBER_ROWS(rsub, vec alpha = VARG(2), vfma(-x, alpha, y))
 
-#define SUM(name)                   \
-    SUM_ROW(name, f32)              \
-    SUM_ROW(name, f64)              \
-    LIGHT_CHOICES_16(SUM_ROW, name) \
-    SUM_ROW(name, c64) SUM_ROW(name, c128) NUMBER_LOOPS(name) COMPLEX_LOOPS(name, 2)
-SUM(add)
-SUM(sub)
-SUM(rsub)
+#define SUM(name, turned)                             \
+    SUM_ROW(name, f32)                                \
+    SUM_ROW(name, f64)                                \
+    LIGHT_CHOICES_16(SUM_ROW, name)                   \
+    SUM_ROW(name, c64)                                \
+    SUM_ROW(name, c128)                               \
+    NUMBER_LOOPS(name, turned, alpha_is_one(context)) \
+    COMPLEX_LOOPS(name, 2)
+SUM(add, add)
+SUM(sub, rsub)
+SUM(rsub, sub)
 
 /* ---- products and quotients ---- */
 
@@ -65,8 +68,8 @@ VROWS(div_trunc, 2, , vtrunc(x / y))
 VROW(truncated_f32_row, 1, vf, float, VF_WIDTH, , vtrunc(x))
 NUMBER_ROWS(mul, , x * y)
 NUMBER_ROWS(div, , x / y)
-NUMBER_LOOPS(mul)
-NUMBER_LOOPS(div)
+NUMBER_LOOPS(mul, mul, true)
+NUMBER_LOOPS(div, div, false)
 TD_LOOP(div_trunc_f32, div_trunc_f32_row, TD_F32, TD_F32, TD_F32)
 TD_LOOP(div_trunc_f64, div_trunc_f64_row, TD_F64, TD_F64, TD_F64)
 /* short floats round the quotient to their own precision first, then cut it */
@@ -89,10 +92,12 @@ BOOL_TYPE(INT_LOOP, mul, 2, x & y)
 #define TRUNC_DIV(x, y) (ODD_DIVISOR(y) ? (y) == 0 ? (T)0 : WRAP(T, U, 0, -, x) : (T)((x) / (y)))
 #define TRUNC_MOD(x, y) (ODD_DIVISOR(y) ? (T)0 : (T)((x) % (y)))
 SIGNED_TYPES(INT_LOOP, div_trunc, 2, TRUNC_DIV(x, y))
+/* A rest and unlike signs: without a branch, which a processor guesses wrongly for most numbers. */
+#define BELOW_ZERO(x, y) (((x) % (y) != 0) & (((x) ^ (y)) < 0))
 SIGNED_TYPES(INT_LOOP, floor_divide, 2,
-             TRUNC_DIV(x, y) - (TRUNC_MOD(x, y) != 0 && (x < 0) != (y < 0)))
+             ODD_DIVISOR(y) ? TRUNC_DIV(x, y) : (T)(x / y - BELOW_ZERO(x, y)))
 SIGNED_TYPES(INT_LOOP, remainder, 2,
-             TRUNC_MOD(x, y) + (TRUNC_MOD(x, y) != 0 && (x < 0) != (y < 0) ? y : 0))
+             ODD_DIVISOR(y) ? (T)0 : (T)(x % y + (y & -(T)BELOW_ZERO(x, y))))
 SIGNED_TYPES(INT_LOOP, fmod, 2, TRUNC_MOD(x, y))
 INT_LOOP(u8, uint8_t, uint8_t, TD_U8, divide, 2, y ? x / y : 0)
 INT_LOOP(u8, uint8_t, uint8_t, TD_U8, modulo, 2, y ? x % y : 0)

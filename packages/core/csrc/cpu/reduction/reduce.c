@@ -3,6 +3,7 @@
  * in registers; integers are added and multiplied modulo 2^64. */
 #include "cpu/reduction/reduce.h"
 #include <complex.h>
+#include "cpu/reduction/norm_power.h"
 #include "cpu/simd/half_rows.h"
 #include "cpu/simd/rows.h"
 
@@ -180,16 +181,17 @@ TD_BLOCK(any_bool, uint8_t, uint8_t, any_row, any_cols, 0, a |= v != 0)
 TD_BLOCK(all_bool, uint8_t, uint8_t, all_row, all_cols, 1, a &= v != 0)
 
 /* Norms of any p want the exponent from the context, so they have a block of their own. */
-#define POWER(name, T)                                                                         \
-    static void name(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn,  \
-                     int64_t first, const td_reduce_context *context)                          \
-    {                                                                                          \
-        for (int64_t c = 0; c < m; c++) {                                                      \
-            double a = 0;                                                                      \
-            for (int64_t i = 0; i < n; i++)                                                    \
-                a += pow(fabs((double)TD_ELEMENT(T, x + c * xm + i * xn)), context->exponent); \
-            ((double *)accs)[c] = a;                                                           \
-        }                                                                                      \
+#define POWER(name, T)                                                                          \
+    static void name(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn,   \
+                     int64_t first, const td_reduce_context *context)                           \
+    {                                                                                           \
+        double exponent = context->exponent;                                                    \
+        for (int64_t c = 0; c < m; c++) {                                                       \
+            double a = 0;                                                                       \
+            for (int64_t i = 0; i < n; i++)                                                     \
+                a += td_norm_power(fabs((double)TD_ELEMENT(T, x + c * xm + i * xn)), exponent); \
+            ((double *)accs)[c] = a;                                                            \
+        }                                                                                       \
     }
 POWER(normp_f32, float)
 POWER(normp_f64, double)

@@ -97,19 +97,24 @@
     NUMBER_ROW(name##_number_f32_row, vf, float, VF_WIDTH, setup, expression) \
     NUMBER_ROW(name##_number_f64_row, vd, double, VD_WIDTH, setup, expression)
 
-/* The loops of an op that has both kinds of rows. */
-#define NUMBER_LOOP(name, suffix, dtype, type)                                                  \
+/* The loops of an op that has both kinds of rows. Where the number comes first, the number row of
+ * `turned` takes the operands in each other's place, if it gives the same then: `when`. */
+#define NUMBER_LOOP(name, turned, when, suffix, dtype, type)                                    \
     static void name##_##suffix(char *const *data, const int64_t *strides, int64_t n,           \
                                 const void *context)                                            \
     {                                                                                           \
         static const uint8_t dtypes[] = {dtype, dtype, dtype};                                  \
-        if (strides[2] == 0 && strides[0] == sizeof(type) && strides[1] == sizeof(type))        \
+        const int64_t size = sizeof(type), x = strides[1], y = strides[2];                      \
+        if (strides[0] == size && x == size && y == 0)                                          \
             name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context); \
+        else if (strides[0] == size && x == 0 && y == size && (when))                           \
+            turned##_number_##suffix##_row(data[0], (const void *const[]){data[2], data[1]}, n, \
+                                           context);                                            \
         else td_drive(name##_##suffix##_row, 2, dtypes, data, strides, n, context);             \
     }
-#define NUMBER_LOOPS(name)                \
-    LIGHT_LOOPS_16(name, 2)               \
-    NUMBER_LOOP(name, f32, TD_F32, float) \
-    NUMBER_LOOP(name, f64, TD_F64, double)
+#define NUMBER_LOOPS(name, turned, when)                \
+    LIGHT_LOOPS_16(name, 2)                             \
+    NUMBER_LOOP(name, turned, when, f32, TD_F32, float) \
+    NUMBER_LOOP(name, turned, when, f64, TD_F64, double)
 
 #endif

@@ -67,30 +67,46 @@ void td_search_run(td_tensor *out, const td_tensor *sequence, const td_tensor *v
 
 /* ---- counts ---- */
 
+static td_status negative_count(const int64_t *at, int64_t n)
+{
+    int64_t i = 0;
+    while (i + 1 < n && at[i] >= 0) i++;
+    return td_fail(TD_RUNTIME_ERROR,
+                   "bincount only supports 1-d non-negative integral inputs, got %lld",
+                   (long long)at[i]);
+}
+
 td_status td_count_length(const td_tensor *x, int64_t minlength, int64_t *length)
 {
     const int64_t *at = td_data(x);
-    *length = minlength;
+    int64_t low = 0, high = -1;
     for (int64_t i = 0; i < x->numel; i++) {
-        if (at[i] < 0)
-            return td_fail(TD_RUNTIME_ERROR,
-                           "bincount only supports 1-d non-negative integral inputs, got %lld",
-                           (long long)at[i]);
-        if (at[i] >= *length && td_add_overflows(at[i], 1, length))
-            return td_fail(TD_RUNTIME_ERROR, "bincount: %lld is too large", (long long)at[i]);
+        low = at[i] < low ? at[i] : low;
+        high = at[i] > high ? at[i] : high;
     }
+    if (low < 0) return negative_count(at, x->numel);
+    *length = minlength;
+    if (high >= minlength && td_add_overflows(high, 1, length))
+        return td_fail(TD_RUNTIME_ERROR, "bincount: %lld is too large", (long long)high);
     return TD_OK;
 }
+
+#define COUNT(name, T, STEP)                                              \
+    static void name(T *counts, const int64_t *at, const T *w, int64_t n) \
+    {                                                                     \
+        (void)w;                                                          \
+        for (int64_t i = 0; i < n; i++) counts[at[i]] += STEP;            \
+    }
+COUNT(count_ones, int64_t, 1)
+COUNT(count_f32, float, w[i])
+COUNT(count_f64, double, w[i])
 
 void td_count_run(td_tensor *out, const td_tensor *x, const td_tensor *weights)
 {
     const int64_t *at = td_data(x);
-    for (int64_t i = 0; i < x->numel; i++) {
-        if (!weights) ((int64_t *)td_data(out))[at[i]]++;
-        else if (weights->dtype == TD_F32)
-            ((float *)td_data(out))[at[i]] += ((const float *)td_data(weights))[i];
-        else ((double *)td_data(out))[at[i]] += ((const double *)td_data(weights))[i];
-    }
+    if (!weights) count_ones(td_data(out), at, NULL, x->numel);
+    else if (weights->dtype == TD_F32) count_f32(td_data(out), at, td_data(weights), x->numel);
+    else count_f64(td_data(out), at, td_data(weights), x->numel);
 }
 
 /* ---- histograms ---- */

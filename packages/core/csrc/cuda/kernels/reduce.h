@@ -6,6 +6,7 @@
  *   chunks of a unit, if there are several                 td_reduce_join: one thread an output */
 #ifndef TD_REDUCE_TEXT_H
 #define TD_REDUCE_TEXT_H
+#include "cpu/reduction/norm_power.h"
 #include "cpu/simd/vrow_complex.h"
 
 #define TD_LANES \
@@ -247,7 +248,7 @@ TD_PLAIN(td_count, uint64_t, 0, a += v != 0, a += v, TD_AS_I64, 1)
 TD_PLAIN(td_any, uint8_t, 0, a |= v != 0, a |= v, TD_AS_BOOL, 1)
 TD_PLAIN(td_all, uint8_t, 1, a &= v != 0, a &= v, TD_AS_BOOL, 1)
 TD_PLAIN(td_norm0, double, 0, a += v != 0, a += v, TD_AS_REAL(a / c.divisor), 1)
-TD_PLAIN(td_normp, double, 0, a += pow(fabs((double)v), c.exponent), a += v,
+TD_PLAIN(td_normp, double, 0, a += td_norm_power(fabs((double)v), c.exponent), a += v,
          TD_AS_REAL(pow(a, 1 / c.exponent)), 0)
 
 template <int D> struct td_prod_real {

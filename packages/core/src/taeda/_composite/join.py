@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 
 import taeda
@@ -104,10 +103,17 @@ def combinations(self: Tensor, r: int, with_replacement: bool) -> Tensor:
         raise RuntimeError(f"combinations: Expect a non-negative number, but got {r}")
     if r == 0:
         return taeda.empty((0,), dtype=self.dtype, device=self.device)
-    n = self.numel()
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    count = math.comb(n + r - 1, r) if with_replacement and n else math.comb(n, r)
-    places = taeda.tensor(list(choose(range(n), r)), dtype=taeda.int64, device=self.device).reshape(
-        count, r
-    )
-    return self.index_select(0, places.reshape(-1)).reshape(count, r)
+    places = _places(self.numel(), r, with_replacement).to(self.device)
+    return self.index_select(0, places.reshape(-1)).reshape(-1, r)
+
+
+def _places(n: int, r: int, again: bool) -> Tensor:
+    """Every choice of r of n places as a row of ascending numbers; `again`: a place may come twice.
+
+    Pairs, which programs want mostly, are places in a triangle.
+    """
+    if r == 2:
+        return taeda.triu_indices(n, n, 0 if again else 1).t()
+    choose = itertools.combinations_with_replacement if again else itertools.combinations
+    rows = list(choose(range(n), r))
+    return taeda.tensor(rows, dtype=taeda.int64).reshape(len(rows), r)

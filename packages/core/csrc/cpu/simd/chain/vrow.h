@@ -25,5 +25,5 @@
 
 /* a number is a vector like others here */
 #define NUMBER_ROWS(name, setup, expression)
-#define NUMBER_LOOPS(name)
+#define NUMBER_LOOPS(name, turned, when)
 #endif

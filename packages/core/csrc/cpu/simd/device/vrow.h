@@ -28,6 +28,6 @@
 
 /* a number costs a thread no buffer: the rows of two operands serve */
 #define NUMBER_ROWS(name, setup, expression)
-#define NUMBER_LOOPS(name) FLOAT_LOOPS(name, 2)
+#define NUMBER_LOOPS(name, turned, when) FLOAT_LOOPS(name, 2)
 
 #endif

@@ -81,6 +81,10 @@ def embedding_bag(
     """
     dense_only("embedding_bag", sparse)
     _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
+    whole = input.dim() == 2 and input.numel() and padding_idx is None and max_norm is None
+    if whole and input.is_cpu:
+        rows = _rows(input, weight, scale_grad_by_freq)
+        return _reduce_rows(rows, mode, per_sample_weights)
     if input.dim() == 2:
         bags, length = input.shape
         offsets = (
@@ -99,13 +103,7 @@ def embedding_bag(
     if max_norm is not None:
         _shorten_rows(weight, flat, max_norm, norm_type)
     bag, count = _bag_of_each(flat, offsets, include_last_offset)
-    try:
-        rows = embedding(
-            flat, weight, padding_idx, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse
-        )
-    except IndexError:  # here it is a RuntimeError that names the place
-        _check_indices(flat, weight.size(0))
-        raise
+    rows = _rows(flat, weight, scale_grad_by_freq, padding_idx)
     if padding_idx is not None:
         kept = (flat != padding_idx).nonzero().squeeze(1)
         rows, bag = rows.index_select(0, kept), bag.index_select(0, kept)
@@ -161,7 +159,24 @@ def _check_bags(
             f"embedding_bag: weight ({weight.dtype}) and per_sample_weights ({weights.dtype}) must "
             "have the same dtype"
         )
-    _check_indices(input.reshape(-1), weight.size(0))
+
+
+def _rows(input: Tensor, weight: Tensor, by_freq: bool, padding: int | None = None) -> Tensor:
+    """weight[input]; an index outside of the table is a RuntimeError here, which names its place."""
+    try:
+        return embedding(input, weight, padding, scale_grad_by_freq=by_freq)
+    except IndexError:
+        _check_indices(input.reshape(-1), weight.size(0))
+        raise
+
+
+def _reduce_rows(rows: Tensor, mode: str, weights: Tensor | None) -> Tensor:
+    """Of bags of one length, (bags, length, features): one for each bag."""
+    if mode == "max":
+        return rows.max(1).values  # of equals the first, as its gradient has it
+    if weights is not None:
+        rows = rows * weights.unsqueeze(2)
+    return rows.sum(1) if mode == "sum" else rows.mean(1)
 
 
 def _check_indices(flat: Tensor, rows: int) -> None:
