@@ -318,6 +318,15 @@ def fuzz_compile(session: nox.Session) -> None:
     session.run("python", "tools/fuzz_compile.py", *session.posargs)
 
 
+@nox.session(name="fuzz-chains")
+def fuzz_chains(session: nox.Session) -> None:
+    """Random chains of elementwise operations give the same bits as C and as they are.
+    `-- 2000` for more.
+    """
+    install(session, *NAMES)
+    session.run("python", "tools/fuzz_chains.py", *session.posargs)
+
+
 @nox.session
 def properties(session: nox.Session) -> None:
     """What holds for every row of the op table holds with other numbers and sizes.

@@ -422,7 +422,7 @@ static int begin_step(Waiting *w, const Program *p, int n)
     if (!w->joined) {
         if (!(w->joined = PyMem_Malloc(sizeof *w->joined)) || !(w->held = PyList_New(0)))
             return td_no_memory(), -1;
-        w->joined->n = w->joined->nranges = w->joined->ndead = 0;
+        td_wait_begin(w->joined);
         w->joined->chained = p->chained;
     }
     w->joined->tag = n;
@@ -542,6 +542,19 @@ static PyObject *version_key(PyObject *m, PyObject *o)
     return PyLong_FromVoidPtr(t->own_version ? (void *)t->own_version : (void *)t->storage);
 }
 
+/* set_version(tensor, number): for who has put back what the tensor held at that version */
+static PyObject *set_version(PyObject *m, PyObject *given)
+{
+    PyObject *o;
+    unsigned int number;
+    if (!PyArg_ParseTuple(given, "OI", &o, &number)) return NULL;
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "set_version: wanted a Tensor, got %R", Py_TYPE(o));
+    td_version *own = TD_T(o)->own_version;
+    *(own ? &own->value : &TD_T(o)->storage->version) = number;
+    Py_RETURN_NONE;
+}
+
 /* chains(): of each step, the chain that it was a part of in the last run, or -1 */
 static PyObject *program_chains(PyObject *o, PyObject *ignored)
 {
@@ -581,6 +594,8 @@ static PyMethodDef functions[] = {
      "gradients_are(tensors, numbers, there): are these leaves with a gradient, or without one?"},
     {"number_in", number_in, METH_O, "The Python number that a tensor stands for, or None."},
     {"storage_key", storage_key, METH_O, "A number that tensors share while they share memory."},
+    {"set_version", set_version, METH_VARARGS,
+     "set_version(tensor, number): for who has put back what it held at that version."},
     {"version_key", version_key, METH_O, "A number that tensors share while they share a version."},
     {"next_age", next_age, METH_NOARGS, "Memory that is made from now on is of this age at least."},
     {"age_of", age_of, METH_O, "The age of a tensor's memory."},

@@ -15,25 +15,46 @@ __all__ = ["expanded", "row"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"[^\n]*$', re.MULTILINE)
 _TABLE = re.compile(r"^const td_loop_entry TD_TABLE", re.MULTILINE)
-_TYPES = {"F32": "f32", "F64": "f64"}
+_TYPES = {"F32": "f32", "F64": "f64", "F16": "f32", "BF16": "f32"}  # of the rows of each
 #: families whose rows of floats are vector expressions
-_FAMILIES = ("unary", "unary_real", "binary", "binary_real", "ternary", "activation")
+_FAMILIES = (
+    *("unary", "unary_real", "binary", "binary_real", "ternary", "activation"),
+    *("compare", "logical"),
+)
 #: their loops that choose among rows by what they are given, or compute otherwise
-_OTHERS = ("clamp", "nextafter", "pow", "where")
+_OTHERS = ("clamp", "nextafter", "signbit", "where")
+#: short floats are rounded between its two steps
+_TWICE_ROUNDED = ("div_trunc",)
+#: rows that short floats have for themselves
+_OWN = ("nan_to_num",)
+#: rows of pow; the first for any exponent, the others in the order of ops/pointwise/waiting.c
+_POWERS = (
+    *("pow_general", "pow_0", "pow_1", "pow_2", "pow_3"),
+    *("pow_half", "pow_minus_half", "pow_minus_1", "pow_minus_2"),
+)
 
 
 @cache
-def row(name: str, dtype: int) -> tuple[str, str] | None:
+def row(name: str, dtype: int, power: int = 0) -> tuple[str, str] | None:
     """The family of the loop `name` and the function that is its row; None if it has no such row.
 
-    `dtype` is the number of the dtype in which it computes. The function is part of
-    `expanded([family])`; it takes the arguments of the call and a vector for each operand.
+    `dtype` is the number of the dtype in which it computes; short floats have the rows of float32.
+    `power` says which of its rows pow takes. The function is part of `expanded([family])`; it takes
+    the arguments of the call and a vector for each operand.
     """
     kind = _text.DTYPES[dtype]
     found = loops().get(f"{name} {kind}")
     if found is None or kind not in _TYPES or name in _OTHERS or found[0] not in _FAMILIES:
         return None
-    return found[0], f"{found[1]}_row_of"
+    family, loop = found
+    short = kind in ("F16", "BF16")
+    if short and name in _TWICE_ROUNDED:
+        return None
+    if name == "pow":
+        return family, f"{_POWERS[power]}_{_TYPES[kind]}_row_of"
+    if short and name not in _OWN:
+        loop = loop.removesuffix(kind.lower()) + _TYPES[kind]
+    return family, f"{loop}_row_of"
 
 
 def expanded(families: list[str]) -> str:

@@ -19,7 +19,7 @@ from ._record import DATA, GRADIENT, PLAIN, VIEW, Graph, Layout, Step, is_elemen
 __all__ = ["may_wait", "needed", "shortened", "without_aliases"]
 
 _ALIASES = ("detach", "alias", "as_strided")
-_FLOATS = (taeda.float32, taeda.float64)
+_FLOATS = (taeda.float32, taeda.float64, taeda.float16, taeda.bfloat16)
 
 
 def shortened(graph: Graph, outputs: list[int]) -> tuple[list[Step], list[int]]:
@@ -125,7 +125,8 @@ def _uses(steps: list[Step], outputs: list[int]) -> dict[int, list[int]]:
 
 
 def may_wait(graph: Graph, step: Step) -> bool:
-    """Whether a step can be done tile by tile with its neighbours: elementwise, on floats of one dtype.
+    """Whether a step can be done tile by tile with its neighbours: elementwise, on floats of one
+    dtype and bools.
 
     Others look at their operands before they compute (integers that divide), or convert them.
     """
@@ -134,10 +135,9 @@ def may_wait(graph: Graph, step: Step) -> bool:
     if not all(slot in graph.layouts for slot in step.reads):
         return False
     read = [graph.layouts[slot] for slot in step.reads]
-    large = [layout for layout in read if layout.shape]
-    one = len({layout.dtype for layout in large}) == 1
-    return (
-        one
-        and large[0].dtype in _FLOATS
-        and all(layout.dtype in _FLOATS and layout.bits == (False, False) for layout in read)
-    )
+    if any(layout.bits != (False, False) for layout in read):
+        return False
+    if not all(layout.dtype in _FLOATS or layout.dtype == taeda.bool for layout in read):
+        return False
+    large = {layout.dtype for layout in read if layout.shape}
+    return bool(large) and len(large - {taeda.bool}) <= 1

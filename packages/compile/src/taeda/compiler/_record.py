@@ -35,9 +35,13 @@ GRADIENT = 5  # no row: the .grad of the first target becomes the second, or Non
 CONTROL = 6  # no row: a call of functions, which are the parts of the step
 
 
+#: rows with a function of their own, which picks a loop
+_PICKS_A_LOOP = ("where.self", "div.Tensor_mode")
+
+
 def is_elementwise(op: str) -> bool:
     """Whether one loop over elements is all that this row does."""
-    return _kinds[op] == "pointwise"
+    return _kinds[op] == "pointwise" or op in _PICKS_A_LOOP
 
 
 @dataclass

@@ -11,10 +11,15 @@
 #define SHORT_LOOPS(name)                                        \
     TD_LOOP(name##_f16, name##_f32_row, TD_BOOL, TD_F16, TD_F16) \
     TD_LOOP(name##_bf16, name##_f32_row, TD_BOOL, TD_BF16, TD_BF16)
-#define FLOATS(name, expression)                 \
-    LOOPS(name, f32, float, TD_F32, expression)  \
-    LOOPS(name, f64, double, TD_F64, expression) \
+#define FLOAT_LOOP(name, suffix, dtype) \
+    TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, dtype, dtype)
+#define ALL_FLOAT_LOOPS(name)     \
+    FLOAT_LOOP(name, f32, TD_F32) \
+    FLOAT_LOOP(name, f64, TD_F64) \
     SHORT_LOOPS(name)
+#define FLOATS(name, expression) \
+    VTRUTHS(name, 2, expression) \
+    ALL_FLOAT_LOOPS(name)
 #define ORDER(name, expression)                \
     BOOL_TYPE(INT_LOOPS, name, expression)     \
     ALL_INT_TYPES(INT_LOOPS, name, expression) \
@@ -29,12 +34,11 @@
 #define TURNED_LOOP(suffix, type, utype, dtype, name, other)  \
     TD_SWAPPED(name##_##suffix##_row, other##_##suffix##_row) \
     TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, dtype, dtype)
-#define TURNED(name, other)                         \
-    BOOL_TYPE(TURNED_LOOP, name, other)             \
-    ALL_INT_TYPES(TURNED_LOOP, name, other)         \
-    TURNED_LOOP(f32, float, , TD_F32, name, other)  \
-    TURNED_LOOP(f64, double, , TD_F64, name, other) \
-    SHORT_LOOPS(name)
+#define TURNED(name, other)                 \
+    BOOL_TYPE(TURNED_LOOP, name, other)     \
+    ALL_INT_TYPES(TURNED_LOOP, name, other) \
+    VTRUTHS_SWAPPED(name, other)            \
+    ALL_FLOAT_LOOPS(name)
 #define COMPLEX(name, expression)                \
     LOOPS(name, c64, c64, TD_C64, expression)    \
     LOOPS(name, c128, c128, TD_C128, expression) \

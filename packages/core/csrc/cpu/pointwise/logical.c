@@ -10,8 +10,9 @@
     INT_WIDTHS(TRUTH_ROW, name, arity, expression)                       \
     BOOL_TYPE(TRUTH_LOOP, name, arity)                                   \
     ALL_INT_TYPES(TRUTH_LOOP, name, arity)                               \
-    LOOPS(name, arity, f32, float, TD_F32, expression)                   \
-    LOOPS(name, arity, f64, double, TD_F64, expression)                  \
+    VTRUTHS(name, arity, expression)                                     \
+    TD_LOOP(name##_f32, name##_f32_row, TD_BOOL, VINS_##arity(TD_F32))   \
+    TD_LOOP(name##_f64, name##_f64_row, TD_BOOL, VINS_##arity(TD_F64))   \
     LOOPS(name, arity, c64, c64, TD_C64, expression)                     \
     LOOPS(name, arity, c128, c128, TD_C128, expression)                  \
     TD_LOOP(name##_f16, name##_f32_row, TD_BOOL, VINS_##arity(TD_F16))   \

@@ -36,6 +36,15 @@
     VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression) \
     VROW(name##_f64_row, arity, vd, double, VD_WIDTH, setup, expression)
 
+/* tests, whose results are truth values: `expression` is of C operators alone, as x may be a vector
+ * where another text includes these lines */
+#define VTRUTHS(name, arity, expression)                          \
+    TD_C_ROW(name##_f32_row, arity, uint8_t, float, , expression) \
+    TD_C_ROW(name##_f64_row, arity, uint8_t, double, , expression)
+#define VTRUTHS_SWAPPED(name, other)            \
+    TD_SWAPPED(name##_f32_row, other##_f32_row) \
+    TD_SWAPPED(name##_f64_row, other##_f64_row)
+
 /* ---- what takes less time than to bring 16 bits into a buffer of float32 and back has rows of
  * float16 and bfloat16, too, which widen and round in registers ---- */
 #define LIGHT_ROWS(name, arity, setup, expression)                         \

@@ -1,7 +1,8 @@
 /* chains.c - loops of elementwise work that were compiled as one (chains.h).
  *
  * A key: for each loop its entry, how many operands, the range of each (255: a number), how many
- * arguments, a kind and a fact of each; then for each range whether its last value is kept. */
+ * arguments, a kind and a fact of each, which for the exponent of pow says also whether it is one
+ * of those with rows of their own; then for each range whether its last value is kept. */
 #include "ops/pointwise/chains.h"
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static int64_t write_key(uint8_t *key, const td_waiting *j)
         *to++ = (uint8_t)l->nargs;
         for (int k = 0; k < l->nargs; k++) {
             *to++ = (uint8_t)l->context[k].kind;
-            *to++ = fact_of(&l->context[k]);
+            *to++ = (uint8_t)(fact_of(&l->context[k]) + (k == 1 ? l->power : 0));
         }
     }
     for (int i = 0; i < j->nranges; i++) {

@@ -68,14 +68,17 @@ static inline bool same_sizes(const td_tensor *a, const td_tensor *b)
     return true;
 }
 
-/* The operand whose shape and row-major layout all others share, or NULL. */
-static const td_tensor *flat_model(const td_pointwise *p)
+/* The operand whose shape and row-major layout all others share, or NULL. `turns`: some of them are
+ * bools that only work that waits can read as they are. */
+static const td_tensor *flat_model(const td_pointwise *p, bool *turns)
 {
     const td_tensor *model = NULL;
     for (int k = 0; k < p->in.n; k++) {
         const td_tensor *t = p->in.t[k];
         if (is_number(t)) continue;
-        if ((t->dtype != p->compute && !(p->keep >> k & 1)) || !row_major(t)) return NULL;
+        if (td_waits && td_wait_turns(p, k)) *turns = true;
+        else if (t->dtype != p->compute && !(p->keep >> k & 1)) return NULL;
+        if (!row_major(t)) return NULL;
         if (!model) model = t;
         else if (!same_sizes(model, t) || t->device != model->device) return NULL;
     }
@@ -343,13 +346,27 @@ static td_status run_general(td_pointwise *p, td_tensor **out)
     return *out ? into_target(p, ndim, sizes, *out) : into_new(p, ndim, sizes, out);
 }
 
+/* Bools among floats: they wait, or all of it goes the general way. */
+static td_status run_turned(td_pointwise *p, td_tensor **out, const td_tensor *model)
+{
+    td_tensor *made = *out;
+    if (model->numel < TD_WAITING_WORTH) return td_wait_settle(), run_general(p, out);
+    if (!made) TD_TRY(td_tensor_empty(&made, p->result, TD_CPU, model->ndim, model->sizes));
+    td_status status = td_wait(p, made, model->numel) ? TD_OK : run_general(p, &made);
+    if (status == TD_OK) *out = made;
+    else if (made != *out) td_tensor_free(made);
+    return status;
+}
+
 td_status td_pointwise_run(td_pointwise *p, td_tensor **out)
 {
-    const td_tensor *model = flat_model(p);
+    bool turns = false;
+    const td_tensor *model = flat_model(p, &turns);
     if (!model || !td_on_host(model) || (*out && !flat_target(p, *out, model))) {
         td_wait_settle();
         return run_general(p, out);
     }
+    if (turns) return run_turned(p, out, model);
     if (!*out) TD_TRY(td_tensor_empty(out, p->result, TD_CPU, model->ndim, model->sizes));
     if (td_waits && td_wait(p, *out, model->numel)) return TD_OK;
     return walk_flat(p, *out, model->numel);

@@ -2,36 +2,39 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cpu/convert.h"
 #include "ops/pointwise/chains.h"
+#include "runtime/cpu.h"
 #include "runtime/pool.h"
 
 enum {
     TILE = 1024,
     SCRATCH = 16 /* tiles */,
-    WIDEST = 8 /* bytes of an element */,
-    WORTH_IT = 16384 /* elements: fewer stay in cache anyway */
+    WIDEST = 8 /* bytes of an element */
 };
 
 _Thread_local td_waiting *td_waits;
 
 /* ---- noting ---- */
-static bool add_range(td_waiting *j, char *begin, int64_t step)
+static bool add_range(td_waiting *j, char *begin, td_dtype dtype)
 {
+    int64_t step = td_itemsize(dtype);
     char *end = begin + step * j->numel;
     for (int i = 0; i < j->nranges; i++) {
         char *other = j->ranges[i].begin, *other_end = other + j->ranges[i].step * j->numel;
-        if (begin == other && step == j->ranges[i].step) return true;
+        if (begin == other && dtype == j->ranges[i].dtype) return true;
         if (begin < other_end && other < end) return false;
     }
     if (j->nranges == TD_WAITING_RANGES) return false;
     j->ranges[j->nranges].begin = begin;
+    j->ranges[j->nranges].dtype = (uint8_t)dtype;
     j->ranges[j->nranges++].step = step;
     return true;
 }
 
 static bool fits(const td_pointwise *p, const td_tensor *out)
 {
-    if (p->keep || p->in.n + 1 > TD_MAX_OPERANDS || td_itemsize(p->compute) > WIDEST ||
+    if (p->in.n + 1 > TD_MAX_OPERANDS || td_itemsize(p->compute) > WIDEST ||
         td_itemsize(p->result) > WIDEST)
         return false;
     if (!td_on_host(out) || p->context_bytes > (int64_t)sizeof(td_arg) * TD_MAX_ARGS) return false;
@@ -51,41 +54,129 @@ static void take_number(td_waiting_loop *l, int k, const td_tensor *t, td_dtype 
     l->steps[k] = 0;
 }
 
-static bool note(td_waiting *j, const td_pointwise *p, const td_tensor *out)
+/* Stand for the tensors of a call, which may be gone when it is done: loops ask them only whether
+ * they are Python numbers. */
+static td_tensor tensor, number = {.flags = TD_FLAG_WRAPPED};
+
+static void take_context(td_waiting_loop *l, const td_pointwise *p)
+{
+    l->nargs = (int)(p->context_bytes / (int64_t)sizeof(td_arg));
+    memcpy(l->context, p->context, (size_t)p->context_bytes);
+    for (int k = 0; k < l->nargs; k++)
+        if (l->context[k].kind == TD_ARG_TENSOR)
+            l->context[k].tensor =
+                l->context[k].tensor->flags & TD_FLAG_WRAPPED ? &number : &tensor;
+}
+
+static uint8_t power_of(const td_waiting_loop *l) /* as cpu/pointwise/binary_real.c chooses */
+{
+    static const double own[] = {0, 1, 2, 3, 0.5, -0.5, -1, -2};
+    if (strcmp(l->entry->name, "pow") || l->steps[2] || l->context[1].tensor != &number) return 0;
+    double exponent = td_scalar_load((td_dtype)l->entry->dtype, l->numbers[2]).re;
+    for (uint8_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (exponent == own[i]) return (uint8_t)(i + 1);
+    return 0;
+}
+
+static td_waiting_loop *new_loop(td_waiting *j, const td_loop_entry *entry, td_dtype result)
 {
     td_waiting_loop *l = &j->loops[j->n];
-    int ranges = j->nranges;
-    l->loop = p->entry->loop;
-    l->entry = p->entry;
-    l->nargs = (int)(p->context_bytes / (int64_t)sizeof(td_arg));
-    l->same_dtype = p->result == p->compute;
+    l->entry = entry;
+    l->loop = entry->loop;
+    l->same_dtype = result == (td_dtype)entry->dtype;
     l->tag = j->tag;
+    l->power = 0;
+    l->steps[0] = td_itemsize(result);
+    return l;
+}
+
+/* What converts bools: its name is no operator's, and which loop it is the processor says. */
+static const td_loop_entry *turning(td_dtype to)
+{
+    static const td_loop_entry entries[] = {{"truth", TD_F32, NULL}, {"truth", TD_F64, NULL}};
+    return to == TD_F32 ? &entries[0] : to == TD_F64 ? &entries[1] : NULL;
+}
+
+/* A loop that makes numbers of bools for the one that is noted next; NULL if there is no room. */
+static const td_tensor *turned(td_waiting *j, const td_tensor *truths, td_dtype to)
+{
+    td_tensor *made;
+    if (j->n + 1 >= TD_WAITING_MOST || j->nturned == TD_WAITING_MOST || !turning(to) ||
+        td_tensor_empty(&made, to, TD_CPU, truths->ndim, truths->sizes) != TD_OK)
+        return NULL;
+    j->turned[j->nturned++] = made;
+    td_waiting_loop *l = new_loop(j, turning(to), to);
+    l->loop = TD_PICK(td_convert_kernels)->real[to][TD_BOOL];
+    l->nargs = 0;
+    l->cost = 0.2;
+    l->nop = 2;
+    l->data[0] = td_data(made);
+    l->data[1] = td_data(truths);
+    l->steps[1] = 1;
+    if (!add_range(j, l->data[0], to) || !add_range(j, l->data[1], TD_BOOL)) return NULL;
+    j->n++;
+    return made;
+}
+
+static bool note_operand(td_waiting *j, const td_pointwise *p, int k, const td_tensor *t,
+                         td_waiting_loop *l)
+{
+    bool as_it_is = p->keep >> k & 1;
+    if (t->ndim == 0) {
+        take_number(l, k + 1, t, as_it_is ? (td_dtype)t->dtype : p->compute);
+        return true;
+    }
+    l->data[k + 1] = td_data(t);
+    l->steps[k + 1] = td_itemsize((td_dtype)t->dtype);
+    return add_range(j, l->data[k + 1], (td_dtype)t->dtype);
+}
+
+static bool note_all(td_waiting *j, const td_pointwise *p, const td_tensor *out)
+{
+    const td_tensor *in[TD_MAX_OPERANDS];
+    for (int k = 0; k < p->in.n; k++) {
+        in[k] = p->in.t[k];
+        if (td_wait_turns(p, k) && !(in[k] = turned(j, in[k], p->compute))) return false;
+    }
+    if (j->n == TD_WAITING_MOST) return false;
+    td_waiting_loop *l = new_loop(j, p->entry, p->result);
     l->cost = p->cost;
     l->nop = p->in.n + 1;
     l->data[0] = td_data(out);
-    l->steps[0] = td_itemsize(p->result);
-    bool apart = add_range(j, l->data[0], l->steps[0]);
-    for (int k = 0; apart && k < p->in.n; k++) {
-        const td_tensor *t = p->in.t[k];
-        if (t->ndim == 0) {
-            take_number(l, k + 1, t, p->compute);
-            continue;
-        }
-        l->data[k + 1] = td_data(t);
-        l->steps[k + 1] = td_itemsize((td_dtype)t->dtype);
-        apart = add_range(j, l->data[k + 1], l->steps[k + 1]);
-    }
-    if (!apart) return j->nranges = ranges, false;
-    memcpy(l->context, p->context, (size_t)p->context_bytes);
+    if (!add_range(j, l->data[0], p->result)) return false;
+    for (int k = 0; k < p->in.n; k++)
+        if (!note_operand(j, p, k, in[k], l)) return false;
+    take_context(l, p);
+    l->power = power_of(l);
     j->n++;
     return true;
+}
+
+static bool note(td_waiting *j, const td_pointwise *p, const td_tensor *out)
+{
+    int n = j->n, ranges = j->nranges, nturned = j->nturned;
+    if (note_all(j, p, out)) {
+        for (; nturned < j->nturned; nturned++) td_wait_dead(j, td_data(j->turned[nturned]));
+        return true;
+    }
+    while (j->nturned > nturned) td_tensor_free(j->turned[--j->nturned]);
+    j->n = n;
+    j->nranges = ranges;
+    return false;
+}
+
+bool td_wait_turns(const td_pointwise *p, int k)
+{
+    const td_tensor *t = p->in.t[k];
+    return t->ndim && t->dtype == TD_BOOL && p->compute != TD_BOOL && !(p->keep >> k & 1) &&
+           turning(p->compute);
 }
 
 bool td_wait(const td_pointwise *p, const td_tensor *out, int64_t n)
 {
     td_waiting *j = td_waits;
     if (j->n && (n != j->numel || j->n == TD_WAITING_MOST)) td_wait_run(j);
-    if (n < WORTH_IT || !fits(p, out)) return td_wait_run(j), false;
+    if (n < TD_WAITING_WORTH || !fits(p, out)) return td_wait_run(j), false;
     if (!j->n) j->numel = n;
     if (note(j, p, out)) return true;
     td_wait_run(j);
@@ -235,19 +326,12 @@ static char *made_by_function(const td_waiting *j, const td_chain *chain)
     return copies;
 }
 
-static bool same_number(const char *a, const char *b, int64_t size)
+static bool same_number(const char *a, const char *b, td_dtype dtype)
 {
-    if (!memcmp(a, b, (size_t)size)) return true;
-    if (size == 4) { /* one NaN is like another */
-        float x, y;
-        memcpy(&x, a, 4);
-        memcpy(&y, b, 4);
-        return x != x && y != y;
-    }
-    double x, y;
-    memcpy(&x, a, 8);
-    memcpy(&y, b, 8);
-    return x != x && y != y;
+    if (!memcmp(a, b, (size_t)td_itemsize(dtype))) return true;
+    if (td_is_integral(dtype)) return false;
+    td_scalar x = td_scalar_load(dtype, a), y = td_scalar_load(dtype, b);
+    return x.re != x.re && y.re != y.re; /* one NaN is like another */
 }
 
 static bool alike(const td_waiting *j, char *copies) /* after the loops are done */
@@ -257,7 +341,7 @@ static bool alike(const td_waiting *j, char *copies) /* after the loops are done
         const char *made = copy_of(copies, i), *found = j->ranges[i].begin;
         if (is_dead(j, found)) continue; /* nobody looks at it, and loops may not have written it */
         for (int64_t at = 0; at < bytes; at += step)
-            if (!same_number(made + at, found + at, step)) return false;
+            if (!same_number(made + at, found + at, (td_dtype)j->ranges[i].dtype)) return false;
     }
     return true;
 }
@@ -275,5 +359,6 @@ void td_wait_run(td_waiting *j)
     if (chain) td_chain_took(chain, by_function, now() - begin, j->numel);
     if (made && !alike(j, made)) td_chain_refuse(chain);
     free(made);
-    j->n = j->nranges = j->ndead = 0;
+    while (j->nturned) td_tensor_free(j->turned[--j->nturned]);
+    td_wait_begin(j);
 }

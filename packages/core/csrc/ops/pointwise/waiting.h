@@ -5,13 +5,18 @@
  *
  * Results are written to where they belong, but for those that nobody reads any more: these live in
  * a tile's scratch. The loops, and the order in which an element meets them, are those of one
- * operator after the other, so the bits are the same. */
+ * operator after the other, so the bits are the same. Bools among floats, which an operator by
+ * itself converts first, are converted by a loop that waits in front of it. */
 #ifndef TD_WAITING_H
 #define TD_WAITING_H
 #include "ops/pointwise/pointwise.h"
 #include "runtime/op.h"
 
-enum { TD_WAITING_MOST = 48, TD_WAITING_RANGES = 64 };
+enum {
+    TD_WAITING_MOST = 48,
+    TD_WAITING_RANGES = 64,
+    TD_WAITING_WORTH = 16384 /* elements: fewer stay in cache anyway */
+};
 
 typedef struct td_waiting_loop {
     td_loop loop;
@@ -20,6 +25,7 @@ typedef struct td_waiting_loop {
     int nop, nargs;
     bool same_dtype; /* the result has the dtype of the computation */
     int tag;         /* what td_waiting said when it was noted */
+    uint8_t power;   /* of pow: which of the exponents that have rows of their own, from 1 */
     char *data[TD_MAX_OPERANDS];
     /* bytes from one element to the next; 0: a number, which lies in `numbers` */
     int64_t steps[TD_MAX_OPERANDS];
@@ -28,7 +34,7 @@ typedef struct td_waiting_loop {
 } td_waiting_loop;
 
 typedef struct td_waiting {
-    int n, nranges, ndead;
+    int n, nranges, ndead, nturned;
     int tag;      /* of the loops to come: the step of a program */
     int *chained; /* for each tag, the number of the chain that its loop was a part of, or -1 */
     int64_t numel;
@@ -36,16 +42,22 @@ typedef struct td_waiting {
     struct {
         char *begin;
         int64_t step;
+        uint8_t dtype;
     } ranges[TD_WAITING_RANGES];
-    char *dead[TD_WAITING_MOST]; /* operands that are scratch */
+    char *dead[TD_WAITING_MOST];        /* operands that are scratch */
+    td_tensor *turned[TD_WAITING_MOST]; /* owned: bools as numbers, for one reader each */
     td_waiting_loop loops[TD_WAITING_MOST];
 } td_waiting;
 
 extern _Thread_local td_waiting *td_waits; /* NULL: nothing waits */
 
+/* Nothing waits. */
+static inline void td_wait_begin(td_waiting *j) { j->n = j->nranges = j->ndead = j->nturned = 0; }
 /* Note the work; false if it cannot wait (then what waits has been done). `out` is the row-major
- * result of n elements. */
+ * result of n elements, operands are row-major or numbers, and floats or bools. */
 bool td_wait(const td_pointwise *p, const td_tensor *out, int64_t n);
+/* Whether operand k is of bools that would be made numbers first. */
+bool td_wait_turns(const td_pointwise *p, int k);
 /* Nobody reads the memory of this result once the work is done. */
 void td_wait_dead(td_waiting *j, char *data);
 /* Do what waits. */

@@ -4,6 +4,8 @@
 #define TD_VROW_H
 #include "cpu/simd/elementwise.h"
 #include "cpu/simd/dtypes.h"
+#include "cpu/simd/chain/shorts.h"
+#include "cpu/simd/chain/truths.h"
 #include "cpu/simd/vec.h"
 
 #define VROW(symbol, arity, v, type, width, setup, expression)                \
@@ -12,7 +14,20 @@
 #define VROWS(name, arity, setup, expression)                           \
     VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression) \
     VROW(name##_f64_row, arity, vd, double, VD_WIDTH, setup, expression)
-/* rows that the processor has for short floats, too: of these there are no chains */
+#define VTRUTH(symbol, arity, v, lanes, expression)                \
+    VFN lanes symbol##_of(const void *context, TD_TAKE_##arity(v)) \
+    {                                                              \
+        (void)context;                                             \
+        return (lanes)(expression) & 1;                            \
+    }
+#define VTRUTHS(name, arity, expression)              \
+    VTRUTH(name##_f32_row, arity, vf, vi, expression) \
+    VTRUTH(name##_f64_row, arity, vd, vl, expression)
+#define VTRUTHS_SWAPPED(name, other)                               \
+    VTRUTH(name##_f32_row, 2, vf, vi, other##_f32_row_of(0, y, x)) \
+    VTRUTH(name##_f64_row, 2, vd, vl, other##_f64_row_of(0, y, x))
+/* short floats are widened when they are read and rounded after each operation: the rows of float
+ * serve */
 #define LIGHT_ROWS VROWS
 #define LIGHT_LOOPS(name, arity)
 #define LIGHT_CHOICES_16(CHOICE, name)

@@ -14,6 +14,13 @@
     VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression) \
     VROW(name##_f64_row, arity, vd, double, VD_WIDTH, setup, expression)
 
+#define VTRUTHS(name, arity, expression)                          \
+    TD_C_ROW(name##_f32_row, arity, uint8_t, float, , expression) \
+    TD_C_ROW(name##_f64_row, arity, uint8_t, double, , expression)
+#define VTRUTHS_SWAPPED(name, other)            \
+    TD_SWAPPED(name##_f32_row, other##_f32_row) \
+    TD_SWAPPED(name##_f64_row, other##_f64_row)
+
 /* a thread widens and rounds its own number: the rows of float32 serve */
 #define LIGHT_ROWS VROWS
 #define LIGHT_LOOPS FLOAT_LOOPS
