@@ -272,3 +272,77 @@ def test_a_program_that_catches_the_error_of_an_operation_stays_as_it_is():
         x, i = taeda.ones(2), taeda.tensor([index])
         assert g(x, i).equal(f(x, i))
     assert "may catch the error" in g.__taeda_compiled__.reasons[0]
+
+
+def test_an_error_leaves_what_the_program_leaves():
+    """Gradients, buffers, versions, writes and generators before an operation that raises."""
+
+    def run(compiled):
+        taeda.manual_seed(5)
+        model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout(0.2))
+        optimizer = taeda.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+        def step(x, seen, index):
+            optimizer.zero_grad()
+            seen.add_(x.sum(0))
+            loss = model(x)[index].square().mean()
+            loss.backward()
+            optimizer.step()
+            seen.mul_(2)
+            return loss.detach(), seen[index].sum()  # the second may raise when all is done
+
+        function = compiled(step)
+        seen, found = taeda.zeros(4), []
+        for at in (0, 1, 2, 3, 9, 1, 5, 1, 9, 2):
+            try:
+                found += function(taeda.randn(6, 4), seen, taeda.tensor([at]))
+            except IndexError as error:
+                found.append(str(error))
+            left = [*model.parameters(), *model.buffers(), *(p.grad for p in model.parameters())]
+            found += [None if t is None else (t.clone(), t._version) for t in left]
+            found += [seen.clone(), seen._version, taeda.get_rng_state()]
+        return function, found
+
+    compiled, found = run(lambda step: taeda.compile(step, backend=Kept()))
+    _, expected = run(lambda step: step)
+    assert like(found, expected)
+    traces = [t for found in compiled.__taeda_compiled__.traces.values() for t in found]
+    assert any(t.trusted for t in traces)
+
+
+def like(a, b):
+    if isinstance(a, taeda.Tensor):
+        return isinstance(b, taeda.Tensor) and a.equal(b)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(like, a, b))
+    return a == b
+
+
+def test_what_a_backend_raises_itself_comes_out_and_nothing_is_changed():
+    calls = []
+
+    def backend(gm, example_inputs):
+        def returned(*args):
+            calls.append(args)
+            if len(calls) > 1:
+                args[0].add_(100)
+                raise ZeroDivisionError("mine")
+            return gm(*args)
+
+        return returned
+
+    def f(x, i):
+        x.add_(taeda.rand(3))
+        return x[i].sum()
+
+    compiled = taeda.compile(f, backend=backend)
+    x, i = taeda.zeros(3), taeda.tensor([1])
+    for _ in range(3):
+        compiled(x, i)
+    kept, version, generator = x.clone(), x._version, taeda.get_rng_state()
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        compiled(x, i)
+    assert len(calls) == 2
+    assert x.equal(kept)
+    assert x._version == version
+    assert taeda.get_rng_state().equal(generator)

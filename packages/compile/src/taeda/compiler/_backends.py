@@ -11,6 +11,9 @@ The comparison is between the program and its graph. What the backend makes of t
 backend's affair: the first and the second call return its result as well, unless the program writes
 to its inputs, draws numbers or leaves gradients behind, so that both cannot run in one call. Then
 those two calls return the program's own.
+
+Where an operation raises, what was changed before it is what the program changes before it: all of
+the call is undone, and the program runs. What the backend raises by itself comes out of the call.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from ._observe import Stop
 from ._record import Graph
 from ._signals import let_through
 from ._trace import NoTrace, Trace, missed
+from ._undo import Undo
 
 __all__ = ["BackendCompilerFailed", "Delegated", "InvalidBackend", "list_backends", "lookup",
     "register_backend"]  # fmt: skip
@@ -183,11 +187,38 @@ class Delegated(Compiled):
             )
         return trace.finish(inputs, tuple(made))
 
+    def _by_call_or_program(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
+        """The same; where the graph itself raises, the program says what comes of it."""
+        undo = trace.undo(tensors)
+        if undo is None:
+            return self._by_call(trace, tensors)
+        try:
+            return self._by_call(trace, tensors)
+        except MemoryError:
+            raise
+        except Exception as error:
+            let_through(error)
+            undo.put_back()
+            if not self._raises(trace, tensors, undo):
+                raise
+        return self.function(*args, **kwargs)
+
+    def _raises(self, trace: Trace, tensors: list[Tensor], undo: Undo) -> bool:
+        """Whether the graph, run on copies, raises as well."""
+        try:
+            self._rehearse(trace, tensors)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the program has it too
+            let_through(error)
+            return True
+        finally:
+            undo.put_back()  # it draws as the program does
+        return False
+
     def _run(self, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
         if trace.call is None:
             return missed  # the backend is at work, in another thread
         if trace.trusted:
-            return self._by_call(trace, tensors)
+            return self._by_call_or_program(trace, tensors, args, kwargs)
         if not _runs_twice(trace):
             return self._prove(trace, key, tensors, args, kwargs)
         inputs = trace.inputs(tensors)

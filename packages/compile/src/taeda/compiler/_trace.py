@@ -27,6 +27,7 @@ from ._passes import shortened
 from ._record import GRADIENT, Graph, Step
 from ._rehearsal import tangent, twin, walked
 from ._results import Spent, builder
+from ._undo import Undo
 
 __all__ = ["NoTrace", "Trace", "missed"]
 
@@ -221,6 +222,7 @@ class Trace:
         )  # running it again gives the same, and changes nothing
         draws = bool(generators) and any(step.may_fail for step in self.steps)
         self.rewinds = list({id(a): a for a in generators}.values()) if draws else []
+        self._risked = self._written_before_errors(graph)
         generators += self.backward.generators if self.backward is not None else []
         self.generators = list({id(a): a for a in generators}.values())
 
@@ -232,6 +234,15 @@ class Trace:
             if step.form == GRADIENT or memory.intersection(slots):
                 return n
         return len(steps)
+
+    def _written_before_errors(self, graph: Graph) -> list[int] | None:
+        """Inputs that are written before an operation that may raise; None if a run that raises
+        leaves nothing behind.
+        """
+        last = max((n for n, step in enumerate(self.steps) if step.may_fail), default=-1)
+        if last < 0 or not (self._effects_list or self.writes or self.rewinds):
+            return None
+        return written_inputs(graph, self.steps[:last])
 
     # ---- run ----
 
@@ -301,6 +312,13 @@ class Trace:
             inputs[number].grad = None if output is None else made[output].detach()
         spent = self.consumed_outputs
         return self._build(tuple(v.detach() if n in spent else v for n, v in enumerate(made)))
+
+    def undo(self, tensors: list[Tensor]) -> Undo | None:
+        """The way back from a run by somebody else that raises; None if none is needed."""
+        if self._risked is None or (inputs := self.inputs(tensors)) is None:
+            return None
+        written = (inputs[n] for n in self._risked)
+        return Undo([t for t in written if isinstance(t, Tensor)], self.rewinds)
 
     def rehearse_by(self, lowered: Any, tensors: list[Tensor]) -> Any:
         """As `rehearse`, by the module of the graph; gradients are those of autograd through it."""
