@@ -287,6 +287,22 @@ class Recorder:
         self._emit("as_strided", form, place, ((0, -1, slot),), (made,), ())
         return self._know(tensor, made)
 
+    def counts_alone(self, tensor: Tensor) -> bool:
+        """Whether the run made the tensor and the version that it counts: each run counts the same."""
+        if self._slots.get(id(tensor), -1) < 0:
+            return False
+        key = _core.version_key(tensor)
+        known = (i.example for i in self.graph.inputs if isinstance(i.example, Tensor))
+        return all(_core.version_key(t) != key for t in known)
+
+    def is_kept_as_it_was(self, tensor: Tensor) -> bool:
+        """Whether it is a tensor that a guard keeps, and the run wrote nothing to its memory."""
+        slot = self._slots.get(id(tensor), 0)
+        if slot >= 0 or self.graph.inputs[-slot - 1].kind != "kept":
+            return False
+        written = {s for step in self.graph.steps for s in step.writes}
+        return not any(s in written for s, _ in self._memory[_core.storage_key(tensor)])
+
     def note_gradients(self) -> bool:
         """Write down which gradients were assigned since it was asked last; False, and the
         recording has failed, if one is not known.

@@ -86,6 +86,21 @@ def test_facts_of_a_tensor_that_are_not_of_its_shape(watch, name):
     assert observer.reason == f"it reads Tensor.{name}"
 
 
+def test_versions_of_what_the_run_makes(watch):
+    def program(x):
+        y = x + 1
+        before = y._version
+        y.mul_(2)
+        return y, y._version - before, x.data.clone()._version
+
+    observer, (_, counted, fresh) = watch(program, taeda.ones(1))
+    assert observer.active
+    assert (counted, fresh) == (1, 0)
+    for shared in (lambda x: x.detach()._version, lambda x: x.view(1)._version):
+        observer, _ = watch(shared, taeda.ones(1))
+        assert observer.reason == "it reads Tensor._version"
+
+
 def test_a_change_in_place_of_an_attribute(watch, settings):
     def program(x):
         settings.rate += 1

@@ -122,3 +122,33 @@ def test_functions_of_flex_attention_are_in_the_graph(score, mask, wants_gradien
     state = compiled.__taeda_compiled__
     assert state.reasons == []
     assert len([t for ts in state.traces.values() for t in ts]) == 1 + (score == "capped")
+
+
+def test_blocks_of_a_mask_are_left_out_of_a_graph_too(monkeypatch):
+    """What is read from the lists of a mask is guarded by what they hold."""
+    from taeda.nn.attention.flex_attention import _attention, flex_attention
+
+    monkeypatch.setattr(_attention, "PLACES", 2 * 2 * LENGTH * 4)
+    block_mask = _mask("near")
+    given = [taeda.randn(2, 2, LENGTH, 4) for _ in range(3)]
+
+    def f(q, k, v):
+        return flex_attention(q, k, v, block_mask=block_mask)
+
+    compiled = taeda.compile(f, backend="aot_eager")
+    for number in range(8):
+        if number == 4:
+            block_mask.kv_num_blocks.clamp_(max=1)
+        assert compiled(*given).equal(f(*given))
+    state = compiled.__taeda_compiled__
+    assert state.reasons == []
+    assert [t.trusted for ts in state.traces.values() for t in ts] == [True, True]
+
+    def writes(q, k, v):
+        block_mask.kv_num_blocks.add_(0)  # what it holds then is not what it held at the call
+        return flex_attention(q, k, v, block_mask=block_mask)
+
+    compiled = taeda.compile(writes, backend="aot_eager")
+    for _ in range(4):
+        assert compiled(*given).equal(f(*given))
+    assert "values are read" in compiled.__taeda_compiled__.reasons[0]

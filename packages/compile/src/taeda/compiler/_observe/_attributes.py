@@ -106,6 +106,8 @@ class Attributes(Wholes):
             if name == "grad" and value is not None and self.recorder.slot_of(value) is None:
                 self.stop("it reads a gradient that came from elsewhere")
             return
+        if name == "_version" and self.recorder.counts_alone(owner):
+            return
         if name in TENSOR_DENIED or not callable(value):
             self.stop(f"it reads Tensor.{name}")
         elif name in owner.__dict__:

@@ -12,6 +12,7 @@ import taeda
 from taeda import Tensor, nn
 from taeda._higher_order_ops._recorded import recorded as _loop
 
+from .._arguments import tensors_in
 from .._kinds import PURE_TYPES, is_known_code, is_library, static
 from .._promises import ALLOWED, CONSTANT, substitute
 from .._rewrite import CannotCopy, catching_lines, copy_of
@@ -79,18 +80,41 @@ class Calls(CCalls, Names):
             self._all_of(value)
         if not self.active:
             return function(*args, **kwargs)
-        constant = id(function) in CONSTANT
+        if id(function) in CONSTANT:
+            return self._call_aside(function, args, kwargs)
         sys.setprofile(None)
-        self.recorder.active = not constant
+        try:
+            return function(*args, **kwargs)
+        finally:
+            sys.setprofile(self.profile)
+
+    def _call_aside(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """A call of which the graph keeps the result."""
+        sys.setprofile(None)
+        self.recorder.active = False
         try:
             result = function(*args, **kwargs)
         finally:
             if self.active:
                 self.recorder.active = True
             sys.setprofile(self.profile)
-        if constant:
-            self.mark(result)
+        self.mark(result)
         return result
+
+    def _keeps_values(self, args: Any, kwargs: Any) -> bool:
+        """Whether guards can say that the tensors among these hold what they hold now: they were
+        there before, are the same ones in each call, and nothing wrote to them.
+        """
+        tensors = [t for value in (*args, *kwargs.values()) for t in tensors_in(value)]
+        if not all(self.recorder.is_kept_as_it_was(t) for t in tensors):
+            return False
+        self.recorder.active = False
+        for t in tensors:
+            self.guards.expression(
+                "$tensor.equal($content)", "contents of a tensor", tensor=t, content=t.clone()
+            )
+        self.recorder.active = True
+        return True
 
     def _call_query(self, function: Any, args: Any, kwargs: Any) -> Any:
         """A question of which the guard asks again: of the environment variables."""
@@ -146,6 +170,8 @@ class Calls(CCalls, Names):
             return function(
                 *map(self._observed, args), **{k: self._observed(v) for k, v in kwargs.items()}
             )
+        if getattr(function, "__taeda_of_values__", False) and self._keeps_values(args, kwargs):
+            return self._call_aside(function, args, kwargs)
         if hasattr(function, "_wrapped_by_lr_sched"):
             self._before_noted_step(function)
         known = is_known_code(function.__code__, function.__globals__.get("__name__", ""))

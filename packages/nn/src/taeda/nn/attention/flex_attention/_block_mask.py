@@ -117,10 +117,7 @@ class BlockMask:
 
     def to_dense(self) -> Tensor:
         """1 for every block that counts: int32 (..., blocks of queries, blocks of keys)."""
-        made = _dense(self.kv_num_blocks, self.kv_indices)
-        if self.full_kv_num_blocks is None or self.full_kv_indices is None:
-            return made
-        return made | _dense(self.full_kv_num_blocks, self.full_kv_indices)
+        return _dense_of(self._lists()[:4])
 
     def to(self, device: Any) -> BlockMask:
         """The same mask on another device."""
@@ -158,14 +155,7 @@ class BlockMask:
         """For each block of queries the keys from the first to the last block that one of its
         batches and heads sees; of nothing, the first block. Waits for a device.
         """
-        dense = self.to_dense().flatten(0, -3).any(0)
-        width, last = self.BLOCK_SIZE[1], self.seq_lengths[1]
-        return [
-            Span(blocks.index(True) * width, min((_rindex(blocks) + 1) * width, last))
-            if True in blocks
-            else Span(0, min(width, last))
-            for blocks in dense.tolist()
-        ]
+        return _seen(self._lists()[:4], self.BLOCK_SIZE[1], self.seq_lengths[1])
 
     def _places(self, blocks: Tensor, rows: Span, columns: Span) -> Tensor:
         high, wide = self.BLOCK_SIZE
@@ -244,6 +234,27 @@ def _ordered(dense: Tensor) -> tuple[Tensor, Tensor]:
     dense = dense.to(taeda.int32)
     order = taeda.argsort(dense, dim=-1, descending=True, stable=True)
     return dense.sum(-1).to(taeda.int32), order.to(taeda.int32).contiguous()
+
+
+def _seen(lists: tuple[Tensor | None, ...], width: int, last: int) -> list[Span]:
+    """See `BlockMask.seen`: of the first four lists, the width of a block and the number of keys."""
+    dense = _dense_of(lists).flatten(0, -3).any(0)
+    return [
+        Span(blocks.index(True) * width, min((_rindex(blocks) + 1) * width, last))
+        if True in blocks
+        else Span(0, min(width, last))
+        for blocks in dense.tolist()
+    ]
+
+
+# a compiled function may keep what it gives for tensors that hold what they held
+_seen.__taeda_of_values__ = True  # type: ignore[attr-defined]
+
+
+def _dense_of(lists: tuple[Any, ...]) -> Tensor:
+    part, parts, full, fulls = lists
+    made = _dense(part, parts)
+    return made if full is None or fulls is None else made | _dense(full, fulls)
 
 
 def _dense(count: Tensor, order: Tensor) -> Tensor:
