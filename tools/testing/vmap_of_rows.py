@@ -192,6 +192,7 @@ FAMILIES = sorted({row.family for row in ROWS.values()})
 #: the families that each module of batching rules is for; the others have none, or are looped
 BY_RULES = {
     "conv": ["conv", "windows"],
+    "distance": ["distance"],
     "fft": ["fft"],
     "indexing": ["indexing"],
     "linalg": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -81,4 +82,73 @@ def test_renorm(p, dim):
 )  # fmt: skip
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("p", METRICS)
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (3, 33, 65), (5, 40, 200), (2, 0, 3), (3, 4, 0)])
+def test_rows_of_any_number_and_length(dtype, p, sizes):
+    rows, others, n = sizes
+    a, b = (
+        draw(2, n, rows).mT.to(getattr(taeda, dtype)),
+        draw(2, others, n, seed=1).to(getattr(taeda, dtype)),
+    )
+    got = taeda._row_distances(a, b, p)
+    size = np.abs(a.double().numpy()[:, :, None] - b.double().numpy()[:, None])
+    if p == math.inf:
+        want = size.max(-1, initial=0)
+    else:
+        want = (size != 0).sum(-1) if p == 0 else (size**p).sum(-1) ** (1 / p)
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-12 if dtype == "float64" else 2e-6)
+
+
+@pytest.mark.parametrize("p", [0, 1, 1.5, 2, 3, 4, math.inf])
+def test_slopes_of_distances_are_those_of_the_differences(p):
+    a, b, grad = draw(4, 70), draw(90, 70, seed=1), draw(4, 90, seed=2)
+    far = taeda._row_distances(a, b, p)
+    got = taeda._row_distances_backward(grad, a, b, p, far).numpy()
+    d, far = a.numpy()[:, None] - b.numpy(), far.numpy()[..., None]
+    if p == 0:
+        slope = 0 * d
+    elif p == math.inf:
+        slope = np.sign(d) * (np.abs(d) == far)
+    else:
+        slope = np.sign(d) * (np.abs(d) / far) ** (p - 1)
+    np.testing.assert_allclose(
+        got, (grad.numpy()[..., None] * slope).sum(1), rtol=1e-10, atol=1e-12
+    )
+
+
+def test_nothing_is_pulled_where_rows_coincide():
+    x = taeda.ones(2, 3)
+    for p in (1, 2, 3, math.inf):
+        pull = taeda._row_distances_backward(taeda.ones(2, 2), x, x, p, taeda.zeros(2, 2))
+        assert pull.abs().sum().item() == 0
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, math.inf])
+def test_distances_keep_a_nan(p):
+    x = taeda.ones(2, 3)
+    x[1, 1] = math.nan
+    assert taeda._row_distances(x, x, p).isnan().tolist() == [[False, True], [True, True]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: taeda._row_distances(taeda.ones(3), taeda.ones(2, 3), 2), RuntimeError, "(..., P, M)"),
+        (lambda: taeda._row_distances(taeda.ones(2, 2), taeda.ones(2, 3), 2), RuntimeError, "[2, 3]"),
+        (lambda: taeda._row_distances(taeda.ones(1, 2, 2), taeda.ones(2, 2, 2), 2), RuntimeError,
+            "[2, 2, 2]"),
+        (lambda: taeda._row_distances(taeda.ones(2, 2), taeda.ones(2, 2).double(), 2), NotImplementedError,
+            "float32 and float64"),
+        (lambda: taeda._row_distances_backward(taeda.ones(2, 3), taeda.ones(2, 2), taeda.ones(2, 2), 2,
+            taeda.ones(2, 2)), RuntimeError, "a number for each pair"),
+        (lambda: taeda._row_distances_backward(taeda.ones(2, 2), taeda.ones(2, 2), taeda.ones(2, 2), 2,
+            taeda.ones(2)), RuntimeError, "a number for each pair"),
+    ],
+)  # fmt: skip
+def test_refusals_of_row_distances(call, error, message):
+    with pytest.raises(error, match=re.escape(message)):
         call()

@@ -41,7 +41,18 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: str | None) -> Tensor:
     product = compute_mode == MODES[2] or (many and compute_mode in MODES[:2])
     if p == 2 and product and x1.size(-1) and x1.numel() and x2.numel():
         return taeda._euclidean_dist(x1, x2)
-    return taeda.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    if not (x1.is_cpu and x2.is_cpu):  # no kernel of a device has both rows at once
+        return taeda.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    return _by_rows(x1, x2, p)
+
+
+def _by_rows(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+    """All distances of a batch in one call: a tensor of the differences would be M times as large."""
+    dtype = taeda.promote_types(x1.dtype, x2.dtype)
+    wide = dtype if dtype.itemsize > 2 else taeda.float32
+    batch = taeda.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    a, b = (x.to(wide).expand(*batch, *x.shape[-2:]) for x in (x1, x2))
+    return taeda._row_distances(a, b, p).to(dtype)
 
 
 def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:

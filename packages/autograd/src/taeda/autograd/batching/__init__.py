@@ -12,7 +12,20 @@ from __future__ import annotations
 
 from taeda._core_api.calls import TRANSFORM, register_layer
 
-from . import conv, fft, indexing, linalg, loss, matmul, norm, pointwise, pooling, reduction, view
+from . import (
+    conv,
+    distance,
+    fft,
+    indexing,
+    linalg,
+    loss,
+    matmul,
+    norm,
+    pointwise,
+    pooling,
+    reduction,
+    view,
+)
 from ._batched import Batched, Level, batched, levels, on_levels, physical, rewrapped, unwrapped
 from ._call import NeedsValue, call, each_sample, new_levels
 from ._registry import Decline, rule, rules

@@ -47,9 +47,10 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError(f"pdist only supports floating-point dtypes, got {input.dtype}")
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
-    pairs = taeda.triu_indices(input.size(0), input.size(0), 1, device=input.device)
-    difference = input.index_select(0, pairs[0]) - input.index_select(0, pairs[1])
-    return taeda.linalg.vector_norm(difference, p, -1)
+    n = input.size(0)
+    first, second = taeda.triu_indices(n, n, 1, device=input.device)
+    all_pairs = taeda.cdist(input, input, p, compute_mode="donot_use_mm_for_euclid_dist")
+    return all_pairs.reshape(-1).index_select(0, first * n + second)
 
 
 def normalize(
