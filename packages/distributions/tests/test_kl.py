@@ -45,7 +45,23 @@ def test_pairs_without_a_formula():
     with pytest.raises(NotImplementedError, match="p type Weibull and q type Normal"):
         D.kl_divergence(D.Weibull(1.0, 1.0), D.Normal(0.0, 1.0))
     with pytest.raises(TypeError, match="subclass of Distribution"):
-        D.register_kl(int, D.Normal)
+        D.register_kl(D.Normal(0.0, 1.0), D.Normal)
+
+
+def test_a_mixin_of_ours_and_others():
+    """A library's own base, from which its distributions inherit beside ours."""
+
+    class Base: ...
+
+    class Mine(D.Normal, Base): ...
+
+    @D.register_kl(D.Laplace, Base)
+    def formula(p, q):
+        return 7.0
+
+    assert D.kl_divergence(D.Laplace(0.0, 1.0), Mine(0.0, 1.0)).item() != 7.0  # Normal is nearer
+    other = type("Other", (Base, D.Distribution), {})
+    assert D.kl_divergence(D.Laplace(0.0, 1.0), other(validate_args=False)) == 7.0
 
 
 def test_a_registered_formula_serves_subclasses():

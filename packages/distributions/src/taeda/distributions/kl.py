@@ -23,7 +23,8 @@ _REGISTRY: dict[tuple[type, type], Callable[..., Any]] = {}
 def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
     """Decorate `f(p, q)` as the divergence of a `type_p` from a `type_q`, subclasses included.
 
-    TypeError for what are no distributions.
+    A class that distributions also inherit from will do, as a mixin of a library's own. TypeError
+    for what is no class.
     """
     _load_formulas()
     return register(type_p, type_q)
@@ -38,8 +39,8 @@ def _load_formulas() -> None:
 def register(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
     """`register_kl` for our own formulas."""
     for kind in (type_p, type_q):
-        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
-            raise TypeError(f"Expected a subclass of Distribution, but got {kind}")
+        if not isinstance(kind, type):
+            raise TypeError(f"Expected a subclass of Distribution, but got {kind!r}")
 
     def decorate(formula: Formula) -> Formula:
         _REGISTRY[type_p, type_q] = formula
