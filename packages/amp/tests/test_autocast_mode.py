@@ -271,10 +271,27 @@ def test_custom_functions_may_cast_their_inputs():
     assert seen == [("forward", taeda.bfloat16, taeda.float32), ("backward", taeda.float32)]
 
 
+def test_devices_of_which_there_are_none():
+    """Programs ask of every kind they know, and may switch it off."""
+    assert not amp.is_autocast_available("xpu")
+    assert not taeda.is_autocast_enabled("mps")
+    assert taeda.get_autocast_dtype("hpu") == taeda.bfloat16
+    taeda.set_autocast_enabled("mps", False)
+    with autocast("mps", enabled=False), autocast("cpu"):
+        assert not taeda.is_autocast_enabled("mps")
+    with pytest.warns(UserWarning, match="not available"):
+        region = autocast("xpu", dtype=taeda.bfloat16)
+    with region:
+        assert taeda.get_autocast_dtype("xpu") == taeda.bfloat16
+        assert (weight(2) @ weight(2)).dtype == taeda.float32
+    assert taeda.get_autocast_dtype("xpu") == taeda.float16
+
+
 # ---- refusals ----
 
 REFUSED = {
     "device": (lambda: autocast("fpga"), RuntimeError, "unsupported autocast device_type 'fpga'"),
+    "on": (lambda: taeda.set_autocast_enabled("mps", True), RuntimeError, "no autocast on 'mps'"),
     "kind": (lambda: autocast(3), ValueError, "of type `str`, got: `int`"),
     "custom": (lambda: amp.custom_fwd(device_type=None), ValueError, "got: `NoneType`"),
     "custom backward": (lambda: amp.custom_bwd(device_type=1), ValueError, "got: `int`"),
@@ -293,6 +310,7 @@ def test_refused(call, error, fact):
     [
         ({"device_type": "cpu", "dtype": taeda.float32}, "float32 is not supported"),
         ({"device_type": "cuda"}, "'cuda', but it is not available"),
+        ({"device_type": "mps"}, "'mps', but it is not available"),
     ],
 )
 def test_what_is_not_there_warns_and_is_off(words, fact):

@@ -135,6 +135,8 @@ _EXPORTS = {
     **dict.fromkeys(("SymBool", "SymFloat", "SymInt", "_assert", "cond", "sym_float",
         "sym_fresh_size", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum"),
         "_torch_names.symbolic"),
+    **dict.fromkeys(("_check", "_check_index", "_check_is_size", "_check_not_implemented",
+        "_check_tensor_all", "_check_type", "_check_value", "_check_with"), "_torch_names.checks"),
     **dict.fromkeys(("compiled_with_cxx11_abi", "get_device_module"), "_torch_names.build_facts"),
     "from_file": "_tensor.creation",
     "Tag": "_library.tags",

@@ -33,7 +33,7 @@ def is_autocast_available(device_type: str) -> bool:
     True
     """
     layer.is_autocast_enabled(device_type)  # refuses what it does not know
-    return True
+    return device_type in ("cpu", "cuda")
 
 
 class autocast:
@@ -92,7 +92,7 @@ def autocast_decorator(region: autocast, func: _F) -> _F:
 
 
 def _can(device_type: str, fast_dtype: dtype) -> bool:
-    if device_type == "cuda" and not taeda.cuda.is_available():
+    if device_type != "cpu" and not (device_type == "cuda" and taeda.cuda.is_available()):
         warn(
             f"User provided device_type of '{device_type}', but it is not available. Disabling autocast.",
         )

@@ -35,6 +35,9 @@ _LOWER, _FLOAT32 = _core.casts["LOWER"], _core.casts["FLOAT32"]
 FLOAT32 = _FLOAT32 | _FLOAT32 << 4
 FLOAT32_ON_CPU = _FLOAT32
 DEVICES = ("cpu", "cuda")
+#: kinds of devices that this build has none of, and their lower type: casting is off there, and programs ask
+_ELSEWHERE = {**dict.fromkeys(("ipu", "mps", "mtia", "privateuseone", "xpu"), _core.float16),
+              **dict.fromkeys(("hpu", "maia", "xla"), _core.bfloat16)}  # fmt: skip
 _SINGLE, _LOW = _core.float32, (_core.bfloat16, _core.float16)
 _CASTABLE = (_SINGLE, *_LOW)
 
@@ -53,7 +56,7 @@ class _Kept(NamedTuple):
 class _Here(threading.local):
     def __init__(self) -> None:
         self.enabled = dict.fromkeys(DEVICES, False)
-        self.dtype = {"cpu": _core.bfloat16, "cuda": _core.float16}
+        self.dtype = {"cpu": _core.bfloat16, "cuda": _core.float16, **_ELSEWHERE}
         self.caches = True
         self.nesting = 0
         self.cache: dict[tuple[int, Any], _Kept] = {}
@@ -70,7 +73,7 @@ def _known(device_type: str) -> str:
         raise ValueError(
             f"Expected `device_type` of type `str`, got: `{type(device_type).__name__}`"
         )
-    if device_type not in DEVICES:
+    if device_type not in _here.dtype:
         raise RuntimeError(
             f"unsupported autocast device_type '{device_type}': there are {', '.join(DEVICES)}"
         )
@@ -78,17 +81,25 @@ def _known(device_type: str) -> str:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether this thread casts on a device."""
-    return _here.enabled[_known(device_type)]
+    """Whether this thread casts on a device. RuntimeError for an unknown kind of device."""
+    return _here.enabled.get(_known(device_type), False)
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
-    """Switch casting of this thread on or off; `set_autocast_enabled(enabled)` means cuda."""
+    """Switch casting of this thread on or off; `set_autocast_enabled(enabled)` means cuda.
+
+    RuntimeError for an unknown kind of device, and for one to be switched on that this build does
+    not cast on.
+    """
     if enabled is None:
         device_type, enabled = "cuda", bool(device_type)
-    if enabled and device_type == "cuda":
+    kind = _known(str(device_type))
+    if enabled and kind not in DEVICES:
+        raise RuntimeError(f"no autocast on '{kind}' in this build: {', '.join(DEVICES)} have one")
+    if enabled and kind == "cuda":
         _know_cuda()
-    _here.enabled[_known(str(device_type))] = bool(enabled)
+    if kind in DEVICES:
+        _here.enabled[kind] = bool(enabled)
     _core.set_layer_flag(AUTOCAST, _is_needed())
 
 

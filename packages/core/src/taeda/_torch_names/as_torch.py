@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from .absent import answer
-from .private import FILLED, MODULES, made
+from .private import ELSEWHERE, FILLED, MODULES, fetched, made
+from .torch_version import TorchVersion
 
 __all__ = ["API_VERSION", "install_as_torch"]
 
@@ -50,13 +51,12 @@ def install_as_torch(*, distributed: bool = False) -> None:
     for name in [name for name in sys.modules if name.startswith("torch.")]:
         del sys.modules[name]
     sys.modules["torch"] = torch = _Torch("torch", taeda)
-    torch.__dict__["__version__"] = f"{API_VERSION}+taeda"
+    torch.__dict__["__version__"] = TorchVersion(f"{API_VERSION}+taeda")
     torch.__dict__["torch"] = torch  # it imports itself by name, and libraries found that out
     if not distributed:
         hidden = _Torch("torch.distributed", _distributed())
         hidden.__dict__["is_available"] = lambda: False
         sys.modules["torch.distributed"] = torch.__dict__["distributed"] = hidden
-    torch.__dict__.update({n: v for n, v in FILLED[""].items() if not hasattr(taeda, n)})
     for name in filter(None, FILLED):
         if (view := _filled(name)) is not None:
             sys.modules[f"torch.{name}"] = torch.__dict__[name] = view
@@ -72,14 +72,12 @@ def _distributed() -> ModuleType:
 
 
 def _filled(name: str) -> ModuleType | None:
-    """A module of ours with those names of `FILLED` that it lacks; None where it is not installed."""
+    """A module of ours that `FILLED` lends names to; None where it is not installed."""
     try:
         ours = importlib.import_module(f"taeda.{name}")
     except ModuleNotFoundError:
         return None
-    view = _Torch(f"torch.{name}", ours)
-    view.__dict__.update({n: v for n, v in FILLED[name].items() if not hasattr(ours, n)})
-    return view
+    return _Torch(f"torch.{name}", ours)
 
 
 class _Torch(ModuleType):
@@ -96,7 +94,18 @@ class _Torch(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if (private := f"{self.__name__}.{name}") in MODULES:
             return importlib.import_module(private)
-        return getattr(self.__dict__["_taeda"], name)
+        try:
+            return getattr(self.__dict__["_taeda"], name)
+        except AttributeError:
+            filled = FILLED.get(self.__name__.partition(".")[2], {})
+            if name not in filled:
+                raise
+        try:
+            found = self.__dict__[name] = fetched(filled[name])
+        except ModuleNotFoundError as missing:
+            said = f"{self.__name__}.{name}: its package is not installed: {missing}"
+            raise AttributeError(said, name=name, obj=self) from missing
+        return found
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[:2] == "__":
@@ -130,7 +139,7 @@ def _ours(name: str) -> ModuleType:
     """The module of taeda of a module of torch, which may only be an attribute of another; an empty
     one where there is none.
     """
-    full = "taeda" + name.removeprefix("torch")
+    full = ELSEWHERE.get(name) or "taeda" + name.removeprefix("torch")
     place, _, last = full.rpartition(".")
     try:
         return importlib.import_module(full)

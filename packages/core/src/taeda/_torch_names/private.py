@@ -9,10 +9,9 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-import taeda
-from taeda._layers import AUTOCAST, hidden
+from .private_dispatch import Excluded, Key, KeySet
 
-__all__ = ["FILLED", "MODULES", "made"]
+__all__ = ["ELSEWHERE", "FILLED", "MODULES", "fetched", "made"]
 
 
 def _same(function: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -37,46 +36,6 @@ def _class(name: str, module: str) -> type:
     return type(name, (_NoObject,), {"__module__": module})
 
 
-class _Key:
-    """Names of dispatch keys: each is itself, as text."""
-
-    def __getattr__(self, name: str) -> str:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return name
-
-
-class _KeySet(frozenset[str]):
-    """Dispatch keys by name."""
-
-    def __new__(cls, key: str | frozenset[str] = "") -> _KeySet:
-        return super().__new__(cls, key if isinstance(key, frozenset) else {key} - {""})
-
-    def __or__(self, other: Any) -> _KeySet:
-        return _KeySet(super().__or__(other))
-
-    def has(self, key: str) -> bool:
-        """Whether the key is one of them."""
-        return key in self
-
-
-class _Excluded(contextlib.AbstractContextManager[None]):
-    """Within the block calls pass by these layers: autocast is one here, other keys are refused."""
-
-    def __init__(self, keys: _KeySet) -> None:
-        if others := sorted(key for key in keys if not key.startswith("Autocast")):
-            raise RuntimeError(
-                f"taeda has no dispatch keys, and no layer that is {', '.join(others)}"
-            )
-        self._hidden = hidden(*[AUTOCAST] * bool(keys))
-
-    def __enter__(self) -> None:
-        self._hidden.__enter__()
-
-    def __exit__(self, *raised: object) -> None:
-        self._hidden.__exit__(*raised)
-
-
 def _parse_to(*args: Any, **kwargs: Any) -> Any:
     """The device, dtype, non_blocking and memory format of a call `.to(...)`."""
     from taeda.nn.modules._convert import parse_to  # upward: a library moves a module of it
@@ -98,27 +57,22 @@ def _end_profile() -> None:
     _collect.stop_recording()
 
 
-def _device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:
-    """The ordinal of a device: -1 for the cpu, if allowed; ValueError where there is none to tell."""
-    if isinstance(device, int):
-        return device
-    named = None if device is None else taeda.device(device)
-    if named is not None and named.type == "cpu" and allow_cpu:
-        return -1
-    if named is not None and named.index is not None:
-        return named.index
-    if optional:
-        return None
-    raise ValueError(f"Expected a device with an index, got {device!r}")
-
-
 _SCRIPT = {
     name: _class(name, "torch.jit")
     for name in ("ScriptModule", "ScriptFunction", "RecursiveScriptModule", "TopLevelTracedModule")
 }
+_FAKE = {
+    name: _class(name, "torch._subclasses.fake_tensor") for name in ("FakeTensor", "FakeTensorMode")
+}
+_HERE = "taeda._torch_names."
+_UTILS, _OPS, _DISPATCH = (f"{_HERE}private_{part}:" for part in ("utils", "ops", "dispatch"))
 #: names of public modules that libraries name at import, in annotations or as decorators, where ours has none
 FILLED: dict[str, dict[str, Any]] = {
-    "": {"ScriptModule": _SCRIPT["ScriptModule"]},
+    "": {
+        "ScriptModule": _SCRIPT["ScriptModule"], "Future": "taeda.futures:Future",
+        "StorageBase": "taeda.storage:UntypedStorage", "_assert_async": f"{_OPS}assert_async",
+        "_sample_dirichlet": f"{_OPS}sample_dirichlet", "_shape_as_tensor": f"{_OPS}shape_as_tensor",
+    },
     "cuda": {name: _class(name, "torch.cuda") for name in ("CUDAGraph", "Event", "Stream",
         "StreamContext", "graph")},
     "serialization": {"MAP_LOCATION": Any},  # what `map_location` may be, in annotations
@@ -138,6 +92,7 @@ MODULES: dict[str, dict[str, Any]] = {
     },
     "torch._dynamo.eval_frame": {"OptimizedModule": "taeda.compiler:OptimizedModule",
         "is_dynamo_supported": lambda: True},
+    "torch._dynamo.external_utils": {"is_compiling": lambda: False},
     "torch._dynamo.utils": {"is_compile_supported": lambda device_type: device_type == "cpu"},
     # torchvision's quantized models, which are imported with the others
     "torch.ao": {},
@@ -146,7 +101,26 @@ MODULES: dict[str, dict[str, Any]] = {
     # nothing is one of these, which is what libraries ask
     "torch.distributed.tensor": {"DTensor": _class("DTensor", "torch.distributed.tensor")},
     "torch.distributed._tensor": {"DTensor": "torch.distributed.tensor:DTensor"},
-    "torch._C": {"DispatchKey": _Key(), "DispatchKeySet": _KeySet, "_ExcludeDispatchKeyGuard": _Excluded},
+    "torch._subclasses": _FAKE,
+    "torch._subclasses.fake_tensor": {**_FAKE, "is_fake": f"{_DISPATCH}never"},
+    "torch._subclasses.functional_tensor": {"mb_unwrap_functional_tensor": lambda tensor: tensor,
+        "FunctionalTensor": _class("FunctionalTensor", "torch._subclasses.functional_tensor")},
+    "torch._C": {
+        "DispatchKey": Key(), "DispatchKeySet": KeySet, "_ExcludeDispatchKeyGuard": Excluded,
+        "_are_functorch_transforms_active": f"{_DISPATCH}maps_at_work",
+        "_is_torch_function_mode_enabled": f"{_DISPATCH}function_mode",
+        "_is_alias_of": f"{_DISPATCH}shares",
+        "_get_privateuse1_backend_name": f"{_DISPATCH}backend_name",
+        **dict.fromkeys(("TensorBase", "_TensorBase"), "taeda:Tensor"),
+        **{name: f"taeda:{name}" for name in ("Generator", "Size", "device", "dtype")},
+        "_GLIBCXX_USE_CXX11_ABI": True,
+    },
+    "torch._C._functorch": {
+        "is_batchedtensor": f"{_DISPATCH}is_mapped", "get_unwrapped": f"{_DISPATCH}value_of",
+        "maybe_get_bdim": f"{_DISPATCH}dimension",
+        **{f"is_{kind}": f"{_DISPATCH}never" for kind in ("legacy_batchedtensor",
+            "gradtrackingtensor", "functionaltensor")},
+    },
     # how an exporter writes operators of theirs: there is none, so nobody will ask
     "torch.onnx": {"register_custom_op_symbolic": _nothing, "is_in_onnx_export": lambda: False},
     "torch.onnx.symbolic_helper": {"parse_args": lambda *kinds: _same},
@@ -154,14 +128,40 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch.jit": {**_SCRIPT, "_script_if_tracing": _same, "_overload": _same, "_overload_method": _same},
     "torch.jit._script": _SCRIPT,
     "torch.jit.annotations": {"List": list, **{f"BroadcastingList{n}": list for n in (1, 2, 3)}},
+    "torch._jit_internal": {"_copy_to_script_wrapper": _same, "_overload": _same, "List": list,
+        "Dict": dict, "Tuple": tuple, **{f"BroadcastingList{n}": list for n in (1, 2, 3)}},
     "torch._C._nn": {"_parse_to": _parse_to},
     "torch._custom_ops": {"impl_abstract": "taeda.library:register_fake"},
+    "torch._ops": {name: f"taeda._library.operators:{name}" for name in ("OpOverload",
+        "OpOverloadPacket")} | {"HigherOrderOperator": _class("HigherOrderOperator", "torch._ops")},
     "torch._utils": {
-        "_get_device_index": _device_index, "_element_size": lambda dtype: dtype.itemsize,
+        "_get_device_index": f"{_UTILS}device_index", "_element_size": f"{_UTILS}element_size",
+        "_get_available_device_type": f"{_UTILS}device_type",
+        "_get_device_module": f"{_UTILS}device_module", "_flatten_dense_tensors": f"{_UTILS}flatten",
+        "_unflatten_dense_tensors": f"{_UTILS}unflatten", "_take_tensors": f"{_UTILS}take",
+        "_reorder_tensors_as": f"{_UTILS}reorder", "classproperty": f"{_UTILS}classproperty",
+        "is_compiling": lambda: False,
     },
+    "torch.torch_version": {"TorchVersion": f"{_HERE}torch_version:TorchVersion"},
+    "torch.autograd.variable": {"Variable": "taeda.autograd:Variable"},
     # indexing by a tensor under vmap needs no help here
     "torch._dynamo._trace_wrapped_higher_order_op": {"TransformGetItemToIndex": contextlib.nullcontext},
+    "torch._VF": {}, "torch._tensor": {}, "torch._functorch": {}, "torch._functorch.vmap": {},
+    "torch._functorch.apis": {}, "torch._functorch.eager_transforms": {},
 }  # fmt: skip
+#: private modules whose names are those of another one of ours
+ELSEWHERE = {
+    "torch._VF": "taeda", "torch._tensor": "taeda",
+    **{f"torch._functorch{part}": "taeda.func" for part in ("", ".vmap", ".apis", ".eager_transforms")},
+}  # fmt: skip
+
+
+def fetched(value: Any) -> Any:
+    """What stands in a table: itself, or what text such as "module:name" names."""
+    if not isinstance(value, str):
+        return value
+    place, _, wanted = value.partition(":")
+    return getattr(importlib.import_module(place), wanted)
 
 
 def made(name: str) -> ModuleType:
@@ -170,10 +170,6 @@ def made(name: str) -> ModuleType:
     """
     module = ModuleType(name, f"{name}, as far as libraries name it: see taeda.install_as_torch.")
     for key, value in MODULES[name].items():
-        if isinstance(value, str):
-            place, _, wanted = value.partition(":")
-            with contextlib.suppress(ModuleNotFoundError):
-                module.__dict__[key] = getattr(importlib.import_module(place), wanted)
-        else:
-            module.__dict__[key] = value
+        with contextlib.suppress(ModuleNotFoundError):
+            module.__dict__[key] = fetched(value)
     return module

@@ -1,0 +1,48 @@
+"""Private modules of torch: what stands in the tables exists. In a process of its own, for it lasts."""
+
+import subprocess
+import sys
+
+import pytest
+
+from taeda._torch_names.private import ELSEWHERE, FILLED, MODULES, fetched, made
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_a_table_names_is_there(name):
+    missing = {n: v for n, v in MODULES[name].items() if n not in vars(made(name))}
+    other = ("taeda.autograd", "taeda.compiler", "torch.")  # packages of their own; itself
+    assert not {n: v for n, v in missing.items() if not v.startswith(other)}
+
+
+def test_texts_name_what_they_stand_for():
+    assert fetched("taeda.utils:hooks").__name__ == "taeda.utils.hooks"
+    assert fetched(3) == 3
+    assert set(ELSEWHERE) <= set(MODULES)
+    assert set(FILLED[""]) >= {"Future", "_assert_async"}
+
+
+def test_under_the_name_of_torch():
+    code = """
+import taeda
+taeda.install_as_torch()
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, is_fake
+from torch._utils import _flatten_dense_tensors, _take_tensors, _unflatten_dense_tensors
+from torch._ops import OpOverload, OpOverloadPacket
+from torch.torch_version import TorchVersion
+from torch._C._functorch import is_batchedtensor
+from torch import _VF
+from torch._tensor import Tensor
+x = torch.ones(2)
+assert not is_fake(x) and not isinstance(x, FakeTensor) and not is_batchedtensor(x)
+assert isinstance(torch.ops.aten.add, OpOverloadPacket) and isinstance(torch.ops.aten.add.Tensor, OpOverload)
+assert isinstance(torch.__version__, TorchVersion)
+assert torch.__version__ > '2.2' and torch.__version__ >= (2, 13)
+assert _VF.add(x, x).tolist() == [2, 2] and Tensor is torch.Tensor and torch._C.TensorBase is Tensor
+assert torch._shape_as_tensor(x).tolist() == [2] and torch.torch is torch
+torch._assert_async(x.sum() > 0, 'never said')
+assert not torch._C._are_functorch_transforms_active()
+assert not hasattr(torch, '_frobnicate') and not hasattr(torch._utils, '_frobnicate')
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
