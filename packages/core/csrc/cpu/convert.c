@@ -98,7 +98,7 @@ CONVERT(f32_to_8_strided, uint8_t, float, to_i32_f)
 CONVERT(f32_to_16, uint16_t, float, to_i32_f)
 CONVERT(f32_to_i32, int32_t, float, to_i32_f)
 CONVERT(f32_to_u32, uint32_t, float, to_i64_f)
-CONVERT(f32_to_i64, int64_t, float, to_i64_f)
+CONVERT(f32_to_i64_each, int64_t, float, to_i64_f)
 CONVERT(f32_to_u64, uint64_t, float, to_u64)
 CONVERT(f32_to_f64, double, float, AS_IS)
 CONVERT(f64_to_truth, uint8_t, double, TRUTH)
@@ -106,7 +106,7 @@ CONVERT(f64_to_8, uint8_t, double, to_i32)
 CONVERT(f64_to_16, uint16_t, double, to_i32)
 CONVERT(f64_to_i32, int32_t, double, to_i32)
 CONVERT(f64_to_u32, uint32_t, double, to_i64)
-CONVERT(f64_to_i64, int64_t, double, to_i64)
+CONVERT(f64_to_i64_each, int64_t, double, to_i64)
 CONVERT(f64_to_u64, uint64_t, double, to_u64)
 CONVERT(f64_to_f32, float, double, AS_IS)
 CONVERT(bf16_to_f32_strided, float, uint16_t, td_bf16_load)
@@ -137,6 +137,54 @@ static void f32_to_8(char *const *data, const int64_t *strides, int64_t n, const
     char *rest[] = {data[0] + done, data[1] + 4 * done};
     f32_to_8_strided(rest, strides, n - done, context);
 }
+
+/* Integers of 64 bits, by way of 32 where all of a vector fit in them: there is no instruction for
+ * more before AVX-512. How many of n numbers were converted. */
+static int64_t f32_to_longs(int64_t *out, const float *x, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    const __m256i odd = _mm256_set1_epi32(INT32_MIN); /* what does not fit becomes this */
+    for (; i + 8 <= n; i += 8) {
+        __m256i v = _mm256_cvttps_epi32(_mm256_loadu_ps(x + i));
+        if (_mm256_movemask_epi8(_mm256_cmpeq_epi32(v, odd))) {
+            for (int k = 0; k < 8; k++) out[i + k] = to_i64_f(x[i + k]);
+            continue;
+        }
+        __m128i low = _mm256_castsi256_si128(v), high = _mm256_extracti128_si256(v, 1);
+        _mm256_storeu_si256((__m256i *)(out + i), _mm256_cvtepi32_epi64(low));
+        _mm256_storeu_si256((__m256i *)(out + i + 4), _mm256_cvtepi32_epi64(high));
+    }
+#endif
+    return i;
+}
+static int64_t f64_to_longs(int64_t *out, const double *x, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    const __m128i odd = _mm_set1_epi32(INT32_MIN);
+    for (; i + 4 <= n; i += 4) {
+        __m128i v = _mm256_cvttpd_epi32(_mm256_loadu_pd(x + i));
+        if (_mm_movemask_epi8(_mm_cmpeq_epi32(v, odd)))
+            for (int k = 0; k < 4; k++) out[i + k] = to_i64(x[i + k]);
+        else _mm256_storeu_si256((__m256i *)(out + i), _mm256_cvtepi32_epi64(v));
+    }
+#endif
+    return i;
+}
+#define TO_LONGS(name, type)                                                               \
+    static void name##_to_i64(char *const *data, const int64_t *strides, int64_t n,        \
+                              const void *context)                                         \
+    {                                                                                      \
+        const int64_t size = sizeof(type);                                                 \
+        int64_t done = strides[0] == 8 && strides[1] == size                               \
+                           ? name##_to_longs((int64_t *)data[0], (const type *)data[1], n) \
+                           : 0;                                                            \
+        char *rest[] = {data[0] + 8 * done, data[1] + size * done};                        \
+        name##_to_i64_each(rest, strides, n - done, context);                              \
+    }
+TO_LONGS(f32, float)
+TO_LONGS(f64, double)
 
 /* One number for a whole row, as where a bias is added, is converted once. */
 static bool repeats(char *const *data, const int64_t *strides, int64_t n, td_loop convert)

@@ -235,3 +235,15 @@ def test_short_rows_that_broadcast(left, right, kind):
     for got in (x + y, y + x):
         assert np.array_equal(got.to(taeda.int64).numpy(), a + b)
     assert np.array_equal(taeda.where(x > y, x, y).to(taeda.int64).numpy(), np.maximum(a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_large_and_small_floats_as_integers_of_64_bits(dtype, step):
+    numbers = np.random.default_rng(0).standard_normal(203) * 1e9
+    odd = [np.nan, np.inf, -np.inf, -(2.0**31), 2.0**31, 2e18, -9.3e18, 2.0**63, -(2.0**63), -0.9]
+    numbers[7 : 7 + 17 * len(odd) : 17] = odd
+    numbers = numbers.astype(dtype)[::step]
+    fits = np.abs(numbers) < 2.0**63
+    want = [int(x) if ok else -(2**63) for x, ok in zip(numbers, fits, strict=True)]
+    assert taeda.from_numpy(numbers).long().tolist() == want
