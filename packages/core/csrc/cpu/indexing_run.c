@@ -51,6 +51,18 @@ void td_index_counts(td_tensor *out, const td_tensor *index, bool start)
     for (int64_t i = 0; i < out->numel; i++) counts[i] += counts[i] == 0;
 }
 
+td_status td_index_frequencies(td_tensor *out, const td_tensor *index, int64_t size)
+{
+    td_tensor *counts;
+    TD_TRY(td_tensor_empty(&counts, TD_I64, TD_CPU, 1, &size));
+    td_index_counts(counts, index, false);
+    const int64_t *count = td_data(counts), *at = td_data(index);
+    int64_t *to = td_data(out);
+    for (int64_t i = 0; i < index->numel; i++) to[i] = count[at[i]];
+    td_tensor_free(counts);
+    return TD_OK;
+}
+
 bool td_index_holds(const td_tensor *index, int64_t value)
 {
     const int64_t *at = td_data(index);

@@ -13,6 +13,8 @@ void td_index_wrap(td_tensor *out, const td_tensor *index, int64_t size);
 void td_index_add_offsets(int64_t *at, const td_tensor *index, int64_t size, int64_t stride);
 /* how often each place is named, at least 1 */
 void td_index_counts(td_tensor *counts, const td_tensor *index, bool start);
+/* how often the place of each index is named, of int64 */
+td_status td_index_frequencies(td_tensor *out, const td_tensor *index, int64_t size);
 bool td_index_holds(const td_tensor *index, int64_t value);
 
 /* ---- blocks at the places of a walk ---- */

@@ -49,11 +49,15 @@ x, rows = taeda.randn(4, 7, dtype=taeda.complex64), taeda.randn(300, 7, dtype=ta
 for own in (False, True):
     same(lambda x, r, i: x.index_reduce(0, i, r, "mean", include_self=own), "mean", x, rows, few)
 weight, words = taeda.randn(9, 5), taeda.randint(0, 9, (6, 40))
-def step(weight, words):
-    weight = weight.clone().requires_grad_()
-    taeda.nn.functional.embedding(words, weight, padding_idx=3).square().sum().backward()
+def step(weight, words, dtype=taeda.float32, often=False):
+    weight = weight.to(dtype, copy=True).requires_grad_()
+    made = taeda.nn.functional.embedding(words, weight, padding_idx=3, scale_grad_by_freq=often)
+    made.square().sum().backward()
     return weight.grad
 same(step, "embedding", weight, words)
+for dtype in (taeda.float32, taeda.float64, taeda.bfloat16):
+    same(lambda w, i: step(w, i, dtype, True), "embedding by frequency", weight, words)
+    same(lambda w, i: step(w, i, dtype, True), "no words", weight, words[:0])
 refused(lambda x, i: x[i], weight, taeda.tensor([1, 9]))
 refused(lambda x, i: x.gather(0, i), weight, taeda.full((2, 2), 9))
 refused(lambda x, i: x.scatter(0, i, 1.0), weight, taeda.full((2, 2), -1))

@@ -324,6 +324,34 @@ static td_status clear_row(td_tensor *out, int64_t at)
     return status;
 }
 
+/* How often the word of each row occurs among all, as a column of the gradient's dtype. */
+static td_status frequencies(td_tensor **out, const td_tensor *grad, const td_tensor *index,
+                             int64_t words)
+{
+    int64_t sizes[TD_MAX_DIMS];
+    td_tensor *column;
+    memcpy(sizes, grad->sizes, sizeof *sizes * (size_t)grad->ndim);
+    sizes[grad->ndim - 1] = 1;
+    TD_TRY(td_tensor_empty(&column, TD_I64, TD_CPU, grad->ndim, sizes));
+    td_status status = td_index_frequencies(column, index, words);
+    if (status == TD_OK) status = td_cast(out, column, (td_dtype)grad->dtype);
+    td_tensor_free(column);
+    return status;
+}
+
+/* the same as td_index_scale_rows by frequency, where the rows lie on a device */
+static td_status divide_rows(td_tensor *rows, const td_tensor *index, int64_t words)
+{
+    td_tensor *near, *there;
+    TD_TRY(frequencies(&near, rows, index, words));
+    td_status status = td_moved_to(&there, near, (td_device)rows->device);
+    td_tensor_free(near);
+    TD_TRY(status);
+    status = td_places_combine(rows, there, TD_PUT_DIV, 1);
+    td_tensor_free(there);
+    return status;
+}
+
 static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *grad, int64_t padding,
                           bool by_frequency)
 {
@@ -331,20 +359,19 @@ static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *gra
     td_index_plan plan;
     TD_TRY(td_contiguous(&dense, grad));
     td_status status = td_index_plan_make(&plan, out, at, &embedding_rule);
-    if (by_frequency && !td_on_host(out))
-        status = td_fail(TD_NOT_IMPLEMENTED, "embedding: scale_grad_by_freq");
-    bool pads = status == TD_OK && td_index_holds(index, padding);
-    if (status == TD_OK && td_on_host(out) && (by_frequency || pads)) {
+    bool here = td_on_host(out), pads = status == TD_OK && td_index_holds(index, padding);
+    if (status == TD_OK && (by_frequency || (pads && here))) {
         status = td_tensor_empty(&own, (td_dtype)grad->dtype, (td_device)grad->device, grad->ndim,
                                  grad->sizes);
         if (status == TD_OK) status = td_copy(own, dense);
         if (status == TD_OK)
-            status = td_index_scale_rows(own, index, out->sizes[0], padding, by_frequency);
+            status = here ? td_index_scale_rows(own, index, out->sizes[0], padding, by_frequency)
+                          : divide_rows(own, index, out->sizes[0]);
     }
     if (status == TD_OK)
         status =
             td_index_write(out, &plan, own ? own : dense, TD_PUT_ADD, "embedding_dense_backward");
-    if (status == TD_OK && pads && !td_on_host(out)) status = clear_row(out, padding);
+    if (status == TD_OK && pads && !here) status = clear_row(out, padding);
     td_index_plan_free(&plan);
     td_tensor_free(own);
     td_tensor_free(dense);
