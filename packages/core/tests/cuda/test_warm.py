@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -85,6 +86,26 @@ def test_the_architectures_of_the_devices_here(compiled, monkeypatch, capsys):
         "--gpu-architecture=sm_80",
         "--gpu-architecture=sm_90",
     }
+
+
+def test_a_wheel_of_what_was_compiled(compiled, tmp_path, capsys):
+    made = tmp_path / "made" / "here"
+    command = ["--arch", "80", "90", "--ops", "add", "--wheel", str(made)]
+    assert warm.main(command) == 0
+    (wheel,) = made.iterdir()
+    assert f"{wheel}: 0.0 MB; install it with pip" in capsys.readouterr().out
+    with zipfile.ZipFile(wheel) as archive:
+        assert {"taeda_cuda_cubins/sm_80.zip", "taeda_cuda_cubins/sm_90.zip"} <= set(
+            archive.namelist()
+        )
+    before = wheel.read_bytes()
+    assert warm.main(command) == 0 and wheel.read_bytes() == before  # the same kernels
+
+
+def test_a_wheel_that_cannot_be_written(compiled, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert warm.main(["--arch", "90", "--ops", "add", "--wheel", str(tmp_path / "file")]) == 1
+    assert "taeda.cuda.warm: " in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written(compiled, monkeypatch, capsys):

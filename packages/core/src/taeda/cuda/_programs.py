@@ -1,7 +1,8 @@
 """Programs: which device text computes what, compiled when first needed and kept in a folder of images.
 
 The folder is `TAEDA_CACHE_DIR/cuda`, else `~/.cache/taeda/cuda` (`XDG_CACHE_HOME`); an image is
-found by the digest of its text, options, compiler and architecture. `TAEDA_CUDA_LOG=compile` names
+found by the digest of its text, options, compiler and architecture. What an installed package of
+compiled kernels has (`_cubins`) is neither looked for there nor compiled. `TAEDA_CUDA_LOG=compile` names
 every program that is compiled, and how long it took.
 """
 
@@ -19,9 +20,9 @@ from taeda._io.atomic import atomic_write
 from taeda._io.cache_place import cache_place
 from taeda._warnings import warn
 
-from . import _nvrtc, _text
+from . import _cubins, _nvrtc, _text
 
-__all__ = ["is_kept", "program"]
+__all__ = ["entry", "is_kept", "program"]
 
 OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space")
 
@@ -38,9 +39,19 @@ def program(
 
 
 def is_kept(kind: str, name: str, dtype: str, source: str, how: str, arch: int) -> bool:
-    """Would `program` find it in the folder of images? Dtypes by their names in `_text.DTYPES`."""
-    path = _path(*_found(kind, name, dtype, source, how), arch)
+    """Would `program` find it compiled? Dtypes by their names in `_text.DTYPES`."""
+    found = _found(kind, name, dtype, source, how)
+    if _packed(*found, arch):
+        return True
+    path = _path(*found, arch)
     return path is not None and _read(path) is not None
+
+
+def entry(kind: str, name: str, dtype: str, source: str, how: str, arch: int) -> tuple[str, bytes]:
+    """The digest and the content by which a package of compiled kernels carries a program."""
+    found = _found(kind, name, dtype, source, how)
+    image, symbol = _kept(*found, arch)
+    return _digest(*found, arch), _content(image, symbol)
 
 
 def _found(
@@ -70,7 +81,7 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
         return "indexing", f"td_place_{work}<{f'td_put_{put}, ' if put else ''}TD_{dtype}>"
     if kind == "conv":
         return "conv", f"td_conv_{name}<TD_{dtype}>"
-    if kind in ("optim", "pooling", "random", "recurrent", "resample", "scan", "sort"):
+    if kind in OWN_NAMES:
         return kind, f"td_{kind}_{name}<TD_{dtype}>"
     if kind == "search":
         return "sort", f"td_search_{name}<TD_{dtype}>"
@@ -98,6 +109,10 @@ def _loss(name: str, real: str) -> str:
     return types if work in ("sum", "rows", "margins") else f"td_loss_{work}<{types}>"
 
 
+#: kinds whose kernels are named by the kind, the work and the dtype
+OWN_NAMES = (
+    *("optim", "pooling", "random", "recurrent", "resample", "resample_grid", "scan", "sort"),
+)
 REAL, SHORT = ("F32", "F64"), ("F16", "BF16")
 WHOLE = ("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64")
 #: reducers of kernels/reduce.h by the plan's name and the dtype
@@ -147,35 +162,45 @@ def folder() -> Path | None:
     return path
 
 
+def _digest(text: str, headers: dict[str, str], name: str, arch: int, *compiler: str) -> str:
+    parts = (text, repr(sorted(headers.items())), name, repr(OPTIONS), *compiler, str(arch))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+
+
 def _path(text: str, headers: dict[str, str], name: str, arch: int) -> Path | None:
-    parts = (
-        text,
-        repr(sorted(headers.items())),
-        name,
-        repr(OPTIONS),
-        repr(_nvrtc.version()),
-        str(arch),
-    )
-    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+    digest = _digest(text, headers, name, arch, repr(_nvrtc.version()))
     place = folder()
     return place / f"{digest}.bin" if place else None
 
 
-def _read(path: Path) -> tuple[bytes, str] | None:
-    """Image and symbol; None for what is not there, or not whole."""
-    if not path.is_file():
-        return None
-    symbol, _, image = path.read_bytes().partition(b"\n")
+def _content(image: bytes, symbol: str) -> bytes:
+    return symbol.encode() + b"\n" + image
+
+
+def _taken_apart(content: bytes) -> tuple[bytes, str] | None:
+    """Image and symbol; None for what is not whole."""
+    symbol, _, image = content.partition(b"\n")
     return (image, symbol.decode()) if symbol and image else None
 
 
+def _read(path: Path) -> tuple[bytes, str] | None:
+    return _taken_apart(path.read_bytes()) if path.is_file() else None
+
+
+def _packed(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[bytes, str] | None:
+    content = _cubins.find(_digest(text, headers, name, arch), arch)
+    return _taken_apart(content) if content else None
+
+
 def _kept(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[bytes, str]:
+    if packed := _packed(text, headers, name, arch):
+        return packed
     path = _path(text, headers, name, arch)
     if path is not None and (found := _read(path)):
         return found
     made = _compiled(text, headers, name, arch)
     if path is not None:
-        _write(path, made[1].encode() + b"\n" + made[0])
+        _write(path, _content(*made))
     return made
 
 

@@ -4,6 +4,7 @@
     python -m taeda.cuda.warm --ops add gelu matmul --dtypes float32 bfloat16
     python -m taeda.cuda.warm --arch 80 90                 on a machine without a device, for other machines
     python -m taeda.cuda.warm --list                       the names that --ops takes
+    python -m taeda.cuda.warm --arch 80 90 --wheel dist    also as a package, for machines without NVRTC
 
 It needs NVRTC and no device. What is there already is left alone, so it may be run again. The status
 is 1 if a kernel could not be compiled or kept.
@@ -18,8 +19,11 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
 
-from . import _catalogue, _devices, _nvrtc, _programs, _text
+from taeda import __version__
+
+from . import _catalogue, _cubins_wheel, _devices, _nvrtc, _programs, _text
 
 __all__ = ["main"]
 
@@ -40,10 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         names, dtypes, arches = _chosen(options.ops, options.dtypes, options.arch)
-        return _warm(_catalogue.programs(names, dtypes), arches, options.jobs)
+        programs = _catalogue.programs(names, dtypes)
+        failed = _warm(programs, arches, options.jobs)
+        if options.wheel is not None and not failed:
+            _write_wheel(options.wheel, programs, arches)
+        return failed
     except MemoryError:
         raise
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, OSError) as error:
         print(f"taeda.cuda.warm: {error}", file=sys.stderr)
         return 1
 
@@ -62,6 +70,9 @@ def _parser() -> argparse.ArgumentParser:
         "--arch", nargs="+", type=int, metavar="N", help="90 is compute capability 9.0"
     )
     parser.add_argument("--jobs", type=int, default=0, help="how many compile at once")
+    parser.add_argument(
+        "--wheel", type=Path, metavar="DIR", help="write the kernels into a wheel there"
+    )
     parser.add_argument("--list", action="store_true", help="print the names that --ops takes")
     return parser
 
@@ -127,6 +138,14 @@ def _of_one(programs: list[_catalogue.Program], arch: int, jobs: int) -> str:
             f"in {took:.1f} s: {_programs.place()}"
         )
     return failed
+
+
+def _write_wheel(folder: Path, programs: list[_catalogue.Program], arches: list[int]) -> None:
+    images = {
+        arch: dict(_programs.entry(*program, arch) for program in programs) for arch in arches
+    }
+    path = _cubins_wheel.write(folder, __version__, images)
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB; install it with pip")
 
 
 def _cores() -> int:
