@@ -43,4 +43,12 @@ extern const td_grid_kernels td_grid_kernels_avx2, td_grid_kernels_avx512;
 /* All samples, shared out among threads (cpu/resample_grid_run.c). */
 void td_grid_run(const td_grid *s, int64_t samples, bool wide);
 void td_grid_run_backward(const td_grid *s, int64_t samples, bool wide);
+
+/* What a device with kernels of its own is asked for (TD_WORK_GRID): values where there is `out`,
+ * else the gradients that there are. */
+typedef struct td_grid_job {
+    const td_grid *grid;
+    int64_t samples;
+    bool wide;
+} td_grid_job;
 #endif

@@ -175,6 +175,7 @@ td_status td_cuda_start(void)
         td_workers[TD_CUDA][TD_WORK_NORM] = td_cuda_norm;
         td_workers[TD_CUDA][TD_WORK_SEARCH] = td_cuda_search;
         td_workers[TD_CUDA][TD_WORK_RESAMPLE] = td_cuda_resample;
+        td_workers[TD_CUDA][TD_WORK_GRID] = td_cuda_resample_grid;
         td_workers[TD_CUDA][TD_WORK_SORT] = td_cuda_sort;
         td_workers[TD_CUDA][TD_WORK_RANK] = td_cuda_rank;
         td_workers[TD_CUDA][TD_WORK_SCAN] = td_cuda_scan;

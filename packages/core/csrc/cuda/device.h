@@ -66,10 +66,11 @@ td_status td_cuda_triangle(const void *job, td_device device);
 td_status td_cuda_sort(const void *job, td_device device); /* sort.c */
 td_status td_cuda_rank(const void *job, td_device device);
 td_status td_cuda_search(const void *job, td_device device);
-td_status td_cuda_resample(const void *job, td_device device);     /* resample.c */
-td_status td_cuda_norm(const void *job, td_device device);         /* norm.c */
-td_status td_cuda_dropout(const void *job, td_device device);      /* random.c */
-td_status td_cuda_recurrence(const void *job, td_device device);   /* recurrent.c */
-td_status td_cuda_pool_windows(const void *job, td_device device); /* pooling.c */
+td_status td_cuda_resample(const void *job, td_device device);      /* resample.c */
+td_status td_cuda_resample_grid(const void *job, td_device device); /* resample_grid.c */
+td_status td_cuda_norm(const void *job, td_device device);          /* norm.c */
+td_status td_cuda_dropout(const void *job, td_device device);       /* random.c */
+td_status td_cuda_recurrence(const void *job, td_device device);    /* recurrent.c */
+td_status td_cuda_pool_windows(const void *job, td_device device);  /* pooling.c */
 
 #endif

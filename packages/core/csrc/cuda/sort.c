@@ -3,13 +3,13 @@
 #include "cpu/sorting/search_run.h"
 #include "cpu/sorting/sort_run.h"
 #include "cuda/program.h"
+#include "cuda/sort.h"
 
 typedef struct sort_call { /* laid out as in kernels/sort.h */
     const char *x;
     char *values;
     int64_t *indices;
-    uint64_t *keys[2];
-    int64_t *places[2];
+    td_cuda_keys pairs;
     int64_t units, n, inner, k, width, descending, what;
 } sort_call;
 
@@ -24,14 +24,33 @@ static td_status launch(int work, td_dtype dtype, sort_call *c, int64_t units, i
     return td_cuda_threads(&w, ordinal, units, c);
 }
 
-static void swap(sort_call *c)
+static void swap(td_cuda_keys *k)
 {
-    uint64_t *keys = c->keys[0];
-    int64_t *places = c->places[0];
-    c->keys[0] = c->keys[1];
-    c->keys[1] = keys;
-    c->places[0] = c->places[1];
-    c->places[1] = places;
+    uint64_t *keys = k->keys[0];
+    int64_t *places = k->places[0];
+    k->keys[0] = k->keys[1];
+    k->keys[1] = keys;
+    k->places[0] = k->places[1];
+    k->places[1] = places;
+}
+
+/* what MAKE, or whoever else makes keys, has written becomes what is read */
+static td_status merged(sort_call *c, int64_t lines, int ordinal)
+{
+    swap(&c->pairs);
+    for (c->width = 1; c->width < c->n; c->width *= 2) {
+        TD_TRY(launch(MERGE, TD_F32, c, lines * c->n, ordinal));
+        swap(&c->pairs);
+    }
+    return TD_OK;
+}
+
+td_status td_cuda_sort_keys(td_cuda_keys *pairs, int64_t lines, int64_t n, int ordinal)
+{
+    sort_call c = {.pairs = *pairs, .n = n};
+    TD_TRY(merged(&c, lines, ordinal));
+    *pairs = c.pairs;
+    return TD_OK;
 }
 
 /* `last` over the sorted keys and places of the lines, `units` threads of it */
@@ -39,11 +58,7 @@ static td_status run(sort_call *c, td_dtype dtype, int64_t lines, int last, int6
                      int ordinal)
 {
     TD_TRY(launch(MAKE, dtype, c, lines * c->n, ordinal));
-    swap(c);
-    for (c->width = 1; c->width < c->n; c->width *= 2) {
-        TD_TRY(launch(MERGE, TD_F32, c, lines * c->n, ordinal));
-        swap(c);
-    }
+    TD_TRY(merged(c, lines, ordinal));
     return launch(last, dtype, c, units, ordinal);
 }
 
@@ -56,8 +71,8 @@ static td_status sorted(sort_call *c, td_dtype dtype, int64_t lines, int last, i
     TD_TRY(td_cuda_use(td_device_index(device)));
     TD_TRY(td_cuda_alloc(&space, bytes, device, &block));
     for (int k = 0; k < 2; k++) {
-        c->keys[k] = (uint64_t *)space + k * numel;
-        c->places[k] = (int64_t *)space + (2 + k) * numel;
+        c->pairs.keys[k] = (uint64_t *)space + k * numel;
+        c->pairs.places[k] = (int64_t *)space + (2 + k) * numel;
     }
     td_status status = run(c, dtype, lines, last, units, td_device_index(device));
     /* the next owner's work comes after, on the same stream */

@@ -1,7 +1,9 @@
 /* resample_grid.c - _grid_sample: values of images and volumes at the places of a grid, and what
  * the images and the grid get back. */
 #include "cpu/resample_grid.h"
+#include "runtime/device.h"
 #include "runtime/op.h"
+#include "runtime/work.h"
 
 /* What both directions are called with. */
 typedef struct sampling {
@@ -67,6 +69,19 @@ static td_status fill(td_grid *g, const sampling *s)
     return TD_OK;
 }
 
+/* by the processor's threads, or the kernels of the device where the tensors lie */
+static td_status compute(const td_grid *g, const sampling *s)
+{
+    int64_t samples = s->in->sizes[0];
+    bool wide = s->in->dtype == TD_F64;
+    if (!td_on_host(s->in))
+        return td_work_run(TD_WORK_GRID, &(td_grid_job){g, samples, wide}, (td_device)s->in->device,
+                           "sampling by a grid");
+    if (s->by_out) td_grid_run_backward(g, samples, wide);
+    else td_grid_run(g, samples, wide);
+    return TD_OK;
+}
+
 /* ---- values ---- */
 
 static td_status run(td_call *call, const sampling *s, td_tensor *rows[2])
@@ -78,8 +93,7 @@ static td_status run(td_call *call, const sampling *s, td_tensor *rows[2])
     g.in = td_data(rows[0]);
     g.grid = td_data(rows[1]);
     g.out = td_data(call->out[0]);
-    td_grid_run(&g, s->in->sizes[0], s->in->dtype == TD_F64);
-    return TD_OK;
+    return compute(&g, s);
 }
 
 /* (input, grid, mode, padding_mode, align_corners) -> values */
@@ -139,8 +153,7 @@ static td_status run_backward(td_call *call, const sampling *s, td_tensor *rows[
     g.by_in = call->out[0] ? td_data(call->out[0]) : NULL;
     /* the nearest pixel is the same all around: the grid's gradient stays 0 */
     g.by_grid = call->out[1] && s->mode != TD_SAMPLE_NEAREST ? td_data(call->out[1]) : NULL;
-    td_grid_run_backward(&g, s->in->sizes[0], s->in->dtype == TD_F64);
-    return TD_OK;
+    return compute(&g, s);
 }
 
 /* (grad_output, input, grid, mode, padding_mode, align_corners, output_mask) -> by input, by grid

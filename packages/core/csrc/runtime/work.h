@@ -22,6 +22,7 @@ typedef enum td_work {
     TD_WORK_TRIANGLE,   /* td_triangle_job of cpu/creation_run.h */
     TD_WORK_SORT,       /* td_sort_job of cpu/sorting/sort_run.h */
     TD_WORK_RESAMPLE,   /* td_resample_job of cpu/resample_run.h */
+    TD_WORK_GRID,       /* td_grid_job of cpu/resample_grid.h */
     TD_WORK_SEARCH,     /* td_search_job of cpu/sorting/search_run.h */
     TD_WORK_RECURRENCE, /* td_recurrence_job of cpu/recurrent/recurrent_run.h */
     TD_WORK_MARGINS,    /* td_margins of cpu/loss_margin_run.h */

@@ -153,6 +153,7 @@ for _n in (1, 2, 3):
 op(
     "_grid_sample(Tensor input, Tensor grid, int mode, int padding_mode, bool align_corners) -> Tensor",
     c="_grid_sample",
+    device="any",
     variants="function",
     namespace="nn",
     doc="Values between pixels, of float32 or float64: nn.functional.grid_sample in one call.",
@@ -161,6 +162,7 @@ op(
     "_grid_sample_backward(Tensor grad_output, Tensor input, Tensor grid, int mode, int padding_mode, "
     "bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
     c="_grid_sample_backward",
+    device="any",
     variants="function",
     namespace="nn",
     doc="Gradients of _grid_sample by input and grid; None where the mask is False.",

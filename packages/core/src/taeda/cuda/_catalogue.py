@@ -41,6 +41,7 @@ SIZES = ("U8", "I16", "I32", "I64", "C128")  # elements that are only moved: one
 NUMBERS = (*WHOLE, *SHORT, *REAL)
 CELLS = ("lstm", "gru", "tanh", "relu")
 PAIRS = ("mse", "l1", "smoothl1", "huber", "softmargin", "bce", "bcelogits")
+MODES = ("linear", "nearest", "cubic")
 PUTS = ("copy", "add", "mul", "div", "max", "min")
 #: by the name that chooses them
 KINDS: dict[str, tuple[Group, ...]] = {
@@ -113,6 +114,18 @@ KINDS: dict[str, tuple[Group, ...]] = {
     ),
     "resample": (
         Group("resample", ("planes", "adjoint", "deep", "undeep"), ("resample_alone",), REAL),
+    ),
+    "grid_sample": (
+        Group(
+            "resample_grid",
+            (
+                *(f"{work}_{mode}" for work in ("values", "pairs") for mode in MODES),
+                *("by_grid_linear", "by_grid_cubic", "by_in"),
+            ),
+            ("resample_grid_alone",),
+            REAL,
+        ),
+        Group("sort", ("merge",), ("sort_alone",), ("F32",), True),
     ),
     "scan": (
         Group("scan", ("total", "before", "logsumexp"), ("scan_alone",), REAL),

@@ -114,8 +114,7 @@ def _fits_kernel(input: Tensor, grid: Tensor) -> bool:
     return (
         not get_layers()
         and (input.dtype is taeda.float32 or input.dtype is taeda.float64)
-        and input.is_cpu
-        and grid.is_cpu
+        and all(x.is_cpu or x.is_cuda for x in (input, grid))
         and input.numel() < _MOST_NUMBERS
     )
 
