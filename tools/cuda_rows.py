@@ -228,6 +228,10 @@ def write(found: dict[str, dict[str, Any]]) -> None:
     families: dict[str, Counter[str]] = defaultdict(Counter)
     missing: dict[str, list[str]] = defaultdict(list)
     for name, entry in found.items():
+        if (
+            entry["outcome"] == "none"
+        ):  # it has no sample of these dtypes that the processor computes
+            continue
         families[entry["family"]][entry["outcome"]] += 1
         if entry["outcome"] == "refused":
             missing[entry["family"]].append(name.partition(".")[0])

@@ -5,8 +5,10 @@ processor's loops.
                                           set of this machine that has fused products
     device_text.py --family unary         one table
     device_text.py --nvrtc --part 0/8     compiled by NVRTC (the wheel nvidia-cuda-nvrtc-cu12) for
-                                          sm_80, 90 and 120: no error, no spill above 32 bytes, no
-                                          more registers than tools/device_text.json allows
+                                          sm_80, 90, 100 and 120: no error, no spill above 32 bytes,
+                                          no more registers than tools/device_text.json allows
+    device_text.py --times                each kernel alone, for sm_90, as a program compiles it: the
+                                          processor's time
 
 A difference is told with the op, dtype, operands and both results. NaNs count as equal whatever their bits.
 """
@@ -37,18 +39,9 @@ sys.path[:0] = [str(CORE), str(CORE / "src" / "taeda" / "cuda")]
 import _text  # noqa: E402 - the product's own reader of texts, without importing taeda
 import hatch_build  # noqa: E402 - the flags of the build
 
-#: tables that compile as device text and are held to it here, though no wheel carries their text:
-#: the cells alone are 40 KB of it.
-#: NVRTC is given the flat kernels of float and double: a second each, a minute where sums are long,
+#: tables of functions that compile for long: NVRTC is given their flat kernels of float and double,
 #: and the others share their text
-UNPACKED = {
-    "special": "cpu/special.c",
-    "bessel": "cpu/special_bessel.c",
-    "airy": "cpu/special_airy.c",
-    "probability": "cpu/special_probability.c",
-    "complex_math": "cpu/pointwise/complex_math.c",
-}
-_text.FAMILIES.update(UNPACKED)
+LONG = ("special", "bessel", "airy", "probability", "complex_math")
 NAMES = _text.DTYPES
 SIZES = dict(
     zip(NAMES[:21], (1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 4, 8, 16, 1, 1, 1, 1, 1), strict=True)
@@ -134,11 +127,9 @@ CASTS = ("F32 F64", "BF16 F32", "F16 F64", "I32 F32", "U64 F64", "BOOL C64", "C1
 
 def kernels(family: str) -> list[str]:
     """The kernels of a family that NVRTC is given: all of a table, one for each kind elsewhere."""
-    if family in UNPACKED:
-        symbols = [
-            symbol for symbol, _, _ in loops(family) if symbol.endswith(("_f32", "_f64", "_c128"))
-        ]
-        return [f"td_flat<{symbol}>" for symbol in symbols]
+    if family in LONG:
+        found = [symbol for symbol, _, _ in loops(family)]
+        return [f"td_flat<{name}>" for name in found if name.endswith(("_f32", "_f64", "_c128"))]
     if family in TABLES:
         found = [symbol for symbol, _, _ in loops(family)]
     elif family == "convert":
@@ -203,6 +194,18 @@ def kernels(family: str) -> list[str]:
         works = ("planes", "adjoint", "deep", "undeep")
         return [
             f"td_resample_alone<td_resample_{w}<TD_{d}>>" for w in works for d in ("F32", "F64")
+        ]
+    elif family == "resample_grid":
+        works = [
+            f"{work}_{mode}"
+            for work in ("values", "pairs")
+            for mode in ("linear", "nearest", "cubic")
+        ]
+        works += ["by_grid_linear", "by_grid_cubic", "by_in"]
+        return [
+            f"td_resample_grid_alone<td_resample_grid_{w}<TD_{d}>>"
+            for w in works
+            for d in ("F32", "F64")
         ]
     elif family == "attention":
         works = ("forward", "queries", "keys")
@@ -649,16 +652,19 @@ def main() -> None:
     parser.add_argument("--family", action="append", choices=list(_text.FAMILIES))
     parser.add_argument("--isa", action="append", choices=list(hatch_build.ISA_FLAGS))
     parser.add_argument("--nvrtc", action="store_true")
+    parser.add_argument("--times", action="store_true")
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--write", action="store_true", help="write the list of registers anew")
     options = parser.parse_args()
     families = options.family or TABLES
-    if options.nvrtc:
+    if options.nvrtc or options.times:
         sys.path.insert(0, str(ROOT / "tools"))
         import device_text_nvrtc
 
         families = options.family or list(_text.FAMILIES)
         named = {family: kernels(family) for family in families}
+        if options.times:
+            sys.exit(device_text_nvrtc.times(named, options.part))
         sys.exit(device_text_nvrtc.check(named, options.part, options.write))
     isas = options.isa or fused()
     with ThreadPoolExecutor(2) as pool:  # compilers run beside each other

@@ -14,7 +14,7 @@ from pathlib import Path
 import _text  # the product's own reader of texts; device_text.py puts its folder on the path
 
 LIST = Path(__file__).with_name("device_text.json")
-ARCHES = (80, 90, 120)
+ARCHES = (80, 90, 100, 120)
 OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space", "-Xptxas=-v")
 SPILL = 32  # bytes a thread may spill at most
 #: where it is more: the 2-norm of float64 keeps its sums across the slow way of a square root
@@ -67,6 +67,32 @@ def figures(log: str) -> tuple[int, int]:
     registers = [int(n) for n in re.findall(r"Used (\d+) registers", log)]
     spills = [int(n) for n in re.findall(r"(\d+) bytes spill stores", log)]
     return max(registers, default=0), max(spills, default=0)
+
+
+MOST_SECONDS, MOST_OF_95 = 1.0, 0.15  # of a kernel; of 95 % of them
+
+
+def times(kernels: dict[str, list[str]], part: str) -> int:
+    """Compile each of part k of n of the kernels alone; the exit status tells whether one took too
+    long.
+    """
+    k, n = (int(word) for word in part.split("/"))
+    nvrtc, took = library(), {}
+    for family, names in kernels.items():
+        for name in names[k::n]:
+            begin = time.process_time()
+            compiled(nvrtc, family, [name], 90)
+            took[f"{family} {name}"] = time.process_time() - begin
+    slowest = sorted(took, key=took.__getitem__, reverse=True)
+    for name in slowest[:20]:
+        print(f"{1000 * took[name]:.0f} ms {name}")
+    most, of_95 = took[slowest[0]], took[slowest[len(slowest) // 20]]
+    median = took[slowest[len(slowest) // 2]]
+    print(
+        f"{len(took)} kernels: {1000 * median:.0f} ms in the middle, 95 % within {1000 * of_95:.0f}, "
+        f"{1000 * most:.0f} at most, {sum(took.values()):.0f} s for all"
+    )
+    return most > MOST_SECONDS or of_95 > MOST_OF_95
 
 
 def check(kernels: dict[str, list[str]], part: str, write: bool) -> int:

@@ -1,4 +1,5 @@
 /* special.c - the gamma family, the inverse error function, sinc. */
+#define TD_LONG_ROWS /* on a device: device/pointwise.h */
 #include "cpu/simd/cells.h"
 #include "cpu/simd/vmath_erf.h"
 #include "cpu/simd/vmath_trig.h"
@@ -8,7 +9,7 @@
 #include "cpu/special_zeta.h"
 
 /* reentrant: lgamma writes a global */
-static double lgamma_d(double x)
+static TD_CALLED double lgamma_d(double x)
 {
     int sign;
     return lgamma_r(x, &sign);
@@ -89,7 +90,7 @@ VFN vd digamma_right(vd x)
     vd far = vd_log(x) - vd_fma(VPOLY(w, td_cells_digamma_tail), w, v * 0.5);
     return vd_sel(vd_ge(x, vd_set(5)), far, middle);
 }
-VFN vd vd_digamma(vd x)
+VFN_CALLED vd vd_digamma(vd x)
 {
     md left = vd_lt(x, vd_set(0));
     vd y = digamma_right(vd_sel(left, 1.0 - x, x));
@@ -119,7 +120,7 @@ VFN vd trigamma_right(vd x)
     vd far = v + vd_fma(VPOLY(w, td_cells_trigamma_tail), w * v, w * 0.5);
     return vd_sel(vd_ge(x, vd_set(5)), far, middle);
 }
-VFN vd vd_trigamma(vd x)
+VFN_CALLED vd vd_trigamma(vd x)
 {
     md left = vd_lt(x, vd_set(0));
     vd y = trigamma_right(vd_sel(left, 1.0 - x, x));
@@ -137,11 +138,11 @@ VFN vd vd_trigamma(vd x)
 /* ---- polygamma ---- */
 /* The factorial is above every double: in logarithms. For a million and more the sum's own
  * logarithm is lost beside the others. */
-static double polygamma_large(double s, double x)
+static TD_CALLED double polygamma_large(double s, double x)
 {
     return exp(lgamma_d(s) - s * log(x) + (s < 1e6 ? log(zeta_right(s, x, x)) : 0));
 }
-static double polygamma_d(int64_t n, double x) /* n from 2 on */
+static TD_CALLED double polygamma_d(int64_t n, double x) /* n from 2 on */
 {
     if (isnan(x)) return x;
     double sign = n % 2 ? 1 : -1, s = (double)n + 1;
@@ -149,7 +150,7 @@ static double polygamma_d(int64_t n, double x) /* n from 2 on */
     if (n > 170 && x > 0) return sign * polygamma_large(s, x);
     return sign * tgamma(s) * zeta_whole(s, x);
 }
-VFN vd vd_polygamma(int64_t n, vd x)
+VFN_CALLED vd vd_polygamma(int64_t n, vd x)
 {
     if (n == 0) return vd_digamma(x);
     if (n == 1) return vd_trigamma(x);

@@ -4,6 +4,7 @@
  * (special_cells.h), left of -8 the cosine and the sine of zeta times polynomials of 1/zeta^2. Zeta
  * is held in two numbers, as its rounding alone would cost a digit or two. NIST Digital Library of
  * Mathematical Functions, chapter 9. */
+#define TD_LONG_ROWS /* on a device: device/pointwise.h */
 #include <float.h>
 #include "cpu/simd/vmath_erf.h"
 #include "cpu/simd/vmath_trig.h"
@@ -51,7 +52,7 @@ VFN vd airy_left(vd z) /* z = -x, 8 to 13,000: there zeta is 2^20 */
 /* As airy_left, one number at a time, with a sine and a cosine for every size. Two numbers hold
  * zeta to 106 bits: at -1e10 all digits are right, at -1e15 nine,
  * from -1e21 on none but the size. */
-static double airy_far_left(double x)
+static TD_CALLED double airy_far_left(double x)
 {
     double z = -x, root = sqrt(z), root_low = fma(-root, root, z) / (2 * root);
     double p = z * root, p_low = fma(z, root, -p) + z * root_low;

@@ -5,6 +5,7 @@
  *   J, Y    of float: by cells, beyond 8 (10) the cosine and the sine times polynomials of 1/x^2; of double the C
  *           library's, which keeps its digits beside zeros far out
  * The formulas are those of the NIST Digital Library of Mathematical Functions, chapter 10. */
+#define TD_LONG_ROWS /* on a device: device/pointwise.h */
 #include "cpu/simd/vmath_trig.h"
 #include "cpu/simd/vrow.h"
 #include "cpu/simd/cells.h"

@@ -1,6 +1,7 @@
 /* special_probability.c - the normal distribution, incomplete gamma functions, Hurwitz's zeta
  * function, entropy. Formulas are those of the NIST Digital Library of Mathematical Functions,
  * chapters 7, 8 and 25. */
+#define TD_LONG_ROWS /* on a device: device/pointwise.h */
 #include <float.h>
 #include "cpu/simd/cells.h"
 #include "cpu/simd/vmath_erf.h"
@@ -9,14 +10,14 @@
 #include "cpu/special_erfc_inverse.h"
 #include "cpu/special_zeta.h"
 
-static double log_gamma(double x)
+static TD_CALLED double log_gamma(double x)
 {
     int sign;
     return lgamma_r(x, &sign);
 }
 
 /* log Gamma(1 + a) for 0 <= a < 1/2: of 1 + a rounded, whose loss its slope puts back */
-static double log_gamma_1p(double a)
+static TD_CALLED double log_gamma_1p(double a)
 {
     if (a < 1e-5)
         return a * (a * (0.82246703342411322 - a * 0.40068563438653143) - 0.57721566490153286);
@@ -110,7 +111,7 @@ FLOAT_LOOPS(ndtri, 1)
 
 /* ---- incomplete gamma functions: the series left of the bulk, the continued fraction right of it
  * ---- */
-static double gamma_weight(double a, double x) /* x^a exp(-x) / Gamma(a + 1) */
+static TD_CALLED double gamma_weight(double a, double x) /* x^a exp(-x) / Gamma(a + 1) */
 {
     if (a < 20) return exp(a * log(x) - x - log_gamma(a + 1));
     /* around the bulk the large terms cancel: Stirling with a series in t */
@@ -120,13 +121,13 @@ static double gamma_weight(double a, double x) /* x^a exp(-x) / Gamma(a + 1) */
     return exp(a * excess - stirling) / sqrt(2 * M_PI * a);
 }
 /* `least`: the share of the sum below which terms are left out */
-static inline double gamma_series(double a, double x, double least)
+static inline TD_CALLED double gamma_series(double a, double x, double least)
 {
     double term = 1, sum = 1;
     for (int k = 1; k < 100000 && term > sum * least; k++) sum += term *= x / (a + k);
     return sum * gamma_weight(a, x);
 }
-static inline double gamma_fraction(double a, double x, double least) /* Lentz */
+static inline TD_CALLED double gamma_fraction(double a, double x, double least) /* Lentz */
 {
     double b = x + 1 - a, c = 1e300, d = 1 / b, product = d;
     for (int k = 1; k < 100000; k++) {
@@ -142,7 +143,7 @@ static inline double gamma_fraction(double a, double x, double least) /* Lentz *
 /* the first term of Temme's uniform expansion, where the sums above would be long; what it leaves
  * out is below 1 / (a sqrt(a)) */
 #define MANY 2e7
-static double gamma_upper_uniform(double a, double x)
+static TD_CALLED double gamma_upper_uniform(double a, double x)
 {
     double t = (x - a) / a,
            excess = fabs(t) < 1e-2 ? t * t * (0.5 - t * (1.0 / 3 - t * (0.25 - t * (0.2 - t / 6))))
@@ -161,7 +162,7 @@ static inline double igamma_any(double a, double x, double least)
 }
 /* 1 - P where both are of a size and the series is short: 1 - x^a / Gamma(a + 1) by way of its
  * logarithm, and the rest of the series */
-static double gamma_upper_small(double a, double x)
+static TD_CALLED double gamma_upper_small(double a, double x)
 {
     double log_weight = a * log(x) - log_gamma_1p(a), term = 1, sum = 0;
     for (int k = 1; k < 60; k++) {
@@ -192,7 +193,7 @@ typedef struct dual {
     double v, d;
 } dual; /* a value and its derivative by a */
 
-static double digamma_right(double x)
+static TD_CALLED double digamma_right(double x)
 {
     double shift = 0;
     for (; x < 10; x += 1) shift -= 1 / x;
@@ -200,7 +201,7 @@ static double digamma_right(double x)
     return log(x) - 0.5 / x -
            z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z / 132)))) + shift;
 }
-static double gamma_move_left(double a, double x)
+static TD_CALLED double gamma_move_left(double a, double x)
 {
     dual term = {1, 0}, sum = {1, 0};
     for (int k = 1; k < 100000 && term.v > sum.v * DBL_EPSILON / 4; k++) {
@@ -218,7 +219,7 @@ static dual dual_of(double v, double d)
 }
 static dual dual_inverse(dual x) { return dual_of(1 / x.v, -x.d / (x.v * x.v)); }
 static dual dual_times(dual x, dual y) { return dual_of(x.v * y.v, x.d * y.v + x.v * y.d); }
-static double gamma_move_right(double a, double x) /* Lentz */
+static TD_CALLED double gamma_move_right(double a, double x) /* Lentz */
 {
     dual b = {x + 1 - a, -1}, c = {1e300, 0}, d = dual_inverse(b), product = d;
     for (int k = 1; k < 100000; k++) {

@@ -20,7 +20,7 @@ static const double td_zeta_divisors[] = {12.0,
                                           -7.1661652561756670113e18};
 
 /* unit: 1, or q where 1 / q^s has no place in a double */
-static inline double zeta_right(double s, double q, double unit)
+static inline TD_CALLED double zeta_right(double s, double q, double unit)
 {
     double sum = 0;
     for (; q < 10 + s; q += 1) {
@@ -44,7 +44,7 @@ static inline double zeta_right(double s, double q, double unit)
 /* Left of 0, with f the distance to the nearest whole number -n, which is exact: the term f^-s, on
  * its right those of 1 + f, 2 + f, ..., and on its left those of 1 - f, ..., n - f, whose sign may
  * turn. */
-static inline double zeta_whole(double s, double q)
+static inline TD_CALLED double zeta_whole(double s, double q)
 {
     if (q > 0) return isinf(q) ? 0 : zeta_right(s, q, 1);
     double n = -round(q), f = q + n;
@@ -63,7 +63,7 @@ VFN vd vd_whole_power(vd x, int n)
     }
     return y;
 }
-VFN vd vd_zeta_right(int s, vd q)
+VFN_CALLED vd vd_zeta_right(int s, vd q)
 {
     vd sum = vd_set(0);
     vd end = vd_set(8 + s);

@@ -16,11 +16,6 @@ __all__ = ["expanded", "row"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"[^\n]*$', re.MULTILINE)
 _TABLE = re.compile(r"^const td_loop_entry TD_TABLE", re.MULTILINE)
 _TYPES = {"F32": "f32", "F64": "f64", "F16": "f32", "BF16": "f32"}  # of the rows of each
-#: families whose rows of floats are vector expressions
-_FAMILIES = (
-    *("unary", "unary_real", "binary", "binary_real", "ternary", "activation"),
-    *("compare", "logical"),
-)
 #: their loops that choose among rows by what they are given, or compute otherwise
 _OTHERS = ("clamp", "nextafter", "signbit", "where")
 #: short floats are rounded between its two steps
@@ -44,7 +39,7 @@ def row(name: str, dtype: int, power: int = 0) -> tuple[str, str] | None:
     """
     kind = _text.DTYPES[dtype]
     found = loops().get(f"{name} {kind}")
-    if found is None or kind not in _TYPES or name in _OTHERS or found[0] not in _FAMILIES:
+    if found is None or kind not in _TYPES or name in _OTHERS or found[0] not in _text.CHAINED:
         return None
     family, loop = found
     short = kind in ("F16", "BF16")

@@ -1,5 +1,6 @@
 /* complex_math.c - functions of complex numbers: the C library's, or those of
  * cpu/simd/device/complex_functions.h. */
+#define TD_LONG_ROWS /* on a device: device/pointwise.h */
 #include "cpu/simd/complex_functions.h"
 #include "cpu/simd/vrow.h"
 #include "cpu/simd/vrow_complex.h"

@@ -49,6 +49,11 @@ typedef uint64_t vw __attribute__((vector_size(VBYTES)));
         value;                   \
     })
 
+/* Of a function that is long, or is used several times: a device calls it, where others are
+ * inlined, or a kernel would take seconds to compile. */
+#define TD_CALLED
+#define VFN_CALLED VFN
+
 VFN vf vf_set(float x) { return x - (vf){0}; } /* also of -0, inf and NaN */
 VFN vd vd_set(double x) { return x - (vd){0}; }
 VFN vf vf_load(const float *p)

@@ -1,6 +1,6 @@
-"""Rows of the op table that CuPy computes on a CUDA device: Fourier transforms, some factorizations,
-special functions. CuPy is imported when the first of them is called. Rows that other rows of the
-device compute (counts.py) need no CuPy.
+"""Rows of the op table that CuPy computes on a CUDA device: Fourier transforms and factorizations.
+CuPy is imported when the first of them is called. Rows that other rows of the device compute
+(bits.py, counts.py) need no CuPy.
 
 A row's function gets CuPy, its results as CuPy's arrays on memory of ours, and the arguments of the
 row, tensors as CuPy's arrays. Shapes, dtypes and refusals are those of the row on meta tensors.
@@ -19,7 +19,8 @@ from taeda._native import core as _core
 
 __all__ = ["ROWS", "find"]
 
-FAMILIES = ("fft", "linalg", "special")
+FAMILIES = ("fft", "linalg")
+COMPOSED = ("bits", "counts")  # by other rows
 UNKNOWN = ("bfloat16", "complex32", "float8_e4m3fn", "float8_e5m2")  # dtypes that CuPy has not
 Row = Callable[..., None]
 
@@ -38,13 +39,18 @@ def find(text: str) -> Callable[..., Any] | None:
     there is none.
     """
     name = text.partition("(")[0].partition("::")[2] or text.partition("(")[0]
-    if composed := importlib.import_module("taeda._cuda.counts").ROWS.get(name):
+    if composed := _composed(name):
         return lambda *arguments: _compose(composed, text, arguments)
     row = ROWS().get(name)
     if row is None:
         return None
     cupy = _cupy()
     return lambda *arguments: _run(cupy, row, text, arguments)
+
+
+def _composed(name: str) -> Callable[..., Any] | None:
+    families = (importlib.import_module(f"taeda._cuda.{family}") for family in COMPOSED)
+    return next((family.ROWS[name] for family in families if name in family.ROWS), None)
 
 
 def _compose(row: Callable[..., Any], text: str, arguments: tuple[Any, ...]) -> Any:

@@ -10,7 +10,18 @@ import re
 from functools import cache
 from pathlib import Path
 
-__all__ = ["ALONE", "DTYPES", "FAMILIES", "files", "headers", "kernel", "root", "source"]
+__all__ = [
+    "ALONE",
+    "CHAINED",
+    "DTYPES",
+    "FAMILIES",
+    "files",
+    "headers",
+    "kernel",
+    "place",
+    "root",
+    "source",
+]
 
 #: tables of loops that compile as device text and where their lines stand; then what is device text alone
 FAMILIES = {
@@ -23,6 +34,11 @@ FAMILIES = {
     "bitwise": "cpu/pointwise/bitwise.c",
     "logical": "cpu/pointwise/logical.c",
     "activation": "cpu/activation.c",
+    "special": "cpu/special.c",
+    "bessel": "cpu/special_bessel.c",
+    "airy": "cpu/special_airy.c",
+    "probability": "cpu/special_probability.c",
+    "complex_math": "cpu/pointwise/complex_math.c",
     "convert": "cpu/simd/device/convert.h",
     "reduce": "cuda/kernels/reduce.h",
     "matmul": "cuda/kernels/matmul.h",
@@ -35,6 +51,7 @@ FAMILIES = {
     "optim": "cuda/kernels/optim.h",
     "pooling": "cuda/kernels/pooling.h",
     "resample": "cuda/kernels/resample.h",
+    "resample_grid": "cuda/kernels/resample_grid.h",
     "scan": "cuda/kernels/scan.h",
     "sort": "cuda/kernels/sort.h",
     "random": "cuda/kernels/random.h",
@@ -55,9 +72,15 @@ ALONE = (
     "recurrent",
     "reduce",
     "resample",
+    "resample_grid",
     "scan",
     "softmax",
     "sort",
+)
+#: tables that are text of chains, too: their rows are vector expressions
+CHAINED = (
+    *("unary", "unary_real", "binary", "binary_real", "ternary", "activation"),
+    *("compare", "logical"),
 )
 #: dtypes in the order of their numbers
 DTYPES = (
@@ -65,8 +88,6 @@ DTYPES = (
     *("C32", "C64", "C128", "F8_E4M3FN", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0FNU"),
     *("QINT8", "QUINT8", "QINT32", "QUINT4X2", "QUINT2X4"),  # no device text computes in these
 )
-#: folders of headers in place of the processor's: for devices, and for `taeda/_chain_text.py`
-KINDS = ("device", "chain")
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.MULTILINE)
 LIBRARY = ("complex.h", "float.h", "math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h")
 
@@ -81,9 +102,14 @@ def root() -> Path:
 @cache
 def source(name: str, kind: str = "device") -> str:
     """The text that `#include "name"` means on a device, or in a text of another kind ("chain")."""
+    return (root() / place(name, kind)).read_text()
+
+
+def place(name: str, kind: str = "device") -> str:
+    """Where that text stands below `root()`: a folder of headers may have one in place of the processor's."""
     path = Path(name)
-    instead = root() / path.parent / kind / path.name
-    return (instead if instead.is_file() else root() / name).read_text()
+    instead = path.parent / kind / path.name
+    return str(instead) if (root() / instead).is_file() else name
 
 
 @cache
@@ -103,12 +129,12 @@ def headers(name: str, kind: str = "device") -> dict[str, str]:
 
 def files() -> list[str]:
     """Every text that a wheel carries, by its path below `root()`."""
-    names = set(FAMILIES.values())
+    found: set[str] = set()
     for family, path in FAMILIES.items():
-        for kind in ("device",) if family in ALONE else KINDS:
-            names.update(name for name, text in headers(path, kind).items() if text)
-    shadows = {str(Path(name).parent / kind / Path(name).name) for name in names for kind in KINDS}
-    return sorted({*names, *(name for name in shadows if (root() / name).is_file())})
+        for kind in ("device", "chain") if family in CHAINED else ("device",):
+            names = (name for name, text in headers(path, kind).items() if text)
+            found.update(place(name, kind) for name in (path, *names))
+    return sorted(found)
 
 
 @cache

@@ -54,7 +54,7 @@ template <class R> VFN td_complex_of<R> cdivide(td_complex_of<R> a, td_complex_o
 /* ---- exponentials: e^x of a part may overflow where the product with a cosine does not ---- */
 VFN bool td_finite(double x) { return x - x == 0; }
 /* e^x (a, b) */
-VFN c128 td_times_exp(double x, double a, double b)
+VFN_CALLED c128 td_times_exp(double x, double a, double b)
 {
     double rest = x > 1400 ? 1400 : x;
     for (; rest > 700; rest -= 700) {
@@ -65,7 +65,7 @@ VFN c128 td_times_exp(double x, double a, double b)
     double e = exp(rest);
     return c128(a * e, b * e);
 }
-VFN c128 cexp(c128 z)
+VFN_CALLED c128 cexp(c128 z)
 {
     double x = z.re, y = z.im;
     if (y == 0) return c128(exp(x), y);
@@ -78,7 +78,7 @@ VFN c128 cexp(c128 z)
     if (x == -INFINITY) return c128(0.0, copysign(0.0, y));
     return c128((double)NAN, (double)NAN);
 }
-VFN c128 csinh(c128 z)
+VFN_CALLED c128 csinh(c128 z)
 {
     double x = z.re, y = z.im;
     if (y == 0) return c128(sinh(x), y);
@@ -93,7 +93,7 @@ VFN c128 csinh(c128 z)
     if (isinf(x)) return c128(x * copysign(1.0, cos(y)), fabs(x) * copysign(1.0, sin(y)));
     return c128(sinh(x) * cos(y), cosh(x) * sin(y));
 }
-VFN c128 ccosh(c128 z)
+VFN_CALLED c128 ccosh(c128 z)
 {
     double x = z.re, y = z.im;
     if (y == 0) return c128(cosh(x), x == x ? copysign(0.0, x) * copysign(1.0, y) : 0.0);
@@ -106,7 +106,7 @@ VFN c128 ccosh(c128 z)
     if (isinf(x)) return c128(fabs(x) * copysign(1.0, cos(y)), x * copysign(1.0, sin(y)));
     return c128(cosh(x) * cos(y), sinh(x) * sin(y));
 }
-VFN c128 ctanh(c128 z)
+VFN_CALLED c128 ctanh(c128 z)
 {
     double x = z.re, y = z.im;
     if (isinf(x)) return c128(copysign(1.0, x), copysign(0.0, td_finite(y) ? sin(2 * y) : y));
@@ -122,7 +122,7 @@ VFN c128 ctanh(c128 z)
 }
 
 /* ---- roots and logarithms ---- */
-VFN c128 csqrt(c128 z)
+VFN_CALLED c128 csqrt(c128 z)
 {
     double x = z.re, y = z.im;
     if (isinf(y)) return c128(INFINITY, y);
@@ -154,7 +154,7 @@ VFN double td_square_minus_one(double x, double y)
     return sum + ((one - (sum - part)) + (yy - part) + left);
 }
 /* log |z| */
-VFN double td_log_size(double x, double y)
+VFN_CALLED double td_log_size(double x, double y)
 {
     double a = fmax(fabs(x), fabs(y)), b = fmin(fabs(x), fabs(y));
     if (isinf(x) || isinf(y)) return INFINITY;
@@ -171,7 +171,7 @@ VFN double cabs(c128 z) { return hypot(z.re, z.im); }
 VFN float cabs(c64 z) { return hypotf(z.re, z.im); }
 
 /* ---- inverses, by square roots of 1 - z and 1 + z ---- */
-VFN c128 cacos(c128 z)
+VFN_CALLED c128 cacos(c128 z)
 {
     double x = z.re, y = z.im;
     if (isinf(x) && isinf(y)) return c128(x > 0 ? 0.5 * TD_HALF_PI : 1.5 * TD_HALF_PI, -y);
@@ -184,7 +184,7 @@ VFN c128 cacos(c128 z)
     c128 s = csqrt(c128(1 - x, -y)), t = csqrt(c128(1 + x, y));
     return c128(2 * atan2(s.re, t.re), asinh(t.re * s.im - t.im * s.re));
 }
-VFN c128 casin(c128 z)
+VFN_CALLED c128 casin(c128 z)
 {
     double x = z.re, y = z.im;
     if (x != x || y != y) {
@@ -209,7 +209,7 @@ VFN c128 cacosh(c128 z)
     return w.re != w.re && w.im == w.im ? c128(fabs(w.im), w.re)
                                         : c128(fabs(w.im), copysign(w.re, z.im));
 }
-VFN c128 catanh(c128 z)
+VFN_CALLED c128 catanh(c128 z)
 {
     double x = fabs(z.re), y = z.im, v = fabs(y);
     if (isinf(x) || isinf(v)) {
@@ -244,7 +244,7 @@ TURNED(ctan, ctanh)
 TURNED(catan, catanh)
 VFN c128 ccos(c128 z) { return ccosh(c128(-z.im, z.re)); }
 /* A product that is no number although a part of an operand is infinite is infinite, as in C. */
-VFN c128 td_product(c128 a, c128 b)
+VFN_CALLED c128 td_product(c128 a, c128 b)
 {
     c128 z = cmultiply(a, b);
     if (z.re == z.re || z.im == z.im) return z;
@@ -258,7 +258,7 @@ VFN c128 td_product(c128 a, c128 b)
     b = c128(b.re == b.re ? b.re : copysign(0.0, b.re), b.im == b.im ? b.im : copysign(0.0, b.im));
     return cmultiply(a, b) * (double)INFINITY;
 }
-VFN c128 cpow(c128 x, c128 y) { return cexp(td_product(y, clog(x))); }
+VFN_CALLED c128 cpow(c128 x, c128 y) { return cexp(td_product(y, clog(x))); }
 
 /* complex64, by complex128 */
 #define ROUNDED_ONCE(name) \

@@ -140,15 +140,21 @@ template <int N, class M> VFN td_chunk<M, N> td_take(const td_flat_call &c, int 
     return made;
 }
 
+/* rows that take long to compile: one element at a time, so that they are compiled once */
+#ifdef TD_LONG_ROWS
+enum { TD_LONG = 1 };
+#else
+enum { TD_LONG = 0 };
+#endif
 template <class L> struct td_run;
 template <class Row, int Out, int... In> struct td_run<td_loop_of<Row, Out, In...>> {
     typedef typename td_mem<Out>::type to;
     typedef typename td_count<sizeof...(In)>::all all;
     enum {
         widest = td_largest((int)sizeof(to), (int)sizeof(typename td_mem<In>::type)...),
-        N = widest >= 16  ? 1
-            : widest >= 4 ? 16 / widest
-                          : 4 /* narrow types: more would spill registers */
+        N = widest >= 16 || TD_LONG ? 1
+            : widest >= 4           ? 16 / widest
+                                    : 4 /* narrow types: more would spill registers */
     };
     template <int W, class... X> static TD_IN void put(const td_flat_call &c, int64_t at, X... x)
     {
@@ -182,10 +188,12 @@ __global__ void __launch_bounds__(256) td_flat(const __grid_constant__ td_flat_c
     enum { N = td_run<L>::N };
     int64_t step = (int64_t)gridDim.x * blockDim.x,
             first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    int64_t chunks = c.n / N;
+    int64_t chunks = N > 1 ? c.n / N : 0;
+    if constexpr (N > 1) {
 #pragma unroll 1
-    for (int64_t i = first; i < chunks; i += step)
-        td_run<L>::template step<N>(c, i * N, typename td_run<L>::all());
+        for (int64_t i = first; i < chunks; i += step)
+            td_run<L>::template step<N>(c, i * N, typename td_run<L>::all());
+    }
 #pragma unroll 1
     for (int64_t at = chunks * N + first; at < c.n; at += step)
         td_run<L>::template step<1>(c, at, typename td_run<L>::all());

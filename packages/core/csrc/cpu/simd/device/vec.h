@@ -38,6 +38,12 @@ static inline double td_lgamma_r(double x, int *) { return lgamma(x); }
 #define lgammaf_r td_lgammaf_r
 #define lgamma_r td_lgamma_r
 #define VFN static TD_IN
+#ifdef TD_EMULATE
+#define TD_CALLED
+#else
+#define TD_CALLED __noinline__
+#endif
+#define VFN_CALLED static TD_CALLED
 #define FP_FAST_FMAF 1
 #define VF_WIDTH 1
 #define VD_WIDTH 1

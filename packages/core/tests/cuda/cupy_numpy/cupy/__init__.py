@@ -8,11 +8,7 @@ from . import _array, cuda, fft, linalg
 from ._array import asarray, asnumpy, from_dlpack, ndarray
 
 #: functions of one array
-NAMES = (
-    *("abs", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "conj", "cos"),
-    *("cosh", "exp", "expm1", "frexp", "isnan", "log", "log10", "log1p", "log2", "sin", "sinc"),
-    *("sinh", "sqrt", "square", "tan", "tanh"),
-)
+NAMES = ("conj",)
 globals().update({name: _array.on_arrays(getattr(np, name)) for name in NAMES})
 NAMES_OF_TWO = (
     "add",
