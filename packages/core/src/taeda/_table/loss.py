@@ -57,6 +57,13 @@ op("_margin_loss(Tensor self, Tensor target, float margin=1.0) -> (Tensor loss, 
    doc="Sums over labels and other classes of max(0, margin - x[label] + x[class]), by the number of "
    "classes, and their slope by every score.")
 
+# ---- alignments of sequences ----
+op("_alignments(Tensor emitted, Tensor skips, Tensor states, Tensor steps, bool back=False) -> Tensor",
+   c="_alignments", **NN,
+   doc="Log-probability of being in a state after a step, (T, N, S), along all ways from the start, or "
+   "from there to the end: on to the same state, to the next, or to the one after it where `skips` "
+   "says so; of `states` states and `steps` steps of each sequence.")
+
 # ---- written in other operations ----
 op("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", composite=True, **NN,
    autocast="float32", doc="|x - target|.")

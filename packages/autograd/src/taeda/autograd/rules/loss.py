@@ -13,7 +13,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
-from ._registry import rule, rule_joint
+from ._registry import not_differentiable, rule, rule_joint
 
 NONE, MEAN, SUM = range(3)
 Gradient = Tensor | None
@@ -304,3 +304,6 @@ def _margins(
 ) -> tuple[Gradient, ...]:
     """The slope is constant but for steps, so it has no derivative of its own."""
     return (None if grads[0] is None else grads[0].unsqueeze(1) * result1, None)
+
+
+not_differentiable("_alignments", "ctc_loss has its gradient from both directions of it")

@@ -9,6 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api.calls import casts_to_float32
+from taeda._core_api.operators import nn as _nn
 from taeda.autograd import Function
 
 from ._padding import pad
@@ -159,6 +160,13 @@ class _Lattice:
     def states_of_steps(self) -> Tensor:
         return self.states.unsqueeze(0).expand(self.lp.size(0), -1, -1)
 
+    def _has_kernel(self) -> bool:
+        return self.lp.is_cpu and self.lp.dtype in (taeda.float32, taeda.float64)
+
+    def _at_once(self, skips: Tensor, back: bool) -> Tensor:
+        """All steps in one call. -inf after the end of a sequence, where nothing is looked at."""
+        return _nn._alignments(self.emitted, skips, 2 * self.lengths + 1, self.inputs, back)
+
     def _moved(self, x: Tensor, by: int) -> Tensor:
         """Shifted along the states, with -inf coming in."""
         if abs(by) >= self.count:
@@ -169,6 +177,8 @@ class _Lattice:
 
     def forward(self) -> Tensor:
         """log-probability to be in a state after a step, along all ways from the start: (T, N, states)."""
+        if self._has_kernel():
+            return self._at_once(self.skips, back=False)
         first = taeda.arange(self.count, device=self.lp.device) < 2
         alpha = self.nothing
         rows = []
@@ -184,6 +194,8 @@ class _Lattice:
 
     def backward(self) -> Tensor:
         """The same from a state to the end."""
+        if self._has_kernel():
+            return self._at_once(self._skips_to(), back=True)
         beta = self.nothing
         rows: list[Tensor] = []
         allowed = self._skips_to()
