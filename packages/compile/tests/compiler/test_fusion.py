@@ -132,7 +132,7 @@ def test_an_allocation_that_fails_raises_and_leaves_a_program_that_runs():
 
     def f(x):
         y = x.sin() * 2
-        z = (y + x).exp()
+        z = taeda.where(x > 0.5, (y + x).exp(), 0) * (y < 1)  # the bools become numbers
         return taeda.cat([z, y]).sum(), y - z
 
     x = taeda.rand(20000)
@@ -150,3 +150,29 @@ def test_an_allocation_that_fails_raises_and_leaves_a_program_that_runs():
             core.memory_fail_at(0)
         assert all(a.equal(b) for a, b in zip(compiled(x), expected, strict=True))
     assert failed
+
+
+def test_bools_beside_floats_of_any_layout():
+    def f(x, m):
+        made = x * m + (x > 0)
+        x.mul_(m)
+        return made, x + made.mul_(m)
+
+    compiled = taeda.compile(f)
+    masks = [taeda.rand(130, 140) < 0.5, taeda.rand(140) < 0.5, taeda.tensor(True)]
+    masks += [masks[0].t().contiguous().t(), taeda.rand(130, 280)[:, ::2] < 0.5]
+    for mask in masks * 3:
+        x = taeda.randn(130, 140)
+        other = x.clone()
+        for a, b in zip(compiled(x, mask), f(other, mask), strict=True):
+            assert a.equal(b)
+            assert a.stride() == b.stride()
+        assert x.equal(other)
+    assert not compiled.__taeda_compiled__.reasons
+
+
+def test_a_bool_is_no_target_of_floats():
+    f = taeda.compile(lambda x, m: m.mul_(x))
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="can't be cast to the desired output type Bool"):
+            f(taeda.randn(20000), taeda.rand(20000) < 0.5)
