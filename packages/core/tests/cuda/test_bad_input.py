@@ -14,6 +14,8 @@ kind is tested on the stand-in driver:
 | pinned memory refused | test_streams: pinned memory that the system refuses |
 | pinned memory of no device, of tensors on one | test_streams |
 | NVRTC is missing | here |
+| cuBLASLt is missing, does not start, or declines | test_products |
+| a package of compiled kernels is damaged | test_cubins |
 | CuPy is missing, or cannot be imported | _cuda/test_init |
 | sensors' package is missing | test_sensors |
 | NVTX is missing | test_nvtx |
