@@ -340,3 +340,45 @@ def test_functions_of_every_tensor(name):
     assert all(taeda.equal(m, w) for m, w in zip(made, wanted, strict=True))
     assert getattr(taeda, f"_foreach_{name}_")(x) is None
     assert all(taeda.equal(t, w) for t, w in zip(x, wanted, strict=True))
+
+
+BOUNDS = {"maximum": np.maximum, "clamp_min": np.maximum, "minimum": np.minimum, "clamp_max": np.minimum}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("kind", ["number", "numbers", "tensors"])
+def test_bounds_of_lists(name, kind):
+    """In both forms, with NaN kept."""
+    values = [np.array([1.0, -2.0, np.nan]), np.array([[3.0], [0.5]])]
+    bound = {"number": 0.7, "numbers": [0.7, 2.0], "tensors": [np.array([0.0, 4.0, 1.0]), np.array([[2.0], [2.0]])]}[kind]
+    ours = [taeda.tensor(b) for b in bound] if kind == "tensors" else bound
+    wanted = [BOUNDS[name](v, b) for v, b in zip(values, bound if kind != "number" else [0.7] * 2, strict=True)]
+    x = [taeda.tensor(v) for v in values]
+    found = getattr(taeda, f"_foreach_{name}")(x, ours)
+    assert getattr(taeda, f"_foreach_{name}_")(x, ours) is None
+    for a, b, c in zip(found, x, wanted, strict=True):
+        np.testing.assert_array_equal(a.numpy(), c)
+        np.testing.assert_array_equal(b.numpy(), c)
+
+
+def test_bounds_and_their_refusal():
+    with pytest.raises(RuntimeError, match="_foreach_maximum: lists must be of one length, got 1 and 2"):
+        taeda._foreach_maximum([taeda.ones(2)], [taeda.ones(2)] * 2)
+
+
+def test_numbers_of_each_tensor():
+    x, y = [taeda.ones(2), taeda.ones(1)], [taeda.full((2,), 3.0), taeda.full((1,), 5.0)]
+    weights = [0.5, 0.25]
+    assert [t.tolist() for t in taeda._foreach_lerp(x, y, weights)] == [[2.0, 2.0], [2.0]]
+    listed = taeda._foreach_lerp(x, y, [taeda.tensor(w) for w in weights])
+    assert [t.tolist() for t in listed] == [[2.0, 2.0], [2.0]]
+    for values in (weights, taeda.tensor(weights)):
+        assert [t.tolist() for t in taeda._foreach_addcmul(x, y, y, values)] == [[5.5, 5.5], [7.25]]
+    taeda._foreach_addcdiv_(x, y, y, taeda.tensor(weights))
+    assert [t.tolist() for t in x] == [[1.5, 1.5], [1.25]]
+    assert [t.item() for t in taeda._foreach_max(y)] == [3.0, 5.0]
+    assert [t.tolist() for t in taeda._foreach_pow(2.0, y)] == [[8.0, 8.0], [32.0]]
+    with pytest.raises(RuntimeError, match="one length, got 2 and 3"):
+        taeda._foreach_lerp(x, y, [0.5] * 3)
+    with pytest.raises(RuntimeError, match="one length, got 2 and 1"):
+        taeda._foreach_addcmul(x, y, y, taeda.ones(1))

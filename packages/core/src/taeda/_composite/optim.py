@@ -38,13 +38,13 @@ def _plain(self: Tensors) -> bool:
 
 
 def _unary(name: str) -> Callable[[Tensors], list[Tensor]]:
-    call = methodcaller(name)
+    call = methodcaller(_method(name))
     return lambda self: [call(t) for t in self]
 
 
 def _with_one(name: str) -> Callable[[Tensors, Any], list[Tensor]]:
     def each(self: Tensors, scalar: Any) -> list[Tensor]:
-        call = methodcaller(name, scalar)
+        call = methodcaller(_method(name), scalar)
         return [call(t) for t in self]
 
     return each
@@ -71,7 +71,8 @@ def _with_number_inplace(name: str) -> Callable[[Tensors, Any], None]:
 def _with_list(name: str) -> Callable[..., list[Tensor]]:
     def each(self: Tensors, other: Sequence[Any], **alpha: Any) -> list[Tensor]:
         _check_lengths(name, self, other)
-        return [getattr(t, name)(o, **alpha) for t, o in zip(self, other, strict=True)]
+        method = _method(name)
+        return [getattr(t, method)(o, **alpha) for t, o in zip(self, other, strict=True)]
 
     return each
 
@@ -84,7 +85,8 @@ def _with_list_and_alpha(name: str) -> Callable[..., list[Tensor]]:
 def _with_two_lists(name: str) -> Callable[..., list[Tensor]]:
     def each(self: Tensors, first: Tensors, second: Tensors, value: Any = 1) -> list[Tensor]:
         _check_lengths(name, self, first, second)
-        values = value if isinstance(value, (list, tuple)) else [value] * len(self)
+        listed = value.tolist() if isinstance(value, Tensor) else value
+        values = listed if isinstance(listed, (list, tuple)) else [listed] * len(self)
         _check_lengths(name, self, values)
         entries = zip(self, first, second, values, strict=True)
         return [getattr(t, name)(a, b, value=v) for t, a, b, v in entries]
@@ -94,8 +96,10 @@ def _with_two_lists(name: str) -> Callable[..., list[Tensor]]:
 
 def _lerp(name: str) -> Callable[..., list[Tensor]]:
     def each(self: Tensors, tensors1: Tensors, weight: Any) -> list[Tensor]:
-        _check_lengths(name, self, tensors1)
-        return [getattr(t, name)(o, weight) for t, o in zip(self, tensors1, strict=True)]
+        weights = weight if isinstance(weight, (list, tuple)) else [weight] * len(self)
+        _check_lengths(name, self, tensors1, weights)
+        entries = zip(self, tensors1, weights, strict=True)
+        return [getattr(t, name)(o, w) for t, o, w in entries]
 
     return each
 
@@ -107,11 +111,19 @@ def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> N
         t.copy_(s, non_blocking)
 
 
-def _maximum(name: str) -> Callable[..., Any]:
-    each = _with_list("maximum")
-    if name == "maximum":
-        return each
-    return lambda self, other: _foreach_copy_(self, each(self, other))  # there is no maximum_
+def _foreach_pow_ScalarAndTensor(self: Any, exponent: Tensors) -> list[Tensor]:  # noqa: N802 - its row's name
+    """A number to the power of every tensor."""
+    return [taeda.pow(self, t) for t in exponent]
+
+
+#: what an operation on lists is called on one tensor, where that differs
+_METHODS = {"maximum": "clamp_min", "minimum": "clamp_max"}
+
+
+def _method(name: str) -> str:
+    """The method of a Tensor for an operation on lists; in place where the name ends so."""
+    bare = name.removesuffix("_")
+    return _METHODS.get(bare, bare) + name[len(bare) :]
 
 
 #: overload -> what makes the functions of its rows; operations that are called in another way
@@ -129,8 +141,11 @@ _OTHERS: dict[str, Make] = {
     "addcmul.ScalarList": _with_two_lists,
     "addcdiv.Scalar": _with_two_lists,
     "addcdiv.ScalarList": _with_two_lists,
+    "addcmul.Tensor": _with_two_lists,
+    "addcdiv.Tensor": _with_two_lists,
     "lerp.Scalar": _lerp,
-    "maximum.List": _maximum,
+    "lerp.List": _lerp,
+    "lerp.ScalarList": _lerp,
 }
 
 

@@ -61,6 +61,16 @@ for _name in "_foreach_add _foreach_sub _foreach_mul _foreach_div _foreach_pow".
     foreach(f"{_name}.List(Tensor[] self, Tensor[] other{_alpha}) -> Tensor[]", f"{_word} pair by pair.")
     foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]",
             f"{_word} of each tensor and its number.")
+for _name, _doc in (("_foreach_maximum", "the larger"), ("_foreach_minimum", "the smaller"),
+                    ("_foreach_clamp_min", "the larger"), ("_foreach_clamp_max", "the smaller")):  # fmt: skip
+    foreach(f"{_name}_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", f"{_doc} of each element and a number.")
+    foreach(f"{_name}_.List(Tensor(a!)[] self, Tensor[] other) -> ()", f"{_doc} pair by pair, in place.")
+    foreach(f"{_name}_.ScalarList(Tensor(a!)[] self, float[] scalars) -> ()",
+            f"{_doc} of each tensor's elements and its number, in place.")
+    foreach(f"{_name}.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", f"{_doc} of each element and a number.")
+    foreach(f"{_name}.List(Tensor[] self, Tensor[] other) -> Tensor[]", f"{_doc} pair by pair.")
+    foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]",
+            f"{_doc} of each tensor's elements and its number.")
 for _name in "_foreach_add _foreach_mul _foreach_div".split():
     _word = _name.removeprefix("_foreach_")
     foreach(f"{_name}_.Tensor(Tensor(a!)[] self, Tensor other) -> ()",
@@ -88,9 +98,23 @@ for _name in "_foreach_addcmul _foreach_addcdiv".split():
             f"{_word} triple by triple with a number each, in place.")
     foreach(f"{_name}.Scalar(Tensor[] self, {_lists}, Scalar value=1) -> Tensor[]",
             f"{_word} triple by triple.")
-foreach("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()",
-        "The larger ones pair by pair, in place.")
-foreach("_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", "The larger ones pair by pair.")
+    foreach(f"{_name}.ScalarList(Tensor[] self, {_lists}, float[] scalars) -> Tensor[]",
+            f"{_word} triple by triple with a number each.")
+    foreach(f"{_name}_.Tensor(Tensor(a!)[] self, {_lists}, Tensor scalars) -> ()",
+            f"{_word} triple by triple with an element each, in place.")
+    foreach(f"{_name}.Tensor(Tensor[] self, {_lists}, Tensor scalars) -> Tensor[]",
+            f"{_word} triple by triple with an element each.")
+foreach("_foreach_max(Tensor[] self) -> Tensor[]", "The largest element of every tensor.")
+foreach("_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]",
+        "A number to the power of every tensor.")
+foreach("_foreach_lerp_.List(Tensor(a!)[] self, Tensor[] tensors1, Tensor[] weights) -> ()",
+        "Move towards other tensors by weights of theirs, in place.")
+foreach("_foreach_lerp.List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]",
+        "Between pairs of tensors by weights of theirs.")
+foreach("_foreach_lerp_.ScalarList(Tensor(a!)[] self, Tensor[] tensors1, float[] weight) -> ()",
+        "Move towards other tensors by a number each, in place.")
+foreach("_foreach_lerp.ScalarList(Tensor[] self, Tensor[] tensors1, float[] weight) -> Tensor[]",
+        "Between pairs of tensors by a number each.")
 foreach("_foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()",
         "Move towards other tensors, in place.")
 foreach("_foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]",
