@@ -159,3 +159,15 @@ def test_a_mean_far_outside_warns():
 def test_former_names_warn():
     with pytest.warns(FutureWarning, match="`nn.init.uniform_`"):
         init.uniform(taeda.empty(3))
+
+
+def test_the_names_that_modules_written_elsewhere_call():
+    weight = taeda.nn.Parameter(taeda.ones(4, 4))
+    init._no_grad_fill_(weight, 2.0)
+    assert weight.requires_grad
+    assert weight.is_leaf
+    assert bool((weight == 2).all())
+    init._no_grad_trunc_normal_(weight, 0.0, 1.0, -0.5, 0.5)
+    assert bool((weight.abs() <= 0.5).all())
+    init._no_grad_zero_(weight)
+    assert not weight.any()

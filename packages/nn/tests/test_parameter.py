@@ -145,3 +145,11 @@ def test_own_parameter_classes_may_watch_their_calls():
             return super().__torch_function__(func, types, args, kwargs or {})
 
     assert type(Watched(taeda.ones(1)) * 2) is taeda.Tensor and Watched.seen == ["mul"]
+
+
+def test_both_that_wait_have_one_base():
+    from taeda.nn.parameter import UninitializedTensorMixin
+
+    kinds = (nn.UninitializedParameter, nn.UninitializedBuffer)
+    assert all(isinstance(kind(), UninitializedTensorMixin) for kind in kinds)
+    assert not isinstance(nn.Parameter(), UninitializedTensorMixin)

@@ -342,7 +342,12 @@ def test_functions_of_every_tensor(name):
     assert all(taeda.equal(t, w) for t, w in zip(x, wanted, strict=True))
 
 
-BOUNDS = {"maximum": np.maximum, "clamp_min": np.maximum, "minimum": np.minimum, "clamp_max": np.minimum}
+BOUNDS = {
+    "maximum": np.maximum,
+    "clamp_min": np.maximum,
+    "minimum": np.minimum,
+    "clamp_max": np.minimum,
+}
 
 
 @pytest.mark.parametrize("name", BOUNDS)
@@ -350,9 +355,10 @@ BOUNDS = {"maximum": np.maximum, "clamp_min": np.maximum, "minimum": np.minimum,
 def test_bounds_of_lists(name, kind):
     """In both forms, with NaN kept."""
     values = [np.array([1.0, -2.0, np.nan]), np.array([[3.0], [0.5]])]
-    bound = {"number": 0.7, "numbers": [0.7, 2.0], "tensors": [np.array([0.0, 4.0, 1.0]), np.array([[2.0], [2.0]])]}[kind]
-    ours = [taeda.tensor(b) for b in bound] if kind == "tensors" else bound
-    wanted = [BOUNDS[name](v, b) for v, b in zip(values, bound if kind != "number" else [0.7] * 2, strict=True)]
+    arrays = [np.array([0.0, 4.0, 1.0]), np.array([[2.0], [2.0]])]
+    bound = {"number": [0.7] * 2, "numbers": [0.7, 2.0], "tensors": arrays}[kind]
+    wanted = [BOUNDS[name](v, b) for v, b in zip(values, bound, strict=True)]
+    ours = {"number": 0.7, "numbers": bound, "tensors": [taeda.tensor(a) for a in arrays]}[kind]
     x = [taeda.tensor(v) for v in values]
     found = getattr(taeda, f"_foreach_{name}")(x, ours)
     assert getattr(taeda, f"_foreach_{name}_")(x, ours) is None
@@ -362,7 +368,9 @@ def test_bounds_of_lists(name, kind):
 
 
 def test_bounds_and_their_refusal():
-    with pytest.raises(RuntimeError, match="_foreach_maximum: lists must be of one length, got 1 and 2"):
+    with pytest.raises(
+        RuntimeError, match="_foreach_maximum: lists must be of one length, got 1 and 2"
+    ):
         taeda._foreach_maximum([taeda.ones(2)], [taeda.ones(2)] * 2)
 
 

@@ -131,3 +131,10 @@ def test_module_dict():
 
 
 # ---- parameters ----
+
+
+def test_parameters_are_found_beside_the_other_containers():
+    from taeda.nn.modules import container
+
+    assert container.ParameterList is nn.ParameterList
+    assert container.ParameterDict is nn.ParameterDict

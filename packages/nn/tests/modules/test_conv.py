@@ -133,3 +133,10 @@ def test_refused_inputs(shape):
     with pytest.raises(RuntimeError) as caught:
         nn.Conv2d(3, 4, 3)(taeda.randn(shape))
     assert caught.value.__notes__ == ["in Conv2d"]
+
+
+def test_lazy_forms_are_found_beside_the_others():
+    from taeda.nn.modules import conv
+
+    assert conv.LazyConv2d is nn.LazyConv2d
+    assert conv.LazyConvTranspose3d is nn.LazyConvTranspose3d

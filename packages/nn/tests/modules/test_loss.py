@@ -35,3 +35,14 @@ def test_a_loss_of_nothing(name):
     made = getattr(loss, name)(reduction="sum")(x, taeda.ones(0, 3))
     made.backward()
     assert made.item() == 0 and x.grad.shape == (0, 3)
+
+
+def test_losses_written_elsewhere_inherit():
+
+    class Mine(loss._Loss):
+        def forward(self, x):
+            return x.sum() if self.reduction == "sum" else x.mean()
+
+    assert Mine(reduction="sum")(taeda.ones(3)) == 3
+    assert issubclass(nn.MSELoss, _Loss)
+    assert issubclass(nn.CrossEntropyLoss, loss._WeightedLoss)

@@ -160,3 +160,10 @@ def test_text():
         "LSTM(3, 4, proj_size=2, num_layers=2, bias=False, batch_first=True, dropout=0.1, bidirectional=True)"
     )
     assert repr(nn.RNNCell(3, 4, nonlinearity="relu")) == "RNNCell(3, 4, nonlinearity=relu)"
+
+
+def test_samples_in_another_order():
+    from taeda.nn.modules.rnn import apply_permutation
+
+    x = taeda.arange(6.0).reshape(1, 3, 2)
+    assert apply_permutation(x, taeda.tensor([2, 0, 1]))[0, :, 0].tolist() == [4, 0, 2]

@@ -85,3 +85,13 @@ def test_a_batch_of_nothing(shape, training):
         assert result.shape == shape
         result.sum().backward()
     assert x.grad.shape == shape
+
+
+def test_what_layers_written_elsewhere_import():
+    from taeda.nn.modules.transformer import _get_activation_fn, _get_clones
+
+    assert _get_activation_fn("gelu")(taeda.tensor(0.0)) == 0
+    layers = _get_clones(nn.Linear(2, 2), 3)
+    assert len({id(layer.weight) for layer in layers}) == 3
+    with pytest.raises(RuntimeError, match="relu/gelu, not swish"):
+        _get_activation_fn("swish")

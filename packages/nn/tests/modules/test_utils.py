@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import pytest
 
 from taeda.nn.modules import utils
@@ -25,3 +27,11 @@ def test_one_value_is_repeated_and_several_stay(parse, count):
 )
 def test_sizes_as_pad_wants_them(values, times, wanted):
     assert utils._reverse_repeat_tuple(values, times) == wanted
+
+
+def test_a_prefix_is_taken_from_a_state_dict():
+    state = OrderedDict({"module.a.weight": 1, "step": 2, "module.b": 3})
+    state._metadata = OrderedDict({"": 0, "module": {"version": 1}, "module.a": {"version": 2}})
+    utils.consume_prefix_in_state_dict_if_present(state, "module.")
+    assert list(state.items()) == [("a.weight", 1), ("step", 2), ("b", 3)]
+    assert dict(state._metadata) == {"": {"version": 1}, "a": {"version": 2}}

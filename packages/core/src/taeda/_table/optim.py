@@ -43,9 +43,9 @@ op("_flat_number_(Tensor(a!)[] self, float number, str operation) -> ()", c="_fl
    doc="Multiply ('mul'), divide ('div') or add ('add') one number, in every floating-point tensor.")
 
 
-def foreach(schema: str, doc: str) -> None:
+def foreach(schema: str, doc: str, **columns: str) -> None:
     """A row that applies an operation tensor by tensor."""
-    op(schema, composite=True, variants="function", doc=doc)
+    op(schema, composite=True, variants="function", doc=doc, **columns)
 
 
 for _name in "_foreach_add _foreach_sub _foreach_mul _foreach_div _foreach_pow".split():
@@ -61,13 +61,15 @@ for _name in "_foreach_add _foreach_sub _foreach_mul _foreach_div _foreach_pow".
     foreach(f"{_name}.List(Tensor[] self, Tensor[] other{_alpha}) -> Tensor[]", f"{_word} pair by pair.")
     foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]",
             f"{_word} of each tensor and its number.")
-for _name, _doc in (("_foreach_maximum", "the larger"), ("_foreach_minimum", "the smaller"),
-                    ("_foreach_clamp_min", "the larger"), ("_foreach_clamp_max", "the smaller")):  # fmt: skip
-    foreach(f"{_name}_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", f"{_doc} of each element and a number.")
+for _name, _doc in (("_foreach_maximum", "The larger"), ("_foreach_minimum", "The smaller"),
+                    ("_foreach_clamp_min", "The larger"), ("_foreach_clamp_max", "The smaller")):  # fmt: skip
+    foreach(f"{_name}_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()",
+            f"{_doc} of each element and a number, in place.")
     foreach(f"{_name}_.List(Tensor(a!)[] self, Tensor[] other) -> ()", f"{_doc} pair by pair, in place.")
     foreach(f"{_name}_.ScalarList(Tensor(a!)[] self, float[] scalars) -> ()",
             f"{_doc} of each tensor's elements and its number, in place.")
-    foreach(f"{_name}.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", f"{_doc} of each element and a number.")
+    foreach(f"{_name}.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]",
+            f"{_doc} of each element and a number.")
     foreach(f"{_name}.List(Tensor[] self, Tensor[] other) -> Tensor[]", f"{_doc} pair by pair.")
     foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]",
             f"{_doc} of each tensor's elements and its number.")
@@ -101,9 +103,9 @@ for _name in "_foreach_addcmul _foreach_addcdiv".split():
     foreach(f"{_name}.ScalarList(Tensor[] self, {_lists}, float[] scalars) -> Tensor[]",
             f"{_word} triple by triple with a number each.")
     foreach(f"{_name}_.Tensor(Tensor(a!)[] self, {_lists}, Tensor scalars) -> ()",
-            f"{_word} triple by triple with an element each, in place.")
+            f"{_word} triple by triple with an element each, in place.", reads_value="always")
     foreach(f"{_name}.Tensor(Tensor[] self, {_lists}, Tensor scalars) -> Tensor[]",
-            f"{_word} triple by triple with an element each.")
+            f"{_word} triple by triple with an element each.", reads_value="always")
 foreach("_foreach_max(Tensor[] self) -> Tensor[]", "The largest element of every tensor.")
 foreach("_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]",
         "A number to the power of every tensor.")

@@ -17,6 +17,7 @@ from taeda._core_api import lazy_attributes
 
 from . import attention as attention
 from . import functional as functional
+from . import grad as grad
 from . import init as init
 from . import modules as modules
 from . import parameter as parameter
@@ -31,7 +32,16 @@ from .parameter import UninitializedParameter as UninitializedParameter
 # A type checker takes what the imports bring: it reads no list that is put together, and would take
 # every name for Any.
 if not TYPE_CHECKING:
-    __all__ = ["attention", "functional", "init", "modules", "parameter", "summary", "utils"]
+    __all__ = [
+        "attention",
+        "functional",
+        "grad",
+        "init",
+        "modules",
+        "parameter",
+        "summary",
+        "utils",
+    ]
     __all__ += ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
     __all__ += modules.__all__
     # `nn.parallel` and the wrapper of the older kind come with taeda-distributed

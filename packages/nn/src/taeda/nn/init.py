@@ -345,3 +345,7 @@ kaiming_uniform = _former(kaiming_uniform_)
 kaiming_normal = _former(kaiming_normal_)
 orthogonal = _former(orthogonal_)
 sparse = _former(sparse_)
+
+# the names behind them, which modules written elsewhere call: nothing above is recorded either
+_no_grad_uniform_, _no_grad_normal_, _no_grad_fill_ = uniform_, normal_, constant_
+_no_grad_zero_, _no_grad_trunc_normal_ = zeros_, trunc_normal_

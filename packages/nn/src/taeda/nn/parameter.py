@@ -81,7 +81,7 @@ core.register_parameter_type(Parameter)  # operations treat it as a plain tensor
 # ---- without a shape ----
 
 
-class _Uninitialized:
+class UninitializedTensorMixin:
     """What waits for its shape: has a dtype and a device, refuses every operation, and can be made real."""
 
     cls_to_become: ClassVar[Any] = None
@@ -141,7 +141,7 @@ _METHODS = frozenset(
 )  # fmt: skip
 
 
-class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[override]  # no shape
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[override]  # no shape
     """A Parameter whose shape the first forward of a lazy module will tell."""
 
     cls_to_become = Parameter
@@ -182,7 +182,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         return made
 
 
-class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[override]  # no shape
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[override]  # no shape
     """A buffer whose shape the first forward of a lazy module will tell."""
 
     cls_to_become = Tensor
@@ -210,4 +210,4 @@ class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[override]  # 
 
 def is_lazy(param: Any) -> bool:
     """Does the tensor still wait for its shape?"""
-    return isinstance(param, _Uninitialized)
+    return isinstance(param, UninitializedTensorMixin)

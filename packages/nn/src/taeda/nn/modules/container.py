@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from taeda import Tensor
+from taeda._core_api import lazy_attributes
 
 from .module import Module
 
@@ -297,3 +298,9 @@ def pairs_of(entries: Any, where: str) -> Iterator[tuple[str, Any]]:
         if len(pair) != 2:
             raise ValueError(f"{where} sequence element #{i} has length {len(pair)}; 2 is required")
         yield pair[0], pair[1]
+
+
+# their file needs the classes above
+__getattr__, __dir__ = lazy_attributes(
+    __name__, dict.fromkeys(("ParameterDict", "ParameterList"), "nn.modules.parameter_container")
+)

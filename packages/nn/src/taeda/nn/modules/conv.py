@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api import lazy_attributes
 
 from .. import functional as F
 from .. import init
@@ -331,3 +332,20 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     _tuple = staticmethod(_triple)
     _run = staticmethod(F.conv_transpose3d)
+
+
+# their file needs the classes above
+__getattr__, __dir__ = lazy_attributes(
+    __name__,
+    dict.fromkeys(
+        (
+            "LazyConv1d",
+            "LazyConv2d",
+            "LazyConv3d",
+            "LazyConvTranspose1d",
+            "LazyConvTranspose2d",
+            "LazyConvTranspose3d",
+        ),
+        "nn.modules.lazy_conv",
+    ),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._loss_base import _Loss, _WeightedLoss  # noqa: F401 - losses written elsewhere inherit from them
 from .linear_cross_entropy import LinearCrossEntropyLoss, LinearCrossEntropyOptions
 from .loss_classes import (
     BCELoss,

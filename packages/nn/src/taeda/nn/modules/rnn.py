@@ -33,8 +33,13 @@ __all__ = [
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
 
+def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
+    """The samples along `dim` in another order."""
+    return tensor.index_select(dim, permutation)
+
+
 def _permuted(state: Tensor, permutation: Tensor | None) -> Tensor:
-    return state if permutation is None else state.index_select(1, permutation)
+    return state if permutation is None else apply_permutation(state, permutation)
 
 
 class RNNBase(Module):

@@ -13,10 +13,11 @@ from .. import init
 from .container import ModuleList
 from .module import Module
 from .normalization import LayerNorm
-from .transformer_layers import (
+from .transformer_layers import (  # layers written elsewhere import the function from here
     Activation,
     TransformerDecoderLayer,
     TransformerEncoderLayer,
+    _get_activation_fn,  # noqa: F401
     added_masks,
 )
 
@@ -49,7 +50,7 @@ def _length(input: Tensor, batch_first: bool) -> int:
     return input.size(0) if input.dim() == 2 else input.size(1 if batch_first else 0)
 
 
-def _copies(layer: Module, count: int) -> ModuleList:
+def _get_clones(layer: Module, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
 
 
@@ -68,7 +69,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -96,7 +97,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 

@@ -23,7 +23,7 @@ __all__ = ["Activation", "TransformerDecoderLayer", "TransformerEncoderLayer", "
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(given: Activation) -> Callable[[Tensor], Tensor]:
     if not isinstance(given, str):
         return given
     if given not in ("relu", "gelu"):
@@ -66,7 +66,7 @@ class _TransformerLayer(Module):
             setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, **made))
         for i in parts:
             setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
