@@ -17,6 +17,7 @@ import pytest
 import taeda
 from taeda import compiler
 from taeda.compiler import _signals
+from taeda.compiler._observe import here
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "SIGUSR1"), reason="this system has no signal for users"
@@ -106,6 +107,7 @@ def test_what_a_handler_raises_reaches_the_user_at_every_moment(kind, call):
         if not moment.reached:
             break
         assert rang, f"the handler's error is lost at {moment.place}"
+        assert here.get() is None, moment.place
         for _ in range(4):
             taeda.set_rng_state(seed)
             found = f(x, w)

@@ -81,8 +81,8 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
                     _differentiate(observer, grown)
             return result
         finally:
+            here.local.observer = before  # a store: a handler of a signal may end a call of `set`
             sys.setprofile(None)
-            here.set(before)
 
 
 def _differentiate(observer: Observer, grown: list[Tensor]) -> None:

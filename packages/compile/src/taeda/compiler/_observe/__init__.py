@@ -74,16 +74,16 @@ class Observer(Calls):
 
 
 class _Here:
-    """The observer of this thread."""
+    """The observer of this thread, `local.observer`."""
 
     def __init__(self) -> None:
-        self._local = threading.local()
+        self.local = threading.local()
 
     def get(self) -> Observer | None:
-        return getattr(self._local, "observer", None)
+        return getattr(self.local, "observer", None)
 
     def set(self, observer: Observer | None) -> None:
-        self._local.observer = observer
+        self.local.observer = observer
 
 
 here = _Here()
