@@ -376,6 +376,7 @@ INTRO = """\
  * column a cell. Where one cell is all: the coefficients of the powers of the variable. */
 #ifndef TD_SPECIAL_CELLS_H
 #define TD_SPECIAL_CELLS_H
+#include "cpu/simd/cells.h"
 """
 
 
@@ -402,7 +403,7 @@ def written(table: Table) -> str:
 
     lines = [f"/* {table.about}: degree {degree}, {error:.0e} */"]
     shape = f"[{len(rows)}]" if alone else f"[{len(rows)}][{len(cells)}]"
-    lines.append(f"static const {kind} td_cells_{table.name}{shape} __attribute__((unused)) = {{")
+    lines.append(f"TD_CELLS({kind}, td_cells_{table.name}, {shape}) = {{")
     for row in rows:
         text, line = [number(x) for x in row], "    " if alone else "    {"
         for k, word in enumerate(text):

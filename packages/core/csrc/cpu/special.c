@@ -42,7 +42,7 @@ VFN vd lgamma_right(vd x)
     vd v = 1.0 / x;
     vd w = v * v;
     /* log(2 pi) / 2 - 1/2 */
-    vd far = vd_fma(VPOLY(w, td_cells_stirling), v, vd_set(0.41893853320467274));
+    vd far = vd_fma(VD_SERIES(w, td_cells_stirling), v, vd_set(0.41893853320467274));
     far = vd_fma(x - 0.5, log - 1.0, far);
     return vd_sel(vd_ge(x, vd_set(4.5)), far, middle);
 }
@@ -87,7 +87,7 @@ VFN vd digamma_right(vd x)
     vd w = v * v;
     vd middle = VD_CELLS_ZERO(u, vd_cell((u - 1.0) * 4.0, 15), td_cells_digamma);
     middle = vd_sel(tiny, middle - v, middle);
-    vd far = vd_log(x) - vd_fma(VPOLY(w, td_cells_digamma_tail), w, v * 0.5);
+    vd far = vd_log(x) - vd_fma(VD_SERIES(w, td_cells_digamma_tail), w, v * 0.5);
     return vd_sel(vd_ge(x, vd_set(5)), far, middle);
 }
 VFN_CALLED vd vd_digamma(vd x)
@@ -117,7 +117,7 @@ VFN vd trigamma_right(vd x)
     vd w = v * v;
     vd middle = VD_CELLS(u, vd_cell((u - 1.0) * 4.0, 15), td_cells_trigamma);
     middle = vd_sel(tiny, middle + w, middle);
-    vd far = v + vd_fma(VPOLY(w, td_cells_trigamma_tail), w * v, w * 0.5);
+    vd far = v + vd_fma(VD_SERIES(w, td_cells_trigamma_tail), w * v, w * 0.5);
     return vd_sel(vd_ge(x, vd_set(5)), far, middle);
 }
 VFN_CALLED vd vd_trigamma(vd x)

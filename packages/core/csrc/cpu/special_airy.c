@@ -45,8 +45,8 @@ VFN vd airy_left(vd z) /* z = -x, 8 to 13,000: there zeta is 2^20 */
     vd_sincos(zeta, &s, &c);
     vd sine = vd_fma(lost, c, s);
     vd cosine = vd_fma(-lost, s, c);
-    vd y = (cosine + sine) * VPOLY(w, td_cells_airy_even);
-    y = vd_fma((sine - cosine) * v, VPOLY(w, td_cells_airy_odd), y);
+    vd y = (cosine + sine) * VD_SERIES(w, td_cells_airy_even);
+    y = vd_fma((sine - cosine) * v, VD_SERIES(w, td_cells_airy_odd), y);
     return y * 0.39894228040143268 / vd_sqrt(vd_sqrt(z));
 }
 /* As airy_left, one number at a time, with a sine and a cosine for every size. Two numbers hold

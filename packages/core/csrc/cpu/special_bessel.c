@@ -59,8 +59,9 @@ VFN vd k_near(vd x, int order)
 {
     vd z = x * x;
     vd log = vd_log(x);
-    if (order == 0) return vd_fma(-log, VPOLY(z, td_cells_i0_square), VPOLY(z, td_cells_k0_square));
-    vd rest = x * vd_fma(log, VPOLY(z, td_cells_i1_square), VPOLY(z, td_cells_k1_square));
+    if (order == 0)
+        return vd_fma(-log, VD_SERIES(z, td_cells_i0_square), VD_SERIES(z, td_cells_k0_square));
+    vd rest = x * vd_fma(log, VD_SERIES(z, td_cells_i1_square), VD_SERIES(z, td_cells_k1_square));
     return vd_sel(vd_eq(x, vd_set(0)), vd_set(INFINITY), 1.0 / x + rest);
 }
 VFN vd k_any(vd x, int order, bool scaled)
@@ -87,8 +88,8 @@ VFN vd oscillation(vd x, int order, bool second)
 {
     vd v = 1.0 / x;
     vd w = v * v;
-    vd even = order ? VPOLY(w, td_cells_bessel_p1) : VPOLY(w, td_cells_bessel_p0);
-    vd odd = v * (order ? VPOLY(w, td_cells_bessel_q1) : VPOLY(w, td_cells_bessel_q0));
+    vd even = order ? VD_SERIES(w, td_cells_bessel_p1) : VD_SERIES(w, td_cells_bessel_p0);
+    vd odd = v * (order ? VD_SERIES(w, td_cells_bessel_q1) : VD_SERIES(w, td_cells_bessel_q0));
     vd s;
     vd c;
     vd_sincos(x, &s, &c);
@@ -122,8 +123,8 @@ VFN vd y_any(vd x, int order, double (*exact)(double))
     vd z = x * x;
     vd log = vd_log(x) * 0.63661977236758134;
     vd first = log * j_near(x, order);
-    vd near = order ? vd_fma(x, VPOLY(z, td_cells_y1_square), first - 0.63661977236758134 / x)
-                    : VPOLY(z, td_cells_y0_square) + first;
+    vd near = order ? vd_fma(x, VD_SERIES(z, td_cells_y1_square), first - 0.63661977236758134 / x)
+                    : VD_SERIES(z, td_cells_y0_square) + first;
     vl i = vd_cell((x - 2.0) * 2.0, 15);
     vd middle = order ? VD_CELLS_ZERO(x, i, td_cells_y1) : VD_CELLS_ZERO(x, i, td_cells_y0);
     vd y = vd_sel(vd_lt(x, vd_set(10)), middle, oscillation(x, order, true));

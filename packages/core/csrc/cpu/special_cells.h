@@ -4,9 +4,10 @@
  * column a cell. Where one cell is all: the coefficients of the powers of the variable. */
 #ifndef TD_SPECIAL_CELLS_H
 #define TD_SPECIAL_CELLS_H
+#include "cpu/simd/cells.h"
 
 /* e^-x I0(x) for x < 8; sqrt(x) e^-x I0(x) of 1 / x <= 1/8: degree 14, 2e-17 */
-static const double td_cells_i0[16][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_i0, [16][16]) = {
     {0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 0.0078125, 0.0234375, 0.0390625, 0.0546875, 0.0703125, 0.0859375,
      0.1015625, 0.1171875},
     {0.6450352704491501, 0.36743360905415834, 0.27004644161220276, 0.22280243801077917, 0.1941982776283823,
@@ -72,7 +73,7 @@ static const double td_cells_i0[16][16] __attribute__((unused)) = {
 };
 
 /* e^-x I1(x) / x for x < 8; sqrt(x) e^-x I1(x) of 1 / x <= 1/8: degree 14, 1e-17 */
-static const double td_cells_i1[16][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_i1, [16][16]) = {
     {0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 0.0078125, 0.0234375, 0.0390625, 0.0546875, 0.0703125, 0.0859375,
      0.1015625, 0.1171875},
     {0.3128416063697434, 0.1460262582806171, 0.08263385981250662, 0.05354285045801428, 0.037990849399442694,
@@ -138,7 +139,7 @@ static const double td_cells_i1[16][16] __attribute__((unused)) = {
 };
 
 /* e^-x I0(x) for x < 8; sqrt(x) e^-x I0(x) of 1 / x <= 1/8: degree 8, 5e-09 */
-static const float td_cells_i0_float[10][16] __attribute__((unused)) = {
+TD_CELLS(float, td_cells_i0_float, [10][16]) = {
     {0.5f, 1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f, 7.5f, 0.0078125f, 0.0234375f, 0.0390625f, 0.0546875f,
      0.0703125f, 0.0859375f, 0.1015625f, 0.1171875f},
     {0.645035267f, 0.367433608f, 0.270046443f, 0.222802445f, 0.194198281f, 0.174483255f, 0.159804851f,
@@ -171,7 +172,7 @@ static const float td_cells_i0_float[10][16] __attribute__((unused)) = {
 };
 
 /* e^-x I1(x) / x for x < 8; sqrt(x) e^-x I1(x) of 1 / x <= 1/8: degree 8, 3e-09 */
-static const float td_cells_i1_float[10][16] __attribute__((unused)) = {
+TD_CELLS(float, td_cells_i1_float, [10][16]) = {
     {0.5f, 1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f, 7.5f, 0.0078125f, 0.0234375f, 0.0390625f, 0.0546875f,
      0.0703125f, 0.0859375f, 0.1015625f, 0.1171875f},
     {0.312841594f, 0.146026254f, 0.0826338604f, 0.0535428487f, 0.0379908495f, 0.0286729112f, 0.0226059463f,
@@ -204,7 +205,7 @@ static const float td_cells_i1_float[10][16] __attribute__((unused)) = {
 };
 
 /* sqrt(x) e^x K0(x) of 1 / x <= 1: degree 10, 3e-18 */
-static const double td_cells_k0[12][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_k0, [12][16]) = {
     {0.03125, 0.09375, 0.15625, 0.21875, 0.28125, 0.34375, 0.40625, 0.46875, 0.53125, 0.59375, 0.65625,
      0.71875, 0.78125, 0.84375, 0.90625, 0.96875},
     {1.2485017620221532, 1.239334928758195, 1.2307011118035205, 1.2225276223144117, 1.2147578812485007,
@@ -254,7 +255,7 @@ static const double td_cells_k0[12][16] __attribute__((unused)) = {
 };
 
 /* sqrt(x) e^x K1(x) of 1 / x <= 1: degree 10, 3e-18 */
-static const double td_cells_k1[12][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_k1, [12][16]) = {
     {0.03125, 0.09375, 0.15625, 0.21875, 0.28125, 0.34375, 0.40625, 0.46875, 0.53125, 0.59375, 0.65625,
      0.71875, 0.78125, 0.84375, 0.90625, 0.96875},
     {1.2678617411610231, 1.2961790851234585, 1.3235710871798587, 1.3501447209189912, 1.3759850312871766,
@@ -304,7 +305,7 @@ static const double td_cells_k1[12][16] __attribute__((unused)) = {
 };
 
 /* I0 of x^2 <= 1: degree 7, 6e-19 */
-static const double td_cells_i0_square[8] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_i0_square, [8]) = {
     1.0,
     0.25000000000000006,
     0.015624999999999221,
@@ -316,7 +317,7 @@ static const double td_cells_i0_square[8] __attribute__((unused)) = {
 };
 
 /* I1(x) / x of x^2 <= 1: degree 7, 3e-19 */
-static const double td_cells_i1_square[8] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_i1_square, [8]) = {
     0.5,
     0.0625,
     0.0026041666666666236,
@@ -328,7 +329,7 @@ static const double td_cells_i1_square[8] __attribute__((unused)) = {
 };
 
 /* K0(x) + log(x) I0(x) of x^2 <= 1: degree 7, 6e-18 */
-static const double td_cells_k0_square[8] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_k0_square, [8]) = {
     0.11593151565841245,
     0.2789828789146032,
     0.025248929932160484,
@@ -340,7 +341,7 @@ static const double td_cells_k0_square[8] __attribute__((unused)) = {
 };
 
 /* (K1(x) - 1 / x - log(x) I1(x)) / x of x^2 <= 1: degree 7, 8e-19 */
-static const double td_cells_k1_square[8] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_k1_square, [8]) = {
     -0.3079657578292062,
     -0.08537071972865079,
     -0.004642182766471435,
@@ -352,7 +353,7 @@ static const double td_cells_k1_square[8] __attribute__((unused)) = {
 };
 
 /* (1 + x) e^(x^2) erfc(x) of 1 / (1 + x): degree 10, 3e-18 */
-static const double td_cells_erfcx[12][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_erfcx, [12][16]) = {
     {0.03125, 0.09375, 0.15625, 0.21875, 0.28125, 0.34375, 0.40625, 0.46875, 0.53125, 0.59375, 0.65625,
      0.71875, 0.78125, 0.84375, 0.90625, 0.96875},
     {0.5820867071754713, 0.6192749711860843, 0.6577481187757094, 0.6966647203098072, 0.7351167151665512,
@@ -402,7 +403,7 @@ static const double td_cells_erfcx[12][16] __attribute__((unused)) = {
 };
 
 /* log Gamma(x), 1/2 <= x <= 9/2: degree 16, 1e-17 */
-static const double td_cells_lgamma[19][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_lgamma, [19][16]) = {
     {0.625, 1.0, 1.0, 1.375, 1.625, 2.0, 2.0, 2.375, 2.625, 2.875, 3.125, 3.375, 3.625, 3.875, 4.125, 4.375},
     {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0},
     {0.36082949548894017, 0.0, 0.0, -0.11775527074107878, -0.10917413375679537, 0.0, 0.0, 0.20069846037745584,
@@ -475,7 +476,7 @@ static const double td_cells_lgamma[19][16] __attribute__((unused)) = {
 };
 
 /* x (log Gamma(x) - (x - 1/2) log x + x - log(2 pi) / 2) of 1 / x^2 <= 4/81: degree 7, 7e-16 */
-static const double td_cells_stirling[8] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_stirling, [8]) = {
     0.08333333333333327,
     -0.0027777777776236147,
     0.0007936507273080746,
@@ -487,7 +488,7 @@ static const double td_cells_stirling[8] __attribute__((unused)) = {
 };
 
 /* psi(x), 1 <= x <= 5: degree 13, 2e-17 */
-static const double td_cells_digamma[16][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_digamma, [16][16]) = {
     {1.125, 1.4616321449683622, 1.4616321449683622, 1.875, 2.125, 2.375, 2.625, 2.875, 3.125, 3.375, 3.625,
      3.875, 4.125, 4.375, 4.625, 4.875},
     {0.0, 9.549995429965697e-17, 9.549995429965697e-17, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
@@ -550,7 +551,7 @@ static const double td_cells_digamma[16][16] __attribute__((unused)) = {
 };
 
 /* x^2 (log x - 1 / (2 x) - psi(x)) of 1 / x^2 <= 1/25: degree 7, 2e-15 */
-static const double td_cells_digamma_tail[8] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_digamma_tail, [8]) = {
     0.08333333333333313,
     -0.008333333332680548,
     0.003968253621723726,
@@ -562,7 +563,7 @@ static const double td_cells_digamma_tail[8] __attribute__((unused)) = {
 };
 
 /* psi'(x), 1 <= x <= 5: degree 14, 4e-18 */
-static const double td_cells_trigamma[16][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_trigamma, [16][16]) = {
     {1.125, 1.375, 1.625, 1.875, 2.125, 2.375, 2.625, 2.875, 3.125, 3.375, 3.625, 3.875, 4.125, 4.375, 4.625,
      4.875},
     {1.3881334449880345, 1.0506665216503968, 0.8411831730404085, 0.6996185089453263, 0.5980099881979111,
@@ -628,7 +629,7 @@ static const double td_cells_trigamma[16][16] __attribute__((unused)) = {
 };
 
 /* x^3 (psi'(x) - 1 / x - 1 / (2 x^2)) of 1 / x^2 <= 1/25: degree 9, 9e-17 */
-static const double td_cells_trigamma_tail[10] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_trigamma_tail, [10]) = {
     0.16666666666666666,
     -0.03333333333325126,
     0.02380952374109669,
@@ -642,7 +643,7 @@ static const double td_cells_trigamma_tail[10] __attribute__((unused)) = {
 };
 
 /* Ai(x), -8 <= x <= 2: degree 12, 2e-17 */
-static const double td_cells_airy[15][32] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_airy, [15][32]) = {
     {-7.944133587120853, -7.53125, -7.21875, -6.786708090071759, -6.786708090071759, -6.28125, -5.96875,
      -5.520559828095551, -5.520559828095551, -5.03125, -4.71875, -4.40625, -4.08794944413097,
      -4.08794944413097, -3.46875, -3.15625, -2.84375, -2.338107410459767, -2.338107410459767, -1.90625,
@@ -755,7 +756,7 @@ static const double td_cells_airy[15][32] __attribute__((unused)) = {
 };
 
 /* 2 sqrt(pi) x^(1/4) e^zeta Ai(x) of 1 / zeta, zeta = 2/3 x^(3/2) >= 15/8: degree 8, 3e-18 */
-static const double td_cells_airy_right[10][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_airy_right, [10][16]) = {
     {0.016666666666666666, 0.05, 0.08333333333333333, 0.11666666666666667, 0.15, 0.18333333333333332,
      0.21666666666666667, 0.25, 0.2833333333333333, 0.31666666666666665, 0.35, 0.3833333333333333,
      0.4166666666666667, 0.45, 0.48333333333333334, 0.5166666666666666},
@@ -798,7 +799,7 @@ static const double td_cells_airy_right[10][16] __attribute__((unused)) = {
 };
 
 /* the cosine's factor in Ai(x), x < -8, of 1 / zeta^2: degree 7, 5e-18 */
-static const double td_cells_airy_even[8] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_airy_even, [8]) = {
     1.0,
     -0.0371334876541707,
     0.05764918968850246,
@@ -810,7 +811,7 @@ static const double td_cells_airy_even[8] __attribute__((unused)) = {
 };
 
 /* the sine's, times zeta: degree 7, 5e-16 */
-static const double td_cells_airy_odd[8] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_airy_odd, [8]) = {
     0.0694444444444444,
     -0.03799305912671745,
     0.11609905880011401,
@@ -822,7 +823,7 @@ static const double td_cells_airy_odd[8] __attribute__((unused)) = {
 };
 
 /* J0(x), x < 8: degree 11, 4e-18 */
-static const double td_cells_j0[14][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_j0, [14][16]) = {
     {0.25, 0.75, 1.25, 1.75, 2.404825557695773, 2.404825557695773, 3.25, 3.75, 4.25, 4.75, 5.520078110286311,
      5.520078110286311, 6.25, 6.75, 7.25, 7.75},
     {0.0, 0.0, 0.0, 0.0, -1.176691651530894e-16, -1.176691651530894e-16, 0.0, 0.0, 0.0, 0.0,
@@ -877,7 +878,7 @@ static const double td_cells_j0[14][16] __attribute__((unused)) = {
 };
 
 /* Y0(x), 2 <= x < 10: degree 12, 1e-17 */
-static const double td_cells_y0[15][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_y0, [15][16]) = {
     {2.25, 2.75, 3.25, 3.957678419314858, 3.957678419314858, 4.75, 5.25, 5.75, 6.25, 7.086051060301773,
      7.086051060301773, 7.75, 8.25, 8.75, 9.25, 10.222345043496418},
     {0.0, 0.0, 0.0, -1.0764340697562706e-16, -1.0764340697562706e-16, 0.0, 0.0, 0.0, 0.0,
@@ -936,7 +937,7 @@ static const double td_cells_y0[15][16] __attribute__((unused)) = {
 };
 
 /* the even part of J0 and Y0 at x >= 8, of 1 / x^2: degree 11, 2e-17 */
-static const double td_cells_bessel_p0[12] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_bessel_p0, [12]) = {
     1.0,
     -0.07031249999956618,
     0.11215209825962583,
@@ -952,7 +953,7 @@ static const double td_cells_bessel_p0[12] __attribute__((unused)) = {
 };
 
 /* the odd part, times x: degree 12, 3e-16 */
-static const double td_cells_bessel_q0[13] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_bessel_q0, [13]) = {
     -0.12499999999999996,
     0.07324218749918601,
     -0.22710799873287352,
@@ -969,7 +970,7 @@ static const double td_cells_bessel_q0[13] __attribute__((unused)) = {
 };
 
 /* J1(x), x < 8: degree 11, 5e-18 */
-static const double td_cells_j1[14][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_j1, [14][16]) = {
     {0.0, 0.75, 1.25, 1.75, 2.25, 2.75, 3.25, 3.8317059702075125, 3.8317059702075125, 4.75, 5.25, 5.75, 6.25,
      7.015586669815619, 7.015586669815619, 7.75},
     {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.5269184090088067e-16, -1.5269184090088067e-16, 0.0, 0.0, 0.0, 0.0,
@@ -1024,7 +1025,7 @@ static const double td_cells_j1[14][16] __attribute__((unused)) = {
 };
 
 /* Y1(x), 2 <= x < 10: degree 14, 5e-18 */
-static const double td_cells_y1[17][16] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_y1, [17][16]) = {
     {2.197141326031017, 2.75, 3.25, 3.75, 4.25, 4.75, 5.429681040794135, 5.429681040794135, 6.25, 6.75, 7.25,
      7.75, 8.596005868331169, 8.596005868331169, 9.25, 9.75},
     {-4.8259835876454966e-17, 0.0, 0.0, 0.0, 0.0, 0.0, 4.162514026670377e-16, 4.162514026670377e-16, 0.0, 0.0,
@@ -1091,7 +1092,7 @@ static const double td_cells_y1[17][16] __attribute__((unused)) = {
 };
 
 /* the even part of J1 and Y1 at x >= 8, of 1 / x^2: degree 11, 2e-17 */
-static const double td_cells_bessel_p1[12] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_bessel_p1, [12]) = {
     1.0,
     0.11718749999953992,
     -0.1441955552093217,
@@ -1107,7 +1108,7 @@ static const double td_cells_bessel_p1[12] __attribute__((unused)) = {
 };
 
 /* the odd part, times x: degree 11, 5e-16 */
-static const double td_cells_bessel_q1[12] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_bessel_q1, [12]) = {
     0.3749999999999998,
     -0.10253906249616415,
     0.2775764345810587,
@@ -1123,7 +1124,7 @@ static const double td_cells_bessel_q1[12] __attribute__((unused)) = {
 };
 
 /* Y0(x) - 2/pi log(x) J0(x) of x^2 <= 4: degree 9, 4e-18 */
-static const double td_cells_y0_square[10] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_y0_square, [10]) = {
     -0.07380429510868723,
     0.17760601686906713,
     -0.016073968025938315,
@@ -1137,7 +1138,7 @@ static const double td_cells_y0_square[10] __attribute__((unused)) = {
 };
 
 /* (Y1(x) - 2/pi (log(x) J1(x) - 1 / x)) / x of x^2 <= 4: degree 8, 6e-18 */
-static const double td_cells_y1_square[9] __attribute__((unused)) = {
+TD_CELLS(double, td_cells_y1_square, [9]) = {
     -0.19605709064623894,
     0.05434868816051003,
     -0.0029553053360784035,
@@ -1150,7 +1151,7 @@ static const double td_cells_y1_square[9] __attribute__((unused)) = {
 };
 
 /* erfinv(y) / y of sqrt(-log(1 - y^2)): degree 5, 1e-09 */
-static const float td_cells_erfinv[7][16] __attribute__((unused)) = {
+TD_CELLS(float, td_cells_erfinv, [7][16]) = {
     {0.1328125f, 0.3984375f, 0.6640625f, 0.9296875f, 1.1953125f, 1.4609375f, 1.7265625f, 1.9921875f,
      2.2578125f, 2.5234375f, 2.7890625f, 3.0546875f, 3.3203125f, 3.5859375f, 3.8515625f, 4.1171875f},
     {0.890323043f, 0.923341334f, 0.990581691f, 1.09383237f, 1.23423624f, 1.41072905f, 1.61895335f, 1.85165f,

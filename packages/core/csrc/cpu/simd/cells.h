@@ -87,6 +87,10 @@ VFN vf vf_cells_sum(vf t, vi i, const float *c, int degree, vf factor)
     return vf_fma(factor, vf_pick16(c, i), sum * t * factor);
 }
 
+/* a table of special_cells.h; a polynomial whose coefficients are one */
+#define TD_CELLS(type, name, sizes) static const type name sizes __attribute__((unused))
+#define VD_SERIES(x, c) VPOLY(x, c)
+
 #define CELLS_(c) ((int)(sizeof(c)[0] / sizeof(c)[0][0]))
 #define ROWS_(c) ((int)(sizeof(c) / sizeof(c)[0]))
 /* the function at v in the cells i */

@@ -35,13 +35,21 @@ VFN vf vf_cells_sum(vf t, vi i, const float *c, int degree, vf factor)
     for (int k = degree - 1; k >= 1; k--) sum = vf_fma(sum, t, vf_pick16(c + k * 16, i));
     return vf_fma(factor, vf_pick16(c, i), sum * t * factor);
 }
+/* A table of special_cells.h is a template, so that an image has only those that its kernel reads.
+ */
+#define TD_CELLS(type, name, sizes) template <int> static constexpr type name sizes
+#define VD_SERIES(x, c) VPOLY(x, c<0>)
+
 #define CELLS_(c) ((int)(sizeof(c)[0] / sizeof(c)[0][0]))
 #define ROWS_(c) ((int)(sizeof(c) / sizeof(c)[0]))
-#define VD_CELLS(v, i, c) \
+#define VD_CELLS(v, i, c) VD_CELLS_(v, i, c<0>)
+#define VD_CELLS_(v, i, c) \
     vd_cells_sum((v) - vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
-#define VF_CELLS(v, i, c, factor) \
+#define VF_CELLS(v, i, c, factor) VF_CELLS_(v, i, c<0>, factor)
+#define VF_CELLS_(v, i, c, factor) \
     vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
-#define VD_CELLS_ZERO(v, i, c)                                                               \
+#define VD_CELLS_ZERO(v, i, c) VD_CELLS_ZERO_(v, i, c<0>)
+#define VD_CELLS_ZERO_(v, i, c)                                                              \
     vd_cells_sum(((v) - vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], \
                  ROWS_(c) - 3, CELLS_(c))
 #endif
