@@ -18,6 +18,7 @@ from typing import Any
 
 from taeda._core_api import warn
 
+from ._devices import get_device_states, set_device_states
 from ._reentrant import CheckpointFunction, check_backward_validity, detach_variable
 from ._region import CheckpointError, recorded
 from ._selective import (
@@ -42,9 +43,11 @@ __all__ = [
     "checkpoint_sequential",
     "create_selective_checkpoint_contexts",
     "detach_variable",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
