@@ -192,6 +192,7 @@ void td_wait_dead(td_waiting *j, char *data)
 /* ---- doing ---- */
 typedef struct Plan {
     const td_waiting *j;
+    int64_t tile;
     /* which tile of scratch an operand is in, or -1 */
     int16_t place[TD_WAITING_MOST][TD_MAX_OPERANDS];
 } Plan;
@@ -203,6 +204,15 @@ static bool is_dead(const td_waiting *j, const char *data)
     return false;
 }
 
+/* Elements of a tile: of 16 bits more fit into the same bytes, and their loops take longer to
+ * begin. */
+static int64_t tile_of(const td_waiting *j)
+{
+    for (int i = 0; i < j->nranges; i++)
+        if (j->ranges[i].step > 2) return TILE;
+    return (int64_t)TILE * WIDEST / 2;
+}
+
 /* Operands that die get tiles of scratch, used again behind the last reader. One that is read
  * before it is written has values from outside: it stays. */
 static void make_plan(Plan *plan, const td_waiting *j)
@@ -212,6 +222,7 @@ static void make_plan(Plan *plan, const td_waiting *j)
         int last;
     } held[SCRATCH] = {{0}};
     plan->j = j;
+    plan->tile = tile_of(j);
     for (int i = 0; i < j->n; i++) {
         const td_waiting_loop *l = &j->loops[i];
         for (int k = l->nop - 1; k >= 0; k--) { /* inputs first */
@@ -239,7 +250,8 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
     const td_waiting *j = plan->j;
     _Alignas(64) char scratch[SCRATCH][TILE * WIDEST];
     for (int64_t tile = begin; tile < end; tile++) {
-        int64_t from = tile * TILE, count = j->numel - from < TILE ? j->numel - from : TILE;
+        int64_t from = tile * plan->tile, rest = j->numel - from;
+        int64_t count = rest < plan->tile ? rest : plan->tile;
         for (int i = 0; i < j->n; i++) {
             const td_waiting_loop *l = &j->loops[i];
             char *data[TD_MAX_OPERANDS];
@@ -255,7 +267,7 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
 /* By the function of a chain: the same tiles, so that threads share them in the same way. */
 typedef struct ByFunction {
     td_chain_function function;
-    int64_t numel;
+    int64_t numel, tile;
     char *data[TD_WAITING_RANGES];
     const char *numbers[TD_WAITING_MOST * TD_MAX_OPERANDS];
     td_chain_arg args[TD_WAITING_MOST * TD_MAX_ARGS];
@@ -266,6 +278,7 @@ static void make_call(ByFunction *call, const td_waiting *j, const td_chain *cha
     int n = 0;
     call->function = chain->function;
     call->numel = j->numel;
+    call->tile = tile_of(j);
     for (int i = 0; i < j->nranges; i++) call->data[i] = j->ranges[i].begin;
     for (int i = 0; i < j->n; i++) {
         const td_waiting_loop *l = &j->loops[i];
@@ -278,8 +291,8 @@ static void make_call(ByFunction *call, const td_waiting *j, const td_chain *cha
 static void run_function(void *context, int64_t begin, int64_t end)
 {
     const ByFunction *call = context;
-    int64_t last = end * TILE < call->numel ? end * TILE : call->numel;
-    call->function(call->data, call->numbers, call->args, begin * TILE, last);
+    int64_t last = end * call->tile < call->numel ? end * call->tile : call->numel;
+    call->function(call->data, call->numbers, call->args, begin * call->tile, last);
 }
 
 static double now(void)
@@ -300,7 +313,8 @@ static void run_by(const td_waiting *j, const td_chain *chain) /* NULL: loop by 
     else make_plan(&work.plan, j);
     for (int i = 0; i < j->n; i++) cost += j->loops[i].cost + 0.2;
     void *token = td_heavy_begin((double)j->numel * cost);
-    int64_t tiles = (j->numel + TILE - 1) / TILE, grain = (int64_t)(20000 / (cost * TILE)) + 1;
+    int64_t tile = tile_of(j), tiles = (j->numel + tile - 1) / tile;
+    int64_t grain = (int64_t)(20000 / (cost * (double)tile)) + 1;
     td_parallel(tiles, grain, chain ? run_function : run_tiles, &work);
     td_heavy_end(token);
 }
