@@ -23,6 +23,10 @@ MORE = {
     # the gradient of max pooling holds windows and places of three dimensions in 64 bits at once
     **{("pooling", arch): 80 for arch in ARCHES},
     ("attention", 90): 36,  # of keys and values: two rows and their strides
+    # as this assembler has it for sm_100: reductions and pooling spill more than elsewhere
+    ("reduce", 100): 168,
+    ("pooling", 100): 120,
+    ("resample", 100): 64,
     ("resample", 120): 64,  # its gradient goes through the tables of both dimensions
 }
 
