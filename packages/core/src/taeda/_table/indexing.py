@@ -348,3 +348,6 @@ op(
     variants="method",
     doc="Write a number along the main diagonal; `wrap` begins it anew below a square of a tall matrix.",
 )
+op("_bag_sums(Tensor weight, Tensor indices, Tensor edges) -> Tensor", c="_bag_sums", variants="function",
+   doc="Sums of the rows of a table, (V, M) of float32 or float64, over bags of their numbers: bag k has "
+   "the indices from edges[k] to before edges[k + 1].")

@@ -324,5 +324,15 @@ linear(
     "put",
 )
 linear("scatter.value", "masked_fill.Scalar", "index_fill.int_Scalar", value=0)
-linear("embedding", "embedding_dense_backward")
+
+
+def _bags(grad: Tensor, indices: Tensor, edges: Tensor, weight_shape: Sequence[int]) -> Tensor:
+    """Each row that was added gets the gradient of its bag; rows that lie outside of all bags none."""
+    inside = indices[int(edges[0]) : int(edges[-1])]
+    rows = grad.repeat_interleave(edges.diff(), 0)
+    return taeda.embedding_dense_backward(rows, inside, weight_shape[0], -1, False)
+
+
+rule("_bag_sums", weight=_bags)
+linear("embedding", "embedding_dense_backward", "_bag_sums")
 linear("select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter")

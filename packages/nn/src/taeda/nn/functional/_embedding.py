@@ -81,8 +81,11 @@ def embedding_bag(
     """
     dense_only("embedding_bag", sparse)
     _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
-    whole = input.dim() == 2 and input.numel() and padding_idx is None and max_norm is None
-    if whole and input.is_cpu:
+    plain = padding_idx is None and max_norm is None and input.is_cpu and input.numel()
+    sums = mode != "max" and per_sample_weights is None and not scale_grad_by_freq
+    if plain and sums and weight.dtype in (taeda.float32, taeda.float64):
+        return _sums(input, weight, offsets, mode == "mean", include_last_offset)
+    if plain and input.dim() == 2:
         rows = _rows(input, weight, scale_grad_by_freq)
         return _reduce_rows(rows, mode, per_sample_weights)
     if input.dim() == 2:
@@ -170,6 +173,25 @@ def _rows(input: Tensor, weight: Tensor, by_freq: bool, padding: int | None = No
         raise
 
 
+def _sums(input: Tensor, weight: Tensor, offsets: Tensor | None, mean: bool, last: bool) -> Tensor:
+    """Sums or means of bags, which are added up where the rows lie."""
+    if offsets is None:
+        edges = taeda.arange(0, input.numel() + 1, input.size(1))
+    else:
+        _check_offsets(input, offsets, last)
+        edges = offsets.long()
+        edges = edges if last else taeda.cat([edges, edges.new_tensor([input.numel()])])
+    flat = input.reshape(-1).long()
+    try:
+        sums = taeda._bag_sums(weight, flat, edges)
+    except IndexError:
+        _check_indices(flat, weight.size(0))
+        raise
+    if not mean:
+        return sums
+    return sums / edges.diff().clamp_min(1).unsqueeze(1).to(sums.dtype)
+
+
 def _reduce_rows(rows: Tensor, mode: str, weights: Tensor | None) -> Tensor:
     """Of bags of one length, (bags, length, features): one for each bag."""
     if mode == "max":
@@ -199,8 +221,8 @@ def _wrapped(padding_idx: int, rows: int) -> int:
     return padding_idx % rows
 
 
-def _bag_of_each(flat: Tensor, offsets: Tensor, last: bool) -> tuple[Tensor, int]:
-    """The bag of each index, and the number of bags."""
+def _check_offsets(flat: Tensor, offsets: Tensor, last: bool) -> int:
+    """The number of bags."""
     count = offsets.numel() - 1 if last else offsets.numel()
     if count < 0:
         raise RuntimeError("include_last_offset: number of offsets should be at least 1")
@@ -215,6 +237,12 @@ def _bag_of_each(flat: Tensor, offsets: Tensor, last: bool) -> tuple[Tensor, int
                 f"offsets[-1] can not be greater than input's length {flat.numel()} but got "
                 f"offsets[-1] of {int(offsets[-1])}"
             )
+    return count
+
+
+def _bag_of_each(flat: Tensor, offsets: Tensor, last: bool) -> tuple[Tensor, int]:
+    """The bag of each index, and the number of bags."""
+    count = _check_offsets(flat, offsets, last)
     starts = (offsets[:-1] if last else offsets).long()
     begun = taeda.zeros(flat.numel() + 1, dtype=taeda.int64, device=flat.device)
     begun.index_add_(0, starts, taeda.ones_like(starts))
