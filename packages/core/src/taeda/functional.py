@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 else:
     Tensor, Size, memory_format = _core.Tensor, _core.Size, _core.memory_format
 _ops = _core.functions["functional"]
+# operators that programs also find here
+cdist, istft, norm, split, stft, unravel_index = (
+    _core.functions[""][_name]
+    for _name in ("cdist", "istft", "norm", "split", "stft", "unravel_index")
+)
 
 __all__ = [
     "atleast_1d",
