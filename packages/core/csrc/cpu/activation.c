@@ -32,6 +32,12 @@
     X(hardtanh, vec low = VARG(1); vec high = VARG(2), vmin(high, vmax(low, x))) \
     X(leaky_relu, vec slope = VARG(1), vsel(vgt(x, vzero(x)), x, x * slope))     \
     X(threshold, vec limit = VARG(1); vec value = VARG(2), vsel(vle(x, limit), value, x))
+#define SHORT_UNARY(X)                                                           \
+    X(hardshrink, vec lambd = VARG(1), vsel(vle(vabs(x), lambd), vzero(x), x))   \
+    X(softshrink, vec lambd = VARG(1),                                           \
+      vsel(vgt(x, lambd), x - lambd, vsel(vlt(x, -lambd), x + lambd, x * C(0)))) \
+    X(hardsigmoid, , vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))                \
+    X(hardswish, , x * vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))
 #define UNARY(X)                                                                                 \
     X(elu, vec alpha = VARG(1); vec scale = VARG(2);                                             \
       vec in_scale = VARG(3),                                                                    \
@@ -45,11 +51,6 @@
     X(log_sigmoid, , vmin(vzero(x), x) - vlog1p(vexp(-vabs(x))))                                 \
     X(softplus, vec beta = VARG(1);                                                              \
       vec limit = VARG(2), vsel(vgt(x * beta, limit), x, VSOFTPLUS(x * beta) / beta))            \
-    X(hardshrink, vec lambd = VARG(1), vsel(vle(vabs(x), lambd), vzero(x), x))                   \
-    X(softshrink, vec lambd = VARG(1),                                                           \
-      vsel(vgt(x, lambd), x - lambd, vsel(vlt(x, -lambd), x + lambd, x * C(0))))                 \
-    X(hardsigmoid, , vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))                                \
-    X(hardswish, , x * vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))                              \
     X(logit_plain, , LOGIT(x, C(1) - (x)))                                                       \
     X(logit_eps, vec eps = VARG(1),                                                              \
       LET(vec p = vmin(C(1) - eps, vmax(eps, x)), LOGIT(p, C(1) - (p))))
@@ -62,9 +63,17 @@
     X(sigmoid_backward, , x * (C(1) - y) * y)                                    \
     X(threshold_backward, vec limit = VARG(2), vsel(vle(y, limit), vzero(x), x)) \
     X(leaky_relu_backward, vec slope = VARG(2), vsel(vgt(y, vzero(x)), x, x * slope))
+#define SHORT_BINARY(X)                                                                 \
+    X(hardtanh_backward, vec low = VARG(2);                                             \
+      vec high = VARG(3), vsel(vle(y, low), vzero(x), vsel(vge(y, high), vzero(x), x))) \
+    X(hardshrink_backward, vec lambd = VARG(2), vsel(vle(vabs(y), lambd), vzero(x), x)) \
+    X(hardsigmoid_backward, , vsel(vlt(vabs(y), C(3)), x / C(6), vzero(x)))             \
+    X(hardswish_backward, ,                                                             \
+      vsel(vle(y, C(-3)), vzero(x), vsel(vge(y, C(3)), x, x * (y / C(3) + C(0.5)))))    \
+    X(elu_backward_result, vec alpha = VARG(1); vec scale = VARG(2);                    \
+      vec in_scale = VARG(3),                                                           \
+      vsel(vgt(y, vzero(x)), x * scale, x * in_scale * (y + alpha * scale)))
 #define BINARY(X)                                                                                 \
-    X(hardtanh_backward, vec low = VARG(2);                                                       \
-      vec high = VARG(3), vsel(vle(y, low), vzero(x), vsel(vge(y, high), vzero(x), x)))           \
     X(gelu_erf_backward, , x * vfma(y, VDENSITY(y), vnormal(y)))                                  \
     X(gelu_tanh_backward, ,                                                                       \
       LET(vec s = vsigmoid(GELU_ARG(y)), x * (s + y * SIGMOID_SLOPE(s) * GELU_ARG_SLOPE(y))))     \
@@ -74,25 +83,22 @@
     X(log_sigmoid_backward, , x * vsigmoid(-y))                                                   \
     X(softplus_backward, vec beta = VARG(2);                                                      \
       vec limit = VARG(3), vsel(vgt(y * beta, limit), x, x * vsigmoid(y * beta)))                 \
-    X(hardshrink_backward, vec lambd = VARG(2), vsel(vle(vabs(y), lambd), vzero(x), x))           \
-    X(hardsigmoid_backward, , vsel(vlt(vabs(y), C(3)), x / C(6), vzero(x)))                       \
-    X(hardswish_backward, ,                                                                       \
-      vsel(vle(y, C(-3)), vzero(x), vsel(vge(y, C(3)), x, x * (y / C(3) + C(0.5)))))              \
     X(logit_backward_plain, ,                                                                     \
       vsel(vlt(y, vzero(x)), C(NAN), vsel(vgt(y, C(1)), C(NAN), x / (y * (C(1) - y)))))           \
     X(logit_backward_eps, vec eps = VARG(2),                                                      \
       vsel(vlt(y, eps), vzero(x), vsel(vgt(y, C(1) - eps), vzero(x), x / (y * (C(1) - y)))))      \
     X(elu_backward_input, vec alpha = VARG(1); vec scale = VARG(2);                               \
       vec in_scale = VARG(3),                                                                     \
-      vsel(vgt(y, vzero(x)), x * scale, x * in_scale * alpha * scale * vexp(y * in_scale)))       \
-    X(elu_backward_result, vec alpha = VARG(1); vec scale = VARG(2);                              \
-      vec in_scale = VARG(3),                                                                     \
-      vsel(vgt(y, vzero(x)), x * scale, x * in_scale * (y + alpha * scale)))
+      vsel(vgt(y, vzero(x)), x * scale, x * in_scale * alpha * scale * vexp(y * in_scale)))
 
 #define DEFINE_ROWS_1(name, setup, expression) VROWS(name, 1, setup, expression)
 #define DEFINE_ROWS_2(name, setup, expression) VROWS(name, 2, setup, expression)
 UNARY(DEFINE_ROWS_1)
 BINARY(DEFINE_ROWS_2)
+#define DEFINE_SHORT_1(name, setup, expression) SHORT_ROWS(name, 1, setup, expression)
+#define DEFINE_SHORT_2(name, setup, expression) SHORT_ROWS(name, 2, setup, expression)
+SHORT_UNARY(DEFINE_SHORT_1)
+SHORT_BINARY(DEFINE_SHORT_2)
 #define DEFINE_LIGHT_1(name, setup, expression) \
     LIGHT_ROWS(name, 1, setup, expression)      \
     LIGHT_LOOPS(name, 1)

@@ -13,7 +13,7 @@
 #define MAP_EXP(x) vexp((x) - shift)
 /* the sum of exp(x - shift); STORE keeps the exponentials */
 #define EXP_SUM(name, real, v, WIDTH, STORE, STORE_N)                                  \
-    VFN real name(real *o, const real *x, int64_t n, real below)                       \
+    ROW_FN real name(real *o, const real *x, int64_t n, real below)                    \
     {                                                                                  \
         v shift = v##_set(below), s[SUM_ACCS];                                         \
         SUM_ZERO(v, s);                                                                \
@@ -33,8 +33,10 @@ EXP_SUM(exp_sum_f32, float, vf, VF_WIDTH, NO_STORE, NO_STORE)
 EXP_SUM(exp_sum_f64, double, vd, VD_WIDTH, NO_STORE, NO_STORE)
 
 #define JOIN_TOP(a, x) vmax(a, x)
-ROW_FOLD_F32(top_f32, -INFINITY, MAP_SAME, JOIN_TOP)
-ROW_FOLD_F64(top_f64, -INFINITY, MAP_SAME, JOIN_TOP)
+ROW_FOLD_F32(top_fold_f32, -INFINITY, MAP_SAME, JOIN_TOP)
+ROW_FOLD_F64(top_fold_f64, -INFINITY, MAP_SAME, JOIN_TOP)
+ROW_FN float top_f32(const float *x, int64_t n) { return top_fold_f32(x, n); }
+ROW_FN double top_f64(const double *x, int64_t n) { return top_fold_f64(x, n); }
 ROW_SUM_F32(sum_f32, MAP_SAME)
 ROW_FOLD_F64(sum_f64, 0, MAP_SAME, JOIN_ADD)
 

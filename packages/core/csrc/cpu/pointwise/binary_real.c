@@ -41,20 +41,21 @@
 #define LIGHT(X)                        \
     X(maximum, KEEP_NAN(x, vmax(x, y))) \
     X(minimum, KEEP_NAN(x, vmin(x, y)))
-#define BINARY(X)                                                                         \
-    X(fmax, SKIP_NAN(x, y, vmax(x, y)))                                                   \
-    X(fmin, SKIP_NAN(x, y, vmin(x, y)))                                                   \
-    X(fmod, vfmod(x, y))                                                                  \
-    X(remainder, VREMAINDER(x, y))                                                        \
-    X(floor_divide, VFLOOR_DIVIDE(x, y))                                                  \
-    X(atan2, vatan2(x, y))                                                                \
-    X(hypot, VHYPOT(x, y))                                                                \
-    X(copysign, vcopysign(x, y))                                                          \
-    X(logaddexp, VLOGADDEXP(x, y, LOG1P_EXP))                                             \
-    X(logaddexp2, VLOGADDEXP(x, y, LOG1P_EXP2))                                           \
-    X(xlogy, XLOGY(x, y, vlog(y)))                                                        \
-    X(xlog1py, XLOGY(x, y, vlog1p(y)))                                                    \
-    X(heaviside, vsel(veq(x, vzero(x)), y, vsel(vgt(x, vzero(x)), vset(x, 1), vzero(x)))) \
+#define SHORT(X)                        \
+    X(fmax, SKIP_NAN(x, y, vmax(x, y))) \
+    X(fmin, SKIP_NAN(x, y, vmin(x, y))) \
+    X(copysign, vcopysign(x, y))        \
+    X(heaviside, vsel(veq(x, vzero(x)), y, vsel(vgt(x, vzero(x)), vset(x, 1), vzero(x))))
+#define BINARY(X)                               \
+    X(fmod, vfmod(x, y))                        \
+    X(remainder, VREMAINDER(x, y))              \
+    X(floor_divide, VFLOOR_DIVIDE(x, y))        \
+    X(atan2, vatan2(x, y))                      \
+    X(hypot, VHYPOT(x, y))                      \
+    X(logaddexp, VLOGADDEXP(x, y, LOG1P_EXP))   \
+    X(logaddexp2, VLOGADDEXP(x, y, LOG1P_EXP2)) \
+    X(xlogy, XLOGY(x, y, vlog(y)))              \
+    X(xlog1py, XLOGY(x, y, vlog1p(y)))          \
     X(pow_general, vpow(x, y))
 #define DEFINE_LIGHT(name, expression) \
     LIGHT_ROWS(name, 2, , expression)  \
@@ -62,6 +63,8 @@
 LIGHT(DEFINE_LIGHT)
 #define DEFINE_ROWS(name, expression) VROWS(name, 2, , expression)
 BINARY(DEFINE_ROWS)
+#define DEFINE_SHORT(name, expression) SHORT_ROWS(name, 2, , expression)
+SHORT(DEFINE_SHORT)
 
 /* ---- powers: an exponent that is one number for the whole row is usually 2, 3 or a half ---- */
 LIGHT_ROWS(pow_0, 1, , vset(x, 1))

@@ -27,7 +27,7 @@ SAME(DEFINE)
     X(neg, -x, x ^ 0x8000u) \
     X(abs, vabs(x), x & 0x7fffu)
 #define DEFINE_SIGN(name, expression, bits)                            \
-    VROWS(name, 1, , expression)                                       \
+    SHORT_ROWS(name, 1, , expression)                                  \
     TD_C_ROW(name##_16_row, 1, uint16_t, uint16_t, , (uint16_t)(bits)) \
     TD_LOOP(name##_f16, name##_16_row, TD_I16, TD_I16)                 \
     TD_LOOP(name##_bf16, name##_16_row, TD_I16, TD_I16)                \
@@ -56,12 +56,13 @@ static double replacement(const void *context, int k, double otherwise)
 {
     return td_has_arg(context, k) ? td_real_arg(context, k) : otherwise;
 }
-#define NAN_TO_NUM(name, v, type, width, largest)                                               \
-    VROW(name##_row, 1, v, type, width, vec nan = VSET_(vec, (real)replacement(context, 1, 0)); \
-         vec high = VSET_(vec, (real)replacement(context, 2, largest));                         \
-         vec low = VSET_(vec, (real)replacement(context, 3, -largest));                         \
-         vec inf = VSET_(vec, INFINITY),                                                        \
-         vsel(visnan(x), nan, vsel(veq(x, inf), high, vsel(veq(x, -inf), low, x))))
+#define NAN_TO_NUM(name, v, type, width, largest)                            \
+    SHORT_ROW(name##_row, 1, v, type, width,                                 \
+              vec nan = VSET_(vec, (real)replacement(context, 1, 0));        \
+              vec high = VSET_(vec, (real)replacement(context, 2, largest)); \
+              vec low = VSET_(vec, (real)replacement(context, 3, -largest)); \
+              vec inf = VSET_(vec, INFINITY),                                \
+              vsel(visnan(x), nan, vsel(veq(x, inf), high, vsel(veq(x, -inf), low, x))))
 NAN_TO_NUM(nan_to_num_f16, vf, float, VF_WIDTH, 65504.0)
 NAN_TO_NUM(nan_to_num_bf16, vf, float, VF_WIDTH, 0x1.fep127)
 NAN_TO_NUM(nan_to_num_f32, vf, float, VF_WIDTH, 0x1.fffffep127)
@@ -125,7 +126,7 @@ SIGNED_TYPES(INT_LOOP, abs, 1, x < 0 ? WRAP(T, U, 0, -, x) : x)
 SIGNED_TYPES(INT_LOOP, sgn, 1, (x > 0) - (x < 0))
 INT_LOOP(u8, uint8_t, uint8_t, TD_U8, sgn, 1, x != 0)
 INT_TYPES(INT_LOOP, relu, 1, x > 0 ? x : 0)
-VROWS(same, 1, , x)
+SHORT_ROWS(same, 1, , x)
 FLOAT_LOOPS(same, 1)
 
 #define SAME_ENTRIES(name, ...) FLOAT_ENTRIES(#name, name)

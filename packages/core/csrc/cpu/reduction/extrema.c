@@ -7,10 +7,13 @@
 
 /* ---- values ---- */
 
-ROW_FOLD_F32(max_row_f32, -INFINITY, MAP_SAME, JOIN_MAX)
-ROW_FOLD_F64(max_row_f64, -INFINITY, MAP_SAME, JOIN_MAX)
-ROW_FOLD_F32(min_row_f32, INFINITY, MAP_SAME, JOIN_MIN)
-ROW_FOLD_F64(min_row_f64, INFINITY, MAP_SAME, JOIN_MIN)
+#define VALUE_ROW(FOLD, name, T, IDENTITY, JOIN) \
+    FOLD(name##_fold, IDENTITY, MAP_SAME, JOIN)  \
+    ROW_FN T name(const T *x, int64_t n) { return name##_fold(x, n); }
+VALUE_ROW(ROW_FOLD_F32, max_row_f32, float, -INFINITY, JOIN_MAX)
+VALUE_ROW(ROW_FOLD_F64, max_row_f64, double, -INFINITY, JOIN_MAX)
+VALUE_ROW(ROW_FOLD_F32, min_row_f32, float, INFINITY, JOIN_MIN)
+VALUE_ROW(ROW_FOLD_F64, min_row_f64, double, INFINITY, JOIN_MIN)
 ROW_FOLD_F32(absmax_row_f32, 0, MAP_ABS, JOIN_MAX)
 ROW_FOLD_F64(absmax_row_f64, 0, MAP_ABS, JOIN_MAX)
 ROW_FOLD_F32(absmin_row_f32, INFINITY, MAP_ABS, JOIN_MIN)

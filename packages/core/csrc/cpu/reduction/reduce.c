@@ -22,13 +22,14 @@ ROW_FOLD_F64(square_f64, 0, MAP_SQUARE, JOIN_ADD)
 ROW_FOLD_F32(multiply_f32, 1, MAP_SAME, JOIN_MUL)
 ROW_FOLD_F64(multiply_f64, 1, MAP_SAME, JOIN_MUL)
 
-#define BLOCKED_ROW(name, T, fold, START, OP)                 \
-    static inline double name(const T *x, int64_t n)          \
-    {                                                         \
-        double total = START;                                 \
-        for (; n > ROW_BLOCK; n -= ROW_BLOCK, x += ROW_BLOCK) \
-            total = total OP(double) fold(x, ROW_BLOCK);      \
-        return total OP(double) fold(x, n);                   \
+#define BLOCKED_ROW(name, T, fold, START, OP)                           \
+    ROW_FN T name##_block(const T *x, int64_t n) { return fold(x, n); } \
+    static inline double name(const T *x, int64_t n)                    \
+    {                                                                   \
+        double total = START;                                           \
+        for (; n > ROW_BLOCK; n -= ROW_BLOCK, x += ROW_BLOCK)           \
+            total = total OP(double) name##_block(x, ROW_BLOCK);        \
+        return total OP(double) name##_block(x, n);                     \
     }
 BLOCKED_ROW(sum_row_f32, float, add_f32, 0, +)
 BLOCKED_ROW(sum_row_f64, double, add_f64, 0, +)
@@ -42,13 +43,14 @@ BLOCKED_ROW(prod_row_f32, float, multiply_f32, 1, *)
 BLOCKED_ROW(prod_row_f64, double, multiply_f64, 1, *)
 
 /* Half types: 512 elements at a time, widened in registers. */
-#define HALF_ROW(name, v, MAP)                                                     \
-    ROW_SUM(name##_piece, uint16_t, v, MAP)                                        \
-    static double name(const uint16_t *x, int64_t n)                               \
-    {                                                                              \
-        double total = 0;                                                          \
-        for (; n > 512; n -= 512, x += 512) total += (double)name##_piece(x, 512); \
-        return total + (double)name##_piece(x, n);                                 \
+#define HALF_ROW(name, v, MAP)                                                           \
+    ROW_SUM(name##_sum, uint16_t, v, MAP)                                                \
+    ROW_FN float name##_piece(const uint16_t *x, int64_t n) { return name##_sum(x, n); } \
+    static double name(const uint16_t *x, int64_t n)                                     \
+    {                                                                                    \
+        double total = 0;                                                                \
+        for (; n > 512; n -= 512, x += 512) total += (double)name##_piece(x, 512);       \
+        return total + (double)name##_piece(x, n);                                       \
     }
 HALF_ROW(sum_row_bf16, vb, MAP_SAME)
 HALF_ROW(sum_row_f16, vh, MAP_SAME)

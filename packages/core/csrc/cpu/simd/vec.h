@@ -304,6 +304,20 @@ VCOMPARE(ne, !=, _CMP_NEQ_UQ)
 VFN mf vf_isnan(vf a) { return vf_ne(a, a); }
 VFN md vd_isnan(vd a) { return vd_ne(a, a); }
 
+/* ---- the first n numbers at p, n > 0: a whole vector at most ---- */
+#define VUP_TO(v, type, width)                              \
+    VFN v v##_load_up_to(const type *p, int64_t n)          \
+    {                                                       \
+        return n >= width ? v##_load(p) : v##_load_n(p, n); \
+    }                                                       \
+    VFN void v##_store_up_to(type *p, v x, int64_t n)       \
+    {                                                       \
+        if (n >= width) v##_store(p, x);                    \
+        else v##_store_n(p, x, n);                          \
+    }
+VUP_TO(vf, float, VF_WIDTH)
+VUP_TO(vd, double, VD_WIDTH)
+
 /* ---- between the two: the low and the high half of the lanes ---- */
 #if defined __AVX512F__
 VFN vd vf_low(vf x) { return _mm512_cvtps_pd(_mm512_castps512_ps256(x)); }

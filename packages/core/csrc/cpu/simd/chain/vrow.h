@@ -26,6 +26,8 @@
 #define VTRUTHS_SWAPPED(name, other)                               \
     VTRUTH(name##_f32_row, 2, vf, vi, other##_f32_row_of(0, y, x)) \
     VTRUTH(name##_f64_row, 2, vd, vl, other##_f64_row_of(0, y, x))
+#define SHORT_ROW VROW
+#define SHORT_ROWS VROWS
 /* short floats are widened when they are read and rounded after each operation: the rows of float
  * serve */
 #define LIGHT_ROWS VROWS

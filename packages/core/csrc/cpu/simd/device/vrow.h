@@ -21,6 +21,9 @@
     TD_SWAPPED(name##_f32_row, other##_f32_row) \
     TD_SWAPPED(name##_f64_row, other##_f64_row)
 
+#define SHORT_ROW VROW
+#define SHORT_ROWS VROWS
+
 /* a thread widens and rounds its own number: the rows of float32 serve */
 #define LIGHT_ROWS VROWS
 #define LIGHT_LOOPS FLOAT_LOOPS
