@@ -10,7 +10,7 @@ import pytest
 
 from taeda.utils import cpp_extension
 
-pytest.importorskip(
+setuptools = pytest.importorskip(
     "setuptools", reason="CppExtension and BuildExtension are for users of setuptools"
 )
 
@@ -110,3 +110,64 @@ def test_extensions_know_the_headers():
         cpp_extension.CUDAExtension("x", ["x.cu"], dlink=True)
     with pytest.raises(NotImplementedError, match="no SYCL"):
         cpp_extension.SyclExtension("x", ["x.sycl"])
+
+
+def command(folder: Path, extension, kind=cpp_extension.BuildExtension):
+    """`build_ext` of a project with one extension, as setuptools runs it."""
+    made = kind(setuptools.Distribution({"name": "proj", "ext_modules": [extension]}))
+    made.build_lib, made.build_temp = str(folder / "lib"), str(folder / "temp")
+    made.ensure_finalized()
+    return made
+
+
+def test_what_setup_says_reaches_the_compiler(tmp_path):
+    extension = cpp_extension.CppExtension(
+        "pack.ext",
+        ["a.cpp", "b.c"],
+        define_macros=[("ONE", None), ("TWO", "2")],
+        undef_macros=["THREE"],
+        extra_compile_args={"cxx": ["-O0"], "nvcc": ["-lineinfo"]},
+        include_dirs=["mine"],
+        library_dirs=["libs"],
+        runtime_library_dirs=["run"],
+        libraries=["m"],
+        extra_objects=["given.o"],
+        extra_link_args=["-Wl,-s"],
+    )
+    request = command(tmp_path, extension)._request(extension)
+    assert (request.name, request.folder) == ("ext", tmp_path / "temp" / "pack.ext")
+    assert request.sources == (Path("a.cpp").absolute(), Path("b.c").absolute())
+    assert request.cflags == ("-DONE", "-DTWO=2", "-UTHREE", "-O0")
+    assert request.cuda_cflags == ("-DONE", "-DTWO=2", "-UTHREE", "-lineinfo")
+    assert request.include_paths[:1] == ("mine",) and not request.cuda
+    words = [word for word in request.ldflags if "undefined" not in word and "lookup" not in word]
+    assert [words[0], *words[-3:]] == ["given.o", "-Wl,-rpath,run", "-lm", "-Wl,-s"]
+    assert "-Llibs" in words
+
+
+def test_the_limited_api_is_for_the_glue_and_for_who_asks(tmp_path):
+    source = tmp_path / "a.cpp"
+    source.touch()
+    for limited in (False, True):
+        extension = cpp_extension.CppExtension("ext", [str(source)], py_limited_api=limited)
+        made = command(tmp_path, extension)
+        own, glue = made._units(made._request(extension), extension)
+        assert any("Py_LIMITED_API" in flag for flag in glue.flags)
+        assert any("Py_LIMITED_API" in flag for flag in own.flags) == limited
+        assert (own.source.name, glue.source.name) == ("a.cpp", "python_module.c")
+
+
+def test_a_build_in_this_process(tmp_path):
+    source = tmp_path / "own.c"
+    source.write_text(
+        '#include <Python.h>\nstatic PyModuleDef def = {PyModuleDef_HEAD_INIT, "own", "mine", -1};\n'
+        "PyMODINIT_FUNC PyInit_own(void) { return PyModule_Create(&def); }\n"
+    )
+    kind = cpp_extension.BuildExtension.with_options(no_python_abi_suffix=True)
+    command(tmp_path, cpp_extension.CppExtension("own", [str(source)]), kind).run()
+    library = tmp_path / "lib" / "own.so"
+    done = python(library.parent, "-c", "import own; print(own.__doc__)")
+    assert done.stdout == "mine\n", done.stderr
+    source.write_text("int x = wrong;")
+    with pytest.raises(setuptools.errors.CompileError, match="wrong"):
+        command(tmp_path, cpp_extension.CppExtension("own", [str(source)]), kind).run()
