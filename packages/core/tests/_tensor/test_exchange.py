@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import taeda
+from taeda._layers import no_grad
 
 
 def test_numpy_sees_the_same_memory():
@@ -106,3 +107,11 @@ def test_a_dispatching_subclass_has_no_array():
 
     with pytest.raises(RuntimeError, match=r"not supported for tensor subclasses.*got Wrapper"):
         taeda.Tensor._make_wrapper_subclass(Wrapper, (2,)).numpy()
+
+
+def test_what_requires_grad_is_an_array_where_nothing_is_recorded():
+    x = taeda.ones(3).requires_grad_()
+    with no_grad():
+        array = x.numpy()
+        array[0] = 5.0
+    assert x.tolist() == [5.0, 1.0, 1.0]

@@ -30,6 +30,8 @@ def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
         )
     if force:
         return self.detach().cpu().resolve_conj().resolve_neg().numpy()
+    if self.requires_grad and not _core.is_grad_enabled():
+        return self.detach().numpy()  # no graph could lose what is computed from the array
     if self.requires_grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
