@@ -59,6 +59,23 @@ def test_what_python_writes(compression, force_zip64, stream):
             assert data[record.begin : record.begin + record.stored] == content
 
 
+def repeated(sizes):
+    """A record as Python 3.11.2 writes it with `force_zip64`: its sizes, and a field that repeats them."""
+    data, fields = packed([("a", b"x" * 100)]), struct.pack("<2H2Q", 1, 16, *sizes)
+    begin = data.index(b"x" * 100)
+    header = data[:28] + struct.pack("<H", len(fields)) + data[30:begin] + fields
+    place = len(data) - 6  # of the directory's own place, in the end of the archive
+    moved = struct.pack("<I", struct.unpack_from("<I", data, place)[0] + len(fields))
+    return header + data[begin:place] + moved + data[place + 4 :]
+
+
+def test_sizes_that_are_told_twice():
+    assert directory(repeated((100, 100)))["a"].nbytes == 100
+    for other in ((100, 101), (0, 100)):
+        with pytest.raises(FormatError, match="zip64 sizes that it does not need"):
+            directory(repeated(other))
+
+
 def test_nothing_in_it():
     assert directory(packed([])) == {}
 

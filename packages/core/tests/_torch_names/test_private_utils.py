@@ -24,7 +24,7 @@ def test_many_as_one_and_back():
 
 def test_a_single_one_lends_its_memory():
     assert utils.flatten(PARTS[:1]).data_ptr() == PARTS[0].data_ptr()
-    with pytest.raises(RuntimeError):
+    with pytest.raises(ValueError, match="non-empty"):
         utils.flatten([])
 
 

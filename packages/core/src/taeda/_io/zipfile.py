@@ -167,7 +167,10 @@ def _central(data: bytes, count: int) -> Iterator[_Told]:
 
 
 def _wide(extra: bytes, values: tuple[int, ...], name: bytes) -> list[int]:
-    """The values, with those that are all ones taken from the zip64 field."""
+    """The values, with those that are all ones taken from the zip64 field.
+
+    Python before 3.11.4 may write both: the values, and a field that repeats them.
+    """
     fields = _extra(extra, name)
     body = fields.get(_ZIP64, b"")
     made, at = [], 0
@@ -178,7 +181,8 @@ def _wide(extra: bytes, values: tuple[int, ...], name: bytes) -> list[int]:
             value = int.from_bytes(body[at : at + 8], "little")
             at += 8
         made.append(value)
-    if at != len(body):
+    repeated = b"".join(value.to_bytes(8, "little") for value in values)
+    if at != len(body) and body != repeated:
         raise FormatError(f"record {_shown(name)} has zip64 sizes that it does not need")
     return made
 

@@ -54,7 +54,7 @@ def device_module(kind: str) -> ModuleType:
 def flatten(tensors: Sequence[Tensor]) -> Tensor:
     """All elements in one dimension, tensor by tensor. A single tensor lends its memory if it can.
 
-    RuntimeError for an empty list: it has no dtype.
+    ValueError for an empty list: it has no dtype.
     """
     if len(tensors) == 1:
         return tensors[0].contiguous().view(-1)

@@ -219,6 +219,17 @@ def test_allowed_classes(protocol, allowed):
     assert (type(made[4]), made[4].a) == (Slotted, (1,))
 
 
+def test_members_by_name_as_python_3_11_wrote_them(allowed):
+    assert read(pickled(Gadget(getattr, (Colour, "RED")), 2)) is Colour.RED
+    for of, name, words in (
+        (Colour, "__class__", "no such member"),
+        (Point, "count", "no allowed enum"),
+        ("", "join", "no allowed enum"),
+    ):
+        with pytest.raises(RefusedPickle, match=words):
+            read(pickled(Gadget(getattr, (of, name)), 2))
+
+
 def test_a_field_that_has_no_place(allowed):
     data = pickled(slotted(1), 2).replace(b"X\x01\x00\x00\x00a", b"X\x01\x00\x00\x00z")
     with pytest.raises(RefusedPickle, match="no place for a field"):
