@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Optional
 
@@ -9,16 +10,58 @@ import taeda
 from taeda import jit, nn
 
 
-def test_script_gives_back_and_says_so_once(monkeypatch):
+def plain_gelu(x, scale: float = 0.5):
+    return scale * x * (1 + taeda.erf(x / 1.4142))
+
+
+@pytest.fixture
+def gelu(monkeypatch):
+    monkeypatch.setattr(jit, "_warned", True)
+    return jit.script(plain_gelu)
+
+
+def test_script_gives_what_compile_gives_and_says_so_once(monkeypatch):
     monkeypatch.setattr(jit, "_warned", False)
     net = nn.Linear(2, 2)
     with pytest.warns(UserWarning, match="there is no TorchScript"):
         assert jit.script(net) is net
+    assert net._compiled_call_impl is not None
+    assert list(net.state_dict()) == ["weight", "bias"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert jit.script(taeda.sin) is taeda.sin
+        assert jit.script(nn.Linear) is nn.Linear
     with pytest.raises(TypeError, match="got int"):
         jit.script(3)
+
+
+def test_a_scripted_function_computes_derives_and_is_compiled_in_others(gelu):
+    x = taeda.linspace(-1, 1, 5, requires_grad=True)
+    wanted = plain_gelu(x)
+    for _ in range(4):
+        assert taeda.equal(gelu(x), wanted)
+    (slope,) = taeda.autograd.grad(gelu(x).sum(), x)
+    assert taeda.equal(slope, taeda.autograd.grad(wanted.sum(), x)[0])
+    outer = taeda.compile(lambda x: gelu(x) * gelu(x, 2.0))
+    for _ in range(4):
+        assert taeda.equal(outer(x), wanted * plain_gelu(x, 2.0))
+
+
+def test_scripted_parts_of_a_model(gelu):
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part = jit.script(nn.Linear(3, 3))
+            self.act = gelu
+
+        def forward(self, x):
+            return self.act(self.part(x))
+
+    net, x = Net(), taeda.ones(2, 3)
+    wanted = plain_gelu(nn.functional.linear(x, net.part.weight, net.part.bias))
+    for model in (net, copy.deepcopy(net), jit.script(net)):
+        for _ in range(3):
+            assert taeda.equal(model(x), wanted)
 
 
 def test_decorators_let_functions_be():

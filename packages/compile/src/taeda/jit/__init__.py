@@ -1,4 +1,4 @@
-"""What is left of TorchScript where there is no script: `trace`, and decorators that let programs be.
+"""What is left of TorchScript: `trace`, `script` as a name of `compile`, decorators that let programs be.
 
 >>> import taeda
 >>> future = fork(taeda.add, taeda.ones(1), 2)
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import taeda
 from taeda import nn
 from taeda._core_api import warn
 
@@ -35,22 +36,31 @@ _pool: ThreadPoolExecutor | None = None
 
 
 def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
-    """`obj` itself, a function, class or module, which runs as Python; a UserWarning, once, says so.
+    """`obj`, compiled as by `taeda.compile`; a UserWarning, once, says that there is no TorchScript.
 
-    TypeError for what is none of them, and for the options of TorchScript.
+    Of a function the compiled function, a module itself, whose calls are compiled from now on. A
+    class, and a function that is built in, are given back. TypeError for what is none of them, and
+    for the options of TorchScript.
     """
-    global _warned
     if args or kwargs:
         raise TypeError("jit.script: nothing is compiled from source here, so there are no options")
     if not callable(obj) and not builtins.isinstance(obj, nn.Module):
         raise TypeError(f"jit.script: wanted a function, class or module, got {type(obj).__name__}")
+    _warn_once()
+    if builtins.isinstance(obj, nn.Module):
+        obj.compile()
+        return obj
+    return taeda.compile(obj) if builtins.isinstance(obj, types.FunctionType) else obj
+
+
+def _warn_once() -> None:
+    global _warned
     if not _warned:
         _warned = True
         warn(
-            "taeda.jit.script returns what it is given: there is no TorchScript, programs run as "
-            "Python. It has no .code, .graph or .save",
+            "taeda.jit.script gives what taeda.compile gives: there is no TorchScript, programs stay "
+            "Python. The result has no .code, .graph or .save: keep the state_dict() and the class"
         )
-    return obj
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
