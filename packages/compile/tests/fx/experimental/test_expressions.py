@@ -41,11 +41,13 @@ def test_random_trees(data):
     for made, wanted in known:
         assert [made.value(p) for p in POINTS] == wanted
         assert [eval(str(made), {}, p) for p in POINTS] == wanted  # the text is Python
-        moved = made.replaced({"a": b + constant(1)})
-        assert [moved.value(p) for p in POINTS] == [
-            made.value({"a": p["b"] + 1, "b": p["b"]}) for p in POINTS
-        ]
         assert (made.number is not None) == (not made.symbols())
+        try:
+            there = [made.value({"a": p["b"] + 1, "b": p["b"]}) for p in POINTS]
+        except ZeroDivisionError:  # a divisor is 0 where a is b + 1
+            continue
+        moved = made.replaced({"a": b + constant(1)})
+        assert [moved.value(p) for p in POINTS] == there
 
 
 def test_equal_polynomials_are_equal():
