@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import pytest
@@ -28,6 +29,10 @@ class Model(nn.Module):
 def written(gm, folder, name="FxModule"):
     """The class that a person who got the folder imports."""
     gm.to_folder(folder, name)
+    return imported(folder, name)
+
+
+def imported(folder, name="FxModule"):
     sys.path.insert(0, str(folder.parent))
     try:
         importlib.invalidate_caches()
@@ -77,6 +82,18 @@ def test_functions_are_imported_by_name(folder):
 def test_a_second_time_replaces_the_first(folder):
     written(fx.symbolic_trace(lambda x: x + 1), folder)
     assert written(fx.symbolic_trace(lambda x: x + 2), folder)()(taeda.zeros(1)).item() == 2
+
+
+def test_a_second_time_within_a_second_replaces_the_first(folder, monkeypatch):
+    """Bytecode of the first would be taken for that of the second, which is as long and as old."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    written(fx.symbolic_trace(lambda x: x + 1), folder)
+    text = folder / "module.py"
+    before = text.stat()
+    fx.symbolic_trace(lambda x: x + 2).to_folder(folder)
+    os.utime(text, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert text.stat().st_size == before.st_size
+    assert imported(folder)()(taeda.zeros(1)).item() == 2
 
 
 class Hidden(nn.Module):

@@ -10,6 +10,7 @@ import inspect
 import math
 import os
 from collections.abc import Mapping
+from importlib.util import cache_from_source
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,9 @@ def to_folder(module: GraphModule, folder: str | os.PathLike[str], name: str) ->
 def _write(path: Path, text: str) -> None:
     with atomic_write(path) as file:
         file.write(text.encode())
+    # Python knows the text of its bytecode by size and second: of two texts as long as each other,
+    # written within a second, it would run the first
+    Path(cache_from_source(path)).unlink(missing_ok=True)
 
 
 def _tensors(module: nn.Module) -> dict[str, Tensor]:
