@@ -85,6 +85,14 @@ def run(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
     """pytest's exit status and all it said.
     Temporary files of tests lie below `base`, apart for each process.
     """
+    status, said = _pytest(portion, words, base)
+    if status not in (0, NO_TESTS) and not counts(said):
+        # it died, and what pytest had captured of its last words (a sanitizer's, say) died with it
+        status, said = _pytest(portion, [*words, "-sv"], base)
+    return status, said
+
+
+def _pytest(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
     folder = tempfile.mkdtemp(dir=base)
     command = [
         sys.executable,

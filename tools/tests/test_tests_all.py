@@ -61,3 +61,12 @@ def test_the_status_of_a_portion_is_that_of_its_pytest(tmp_path, body, status):
     file.write_text(f"def test_it():\n    {body}\n")
     portion = tests_all.Portion((str(file),), 1)
     assert tests_all.run(portion, ("-c", "/dev/null"), tmp_path)[0] == status
+
+
+def test_the_last_words_of_a_process_that_dies_are_told(tmp_path):
+    file = tmp_path / "test_one.py"
+    file.write_text(
+        "import os\n\ndef test_it():\n    os.write(2, b'a sanitizer speaks')\n    os._exit(1)\n"
+    )
+    status, said = tests_all.run(tests_all.Portion((str(file),), 1), ("-c", "/dev/null"), tmp_path)
+    assert (status, "a sanitizer speaks" in said) == (1, True)

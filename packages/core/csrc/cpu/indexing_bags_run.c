@@ -54,7 +54,7 @@ static int64_t take_rows(job *j, int64_t *rows, int64_t begin, int64_t end)
     {                                                                                      \
         int64_t rows[PLACES], n = j->features, count;                                      \
         real *out = (real *)j->out + bag * n;                                              \
-        memset(out, 0, (size_t)n * sizeof(real));                                          \
+        for (int64_t i = 0; i < n; i++) out[i] = 0; /* `out` may be NULL where `n` is 0 */ \
         for (; begin < end; begin += count) {                                              \
             if ((count = take_rows(j, rows, begin, end)) < 0) return;                      \
             add_##suffix(out, td_data(j->table), rows, count, n);                          \
