@@ -273,7 +273,9 @@ def gradients(module: Any, made: Any, inputs: list[Tensor]) -> Any:
     if not results:
         return None
     total = sum((t * k).sum() if k % 2 else t.square().mean() for k, t in enumerate(results, 1))
-    wanted = [*module.NET.parameters(), *(t for t in inputs if t.requires_grad)]
+    # all of them: autograd by itself reads no saved value for what nobody asks for
+    parameters = (p for net in nets_of(module) for p in net.parameters() if p.requires_grad)
+    wanted = [*parameters, *(t for t in inputs if t.requires_grad)]
     for t in wanted[:: len(results)]:
         total = total + (t * 0.7).sin().sum()
     return kept(list(taeda.autograd.grad(total, wanted, allow_unused=True)))

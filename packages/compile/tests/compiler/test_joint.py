@@ -288,6 +288,10 @@ def test_a_gradient_that_is_a_view_of_what_was_recorded(shape):
 LAYOUTS = {
     "dense": lambda y: taeda.ones(y.shape),
     "turned": lambda y: taeda.ones(tuple(y.shape)[::-1]).permute(*reversed(range(y.dim()))),
+    "numbers": lambda y: taeda.arange(16.0).view(y.shape),
+    "numbers, turned": lambda y: (
+        taeda.arange(16.0).view(tuple(y.shape)[::-1]).permute(*reversed(range(y.dim())))
+    ),
     "one number": lambda y: taeda.ones(()).expand(y.shape),
     "rows": lambda y: taeda.ones(y.shape[0], *[1] * (y.dim() - 1)).expand(y.shape),
     "every other": lambda y: taeda.ones(*y.shape, 2)[..., 0],
@@ -302,6 +306,9 @@ LAYOUTS = {
         lambda z, w: z * w,
         lambda z, w: (z * w).exp(),
         lambda z, w: z.t() * w.sum(),
+        lambda z, w: (z * w).t().sigmoid() + 0,
+        lambda z, w: (z * w).view(-1, 2).t().sigmoid() + 0,
+        lambda z, w: (z * w).view(2, 2, 4).permute(1, 0, 2).sigmoid() + 0,
         lambda z, w: z.reshape(-1) * w.sum(),
         lambda z, w: (z * w).view(2, -1) * 2,
         lambda z, w: nn.functional.dropout(z * w, 0.5),

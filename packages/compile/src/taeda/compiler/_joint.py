@@ -9,9 +9,9 @@ forward run is saved by a node of autograd, one for the whole program.
 
 Gradients come in any layout, and those of the inputs have the strides that follow from it. The walk
 is recorded in three: as the results are, expanded from one number, as sum() and mean() give them,
-and transposed. If all of them did the same steps, one program is for every layout. Else each has
-its own, and with another layout the program itself is differentiated; where that cannot run again,
-the gradient is copied into the layout of the result.
+and with the dimensions of each result the other way round. If all of them did the same steps, one
+program is for every layout. Else each has its own, and with another layout the program itself is
+differentiated; where that cannot run again, the gradient is copied into the layout of the result.
 
 The walks end at the inputs, also where one input was computed from another: what lies between them
 is not of the program. Where an input gets the sum of several gradients, each walk is recorded once
@@ -125,11 +125,14 @@ def expanded(result: Tensor) -> Tensor:
 
 
 def turned(result: Tensor) -> Tensor:
-    """Ones in the opposite order of dimensions; of one dimension, every other number of a row."""
+    """Ones with the dimensions of a result in memory the other way round; of one dimension, every
+    other number of a row.
+    """
     if result.dim() == 1:
         return taeda.ones(2 * len(result), dtype=result.dtype)[::2]
-    shape = tuple(result.shape)[::-1]
-    return taeda.ones(shape, dtype=result.dtype).permute(*range(result.dim() - 1, -1, -1))
+    order = sorted(range(result.dim()), key=lambda d: (result.stride(d), -d))  # innermost first
+    places = [order.index(d) for d in range(result.dim())]
+    return taeda.ones([result.shape[d] for d in order], dtype=result.dtype).permute(places)
 
 
 Encode = Callable[..., Any]

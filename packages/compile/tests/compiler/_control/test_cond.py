@@ -10,6 +10,7 @@ import pytest
 import taeda
 from taeda import nn
 from taeda._dynamo.exc import Unsupported, UserError
+from taeda._higher_order_ops.while_loop import while_loop
 from taeda.func import functionalize, grad, jvp, vmap
 from taeda.fx.experimental.proxy_tensor import make_fx
 
@@ -236,6 +237,39 @@ def test_where_the_program_could_tell_it_stays(name):
         for made, expected in zip(found, run(program, x, BOTH[n % 2]), strict=True):
             assert made.equal(expected)
     assert not any(trusted(fast)) and fact in " ".join(fast.__taeda_compiled__.reasons)
+
+
+def written_branch(x, w):
+    made = taeda.cond(x.sum() > 0, lambda x: x.flip(0), lambda x: x * w, (x,))
+    w.add_(1)
+    return made
+
+
+def written_loop(x, w):
+    made = taeda.cond(x.sum() > 0, lambda x: x - w.sin(), lambda x: x + w.sin(), (x,))
+    w.mul_(2)
+    return while_loop(lambda a: a.sum() < 9, lambda a: (a.abs() + 1,), (made,))[0]
+
+
+@pytest.mark.parametrize("program", [written_branch, written_loop])
+@pytest.mark.parametrize("fill", [1.0, -1.0])
+def test_writes_to_what_a_branch_reads_count_as_in_the_program(program, fill):
+    """The call itself saves all tensors that either branch reads; a walk that nobody records goes
+    by what the taken one saves."""
+    fast = taeda.compile(program)
+    for _ in range(4):
+        found = []
+        for run in (program, fast):
+            x, w = taeda.full((2,), fill, requires_grad=True), taeda.ones(2)
+            made = run(x, w)
+            try:
+                made.sum().backward()
+            except RuntimeError as error:
+                found.append("modified by an inplace operation" in str(error))
+            else:
+                found.append([made.tolist(), x.grad.tolist(), w.tolist()])
+        assert found[0] == found[1]
+        assert (found[0] is True) == (program is written_branch and fill < 0)
 
 
 def test_draws_of_the_taken_branch():

@@ -18,11 +18,32 @@ from taeda.func import vjp, vmap
 from .._signals import let_through
 from ._explore import Found, Lifted, explored, tensors_of
 from ._part import Control, part
-from ._speculation import Refused, without_maps
+from ._speculation import Refused, alone, without_maps
 
 __all__ = ["cond", "tried"]
 
 Flat = Callable[..., tuple[Tensor, ...]]
+
+
+@dataclass
+class _Program:
+    """The branch that is taken, as the program itself runs it. Its graph for backward is the one
+    for walks that nobody records: it saves what the branch saves, and no more."""
+
+    recorder: Any
+    ends: list[Tensor]  # stand for the inputs; writes to those count for them, too
+    made: tuple[Tensor, ...]
+
+    def walked(self, tangents: Any, needed: Any) -> tuple[Any, ...]:
+        """What comes for each input that needs it."""
+        given = [k for k, t in enumerate(tangents) if t is not None]
+        wanted = [i for i, one in enumerate(needed) if one]
+        came = taeda.autograd.grad(
+            [self.made[k] for k in given], [self.ends[i] for i in wanted],
+            [tangents[k] for k in given], retain_graph=True, allow_unused=True,
+        )  # fmt: skip
+        found = dict(zip(wanted, came, strict=True))
+        return tuple(found.get(i) for i in range(len(needed)))
 
 
 @dataclass
@@ -37,10 +58,13 @@ class _Branches:
     fixed: list[bool]  # results that want no gradient
     several: frozenset[int] = frozenset()  # inputs whose gradient is a sum made inside
     sums: frozenset[int] = frozenset()  # results that are such sums
+    program: _Program | None = None
 
     def changed(self, change: Callable[[Flat], Flat], **known: Any) -> _Branches:
         """Both functions changed; `known` is what is another thing then."""
-        return replace(self, true=change(self.true), false=change(self.false), **known)
+        return replace(
+            self, true=change(self.true), false=change(self.false), program=None, **known
+        )
 
     def made(self, change: Callable[[Flat], Flat], count: int, inputs: int) -> _Branches:
         """Both functions changed to others, with so many results of so many inputs, which all
@@ -68,6 +92,8 @@ def cond(recorder: Any, pred: Tensor, true_fn: Any, false_fn: Any, operands: Any
         recorder.refuse(f"cond: {why}", why.__cause__)
         return (true_fn if bool(pred) else false_fn)(*operands)
     branches = _branches(recorder, (true_fn, false_fn), operands, inputs, found)
+    if recorder.exact and not all(branches.fixed):
+        branches.program = _as_program(recorder, branches, pred, inputs)
     made = iter(_Cond.apply(branches, pred, *inputs))
     leaves = [next(made) if isinstance(v, Tensor) else v for v in found[0].leaves]
     return found[0].spec.unflatten(leaves)
@@ -86,6 +112,15 @@ def _rehearse(recorder: Any, functions: Any, operands: Any, inputs: list[Tensor]
         raise Refused("gradients flow through it inside of vmap")
     for function in functions:
         part(recorder, Lifted(function, operands, inputs), inputs)
+
+
+def _as_program(
+    recorder: Any, branches: _Branches, pred: Tensor, inputs: list[Tensor]
+) -> _Program:
+    with alone():
+        ends = [t.detach().requires_grad_() if t.requires_grad else t for t in inputs]
+        made = (branches.true if bool(pred) else branches.false)(*ends)
+    return _Program(recorder, ends, made)
 
 
 def tried(name: str, function: Any, operands: Any) -> Found:
@@ -193,7 +228,10 @@ class _Cond(Function):
 
     @staticmethod
     def backward(ctx: Any, *tangents: Any, **_: Any) -> Any:
-        branches, (pred, *inputs) = ctx.branches, ctx.saved_tensors
+        branches, program = ctx.branches, ctx.branches.program
+        if program is not None and not program.recorder.active and not taeda.is_grad_enabled():
+            return None, None, *program.walked(tangents, ctx.needs_input_grad[2:])
+        pred, *inputs = ctx.saved_tensors
         given = [k for k, t in enumerate(tangents) if t is not None]
         reached = set().union(*(branches.reached[k] for k in given))
         wanted = [i for i in sorted(reached) if ctx.needs_input_grad[2 + i]]
