@@ -114,9 +114,7 @@ def _rehearse(recorder: Any, functions: Any, operands: Any, inputs: list[Tensor]
         part(recorder, Lifted(function, operands, inputs), inputs)
 
 
-def _as_program(
-    recorder: Any, branches: _Branches, pred: Tensor, inputs: list[Tensor]
-) -> _Program:
+def _as_program(recorder: Any, branches: _Branches, pred: Tensor, inputs: list[Tensor]) -> _Program:
     with alone():
         ends = [t.detach().requires_grad_() if t.requires_grad else t for t in inputs]
         made = (branches.true if bool(pred) else branches.false)(*ends)
