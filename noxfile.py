@@ -312,7 +312,7 @@ def extremes(session: nox.Session) -> None:
 @nox.session(name="fuzz-compile")
 def fuzz_compile(session: nox.Session) -> None:
     """Random programs give the same bits compiled and as they are, whatever changes between calls.
-    `-- 100000` for more.
+    `-- --programs 100000` for more.
     """
     install(session, *NAMES)
     session.run("python", "tools/fuzz_compile.py", *session.posargs)
@@ -321,7 +321,7 @@ def fuzz_compile(session: nox.Session) -> None:
 @nox.session(name="fuzz-chains")
 def fuzz_chains(session: nox.Session) -> None:
     """Random chains of elementwise operations give the same bits as C and as they are.
-    `-- 2000` for more.
+    `-- --programs 2000` for more.
     """
     install(session, *NAMES)
     session.run("python", "tools/fuzz_chains.py", *session.posargs)

@@ -1,7 +1,7 @@
 """Random chains of elementwise operations, compiled as C and as they are: every bit, but for what a
 NaN says besides that it is one.
 
-    python tools/fuzz_chains.py [chains] [seed]
+    python tools/fuzz_chains.py --programs 2000 --seed 5000
 
 A chain is a straight program over two or three tensors of one floating dtype, truth values, rows
 that are broadcast, tensors of no dimension and numbers; some operations write in place. NaN,
@@ -12,6 +12,7 @@ the compiler makes of the chains of many programs.
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import random
 import re
@@ -284,10 +285,13 @@ def main(count: int, first: int) -> int:
     return 1 if wrong else 0
 
 
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n\n")[0])
+    parser.add_argument("--programs", type=int, default=80)
+    parser.add_argument("--seed", type=int, default=0, help="of the first; the others follow")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
-    sys.exit(
-        main(
-            int(sys.argv[1]) if len(sys.argv) > 1 else 80,
-            int(sys.argv[2]) if len(sys.argv) > 2 else 0,
-        )
-    )
+    asked = options()
+    sys.exit(main(asked.programs, asked.seed))

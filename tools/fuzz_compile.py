@@ -1,7 +1,7 @@
 """Random programs, compiled and as they are: every bit of every result, over calls between which
 something changes.
 
-    python tools/fuzz_compile.py [programs] [seed]
+    python tools/fuzz_compile.py --programs 2000 --seed 5000
 
 Two of three programs have lines of the kinds of `fuzz_compile_kinds` as well: checkpoints, hooks,
 custom operators and functions, subclasses, autocast, writes through aliases, errors in the middle
@@ -18,6 +18,7 @@ differs is printed with its text.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import importlib.util
 import random
@@ -400,11 +401,14 @@ def main(count: int, first: int) -> int:
     return 1 if wrong else 0
 
 
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n\n")[0])
+    parser.add_argument("--programs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0, help="of the first; the others follow")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    sys.exit(
-        main(
-            int(sys.argv[1]) if len(sys.argv) > 1 else 500,
-            int(sys.argv[2]) if len(sys.argv) > 2 else 0,
-        )
-    )
+    asked = options()
+    sys.exit(main(asked.programs, asked.seed))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import pytest
 
@@ -74,3 +75,11 @@ def test_a_root_may_be_a_dict():
         fx.GraphModule({"a.b": nn.Identity()}, graph)
     with pytest.raises(AttributeError):
         fx.GraphModule(nn.Module(), graph)
+
+
+def test_what_passes_know_of_the_whole_goes_into_copies():
+    gm = fx.symbolic_trace(nn.Linear(2, 2))
+    assert gm.meta == {}
+    gm.meta["dialect"] = "mine"
+    for other in (copy.copy(gm), copy.deepcopy(gm), pickle.loads(pickle.dumps(gm))):
+        assert other.meta == {"dialect": "mine"}

@@ -18,6 +18,21 @@ def test_names_are_unique_stable_and_no_words_of_python():
     assert names == ["x", "x_1", "x_2", "sum_1", "class_1", "_3d", "taeda_1"]
 
 
+def test_operators_that_are_words_of_python_keep_their_underscore():
+    def program(x, y):
+        a = x & y
+        a |= x
+        return a & y, x ^ y
+
+    names = [n.name for n in fx.symbolic_trace(program).graph.nodes]
+    assert names == ["x", "y", "and_", "or_", "and__1", "xor", "output"]
+
+
+def test_parameters_that_collect_others_begin_with_an_underscore():
+    graph = fx.symbolic_trace(lambda *xs, **words: xs[0] + words["k"]).graph
+    assert [n.name for n in graph.nodes if n.op == "placeholder"] == ["_xs", "_words"]
+
+
 def place():
     """A function of this module."""
 

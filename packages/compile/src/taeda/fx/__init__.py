@@ -19,6 +19,7 @@ graph():
 from __future__ import annotations
 
 from ._symbolic_trace import Tracer, symbolic_trace, wrap
+from ._trees import PH
 from .graph import Graph
 from .graph_module import GraphModule
 from .interpreter import Interpreter, Transformer
@@ -27,6 +28,6 @@ from .proxy import Proxy
 from .subgraph_rewriter import replace_pattern
 
 __all__ = [
-    "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect",
+    "PH", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect",
     "map_aggregate", "map_arg", "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip

@@ -40,9 +40,10 @@ def candidate(op: str, target: Any) -> str:
         return snake_case(text.strip("_") if op == "call_method" else text)
     name = getattr(target, "__name__", None) or type(target).__name__
     if getattr(operator, name, None) is target:
-        name = name.strip("_")
-        found = _IN_PLACE.fullmatch(name)
-        name = found[1] if found else name
+        found = _IN_PLACE.fullmatch(name.strip("_"))
+        name = found[1] if found else name.strip("_")
+        if keyword.iskeyword(name):
+            return f"{name}_"  # and_, not_: as `operator` calls them
     return snake_case(name.strip("_") or name)
 
 

@@ -11,9 +11,11 @@ from types import ModuleType
 from typing import Any
 
 from taeda import Tensor, nn
+from taeda._core_api.trees import tree_flatten
 from taeda.nn import modules
 
 from ._patching import recording, tracing, wrapped
+from ._trees import PH, TreeArguments, is_tree
 from .graph import Graph
 from .graph_module import GraphModule
 from .node import Argument, Node, has_side_effect
@@ -181,8 +183,11 @@ class Tracer(TracerBase):
         unknown = set(given) - {p.name for p in parameters}
         if unknown:
             raise TypeError(f"concrete_args name no parameters: {sorted(unknown)}")
+        self._trees: dict[str, Any] = {}
         values = {p.name: self._parameter(p, given) for p in parameters}
         function, order = _flat(root_fn, parameters)
+        if self._trees:
+            self.graph.set_codegen(TreeArguments(self._trees, [p.name for p in parameters]))
         return function, [*([self.root] if bound else []), *(values[name] for name in order)]
 
     def _parameter(self, p: inspect.Parameter, given: dict[str, Any]) -> Any:
@@ -192,13 +197,30 @@ class Tracer(TracerBase):
         }
         default = () if p.default is inspect.Parameter.empty else (self.create_arg(p.default),)
         kind = None if p.annotation is inspect.Parameter.empty else p.annotation
+        if p.name in given and p.kind not in stars and is_tree(given[p.name]):
+            return self._tree(p.name, given[p.name])
         target = stars.get(p.kind, "") + p.name
-        made = self.create_proxy("placeholder", target, default, {}, name=p.name, type_expr=kind)
+        name = f"_{p.name}" if p.kind in stars else p.name
+        made = self.create_proxy("placeholder", target, default, {}, name=name, type_expr=kind)
         if p.name not in given:
             return made
         value = given[p.name]
         self._insist(made, p.name, value)
         return value
+
+    def _tree(self, name: str, value: Any) -> Any:
+        """The same tree with proxies in place of PH; each leaf is an input."""
+        leaves, spec = tree_flatten(value)
+        made = [
+            self.create_proxy("placeholder", f"{name}_{n}", (), {})
+            for n in range(1, len(leaves) + 1)
+        ]
+        self._trees[name] = spec, [proxy.node.name for proxy in made]
+        for proxy, leaf in zip(made, leaves, strict=True):
+            proxy.node.target = proxy.node.name
+            if leaf is not PH:
+                self._insist(proxy, proxy.node.name, leaf)
+        return spec.unflatten([p if v is PH else v for p, v in zip(made, leaves, strict=True)])
 
     def _insist(self, made: Proxy, name: str, value: Any) -> None:
         if isinstance(value, (bool, int, float, str)) or value is None:
@@ -376,7 +398,13 @@ def symbolic_trace(
     """The module or function as a `GraphModule`: its graph, and Python code that runs.
 
     `concrete_args` fixes arguments, so that the program may branch on them; the result insists on
-    their values.
+    their values. A list, tuple or dict among them is a tree: the program sees the tree itself, with
+    a traced value wherever it holds `PH`, and the result is called with such trees. TypeError for
+    other ones.
+
+    >>> def total(batch): return sum(batch.values())
+    >>> symbolic_trace(total, concrete_args={"batch": {"a": PH, "b": PH}})({"a": 1, "b": 2})
+    3
 
     >>> print(symbolic_trace(lambda x: taeda.relu(x) + 1).code)
     <BLANKLINE>

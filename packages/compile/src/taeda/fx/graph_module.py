@@ -78,6 +78,7 @@ class GraphModule(nn.Module):
         else:
             raise RuntimeError(f"Unsupported type {type(root)} passed for root!")
         self._class_name = class_name
+        self.meta: dict[str, Any] = {}  # for passes: what they know of the whole; copies have it
         self.graph = graph
 
     def _take(self, root: dict[str, Any], targets: dict[str, str]) -> None:
