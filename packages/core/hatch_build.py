@@ -64,6 +64,10 @@ COPIED = {"any", "bf16", "bitwise", "convert", "extrema", "indexing", "loss", "m
 COPIED |= {"optim", "pooling", "random", "scan", "softmax"}
 # 2,800 functions that do nothing but call one: -O3 finds nothing in them, and takes half as long again.
 CALLS = {"entries": ("-O1", "-foptimize-sibling-calls")}
+# What runs once a call of microseconds, beginnings of paths below csrc: at -O1 no call is measurably
+# slower, and the compiler takes half of the time.
+CALM = ("cuda/", "ops/attention", "ops/distance", "ops/fft", "ops/linalg/", "ops/loss_", "ops/optim")
+CALM += ("ops/recurrent", "ops/resample", "ops/sorting/", "ops/statistics")
 # Folders of csrc, from the lowest layer up. What touches Python is BOUND; cpu holds kernels and
 # what drives them.
 PLAIN = ("runtime", "cuda", "ops")
@@ -315,8 +319,13 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
             for path in kernels
             for isa, flags in (isas or ISA_FLAGS).items()
         ),
-        *(cc.Unit(path, include) for path in once),
+        *(cc.Unit(path, (*include, *_calm(path))) for path in once),
     ]
+
+
+def _calm(path: Path) -> tuple[str, ...]:
+    place = path.relative_to(CSRC).as_posix()
+    return ("-O1",) if place.startswith(CALM) and not instrument() else ()
 
 
 def _level(kernel: Path) -> tuple[str, ...]:
@@ -331,7 +340,9 @@ def _sources(rooms: tuple[str, ...]) -> list[Path]:
 
 
 def _runs_once(path: Path) -> bool:
-    """Is this file of cpu/ a driver, which picks among the instruction sets at run time, and no kernel?"""
+    """Is this file of cpu/ compiled once? Drivers are, which pick among the instruction sets at run
+    time, and loops that few programs need.
+    """
     return path.parent.name == "run" or path.stem.endswith(("_run", "_plan"))
 
 

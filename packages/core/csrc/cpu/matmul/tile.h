@@ -48,12 +48,17 @@ TD_INLINE void G(step)(const int mr, const int nv, VEC acc[12][8], const REAL *a
     }
 }
 
+/* How a tile reads B: a packed panel, rows of whole vectors in memory, or rows that may end within
+ * a vector. */
+typedef enum G(b_form) { G(PANEL), G(WHOLE), G(PARTIAL) } G(b_form);
+
 /* B in memory at rows of b_row elements. keep: also store what was read there, as a packed panel.
  */
-TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k, const REAL *a,
+TD_INLINE void G(tile)(const int mr, const int nv, const G(b_form) form, int64_t k, const REAL *a,
                        int64_t a_row, int64_t a_col, const REAL *b, int64_t b_row, REAL *keep,
                        REAL *c, int64_t c_row, int64_t width, const G(finish) * f)
 {
+    const int partial = form == G(PARTIAL);
     VEC acc[12][8], bb[8];
     uint32_t bits[8];
     TD_UNROLL for (int j = 0; j < nv; j++)
@@ -63,7 +68,7 @@ TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k,
     }
     const REAL *out = c;
     int64_t p = 0;
-    if (b_row == NR && !partial)
+    if (form == G(PANEL))
         for (; p < k && p < mr; p++) { /* the first steps fetch the tile's part of C, a row each */
             TD_UNROLL for (int j = 0; j < nv; j++)
             {
@@ -103,18 +108,18 @@ typedef void (*G(packed_fn))(int64_t k, const REAL *a, const REAL *b, REAL *c, i
     static void G(packed_##mr##_##nv)(int64_t k, const REAL *a, const REAL *b, REAL *c,  \
                                       int64_t c_row, int64_t width, const G(finish) * f) \
     {                                                                                    \
-        G(tile)(mr, nv, 0, k, a, 1, mr, b, NR, NULL, c, c_row, width, f);                \
+        G(tile)(mr, nv, G(PANEL), k, a, 1, mr, b, NR, NULL, c, c_row, width, f);         \
     }
 /* B packed, whole tiles of A in place, at rows of a_row elements. */
 typedef void (*G(unpacked_fn))(int64_t k, const REAL *a, int64_t a_row, int64_t a_col,
                                const REAL *b, REAL *c, int64_t c_row, int64_t width,
                                const G(finish) * f);
-#define UNPACKED(nv)                                                                     \
-    static void G(unpacked_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, \
-                                 const REAL *b, REAL *c, int64_t c_row, int64_t width,   \
-                                 const G(finish) * f)                                    \
-    {                                                                                    \
-        G(tile)(TD_MR, nv, 0, k, a, a_row, a_col, b, NR, NULL, c, c_row, width, f);      \
+#define UNPACKED(nv)                                                                       \
+    static void G(unpacked_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col,   \
+                                 const REAL *b, REAL *c, int64_t c_row, int64_t width,     \
+                                 const G(finish) * f)                                      \
+    {                                                                                      \
+        G(tile)(TD_MR, nv, G(PANEL), k, a, a_row, a_col, b, NR, NULL, c, c_row, width, f); \
     }
 /* A packed, B in place. */
 typedef void (*G(direct_fn))(int64_t k, const REAL *a, const REAL *b, int64_t b_row, REAL *keep,
@@ -123,22 +128,24 @@ typedef void (*G(direct_fn))(int64_t k, const REAL *a, const REAL *b, int64_t b_
     static void G(direct_##mr)(int64_t k, const REAL *a, const REAL *b, int64_t b_row, REAL *keep, \
                                REAL *c, int64_t c_row, int64_t width, const G(finish) * f)         \
     {                                                                                              \
-        if (width >= nv * LANES && !keep)                                                          \
-            G(tile)(mr, nv, 0, k, a, 1, mr, b, b_row, NULL, c, c_row, width, f);                   \
-        else G(tile)(mr, nv, 1, k, a, 1, mr, b, b_row, keep, c, c_row, width, f);                  \
+        if (mr == TD_MR && keep)                                                                   \
+            G(tile)(mr, nv, G(PARTIAL), k, a, 1, mr, b, b_row, keep, c, c_row, width, f);          \
+        else if (TD_MASKS_COST && width >= nv * LANES)                                             \
+            G(tile)(mr, nv, G(WHOLE), k, a, 1, mr, b, b_row, NULL, c, c_row, width, f);            \
+        else G(tile)(mr, nv, G(PARTIAL), k, a, 1, mr, b, b_row, NULL, c, c_row, width, f);         \
     }
 /* Both in place: for products too small to pack anything. */
 typedef void (*G(small_fn))(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, const REAL *b,
                             int64_t b_row, REAL *c, int64_t c_row, int64_t width,
                             const G(finish) * f);
-#define SMALL(mr, nv)                                                                        \
-    static void G(small_##mr##_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, \
-                                     const REAL *b, int64_t b_row, REAL *c, int64_t c_row,   \
-                                     int64_t width, const G(finish) * f)                     \
-    {                                                                                        \
-        if (width == nv * LANES)                                                             \
-            G(tile)(mr, nv, 0, k, a, a_row, a_col, b, b_row, NULL, c, c_row, width, f);      \
-        else G(tile)(mr, nv, 1, k, a, a_row, a_col, b, b_row, NULL, c, c_row, width, f);     \
+#define SMALL(mr, nv)                                                                             \
+    static void G(small_##mr##_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col,      \
+                                     const REAL *b, int64_t b_row, REAL *c, int64_t c_row,        \
+                                     int64_t width, const G(finish) * f)                          \
+    {                                                                                             \
+        if (TD_MASKS_COST && width == nv * LANES)                                                 \
+            G(tile)(mr, nv, G(WHOLE), k, a, a_row, a_col, b, b_row, NULL, c, c_row, width, f);    \
+        else G(tile)(mr, nv, G(PARTIAL), k, a, a_row, a_col, b, b_row, NULL, c, c_row, width, f); \
     }
 
 /* NAME(rows, vectors) for each tile that exists; WIDE is how many vectors wide a direct tile of few

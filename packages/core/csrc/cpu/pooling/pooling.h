@@ -1,6 +1,7 @@
-/* pooling.h - the loops of max, average and adaptive pooling over one to three dimensions. One
- * instance per instruction set (TD_PICK); floats of 16 bits come as float32, integers of 8 and 16
- * as int32 (ops/pooling.c). Tensors are row-major; a plane is one channel of one sample. */
+/* pooling.h - the loops of max, average and adaptive pooling over one to three dimensions. Those of
+ * floats have one instance per instruction set (TD_PICK); floats of 16 bits come as float32,
+ * integers of 8 and 16 as int32 (ops/pooling.c). Tensors are row-major; a plane is one channel of
+ * one sample. */
 #ifndef TD_POOLING_KERNELS_H
 #define TD_POOLING_KERNELS_H
 #include "runtime/loops.h"
@@ -39,7 +40,7 @@ typedef struct td_pooling_kernels {
     td_pooling_loops planes, pixels;
 } td_pooling_kernels;
 
-extern const td_pooling_kernels td_pooling_kernels_generic;
+extern const td_pooling_kernels td_pooling_kernels_generic, td_pooling_integers;
 #ifdef __x86_64__
 extern const td_pooling_kernels td_pooling_kernels_avx2;
 extern const td_pooling_kernels td_pooling_kernels_avx512;

@@ -3,15 +3,16 @@
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 
-static const td_pooling_loops *loops_of(bool pixels)
+static const td_pooling_loops *loops_of(td_dtype dtype, bool pixels)
 {
-    const td_pooling_kernels *k = TD_PICK(td_pooling_kernels);
+    bool real = dtype == TD_F32 || dtype == TD_F64;
+    const td_pooling_kernels *k = real ? TD_PICK(td_pooling_kernels) : &td_pooling_integers;
     return pixels ? &k->pixels : &k->planes;
 }
 
 static td_pool_forward forward_of(td_pool_kind kind, td_dtype dtype, bool pixels)
 {
-    const td_pooling_loops *k = loops_of(pixels);
+    const td_pooling_loops *k = loops_of(dtype, pixels);
     switch (kind) {
         case TD_POOL_MAX: return k->max[dtype];
         case TD_POOL_AVERAGE: return k->average[dtype];
@@ -22,7 +23,7 @@ static td_pool_forward forward_of(td_pool_kind kind, td_dtype dtype, bool pixels
 
 static td_pool_backward backward_of(td_pool_kind kind, td_dtype dtype, bool pixels)
 {
-    const td_pooling_loops *k = loops_of(pixels);
+    const td_pooling_loops *k = loops_of(dtype, pixels);
     switch (kind) {
         case TD_POOL_MAX: return k->max_backward[dtype];
         case TD_POOL_AVERAGE: return k->average_backward[dtype];

@@ -11,6 +11,13 @@
 #define TD_INLINE static inline __attribute__((always_inline, unused))
 #define TD_UNROLL _Pragma("GCC unroll 32")
 
+/* Does a load under a mask that takes all lanes cost more than one without? */
+#if defined(__AVX512F__)
+#define TD_MASKS_COST 0
+#else
+#define TD_MASKS_COST 1
+#endif
+
 #if defined(__AVX512F__)
 #include "cpu/simd/gemm_vec512.h"
 #elif defined(__AVX2__)
