@@ -152,6 +152,20 @@ static int attempt(td_frame *f, const td_schema *s, td_attempt *a)
     return status;
 }
 
+/* The call in the order of older programs: 1 if it is one and fits, 0 if not, -1 with an exception.
+ */
+static int attempt_sorted(td_frame *f, const td_function *fn, const td_attempt *a)
+{
+    PyObject *args[TD_MOST_SORTED];
+    td_attempt sorted;
+    int status = td_numbers_first(fn, a, args, &sorted);
+    if (status != 1) return status;
+    status = attempt(f, fn->overloads[0], &sorted);
+    Py_DECREF(sorted.kwnames);
+    if (status == 1 && td_warn_numbers_first(fn) < 0) return -1;
+    return status;
+}
+
 int td_parse(td_frame *f, const td_function *fn, PyObject *self, PyObject *const *args,
              Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -166,6 +180,10 @@ int td_parse(td_frame *f, const td_function *fn, PyObject *self, PyObject *const
         if (status < 0 && (fn->count == 1 || !fits_not || i == fn->count - 1)) goto failed;
         PyErr_Clear(); /* an overload that does not fit: the next one is tried */
     }
+    int sorted = attempt_sorted(f, fn, &a);
+    if (sorted == 1) return 0;
+    if (sorted < 0) goto failed;
+    attempt(f, fn->overloads[fn->count - 1], &a); /* what is reported is this order's fault */
     td_report_mismatch(f, &a);
 failed:
     td_frame_close(f);

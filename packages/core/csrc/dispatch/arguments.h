@@ -24,4 +24,12 @@ static inline PyObject *td_list_item(PyObject *o, Py_ssize_t i)
 
 /* ---- mismatch.c: TypeError for a call that no overload takes ---- */
 void td_report_mismatch(const td_frame *f, const td_attempt *a);
+
+/* ---- numbers_first.c: add(x, alpha, y), as older programs have it ---- */
+enum { TD_MOST_FACTORS = 2, TD_MOST_SORTED = 8 };
+/* 1: `sorted` is the same call in today's order, with `args`, TD_MOST_SORTED of them, and a
+ * reference to its kwnames; 0: it is not of that kind; -1 with an exception */
+int td_numbers_first(const td_function *fn, const td_attempt *a, PyObject **args,
+                     td_attempt *sorted);
+int td_warn_numbers_first(const td_function *fn);
 #endif
