@@ -110,6 +110,7 @@ _DENIED = frozenset(
 )  # fmt: skip
 
 
+@functools.lru_cache(maxsize=4096)
 def is_library(module: str) -> bool:
     """Whether a module of this name is part of what is modelled."""
     if module in _NO_LIBRARY:

@@ -38,23 +38,28 @@ class CannotCopy(Exception):
 
 
 @functools.lru_cache(maxsize=64)
-def _parsed(filename: str, text: str) -> tuple[dict[int, list[Any]], list[Any]]:
-    """(functions and lambdas of a file by the line where their code begins, what it imports)"""
-    found: dict[int, list[Any]] = {}
+def _parsed(filename: str, text: str) -> tuple[ast.Module, list[Any]]:
+    """(the tree of a file, what it imports)"""
     tree = ast.parse(text, filename)
-    waiting: list[Any] = [tree]
+    return tree, list(_imports(tree))
+
+
+def _functions_at(tree: ast.AST, line: int) -> Iterator[Any]:
+    """Functions and lambdas whose code begins in a line; what lies elsewhere is not walked through."""
+    waiting = [tree]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef):
-            decorators = getattr(node, "decorator_list", [])
-            line = min([node.lineno, *(d.lineno for d in decorators)])
-            found.setdefault(line, []).append(node)
-        for part in vars(node).values():  # as ast.walk, in a third of its time
-            if isinstance(part, ast.AST):
-                waiting.append(part)
-            elif isinstance(part, list):
-                waiting += [entry for entry in part if isinstance(entry, ast.AST)]
-    return found, list(_imports(tree))
+        for node in ast.iter_child_nodes(waiting.pop()):
+            end = getattr(node, "end_lineno", None)
+            first = _first_line(node) if end is not None else line
+            if first <= line <= (end or line):
+                waiting.append(node)
+                if first == line and isinstance(node, ast.FunctionDef | ast.Lambda):
+                    yield node
+
+
+def _first_line(node: Any) -> int:
+    """Where code begins: at the decorators, if there are any."""
+    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
 
 
 def _imports(node: Any) -> Iterator[Any]:
@@ -128,19 +133,17 @@ def _same(a: types.CodeType, b: types.CodeType) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _node_of(code: types.CodeType) -> tuple[Any, list[Any]]:
+def _node_of(code: types.CodeType, filename: str) -> tuple[Any, list[Any]]:
     """The function in the tree of its file, which nobody changes, and the imports there."""
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename)
+    linecache.checkcache(filename)
+    lines = linecache.getlines(filename)
     if not lines:
         raise CannotCopy("its source cannot be read")
     try:
-        table, imports = _parsed(code.co_filename, "".join(lines))
+        tree, imports = _parsed(filename, "".join(lines))
     except SyntaxError:
         raise CannotCopy("its source cannot be read") from None
-    for node in table.get(code.co_firstlineno, ()):
-        if isinstance(node, ast.AsyncFunctionDef):
-            continue
+    for node in _functions_at(tree, code.co_firstlineno):
         try:
             if _same(_wrapped(node, code, imports), code):
                 return node, imports
@@ -188,14 +191,18 @@ def _check(code: types.CodeType, free: set[str], outer: set[str]) -> None:
                 )
 
 
-@functools.lru_cache(maxsize=1024)
 def copy_of(code: types.CodeType) -> types.CodeType:
     """The code of the copy; its free variables are those of `code` and the observer.
     CannotCopy says why not.
     """
+    return _copy(code, code.co_filename)  # codes of two files may be equal
+
+
+@functools.lru_cache(maxsize=1024)
+def _copy(code: types.CodeType, filename: str) -> types.CodeType:
     free, outer = set(code.co_freevars), _loads(code)
     _check(code, free, outer)
-    found, imports = _node_of(code)
+    found, imports = _node_of(code, filename)
     node = _fresh(found)
     rewriter = _Rewriter(free - {"__class__"}, outer)
     if isinstance(node, ast.Lambda):
@@ -219,7 +226,7 @@ def catching_lines(code: types.CodeType) -> tuple[tuple[int, int], ...]:
     handlers, what it does at last, its contexts.
     """
     found = []
-    for node in ast.walk(_node_of(code)[0]):
+    for node in ast.walk(_node_of(code, code.co_filename)[0]):
         if isinstance(node, ast.With):
             catches = not all(_name_of(i.context_expr) in _CATCHES_NOTHING for i in node.items)
         else:

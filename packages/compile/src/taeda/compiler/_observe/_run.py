@@ -57,6 +57,7 @@ class Run(ABC):
         self._depth = 0
         self._old: dict[int, Any] = {}
         self._codes: set[types.CodeType] = set()
+        self._known: dict[int, tuple[types.CodeType, Any]] = {}  # may run; with their globals
         self._catching: dict[str, set[tuple[int, int]]] = {}  # lines of files: see `catching_lines`
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
         self._trees: set[int] = set()
@@ -125,14 +126,20 @@ class Run(ABC):
         """Hook of sys.setprofile: code that runs although nobody observes it."""
         if event != "call" or not self.active:
             return
-        code = frame.f_code
+        code, space = frame.f_code, frame.f_globals
+        known = self._known.get(id(code))  # codes are slow to hash
+        if known is not None and known[1] is space:
+            return
         if code in self._codes:
+            self._known[id(code)] = code, space
             return
         if code is _WARNS:
             self.stop("it warns, and what comes of that is up to each call", passing=True)
             return
-        module = frame.f_globals.get("__name__", "")
-        if not is_known_code(code, module):
+        module = space.get("__name__", "")
+        if is_known_code(code, module):
+            self._known[id(code)] = code, space
+        else:
             reason = f"{module}.{code.co_qualname} runs, and what it reads is not seen"
             self.stop(reason, passing=_is_import(frame) or _is_by_chance(code))
 
