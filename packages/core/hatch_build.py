@@ -66,8 +66,8 @@ COPIED |= {"optim", "pooling", "random", "scan", "softmax"}
 CALLS = {"entries": ("-O1", "-foptimize-sibling-calls")}
 # What runs once a call of microseconds, beginnings of paths below csrc: at -O1 no call is measurably
 # slower, and the compiler takes half of the time.
-CALM = ("cuda/", "ops/attention", "ops/distance", "ops/fft", "ops/linalg/", "ops/loss_", "ops/optim")
-CALM += ("ops/recurrent", "ops/resample", "ops/sorting/", "ops/statistics")
+CALM = ("cuda/", "ops/attention", "ops/distance", "ops/fft", "ops/linalg/", "ops/loss_")
+CALM += ("ops/optim", "ops/recurrent", "ops/resample", "ops/sorting/", "ops/statistics")
 # Folders of csrc, from the lowest layer up. What touches Python is BOUND; cpu holds kernels and
 # what drives them.
 PLAIN = ("runtime", "cuda", "ops")
