@@ -36,3 +36,34 @@ def test_other_methods_end_it(watch):
     assert observer.reason == "it calls Optimizer.state_dict"
     assert is_optimizer(optimizer)
     assert not is_optimizer(p)
+
+
+STEPS = {
+    "Adadelta": {"lr": 0.5}, "Adagrad": {}, "Adam": {}, "AdamW": {"amsgrad": True},
+    "RMSprop": {"momentum": 0.5, "centered": True}, "Rprop": {}, "SGD": {"momentum": 0.9, "lr": 0.1},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_is_a_graph_with_the_bits_of_eager(name):
+    found = []
+    for compiled in (False, True):
+        taeda.manual_seed(0)
+        net = taeda.nn.Linear(3, 2)
+        optimizer = getattr(taeda.optim, name)(net.parameters(), **STEPS[name])
+
+        def step(x, net=net, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = taeda.compile(step, backend="aot_eager") if compiled else step
+        losses = [run(taeda.randn(4, 3)) for _ in range(6)]
+        states = [v for s in optimizer.state.values() for v in s.values()]
+        found.append([*losses, *net.parameters(), *states])
+    for a, b in zip(*found, strict=True):
+        assert a.equal(b) if isinstance(a, taeda.Tensor) else a == b
+    traces = run.__taeda_compiled__.traces.values()
+    assert any(t.trusted for some in traces for t in some), run.__taeda_compiled__.reasons

@@ -23,6 +23,7 @@ __all__ = [
     "check_implementation",
     "check_lr",
     "check_not_negative",
+    "count_step",
     "count_steps",
     "evaluate",
     "next_step",
@@ -107,18 +108,26 @@ def step_counter(param: Tensor, group: Group) -> Tensor:
     return taeda.zeros((), dtype=scalar_dtype(fused), device=param.device if beside else "cpu")
 
 
+def count_step(state: State) -> Any:
+    """Count one step more, and return the count: nobody asks for its value."""
+    step = state["step"]
+    if isinstance(step, Tensor):
+        step += 1
+        return step
+    state["step"] = step + 1
+    return state["step"]
+
+
 def next_step(state: State, group: Group) -> Any:
     """Count one step more, and return the count as a number.
 
     In a capturable group it is a tensor beside the parameter, as is all that is computed from it, so
     that the host never waits; in float64, for means are corrected by small differences.
     """
-    step = state["step"]
+    step = count_step(state)
     if isinstance(step, Tensor):
-        step += 1
         return step.double() if group.get("capturable") else step.item()
-    state["step"] = step + 1
-    return state["step"]
+    return step
 
 
 def count_steps(steps: list[Tensor], change: float = 1.0) -> None:

@@ -14,7 +14,7 @@ from ._base import (
     State,
     check_lr,
     check_not_negative,
-    next_step,
+    count_step,
     step_counter,
 )
 from ._formulas import add_scaled, add_square
@@ -69,7 +69,7 @@ class Adadelta(Algorithm):
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        next_step(state, group)
+        count_step(state)
         rho, eps = group["rho"], group["eps"]
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])

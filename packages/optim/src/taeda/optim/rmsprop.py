@@ -14,7 +14,7 @@ from ._base import (
     State,
     check_lr,
     check_not_negative,
-    next_step,
+    count_step,
     step_counter,
 )
 from ._formulas import add_ratio, add_scaled, add_square
@@ -74,7 +74,7 @@ class RMSprop(Algorithm):
         return state
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        next_step(state, group)
+        count_step(state)
         lr, alpha = group["lr"], group["alpha"]
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])

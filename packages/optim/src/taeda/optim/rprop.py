@@ -13,7 +13,7 @@ from ._base import (
     Group,
     State,
     check_lr,
-    next_step,
+    count_step,
     number,
     step_counter,
 )
@@ -70,7 +70,7 @@ class Rprop(Algorithm):
         }
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        next_step(state, group)
+        count_step(state)
         previous, length = state["prev"], state["step_size"]
         shrink, grow = group["etas"]
         agreement = grad * previous
