@@ -20,7 +20,7 @@ from ._io.atomic import Sync, atomic_write, check_sync
 from ._io.formats import PEEK, Format, identify
 from ._io.mapped import read_mapped
 from ._io.native import Content, write_native
-from ._io.place import register_package
+from ._io.place import default_restore_location, location_tag, register_package
 from ._io.progress import Wish
 from ._io.progress import progress as _progress
 from ._io.safetensors import FormatError
@@ -32,12 +32,14 @@ __all__ = [
     "LoadEndianness",
     "add_safe_globals",
     "clear_safe_globals",
+    "default_restore_location",
     "get_crc32_options",
     "get_default_load_endianness",
     "get_default_mmap_options",
     "get_safe_globals",
     "get_unsafe_globals_in_checkpoint",
     "load",
+    "location_tag",
     "read_mapped",
     "register_package",
     "safe_globals",
@@ -47,6 +49,9 @@ __all__ = [
     "set_default_mmap_options",
     "skip_data",
 ]
+
+#: the protocol of the pickle in a `.pt` file
+DEFAULT_PROTOCOL = 2
 
 FileLike: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 MapLocation: TypeAlias = "str | taeda.device | dict[str, str] | Callable[[Any, str], Any] | None"
@@ -59,7 +64,7 @@ def save(
     obj: Any,
     f: FileLike,
     pickle_module: Any = None,
-    pickle_protocol: int = 2,
+    pickle_protocol: int = DEFAULT_PROTOCOL,
     _use_new_zipfile_serialization: bool = True,
     *,
     format: str | None = None,

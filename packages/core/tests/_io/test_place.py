@@ -84,3 +84,27 @@ def test_packages_are_asked_in_their_order(data):
 
 def test_the_cpu_answers_after_all():
     assert tag_of(taeda.ones(1)) == "cpu" and tag_of(taeda.ones(1, device="meta")) == "meta"
+
+
+def test_names_of_places_and_back(data):
+    storage = data.untyped_storage()
+    assert (
+        taeda.serialization.location_tag(storage)
+        == "cpu"
+        == taeda.serialization.location_tag(data.storage())
+    )
+    assert (
+        taeda.serialization.location_tag(taeda.empty(3, device="meta").untyped_storage()) == "meta"
+    )
+    restored = taeda.serialization.default_restore_location(storage, "cpu")
+    assert restored.data_ptr() == storage.data_ptr()
+    register_package(5, lambda s: "shelf", lambda s, place: s.clone() if place == "shelf" else None)
+    assert taeda.serialization.location_tag(storage) == "shelf"
+    assert (
+        taeda.serialization.default_restore_location(storage, "shelf").data_ptr()
+        != storage.data_ptr()
+    )
+    with pytest.raises(RuntimeError, match="map_location='cpu'"):
+        taeda.serialization.default_restore_location(storage, "elsewhere")
+    with pytest.raises(TypeError, match="wanted a storage, got int"):
+        taeda.serialization.location_tag(3)

@@ -30,3 +30,13 @@ def test_names_and_pickles():
         assert pickle.loads(pickle.dumps(operator)) is operator
     with pytest.raises(AttributeError, match="sym_weight"):
         aten.sym_weight
+
+
+def test_pin_memory_asks_the_tensor():
+    class Asked(taeda.Tensor):
+        def pin_memory(self, device=None):
+            return device
+
+    x = taeda.ones(2).as_subclass(Asked)
+    pin = taeda.ops.aten._pin_memory
+    assert pin(x) is None and pin.default(x, "cuda") == "cuda" and pin.overloads() == ["default"]

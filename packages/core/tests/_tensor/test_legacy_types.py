@@ -65,3 +65,35 @@ def test_default_tensor_type_refuses():
         taeda.set_default_tensor_type(taeda.LongTensor)
     with pytest.raises(TypeError, match="a class of tensors or its name"):
         taeda.set_default_tensor_type(taeda.float64)
+
+
+@pytest.mark.skipif(taeda.cuda.is_available(), reason="says what is refused without a device")
+def test_types_of_a_device_that_is_not_there():
+    kind = taeda.cuda.LongTensor
+    assert repr(kind) == "<class 'taeda.cuda.LongTensor'>"
+    assert not isinstance(taeda.zeros(1, dtype=taeda.int64), kind)
+    for call in (
+        kind,
+        lambda: kind([1]),
+        lambda: taeda.set_default_tensor_type(taeda.cuda.FloatTensor),
+    ):
+        with pytest.raises(TypeError, match="not available without a CUDA device: use taeda"):
+            call()
+    for wanted in ("taeda.cuda.FloatTensor", taeda.cuda.FloatTensor):
+        with pytest.raises(RuntimeError, match="device 'cuda' is not available"):
+            taeda.ones(1).type(wanted)
+    with pytest.raises(ValueError, match=r"invalid type: 'taeda\.cuda\.Floats'"):
+        taeda.ones(1).type("taeda.cuda.Floats")
+
+
+@pytest.mark.skipif(not taeda.cuda.is_available(), reason="needs a CUDA device")
+def test_types_of_a_device():
+    x = taeda.cuda.FloatTensor([1, 2])
+    assert x.type() == "taeda.cuda.FloatTensor" and isinstance(x, taeda.cuda.FloatTensor)
+    assert not isinstance(x, taeda.FloatTensor)
+    assert x.type(taeda.LongTensor).device.type == "cpu"
+    assert x.type("taeda.cuda.LongTensor").dtype == taeda.int64
+
+
+def test_meta_tensors_stay_where_they_are():
+    assert taeda.empty(2, device="meta").type(taeda.DoubleTensor).device.type == "meta"

@@ -47,3 +47,16 @@ def test_each_worker_has_random_numbers_of_its_own():
     samples = numbers(DataLoader(Noisy(8), num_workers=2, batch_size=None))
     for column in list(zip(*samples, strict=True))[1:]:
         assert len(set(column)) == 8
+
+
+def test_words_for_numpy_differ_by_seed_and_worker():
+    from taeda.utils.data._utils.worker import _generate_state
+
+    words = [_generate_state(seed, worker) for seed in (5, 2**62 + 12345) for worker in (1, 3)]
+    assert words[0] == [
+        3025039489,
+        3528014902,
+        3507927383,
+        2601490367,
+    ]  # as other libraries have them
+    assert len({tuple(w) for w in words}) == 4

@@ -12,7 +12,9 @@ from taeda.storage import UntypedStorage
 
 from .safetensors import FormatError
 
-__all__ = ["Place", "register_package", "tag_of"]
+__all__ = [
+    "Place", "default_restore_location", "location_tag", "register_package", "tag_of",
+]  # fmt: skip
 
 Tagger = Callable[[Any], "str | None"]
 Deserializer = Callable[[Any, str], Any]
@@ -36,6 +38,22 @@ def tag_of(tensor: Tensor) -> str:
         if (tag := tagger(UntypedStorage._of(tensor))) is not None:
             return tag
     return str(tensor.device) if tensor.device.type == "cuda" else tensor.device.type
+
+
+def location_tag(storage: Any) -> str:
+    """The name of the place where a storage is: "cpu", "cuda:0", or what a registered package says."""
+    untyped = storage.untyped() if hasattr(storage, "untyped") else storage
+    if not isinstance(untyped, UntypedStorage):
+        raise TypeError(f"location_tag: wanted a storage, got {type(storage).__name__}")
+    return tag_of(untyped._bytes)
+
+
+def default_restore_location(storage: Any, location: Any) -> Any:
+    """The storage at a place of that name, as `load` without `map_location` has it: the storage
+    itself if it is there already. RuntimeError for a place that is not here.
+    """
+    untyped = storage.untyped() if hasattr(storage, "untyped") else storage
+    return UntypedStorage._of(Place(None).moved(untyped._bytes, str(location)))
 
 
 class Place:

@@ -1,4 +1,5 @@
-"""Operators that give sizes: `taeda.ops.aten.sym_size` and the like, as graphs of any size name them.
+"""Operators that give sizes: `taeda.ops.aten.sym_size` and the like, as graphs of any size name them,
+and `_pin_memory`.
 
 They compute nothing, so they are no rows of the table: a call asks the tensor.
 """
@@ -49,6 +50,7 @@ _KINDS: dict[str, dict[str, Callable[..., Any]]] = {
     "sym_stride": {"default": lambda x: x.stride(), "int": lambda x, dim: x.stride(dim)},
     "sym_numel": {"default": lambda x: x.numel()},
     "sym_storage_offset": {"default": lambda x: x.storage_offset()},
+    "_pin_memory": {"default": lambda x, device=None: x.pin_memory(device)},
 }
 _made: dict[str, SizeOperator] = {}
 

@@ -9,7 +9,14 @@ from typing import Any
 from .._native import core as _core
 
 Tensor = _core.Tensor
-__all__ = ["TYPED", "construct", "legacy_new", "set_default_tensor_type", "tensor_type"]
+__all__ = [
+    "TYPED",
+    "TYPED_CUDA",
+    "construct",
+    "legacy_new",
+    "set_default_tensor_type",
+    "tensor_type",
+]
 
 #: the part of a class's name before "Tensor", and the dtype
 _DTYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
@@ -69,70 +76,101 @@ class TensorType(type):
     """
 
     dtype: Any
+    place: str
 
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
-        return construct(cls.__name__, cls.dtype, args, device)
+        if cls.place == "cpu":
+            return construct(cls.__name__, cls.dtype, args, device)
+        _check_cuda(cls)
+        return construct(cls.__name__, cls.dtype, args, cls.place if device is None else device)
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Tensor) and value.dtype == cls.dtype and value.device.type == "cpu"
+        return (
+            isinstance(value, Tensor)
+            and value.dtype == cls.dtype
+            and value.device.type == cls.place
+        )
 
     def __repr__(cls) -> str:
-        return f"<class 'taeda.{cls.__name__}'>"
+        return f"<class '{cls.__module__}.{cls.__name__}'>"
 
 
-def _typed(kind: str, dtype: str) -> TensorType:
+def _check_cuda(kind: TensorType) -> None:
+    import taeda
+
+    if not taeda.cuda.is_available():
+        raise TypeError(
+            f"type {kind.__module__}.{kind.__name__} is not available without a CUDA device: use "
+            f"taeda.{kind.__name__}, or ask taeda.cuda.is_available() before"
+        )
+
+
+def _typed(kind: str, dtype: str, place: str) -> TensorType:
     doc = f"Tensors of {dtype}: `{kind}Tensor(2, 3)` has these sizes, `{kind}Tensor([1, 2])` these values."
-    return TensorType(
-        f"{kind}Tensor",
-        (),
-        {"dtype": getattr(_core, dtype), "__doc__": doc, "__module__": "taeda", "__slots__": ()},
-    )
+    module = "taeda" if place == "cpu" else f"taeda.{place}"
+    facts = {"dtype": getattr(_core, dtype), "place": place, "__doc__": doc}
+    return TensorType(f"{kind}Tensor", (), {**facts, "__module__": module, "__slots__": ()})
 
 
-TYPED = {f"{kind}Tensor": _typed(kind, dtype) for kind, dtype in _DTYPES.items()}
+TYPED = {f"{kind}Tensor": _typed(kind, dtype, "cpu") for kind, dtype in _DTYPES.items()}
+TYPED_CUDA = {f"{kind}Tensor": _typed(kind, dtype, "cuda") for kind, dtype in _DTYPES.items()}
 globals().update(TYPED)
 
 
-def _dtype_named(text: str) -> Any:
+def _named(text: str) -> tuple[Any, str]:
+    """The dtype and the kind of device of a name such as "taeda.cuda.FloatTensor"."""
     word = text.removeprefix("taeda.").removeprefix("torch.")
+    place = "cuda" if word.startswith("cuda.") else "cpu"
+    word = word.removeprefix("cuda.")
     name = {**_DTYPES, **_COMPLEX}.get(word.removesuffix("Tensor"))
     if name is None or not word.endswith("Tensor"):
         wanted = sorted(_KINDS.values())
         raise ValueError(f"invalid type: {text!r}; wanted one of {wanted} followed by 'Tensor'")
-    return getattr(_core, name)
+    return getattr(_core, name), place
 
 
-def _dtype_of(kind: Any) -> Any:
-    """The dtype that a class, its name or a dtype stands for."""
+def _dtype_and_place(kind: Any) -> tuple[Any, str | None]:
+    """The dtype that a class, its name or a dtype stands for, and the device; None for any."""
     if isinstance(kind, str):
-        return _dtype_named(kind)
-    return kind.dtype if isinstance(kind, TensorType) else kind
+        return _named(kind)
+    return (kind.dtype, kind.place) if isinstance(kind, TensorType) else (kind, None)
 
 
 def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """Without argument the legacy type name ("taeda.FloatTensor"); else the tensor in that dtype."""
+    """Without argument the legacy type name ("taeda.FloatTensor"); else the tensor in that dtype,
+    and for a name or class on its device.
+    """
     if dtype is None:
         name = str(self.dtype).removeprefix("taeda.")
-        return f"taeda.{_KINDS.get(name, name.title())}Tensor"
-    return self.to(_dtype_of(dtype))
+        device = "cuda." if self.device.type == "cuda" else ""
+        return f"taeda.{device}{_KINDS.get(name, name.title())}Tensor"
+    wanted, place = _dtype_and_place(dtype)
+    if place is None or self.device.type in (place, "meta"):
+        return self.to(wanted)
+    return self.to(place, wanted, non_blocking=non_blocking)
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Make the dtype of `t` (a class such as `taeda.DoubleTensor`, or its name) the default; see
-    `set_default_dtype`.
+    """Make the dtype of `t` (a class such as `taeda.DoubleTensor`, or its name) the default, and its
+    device; see `set_default_dtype` and `set_default_device`.
 
     >>> taeda.set_default_tensor_type(taeda.DoubleTensor)
     >>> taeda.ones(1).dtype
     taeda.float64
     >>> taeda.set_default_tensor_type("taeda.FloatTensor")
 
-    TypeError for what is no such class or name, or is not of floating point.
+    TypeError for what is no such class or name, is not of floating point, or is
+    of a device that is not there.
     """
     if not isinstance(t, (str, TensorType)):
         raise TypeError(
             f"set_default_tensor_type() wants a class of tensors or its name, not {t!r}"
         )
-    dtype = _dtype_of(t)
+    dtype, place = _dtype_and_place(t)
     if not dtype.is_floating_point:
         raise TypeError(f"only floating-point types are supported as the default type, not {dtype}")
+    if place == "cuda":
+        _check_cuda(TYPED_CUDA[f"{_KINDS[str(dtype).removeprefix('taeda.')]}Tensor"])
     _core.set_default_dtype(dtype)
+    if place != "cpu" or _core.get_default_device().type == "cuda":  # others were set on their own
+        _core.set_default_device(place)

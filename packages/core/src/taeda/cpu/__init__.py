@@ -15,7 +15,7 @@ __path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
 __getattr__, __dir__ = lazy_attributes(__name__, {})
 
 __all__ = [
-    "Stream", "StreamContext", "current_device", "current_stream", "device_count", "is_available",
+    "Event", "Stream", "StreamContext", "current_device", "current_stream", "device_count", "is_available",
     "set_device", "stream", "synchronize",
 ]  # fmt: skip
 
@@ -27,6 +27,30 @@ class Stream:
 
     def wait_stream(self, stream: Stream) -> None:
         """Nothing: work given to a stream is done."""
+
+    def wait_event(self, event: Event) -> None:
+        """Nothing: what an event marks is done."""
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """The event, or a new one: it marks work that is done."""
+        return Event() if event is None else event
+
+
+class Event:
+    """A mark in the order of work. All work before it is done when it is set."""
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Nothing: a call on the CPU has done its work when it returns."""
+
+    def query(self) -> bool:
+        """True: the work before it is done."""
+        return True
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Nothing: there is nothing to wait for."""
+
+    def synchronize(self) -> None:
+        """The same."""
 
 
 class StreamContext:

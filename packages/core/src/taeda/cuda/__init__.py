@@ -99,6 +99,24 @@ _LATER = {
     "comm": "cuda.comm:",
     "current_blas_handle": "cuda._blas",
     "nvtx": "cuda.nvtx:",
+    "profiler": "cuda.profiler:",
+    "random": "cuda.random:",
+    "streams": "cuda.streams:",
+    **dict.fromkeys(
+        (
+            "BFloat16Tensor",
+            "BoolTensor",
+            "ByteTensor",
+            "CharTensor",
+            "DoubleTensor",
+            "FloatTensor",
+            "HalfTensor",
+            "IntTensor",
+            "LongTensor",
+            "ShortTensor",
+        ),
+        "cuda._typed",
+    ),
 }
 __getattr__, __dir__ = lazy_attributes(__name__, _LATER)
 

@@ -20,6 +20,7 @@ __getattr__, __dir__ = lazy_attributes(
                 "hooks",
                 "model_zoo",
                 "serialization",
+                "weak",
             )
         },
         **dict.fromkeys(("set_module", "swap_tensors"), "utils._objects"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import gc
+import importlib
 import os
 import pickle
 import queue
@@ -226,3 +227,11 @@ class _Worker:
             return None
         self._last_streams = now
         return now
+
+
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """Four words that seed NumPy's generator of a worker, as libraries with workers of their own do it."""
+    np = importlib.import_module("numpy")  # who seeds it has it
+
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return [int(word) for word in np.random.SeedSequence(entropy).generate_state(4)]

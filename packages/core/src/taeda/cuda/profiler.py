@@ -1,0 +1,30 @@
+"""Where a profiler of the driver, such as Nsight Systems, begins and ends to record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ._cudart import cudaError, cudaProfilerStart, cudaProfilerStop
+
+__all__ = ["profile", "start", "stop"]
+
+
+def start() -> cudaError:
+    """Begin to record. RuntimeError without a driver."""
+    return cudaProfilerStart()
+
+
+def stop() -> cudaError:
+    """End it. RuntimeError without a driver."""
+    return cudaProfilerStop()
+
+
+@contextmanager
+def profile() -> Iterator[None]:
+    """Record what happens within the block."""
+    start()
+    try:
+        yield
+    finally:
+        stop()
