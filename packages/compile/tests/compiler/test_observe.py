@@ -6,6 +6,7 @@ import taeda
 from taeda import nn
 from taeda.compiler._observe import Observer, here
 from taeda.compiler._watched import observed
+from taeda.nn.utils import parametrizations, parametrize
 
 
 class Twice(nn.Module):
@@ -45,3 +46,72 @@ def test_an_error_says_which_module_raised_it():
         watched(net, taeda.tensor(1.0))
     assert any("Twice" in note for note in caught.value.__notes__)
     assert here.get() is None
+
+
+class Scaled(nn.Module):
+    def __init__(self, by):
+        super().__init__()
+        self.by = by
+
+    def forward(self, x):
+        return x * self.by
+
+
+def parametrized(kind):
+    taeda.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3))
+    if kind == "weight_norm":
+        parametrizations.weight_norm(net[0])
+        parametrizations.weight_norm(net[2], dim=None)
+    elif kind == "spectral_norm":
+        parametrizations.spectral_norm(net[0])
+    elif kind == "orthogonal":
+        parametrizations.orthogonal(net[2])
+    else:
+        parametrize.register_parametrization(net[0], "weight", Scaled(2.0))
+    return net
+
+
+def change(net, call, kind):
+    """Between calls: eval(), a number of a parametrization, one more, none."""
+    if call == 4:
+        net.eval()
+    if kind != "own":
+        return
+    if call == 5:
+        net[0].parametrizations.weight[0].by = 3.0
+    if call == 7:
+        parametrize.register_parametrization(net[0], "weight", Scaled(0.5))
+    if call == 9:
+        parametrize.remove_parametrizations(net[0], "weight")
+
+
+@pytest.mark.parametrize("kind", ["weight_norm", "spectral_norm", "orthogonal", "own"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_training_of_parametrized_modules_is_a_graph(kind, whole):
+    found = []
+    for compiled in (False, True):
+        net = parametrized(kind)
+        run = taeda.compile(net, backend="aot_eager") if compiled and not whole else net
+
+        def step(x, net=net, run=run):
+            net.zero_grad()
+            loss = run(x).square().mean()
+            loss.backward()
+            with taeda.no_grad():
+                for p in net.parameters():
+                    p -= 0.1 * p.grad
+            return loss.detach()
+
+        if compiled and whole:
+            step = taeda.compile(step, backend="aot_eager")
+        taeda.manual_seed(1)
+        losses = []
+        for call in range(11):
+            change(net, call, kind)
+            losses.append(step(taeda.randn(5, 4)))
+        found.append([*losses, *net.parameters(), *net.buffers()])
+    assert all(a.equal(b) for a, b in zip(*found, strict=True))
+    state = step.__taeda_compiled__ if whole else run._compiled
+    trusted = sum(t.trusted for traces in state.traces.values() for t in traces)
+    assert trusted == (4 if kind == "own" else 2), state.reasons

@@ -16,6 +16,7 @@ nothing is recorded.
 from __future__ import annotations
 
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,8 @@ class Observer(Calls):
         function = getattr(forward, "__func__", forward)
         if module._hooked:
             plain = self._around_hooks(module, plain)
+        if self.active and "parametrizations" in module._modules:
+            return self._copied(function)(module, *args, **kwargs)
         if not self.active or is_library(getattr(function, "__module__", None) or ""):
             self.tree(module) if self.active else None
             for value in (*args, *kwargs.values()):
@@ -65,6 +68,12 @@ class Observer(Calls):
 
             name_module(error, module)
             raise
+
+    def _copied(self, forward: Callable[..., Any]) -> Callable[..., Any]:
+        """How the forward of a parametrized module runs: its tensors are computed when it reads
+        them, by modules of the user perhaps.
+        """
+        return self.copy(forward) if isinstance(forward, types.FunctionType) else forward
 
     def _around_hooks(self, module: nn.Module, plain: Callable[..., Any]) -> Callable[..., Any]:
         """How to call a module that calls look twice at: it has hooks, or `compile` was called of it."""

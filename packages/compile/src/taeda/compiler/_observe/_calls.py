@@ -33,7 +33,10 @@ _STATE = frozenset(
 #: code that knows of .grad
 _GRADIENTS = ("taeda.autograd", "taeda.optim", "taeda.nn.utils", "taeda.utils")
 #: parts of taeda that call functions of the user, and are observed as those are
-_COPIED = ("taeda._higher_order_ops", "taeda.nn.attention.flex_attention")
+_COPIED = (
+    "taeda._higher_order_ops", "taeda.nn.attention.flex_attention", "taeda.nn.utils.parametriz",
+    "taeda.nn.utils._orthogonal",
+)  # fmt: skip
 _backward = taeda.Tensor.backward
 
 

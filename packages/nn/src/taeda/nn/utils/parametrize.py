@@ -197,16 +197,19 @@ def _inject_class(module: Module) -> None:
     module.__class__ = type(f"Parametrized{base.__name__}", (base,), own)
 
 
+def _computed_once(key: tuple[int, str], listed: ParametrizationList) -> Tensor:
+    found = _cache.get(key)
+    if found is None:
+        found = listed()
+        _cache[key] = found
+    return found
+
+
 def _inject_property(module: Module, name: str) -> None:
     def read(self: Any) -> Tensor:
-        listed = self.parametrizations[name]
-        if not _cache_depth:
-            return listed()
-        key = (id(self), name)
-        found = _cache.get(key)
-        if found is None:
-            found = _cache[key] = listed()
-        return found
+        listed: ParametrizationList = self.parametrizations[name]
+        made: Tensor = _computed_once((id(self), name), listed) if _cache_depth else listed()
+        return made
 
     def write(self: Any, value: Tensor) -> None:
         self.parametrizations[name].right_inverse(value)
