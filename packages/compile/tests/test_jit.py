@@ -47,6 +47,20 @@ def test_a_scripted_function_computes_derives_and_is_compiled_in_others(gelu):
         assert taeda.equal(outer(x), wanted * plain_gelu(x, 2.0))
 
 
+def test_the_code_of_a_scripted_function_is_its_source(monkeypatch):
+    monkeypatch.setattr(jit, "_warned", True)
+
+    @jit.script
+    def doubled(x):
+        return x * 2
+
+    assert doubled.code == "@jit.script\ndef doubled(x):\n    return x * 2\n"
+    space = {}
+    exec("def typed(x): return x", space)
+    assert not hasattr(jit.script(space["typed"]), "code")
+    assert not hasattr(space["typed"], "code")
+
+
 def test_scripted_parts_of_a_model(gelu):
     class Net(nn.Module):
         def __init__(self):

@@ -9,6 +9,9 @@ tensor([3.])
 from __future__ import annotations
 
 import builtins
+import contextlib
+import inspect
+import textwrap
 import types
 import typing
 import warnings
@@ -38,9 +41,9 @@ _pool: ThreadPoolExecutor | None = None
 def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
     """`obj`, compiled as by `taeda.compile`; a UserWarning, once, says that there is no TorchScript.
 
-    Of a function the compiled function, a module itself, whose calls are compiled from now on. A
-    class, and a function that is built in, are given back. TypeError for what is none of them, and
-    for the options of TorchScript.
+    Of a function the compiled function, whose `code` is its source as text, if there is any; a
+    module itself, whose calls are compiled from now on. A class, and a function that is built in,
+    are given back. TypeError for what is none of them, and for the options of TorchScript.
     """
     if args or kwargs:
         raise TypeError("jit.script: nothing is compiled from source here, so there are no options")
@@ -50,7 +53,12 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
     if builtins.isinstance(obj, nn.Module):
         obj.compile()
         return obj
-    return taeda.compile(obj) if builtins.isinstance(obj, types.FunctionType) else obj
+    if not builtins.isinstance(obj, types.FunctionType):
+        return obj
+    made: Any = taeda.compile(obj)
+    with contextlib.suppress(OSError):  # there is no source: typed in, or made by exec
+        made.code = textwrap.dedent(inspect.getsource(obj))
+    return made
 
 
 def _warn_once() -> None:
@@ -59,7 +67,7 @@ def _warn_once() -> None:
         _warned = True
         warn(
             "taeda.jit.script gives what taeda.compile gives: there is no TorchScript, programs stay "
-            "Python. The result has no .code, .graph or .save: keep the state_dict() and the class"
+            "Python. The result has no .graph or .save: keep the state_dict() and the class"
         )
 
 
