@@ -1,6 +1,7 @@
 /* cuda.c - what taeda.cuda asks of csrc/cuda, as functions of the native module. Arguments are
  * checked by the Python that calls. */
 #include "binding/cuda.h"
+#include "cuda/order.h"
 #include "cuda/pool.h"
 #include "cuda/program.h"
 
@@ -198,6 +199,12 @@ static PyObject *stream_set(PyObject *m, PyObject *args)
     td_cuda_set_stream(ordinal, (void *)(uintptr_t)stream);
     Py_RETURN_NONE;
 }
+/* The driver said how it went; what is done, whoever watches hears. */
+static int told(int code, td_cuda_order what, int ordinal, const void *stream, const void *event)
+{
+    if (!code) td_cuda_tell(what, ordinal, stream, event, 0);
+    return code;
+}
 /* stream_do(what, ordinal, stream, event): "synchronize", "query" or "wait" */
 static PyObject *stream_do(PyObject *m, PyObject *args)
 {
@@ -206,17 +213,19 @@ static PyObject *stream_do(PyObject *m, PyObject *args)
     unsigned long long stream, event;
     if (!PyArg_ParseTuple(args, "siKK", &what, &ordinal, &stream, &event)) return NULL;
     TD_PY(td_cuda_use(ordinal));
-    void *s = (void *)(uintptr_t)stream;
+    void *s = (void *)(uintptr_t)stream, *e = (void *)(uintptr_t)event;
     if (what[0] == 'q')
-        return is_late(code = td_cu.cuStreamQuery(s))
+        return is_late(
+                   code = told(td_cu.cuStreamQuery(s), TD_CUDA_ORDER_STREAM_DONE, ordinal, s, NULL))
                    ? PyBool_FromLong(0)
                    : answer(code, "asking a stream", PyBool_FromLong(1));
     if (what[0] == 'w')
-        return answer(td_cu.cuStreamWaitEvent(s, (void *)(uintptr_t)event, 0),
+        return answer(told(td_cu.cuStreamWaitEvent(s, e, 0), TD_CUDA_ORDER_WAIT, ordinal, s, e),
                       "waiting for an event", NULL);
     Py_BEGIN_ALLOW_THREADS
     code = td_cu.cuStreamSynchronize(s);
     Py_END_ALLOW_THREADS
+    told(code, TD_CUDA_ORDER_STREAM_DONE, ordinal, s, NULL);
     return answer(code, "waiting for a stream", NULL);
 }
 static PyObject *event_new(PyObject *m, PyObject *args)
@@ -235,24 +244,54 @@ static PyObject *event_do(PyObject *m, PyObject *args)
     int ordinal, code;
     unsigned long long event, stream;
     if (!PyArg_ParseTuple(args, "siKK", &what, &ordinal, &event, &stream)) return NULL;
-    void *e = (void *)(uintptr_t)event;
+    void *e = (void *)(uintptr_t)event, *s = (void *)(uintptr_t)stream;
     if (td_cuda_forked() && what[0] == 'f') Py_RETURN_NONE;
     TD_PY(td_cuda_use(ordinal));
     if (what[0] == 'q')
-        return is_late(code = td_cu.cuEventQuery(e))
+        return is_late(code =
+                           told(td_cu.cuEventQuery(e), TD_CUDA_ORDER_EVENT_DONE, ordinal, NULL, e))
                    ? PyBool_FromLong(0)
                    : answer(code, "asking an event", PyBool_FromLong(1));
     if (what[0] == 'r')
-        return answer(td_cu.cuEventRecord(e, (void *)(uintptr_t)stream), "recording an event",
-                      NULL);
+        return answer(told(td_cu.cuEventRecord(e, s), TD_CUDA_ORDER_RECORD, ordinal, s, e),
+                      "recording an event", NULL);
     if (what[0] == 'f') { /* a driver that refuses keeps the event */
-        td_cu.cuEventDestroy_v2(e);
+        told(td_cu.cuEventDestroy_v2(e), TD_CUDA_ORDER_FORGET, ordinal, NULL, e);
         Py_RETURN_NONE;
     }
     Py_BEGIN_ALLOW_THREADS
     code = td_cu.cuEventSynchronize(e);
     Py_END_ALLOW_THREADS
+    told(code, TD_CUDA_ORDER_EVENT_DONE, ordinal, NULL, e);
     return answer(code, "waiting for an event", NULL);
+}
+/* watch(yes): taeda.cuda._sanitizer.ordered(what, number of the work so far, ordinal, stream,
+ * other, bytes) hears from now on, or no longer. An exception of the caller stays. */
+static void heard(td_cuda_order what, int ordinal, const void *stream, const void *other,
+                  int64_t bytes)
+{
+    static PyObject *ordered;
+    if (!Py_IsInitialized()) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *trace, *made = NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    if (td_python_function(&ordered, "taeda.cuda._sanitizer", "ordered"))
+        made = PyObject_CallFunction(
+            ordered, "iLiKKL", (int)what,
+            (long long)__atomic_load_n(&td_cuda_work_number, __ATOMIC_RELAXED), ordinal,
+            (unsigned long long)(uintptr_t)stream, (unsigned long long)(uintptr_t)other,
+            (long long)bytes);
+    if (!made) PyErr_WriteUnraisable(ordered);
+    Py_XDECREF(made);
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(state);
+}
+static PyObject *watch(PyObject *m, PyObject *yes)
+{
+    int on = PyObject_IsTrue(yes);
+    if (on < 0) return NULL;
+    td_cuda_heard = on ? heard : NULL;
+    Py_RETURN_NONE;
 }
 static PyObject *event_elapsed(PyObject *m, PyObject *args)
 {
@@ -261,6 +300,12 @@ static PyObject *event_elapsed(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "KK", &a, &b)) return NULL;
     int code = td_cu.cuEventElapsedTime(&ms, (void *)(uintptr_t)a, (void *)(uintptr_t)b);
     return answer(code, "measuring between events", code ? NULL : PyFloat_FromDouble((double)ms));
+}
+
+static int is_set(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text && strcmp(text, "0");
 }
 
 static PyMethodDef methods[] = {
@@ -273,6 +318,7 @@ static PyMethodDef methods[] = {
     {"cuda_synchronize", synchronize, METH_O, "Wait for all work of a device."},
     {"cuda_facts", facts, METH_O, "Name, bytes, capability and sizes of a device."},
     {"cuda_record_stream", record_stream, METH_VARARGS, "A stream works on a tensor's memory."},
+    {"cuda_watch", watch, METH_O, "Tell taeda.cuda._sanitizer what orders streams, or no longer."},
     {"cuda_sync_mode", sync_mode, METH_O,
      "Set what waits do: 0 nothing, 1 warn, 2 raise; -1 only asks. The mode."},
     {"cuda_can_reach", can_reach, METH_VARARGS, "Can a device read another's memory?"},
@@ -295,6 +341,7 @@ int td_add_cuda(PyObject *module)
 {
     td_cuda_compile = compile;
     td_cuda_warn = warn;
+    if (is_set("TAEDA_CUDA_SANITIZER") || is_set("TORCH_CUDA_SANITIZER")) td_cuda_heard = heard;
     if (td_add_cuda_memory(module) < 0 || td_add_cuda_ipc(module) < 0 ||
         td_add_cuda_products(module) < 0)
         return -1;

@@ -1,5 +1,6 @@
 /* device.c - contexts, the current device of a thread, and registration. */
 #include "cuda/device.h"
+#include "cuda/order.h"
 #include "runtime/work.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -86,6 +87,10 @@ td_status td_cuda_reach(int ordinal, int other)
     return TD_OK;
 }
 
+/* ---- the order between streams, for who watches ---- */
+void (*td_cuda_heard)(td_cuda_order, int, const void *, const void *, int64_t);
+int64_t td_cuda_work_number;
+
 /* ---- waits that nobody asked for ---- */
 int td_cuda_sync_mode;
 td_status (*td_cuda_warn)(const char *text);
@@ -110,6 +115,7 @@ td_status td_cuda_synchronize(td_device device)
     int code = td_cu.cuCtxSynchronize();
     td_heavy_end(token);
     TD_CU(code, "waiting for the device");
+    td_cuda_tell(TD_CUDA_ORDER_DEVICE_DONE, td_device_index(device), NULL, NULL, 0);
     return TD_OK;
 }
 

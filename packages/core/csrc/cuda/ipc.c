@@ -1,6 +1,7 @@
 /* ipc.c - device memory that other processes use. */
 #define _GNU_SOURCE
 #include "cuda/ipc.h"
+#include "cuda/order.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -137,6 +138,7 @@ td_status td_cuda_ipc_send(td_storage *s, td_cuda_parcel *out)
     TD_TRY(find_memory(s, out));
     TD_TRY(td_cuda_note_wait("sending a tensor to another process"));
     TD_CU(td_cu.cuStreamSynchronize(td_cuda_stream(ordinal)), "waiting for a tensor that is sent");
+    td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, td_cuda_stream(ordinal), NULL, 0);
     TD_TRY(open_ledger());
     TD_TRY(find_slot(&out->slot));
     slot *mine = &own->slots[out->slot];

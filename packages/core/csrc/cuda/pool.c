@@ -5,6 +5,7 @@
  * come from segments of 2 MiB, larger ones from segments of 20 MiB or of their own. Neighbours that
  * are free become one. One lock guards everything; Python never runs under it. */
 #include "cuda/pool_blocks.h"
+#include "cuda/order.h"
 #include "runtime/alloc.h"
 
 #define GRAIN TD_CUDA_GRAIN
@@ -244,10 +245,13 @@ td_status td_cuda_pool_trim(int ordinal)
 {
     TD_TRY(td_cuda_use(ordinal));
     pthread_mutex_lock(&td_cuda_pool_lock);
+    int64_t waits = counts(ordinal)->waits;
     int code = trim(ordinal);
     td_cuda_drop_empty();
     pthread_mutex_unlock(&td_cuda_pool_lock);
     TD_CU(code, "giving memory back");
+    if (waits != counts(ordinal)->waits)
+        td_cuda_tell(TD_CUDA_ORDER_DEVICE_DONE, ordinal, NULL, NULL, 0);
     return TD_OK;
 }
 
@@ -392,6 +396,7 @@ td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **cont
                  .small = rounded <= SMALL};
     int64_t stack = td_cuda_recording & TD_CUDA_STACKS ? td_cuda_stack() : -1;
     block *b = NULL;
+    int64_t waits = counts(ordinal)->waits;
     for (int attempt = 0; attempt < 2 && !b; attempt++) {
         if (attempt && td_cuda_collect) td_cuda_collect();
         pthread_mutex_lock(&td_cuda_pool_lock);
@@ -402,6 +407,8 @@ td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **cont
         pthread_mutex_unlock(&td_cuda_pool_lock);
         if (!b && code != TD_CUDA_NO_MEMORY) return td_cuda_failed(code, "allocating memory");
     }
+    if (waits != counts(ordinal)->waits) /* segments went back: the device has nothing to do */
+        td_cuda_tell(TD_CUDA_ORDER_DEVICE_DONE, ordinal, NULL, NULL, 0);
     if (!b) return td_cuda_no_memory(ordinal, bytes);
     *out = b->data;
     *context = b;
@@ -426,6 +433,8 @@ void td_cuda_release(void *context, char *data, int64_t bytes)
     block *b = context;
     if (!b || td_cuda_forked()) return;
     int64_t stack = td_cuda_recording & TD_CUDA_FREE_STACKS ? td_cuda_stack() : -1;
+    for (td_cuda_user *u = b->users; u; u = u->next)
+        td_cuda_tell(TD_CUDA_ORDER_MEMORY_DONE, u->ordinal, u->stream, b->data, b->bytes);
     pthread_mutex_lock(&td_cuda_pool_lock);
     count_block(b, -1);
     note_at("free_requested", b, b->bytes, stack);

@@ -1,5 +1,6 @@
 /* program.c - the functions that are loaded, found by what they compute. */
 #include "cuda/program.h"
+#include "cuda/order.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,10 @@ td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int
     void *stream = td_cuda_stream(ordinal);
     int code = td_cu.cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
                                     stream, &argument, NULL);
-    if (!code && td_cuda_blocking()) code = td_cu.cuStreamSynchronize(stream);
+    if (!code && td_cuda_blocking()) {
+        code = td_cu.cuStreamSynchronize(stream);
+        td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
+    }
     if (!code) return TD_OK;
     char what[160];
     snprintf(what, sizeof what, "launching \"%.100s\"", doing);

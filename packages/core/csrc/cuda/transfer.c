@@ -5,12 +5,13 @@
  * go on alone: from other memory the driver returns when it has taken the bytes along, and into
  * other memory this file waits. Two devices wait for each other's streams, and not the host. */
 #include "cuda/host.h"
+#include "cuda/order.h"
 #include "cuda/users.h"
 #include "runtime/pool.h"
 
 #define NANOSECONDS_A_BYTE 0.1
 
-static td_status wait_for(void *stream)
+static td_status wait_for(int ordinal, void *stream)
 {
     void *token = td_heavy_begin(1e9);
     int code = td_cu.cuStreamSynchronize(stream);
@@ -19,6 +20,7 @@ static td_status wait_for(void *stream)
     if (code) (void)td_cu.cuCtxSynchronize();
     td_heavy_end(token);
     TD_CU(code, "waiting for a copy");
+    td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
     return TD_OK;
 }
 
@@ -31,6 +33,10 @@ static td_status follow(int first_device, void *first, int later_device, void *l
     int code = status ? 0 : td_cu.cuEventRecord(event, first);
     if (!status) status = td_cuda_use(later_device);
     if (!status && !code) code = td_cu.cuStreamWaitEvent(later, event, 0);
+    if (!status && !code) {
+        td_cuda_tell(TD_CUDA_ORDER_RECORD, first_device, first, event, 0);
+        td_cuda_tell(TD_CUDA_ORDER_WAIT, later_device, later, event, 0);
+    }
     td_cuda_event_keep(first_device, event); /* the wait is of the record, not of the event */
     TD_TRY(status);
     TD_CU(code, "ordering two streams");
@@ -69,7 +75,7 @@ static td_status with_host(char *to, const char *from, bool from_host, int here,
             : td_cu.cuMemcpyDtoHAsync_v2(to, (uint64_t)(uintptr_t)from, (size_t)bytes, stream);
     td_heavy_end(token);
     TD_CU(code, "copying");
-    return waits ? wait_for(stream) : TD_OK;
+    return waits ? wait_for(here, stream) : TD_OK;
 }
 
 td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_device from_device,

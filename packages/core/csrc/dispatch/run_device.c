@@ -12,6 +12,7 @@
  * it; the first call of an op warns
  *   NotImplementedError
  */
+#include "dispatch/accesses.h"
 #include "dispatch/custom.h"
 #include "cuda/pool_history.h"
 #include "runtime/device.h"
@@ -341,7 +342,8 @@ int td_run_on_device(td_frame *f, td_device device, td_made *made)
 {
     const char *outer = td_cuda_running; /* of a composite, whose parts come here, too */
     td_cuda_running = f->schema->op.name;
+    int64_t number = td_cuda_next_work();
     int status = run(f, device, made);
     td_cuda_running = outer;
-    return status;
+    return number && !status ? td_tell_accesses(f, made, number) : status;
 }

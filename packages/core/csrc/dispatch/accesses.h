@@ -1,0 +1,10 @@
+/* accesses.h - what a call did to the memory of CUDA devices, for taeda.cuda._sanitizer. */
+#ifndef TD_ACCESSES_H
+#define TD_ACCESSES_H
+#include "cuda/order.h"
+#include "dispatch/dispatch.h"
+
+/* A call is done, whose work was queued under a number. Calls
+ * taeda.cuda._sanitizer.worked(number, op, accesses). 0, or -1 with its exception. */
+int td_tell_accesses(const td_frame *f, const td_made *made, int64_t number);
+#endif
