@@ -253,6 +253,26 @@ def s_flex(c):
     return found
 
 
+@scenario("`grad`, `vmap` and `jacrev` of functions that read a global")
+def s_transforms(c):
+    global SCALE
+    net = nn.Linear(4, 2)
+    with taeda.no_grad():
+        net.weight.copy_(data(2, 4))
+        net.bias.zero_()
+
+    def program(x):
+        slopes = taeda.func.vmap(taeda.func.grad(lambda row: (net(row) * SCALE).exp().sum()))(x)
+        return slopes, taeda.func.jacrev(lambda v: net(v).sin() * SCALE)(x[0])
+
+    f = c(program)
+    found = thrice(f, data())
+    SCALE = 3.0
+    found += thrice(f, data())
+    SCALE = 2.0
+    return found
+
+
 @scenario("modules asked for their class, and walked with zip")
 def s_asked(c):
     layers = nn.ModuleList([nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4)])

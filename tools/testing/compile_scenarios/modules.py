@@ -204,3 +204,34 @@ def s_module_dict_attribute(c):
     found = thrice(f, data())
     net.options["k"] = 5.0
     return found + thrice(f, data())
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.by = 2.0
+
+    def forward(self, x):
+        return x * self.by
+
+
+@scenario("a number of a parametrization")
+def s_parametrization(c):
+    net = Net()
+    nn.utils.parametrize.register_parametrization(net.first, "weight", Scaled())
+    f = inference(c, net)
+    found = thrice(f, data())
+    net.first.parametrizations.weight[0].by = 3.0
+    found += thrice(f, data())
+    nn.utils.parametrize.remove_parametrizations(net.first, "weight")
+    return found + thrice(f, data())
+
+
+@scenario("a module called with other parameters (`functional_call`), and its own are exchanged")
+def s_functional_call(c):
+    net = Net()
+    f = c(lambda given, x: taeda.func.functional_call(net, given, (x,)))
+    given = {name: p.detach() * 2 for name, p in net.named_parameters() if "first" in name}
+    found = thrice(f, given, data())
+    net.second.weight = nn.Parameter(taeda.ones(2, 8))
+    return found + thrice(f, given, data()) + thrice(f, {}, data())

@@ -42,6 +42,11 @@ def s_sgd(c):
     return training(c, lambda p: taeda.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True))
 
 
+@scenario("a training step with RMSprop")
+def s_rmsprop(c):
+    return training(c, lambda p: taeda.optim.RMSprop(p, lr=0.01, momentum=0.5, centered=True))
+
+
 @scenario("batches are slices of one tensor")
 def s_slices(c):
     taeda.manual_seed(0)

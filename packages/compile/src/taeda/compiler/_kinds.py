@@ -82,7 +82,7 @@ _LIBRARY = (
     "taeda._warnings", "taeda.amp.autocast_mode", "taeda.autograd", "taeda.compiler", "taeda.fft",
     "taeda.func", "taeda.functional",
     "taeda.linalg", "taeda.nn.functional", "taeda.nn.modules", "taeda.nn.parameter",
-    "taeda.nn.utils._norms", "taeda.nn.utils.clip_grad", "taeda.ops",
+    "taeda.nn.utils._norms", "taeda.nn.utils.clip_grad", "taeda.nn.utils.stateless", "taeda.ops",
     "taeda.overrides", "taeda.special", "taeda.utils._python_dispatch", "taeda.utils._pytree",
 )  # fmt: skip
 #: parts of those that do more: they read numbers, files, or settings of their own

@@ -152,3 +152,51 @@ def test_blocks_of_a_mask_are_left_out_of_a_graph_too(monkeypatch):
     for _ in range(4):
         assert compiled(*given).equal(f(*given))
     assert "values are read" in compiled.__taeda_compiled__.reasons[0]
+
+
+FACTOR = 2.0
+NET = taeda.nn.Sequential(taeda.nn.Linear(3, 4), taeda.nn.Tanh(), taeda.nn.Linear(4, 2))
+
+
+def energy(x):
+    return (NET(x) * FACTOR).square().sum()
+
+
+TRANSFORMS = {
+    "vmap": lambda x: taeda.func.vmap(lambda row: row.sin() * FACTOR)(x),
+    "grad": lambda x: taeda.func.grad(energy)(x),
+    "grad_and_value": lambda x: taeda.func.grad_and_value(energy)(x),
+    "per sample": lambda x: taeda.func.vmap(taeda.func.grad(energy))(x),
+    "jacrev": lambda x: taeda.func.jacrev(lambda v: NET(v) * FACTOR)(x[0]),
+    "jacfwd": lambda x: taeda.func.jacfwd(lambda v: NET(v) * FACTOR)(x[0]),
+    "hessian": lambda x: taeda.func.hessian(energy)(x[0]),
+    "jvp": lambda x: taeda.func.jvp(lambda v: NET(v) * FACTOR, (x,), (x.cos(),)),
+    "vjp": lambda x: taeda.func.vjp(lambda v: NET(v) * FACTOR, x)[1](x[:, :2]),
+    "functional_call": lambda x: taeda.func.grad(
+        lambda given: (taeda.func.functional_call(NET, given, (x,)) * FACTOR).sum()
+    )({name: p.detach() for name, p in NET.named_parameters()}),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms_of_functions_of_the_user(name, monkeypatch):
+    """What the functions read is guarded, as if they were called by the program itself."""
+    program = TRANSFORMS[name]
+    compiled = taeda.compile(program, backend="aot_eager")
+    for call in range(6):
+        if call == 3:
+            monkeypatch.setitem(globals(), "FACTOR", 3.0)
+        x = taeda.randn(5, 3)
+        expected, found = (taeda.utils._pytree.tree_leaves(f(x)) for f in (program, compiled))
+        for a, b in zip(expected, found, strict=True):
+            assert a.equal(b) and a.stride() == b.stride()
+    state = compiled.__taeda_compiled__
+    assert sum(t.trusted for traces in state.traces.values() for t in traces) == 2, state.reasons
+
+
+def test_a_transform_that_was_made_elsewhere_stays_as_it_is():
+    slope = taeda.func.grad(energy)
+    compiled = taeda.compile(lambda x: slope(x))
+    x = taeda.randn(5, 3)
+    assert compiled(x).equal(slope(x))
+    assert "what it reads is not seen" in compiled.__taeda_compiled__.reasons[0]

@@ -38,6 +38,14 @@ _COPIED = (
     "taeda.nn.utils._orthogonal",
 )  # fmt: skip
 _backward = taeda.Tensor.backward
+#: functions of the library whose arguments are functions that they call, or their results do
+_CALLING = frozenset(
+    {taeda.cond, _loop}
+    | {
+        getattr(taeda.func, name)
+        for name in ("vmap", "grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian")
+    }
+)
 
 
 class Calls(CCalls, Names):
@@ -169,7 +177,7 @@ class Calls(CCalls, Names):
         original = getattr(function, "__taeda_original__", None)
         if original is not None:
             return self.call(original, *args, **kwargs)
-        if function is taeda.cond or function is _loop:
+        if function in _CALLING:
             return function(
                 *map(self._observed, args), **{k: self._observed(v) for k, v in kwargs.items()}
             )
