@@ -3,6 +3,7 @@
 
 PyTypeObject *SizeT;
 static newfunc tuple_new;
+static allocfunc size_alloc;
 
 static PyObject *size_of(PyObject *tuple) /* takes the reference over */
 {
@@ -13,23 +14,29 @@ static PyObject *size_of(PyObject *tuple) /* takes the reference over */
     return made;
 }
 
-PyObject *td_ints_object(int n, const int64_t *values)
+/* A new tuple's items; the tuple is NULL, or goes, where memory is out. */
+static PyObject *filled(PyObject *made, int n, const int64_t *values)
 {
-    PyObject *made = PyTuple_New(n);
-    for (int i = 0; made && i < n; i++) PyTuple_SetItem(made, i, PyLong_FromLongLong(values[i]));
+    for (int i = 0; made && i < n; i++) {
+        PyObject *item = PyLong_FromLongLong(values[i]);
+        if (!item || PyTuple_SetItem(made, i, item) < 0) Py_CLEAR(made);
+    }
     return made;
 }
-/* to make a tuple may run finalizers, which may give the tensor another handle */
-PyObject *td_dims_object(int ndim, const int64_t *dims)
+PyObject *td_ints_object(int n, const int64_t *values)
+{
+    return filled(PyTuple_New(n), n, values);
+}
+
+/* to make a tuple may run finalizers, which may give the tensor another handle: `dims` is copied */
+static PyObject *dims_of(bool is_size, int ndim, const int64_t *dims)
 {
     int64_t own[TD_MAX_DIMS];
     if (ndim) memcpy(own, dims, sizeof *dims * (size_t)ndim);
-    return td_ints_object(ndim, own);
+    return filled(is_size ? size_alloc(SizeT, ndim) : PyTuple_New(ndim), ndim, own);
 }
-PyObject *td_size_object(int ndim, const int64_t *sizes)
-{
-    return size_of(td_dims_object(ndim, sizes));
-}
+PyObject *td_dims_object(int ndim, const int64_t *dims) { return dims_of(false, ndim, dims); }
+PyObject *td_size_object(int ndim, const int64_t *sizes) { return dims_of(true, ndim, sizes); }
 
 static PyObject *size_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
@@ -115,5 +122,6 @@ int td_add_size(PyObject *module)
     PyObject *bases = PyTuple_Pack(1, &PyTuple_Type);
     SizeT = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;
     Py_XDECREF(bases);
+    if (SizeT) size_alloc = (allocfunc)PyType_GetSlot(SizeT, Py_tp_alloc);
     return SizeT ? PyModule_AddObjectRef(module, "Size", (PyObject *)SizeT) : -1;
 }
