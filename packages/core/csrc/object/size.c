@@ -23,10 +23,7 @@ static PyObject *filled(PyObject *made, int n, const int64_t *values)
     }
     return made;
 }
-PyObject *td_ints_object(int n, const int64_t *values)
-{
-    return filled(PyTuple_New(n), n, values);
-}
+PyObject *td_ints_object(int n, const int64_t *values) { return filled(PyTuple_New(n), n, values); }
 
 /* to make a tuple may run finalizers, which may give the tensor another handle: `dims` is copied */
 static PyObject *dims_of(bool is_size, int ndim, const int64_t *dims)
