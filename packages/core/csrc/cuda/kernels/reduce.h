@@ -62,12 +62,13 @@ template <> struct td_vector<double> {
 };
 
 /* lane i joined with lane i + by, halving `by`; every thread gets the result */
-template <class F, class R, class V> VFN R td_tree(V a, int lanes)
+template <class F, class R, class V> VFN_CALLED R td_tree(V a, int lanes)
 {
     __shared__ R slots[TD_LANES];
     int lane = (int)threadIdx.x;
     if (lane < lanes) slots[lane] = a.v;
     __syncthreads();
+#pragma unroll 1
     for (int by = lanes / 2; by; by /= 2) {
         if (lane < by) slots[lane] = F::join(V(slots[lane]), V(slots[lane + by])).v;
         __syncthreads();
@@ -95,10 +96,10 @@ template <class F, int D, class R> VFN R td_fold_plain(const typename td_mem<D>:
 /* sums of float take four groups at a time (ROW_SUM_F32 of cpu/simd/rows.h) */
 template <class F, int D> VFN float td_fold_four(const typename td_mem<D>::type *x, int64_t n)
 {
-    if (n < 8 * TD_LANES) return td_fold_plain<F, D, float>(x, n);
+    bool few = n < 8 * TD_LANES;
     vf a = vf(0.0f);
     int64_t i = 0;
-    for (; i + 4 * TD_LANES <= n; i += 4 * TD_LANES) {
+    for (; !few && i + 4 * TD_LANES <= n; i += 4 * TD_LANES) {
         const typename td_mem<D>::type *at = x + i + threadIdx.x;
         vf p = F::map(vf(td_element<D, float>(at, 0))),
            q = F::map(vf(td_element<D, float>(at, TD_LANES)));
@@ -106,8 +107,10 @@ template <class F, int D> VFN float td_fold_four(const typename td_mem<D>::type 
            s = F::map(vf(td_element<D, float>(at, 3 * TD_LANES)));
         a = a + ((p + q) + (r + s));
     }
-    float found = td_tree<F, float>(a, TD_LANES);
-    return i < n ? found + td_fold_plain<F, D, float>(x + i, n - i) : found;
+    float found = few ? 0.0f : td_tree<F, float>(a, TD_LANES);
+    if (i == n && !few) return found;
+    float rest = td_fold_plain<F, D, float>(x + i, n - i);
+    return few ? rest : found + rest;
 }
 template <class F, int D, class R>
 VFN double td_fold_sum_of(const typename td_mem<D>::type *x, int64_t n)
@@ -149,7 +152,7 @@ template <> struct td_four<TD_BF16> {
         typedef typename td_real<D>::type R;                                                    \
         typedef FOUR S;                                                                         \
         typedef double acc;                                                                     \
-        enum { plain = 0 };                                                                     \
+        enum { columns = 1 };                                                                   \
         static TD_IN double value(T t)                                                          \
         {                                                                                       \
             double v = (double)td_read<D, R>(t);                                                \
@@ -160,19 +163,18 @@ template <> struct td_four<TD_BF16> {
         static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)            \
         {                                                                                       \
             double total = 0;                                                                   \
-            for (; n > PIECE; n -= PIECE, x += PIECE)                                           \
-                total = total + td_fold_sum_of<FOLD, D, R>(x, PIECE);                           \
-            return total + td_fold_sum_of<FOLD, D, R>(x, n);                                    \
+            for (; n > 0; n -= PIECE, x += PIECE)                                               \
+                total = total + td_fold_sum_of<FOLD, D, R>(x, n < PIECE ? n : PIECE);           \
+            return total;                                                                       \
         }                                                                                       \
-        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t,                  \
-                                const td_reduce_call &)                                         \
+        static TD_IN acc column(const char *x, int64_t n, int64_t xn)                           \
         {                                                                                       \
             double a = 0;                                                                       \
-            for (; n >= 4; n -= 4, x += 4 * xn)                                                 \
-                a += (double)(((S)value(*(const T *)x) + (S)value(*(const T *)(x + xn))) +      \
-                              ((S)value(*(const T *)(x + 2 * xn)) +                             \
-                               (S)value(*(const T *)(x + 3 * xn))));                            \
-            for (; n > 0; n--, x += xn) a += value(*(const T *)x);                              \
+            _Pragma("unroll 1") for (; n >= 4; n -= 4, x += 4 * xn) a +=                        \
+                (double)(((S)value(*(const T *)x) + (S)value(*(const T *)(x + xn))) +           \
+                         ((S)value(*(const T *)(x + 2 * xn)) +                                  \
+                          (S)value(*(const T *)(x + 3 * xn))));                                 \
+            _Pragma("unroll 1") for (; n > 0; n--, x += xn) a += value(*(const T *)x);          \
             return a;                                                                           \
         }                                                                                       \
         static TD_IN acc join(acc a, acc b) { return a + b; }                                   \
@@ -191,30 +193,23 @@ TD_SUMS(td_norm2, td_fold_square, TD_PIECE, double, v *v, sqrt(a))
 
 /* accumulators that give the same in any order, or have one order only: threads of a row take every
  * 64th element, or one takes all */
-#define TD_PLAIN(name, ACC, START, STEP, JOIN, OUT, ANY_ORDER)                               \
-    template <int D> struct name {                                                           \
-        typedef typename td_mem<D>::type T;                                                  \
-        typedef ACC acc;                                                                     \
-        enum { plain = !ANY_ORDER };                                                         \
-        static TD_IN acc start() { return START; }                                           \
-        static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &c) { STEP; }      \
-        static TD_IN acc join(acc a, acc v)                                                  \
-        {                                                                                    \
-            JOIN;                                                                            \
-            return a;                                                                        \
-        }                                                                                    \
-        static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)  \
-        {                                                                                    \
-            return td_row_of<name>(x, n, first, c);                                          \
-        }                                                                                    \
-        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first,         \
-                                const td_reduce_call &c)                                     \
-        {                                                                                    \
-            acc a = start();                                                                 \
-            for (int64_t i = 0; i < n; i++) step(a, *(const T *)(x + i * xn), first + i, c); \
-            return a;                                                                        \
-        }                                                                                    \
-        static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int k) { OUT; }  \
+#define TD_PLAIN(name, ACC, START, STEP, JOIN, OUT, ANY_ORDER)                              \
+    template <int D> struct name {                                                          \
+        typedef typename td_mem<D>::type T;                                                 \
+        typedef ACC acc;                                                                    \
+        enum { plain = !ANY_ORDER, columns = 0 };                                           \
+        static TD_IN acc start() { return START; }                                          \
+        static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &c) { STEP; }     \
+        static TD_IN acc join(acc a, acc v)                                                 \
+        {                                                                                   \
+            JOIN;                                                                           \
+            return a;                                                                       \
+        }                                                                                   \
+        static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c) \
+        {                                                                                   \
+            return td_row_of<name>(x, n, first, c);                                         \
+        }                                                                                   \
+        static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int k) { OUT; } \
     };
 template <class S>
 VFN typename S::acc td_row_of(const typename S::T *x, int64_t n, int64_t first,
@@ -233,6 +228,7 @@ VFN typename S::acc td_row_of(const typename S::T *x, int64_t n, int64_t first,
     }
     typename S::acc found = slots[0];
     if (!S::plain)
+#pragma unroll 1
         for (int i = 1; i < TD_LANES; i++) found = S::join(found, slots[i]);
     __syncthreads();
     return found;
@@ -254,17 +250,20 @@ TD_PLAIN(td_normp, double, 0, a += td_norm_power(fabs((double)v), c.exponent), a
 template <int D> struct td_prod_real {
     typedef typename td_mem<D>::type T;
     typedef double acc;
+    enum { columns = 1 };
     static TD_IN acc start() { return 1; }
     static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &) { a *= (double)v; }
     static TD_IN acc join(acc a, acc b) { return a * b; }
     static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)
     {
         double total = 1;
-        for (; n > TD_ROW_BLOCK; n -= TD_ROW_BLOCK, x += TD_ROW_BLOCK)
-            total = total * (double)td_fold_plain<td_fold_product, D, T>(x, TD_ROW_BLOCK);
-        return total * (double)td_fold_plain<td_fold_product, D, T>(x, n);
+        for (; n > 0; n -= TD_ROW_BLOCK, x += TD_ROW_BLOCK) {
+            int64_t piece = n < TD_ROW_BLOCK ? n : TD_ROW_BLOCK;
+            total = total * (double)td_fold_plain<td_fold_product, D, T>(x, piece);
+        }
+        return total;
     }
-    static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t, const td_reduce_call &)
+    static TD_IN acc column(const char *x, int64_t n, int64_t xn)
     {
         double a = 1;
         for (; n > 0; n--, x += xn) a *= (double)*(const T *)x;
@@ -309,14 +308,7 @@ template <class T> VFN bool td_better(T v, T a, bool max)
             if constexpr (td_is_float<D>::value) return {td_fold_plain<FOLD, D, R>(x, n), true}; \
             else return td_row_of<name>(x, n, first, c);                                         \
         }                                                                                        \
-        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first,             \
-                                const td_reduce_call &c)                                         \
-        {                                                                                        \
-            acc a = start();                                                                     \
-            for (int64_t i = 0; i < n; i++) step(a, *(const T *)(x + i * xn), first + i, c);     \
-            return a;                                                                            \
-        }                                                                                        \
-        enum { plain = 0 };                                                                      \
+        enum { plain = 0, columns = 0 };                                                         \
         static TD_IN void finish(const td_reduce_call &, acc a, char *out, int)                  \
         {                                                                                        \
             *(R *)out = a.value;                                                                 \
@@ -334,7 +326,7 @@ template <int D, bool Max> struct td_arg_of {
         int64_t index;
         T value;
     };
-    enum { plain = 0 };
+    enum { plain = 0, columns = 0 };
     static TD_IN acc start() { return {-1, T(0)}; }
     static TD_IN void step(acc &a, T v, int64_t i, const td_reduce_call &)
     {
@@ -349,13 +341,6 @@ template <int D, bool Max> struct td_arg_of {
     static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)
     {
         return td_row_of<td_arg_of>(x, n, first, c);
-    }
-    static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first,
-                            const td_reduce_call &c)
-    {
-        acc a = start();
-        for (int64_t i = 0; i < n; i++) step(a, *(const T *)(x + i * xn), first + i, c);
-        return a;
     }
     static TD_IN void finish(const td_reduce_call &, acc a, char *out, int k)
     {
@@ -375,7 +360,7 @@ template <int D> struct td_moments {
     struct acc {
         double n, mean, m2;
     };
-    enum { lanes = td_vector<T>::lanes / 2 }; /* SUM_BYTES */
+    enum { columns = 1, lanes = td_vector<T>::lanes / 2 }; /* SUM_BYTES */
     static TD_IN acc start() { return {0, 0, 0}; }
     static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &)
     {
@@ -414,14 +399,17 @@ template <int D> struct td_moments {
     }
     static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)
     {
-        acc all = piece(x, n < TD_ROW_BLOCK ? n : TD_ROW_BLOCK);
-        for (int64_t i = TD_ROW_BLOCK; i < n; i += TD_ROW_BLOCK)
-            all = join(all, piece(x + i, n - i < TD_ROW_BLOCK ? n - i : TD_ROW_BLOCK));
+        acc all = start();
+        for (int64_t i = 0; i < n; i += TD_ROW_BLOCK) {
+            acc made = piece(x + i, n - i < TD_ROW_BLOCK ? n - i : TD_ROW_BLOCK);
+            all = i ? join(all, made) : made;
+        }
         return all;
     }
-    static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t, const td_reduce_call &)
+    static TD_IN acc column(const char *x, int64_t n, int64_t xn)
     {
         double mean = 0, m2 = 0;
+#pragma unroll 1
         for (int64_t i = 0; i < n; i++) {
             double v = (double)*(const T *)(x + i * xn), delta = v - mean;
             mean += delta * (1 / (double)(i + 1));
@@ -439,9 +427,10 @@ template <int D> struct td_moments {
 };
 
 /* ---- units ---- */
-VFN int64_t td_offset_of(const td_axis *axes, int64_t n, int64_t index, bool of_out)
+VFN_CALLED int64_t td_offset_of(const td_axis *axes, int64_t n, int64_t index, bool of_out)
 {
     int64_t offset = 0;
+#pragma unroll 1
     for (int64_t i = n - 1; i > 0; i--) {
         offset += index % axes[i].size * (of_out ? axes[i].out : axes[i].x);
         index /= axes[i].size;
@@ -455,10 +444,11 @@ VFN typename S::acc td_block(const td_reduce_call &c, const char *x, int64_t m, 
     typedef typename S::T T;
     if (n > TD_SHORT_ROW && c.n.x == (int64_t)sizeof(T)) {
         if constexpr (Together) return S::row((const T *)x, n, first, c);
-    } else if (c.m.x == (int64_t)sizeof(T) && m >= 4) {
-        return S::column(x, n, c.n.x, first, c);
+    } else if constexpr (S::columns) {
+        if (c.m.x == (int64_t)sizeof(T) && m >= 4) return S::column(x, n, c.n.x);
     }
     typename S::acc a = S::start();
+#pragma unroll(Together ? 1 : 4)
     for (int64_t i = 0; i < n; i++) S::step(a, *(const T *)(x + i * c.n.x), first + i, c);
     return a;
 }
@@ -467,6 +457,7 @@ VFN void td_write(const td_reduce_call &c, int64_t task, int64_t column, typenam
 {
     int64_t at = td_offset_of(c.axes, c.kept, task / c.strips, true) +
                  (task % c.strips * c.strip + column) * c.m.out;
+#pragma unroll 1
     for (int k = 0; k < 2; k++)
         if (c.out[k]) S::finish(c, a, c.out[k] + at * c.out_size[k], k);
 }
@@ -484,6 +475,7 @@ VFN void td_unit(const td_reduce_call &c, int64_t unit, bool writes)
     const char *x = c.x + td_offset_of(c.axes, c.kept, task / c.strips, false) +
                     (task % c.strips * c.strip + column) * c.m.x;
     typename S::acc a = S::start();
+#pragma unroll 1
     for (int64_t i = begin; i < end; i++) {
         int64_t first = i % c.pieces * c.piece, n = c.n.size - first;
         const char *at =
@@ -499,6 +491,7 @@ VFN void td_unit(const td_reduce_call &c, int64_t unit, bool writes)
 template <class S>
 __global__ void __launch_bounds__(64) td_reduce_together(const __grid_constant__ td_reduce_call c)
 {
+#pragma unroll 1
     for (int64_t unit = blockIdx.x; unit < c.outer_kept * c.strips * c.chunks * c.strip;
          unit += gridDim.x)
         td_unit<S, true>(c, unit, threadIdx.x == 0);
@@ -507,6 +500,7 @@ template <class S>
 __global__ void __launch_bounds__(64) td_reduce_alone(const __grid_constant__ td_reduce_call c)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
+#pragma unroll 1
     for (int64_t unit = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
          unit < c.outer_kept * c.strips * c.chunks * c.strip; unit += step)
         td_unit<S, false>(c, unit, true);
@@ -515,6 +509,7 @@ template <class S>
 __global__ void __launch_bounds__(64) td_reduce_join(const __grid_constant__ td_reduce_call c)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
+#pragma unroll 1
     for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
          k < c.outer_kept * c.strips * c.strip; k += step) {
         int64_t task = k / c.strip, column = k % c.strip;
@@ -522,6 +517,7 @@ __global__ void __launch_bounds__(64) td_reduce_join(const __grid_constant__ td_
         const typename S::acc *parts =
             (const typename S::acc *)c.partial + task * c.chunks * c.strip + column;
         typename S::acc a = parts[0];
+#pragma unroll 1
         for (int64_t i = 1; i < c.chunks; i++) a = S::join(a, parts[i * c.strip]);
         td_write<S>(c, task, column, a);
     }
