@@ -4,7 +4,7 @@
  *
  * All state is in one Run on the C stack of the caller, so backward may be called from a hook, from
  * another thread, or inside backward. Nothing recurses along the graph. */
-#include "backward/slots.h"
+#include "backward/streams.h"
 
 /* Only the walk has seen it so far: no write to it counts. A recorded run, whose tensors have
  * another owner, copies it instead; both give a gradient of version 0. */
@@ -237,6 +237,7 @@ static int visit(Run *r, Slot *s)
 {
     Node *n = s->node;
     if (r->ends && capture(r, s)) return 0; /* its hooks are for who walks on */
+    if (td_stream_enter(r, n) < 0) return -1;
     if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 ||
                          run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0 ||
                          run_hooks(n, "retain", s->grads, n->nouts, Py_None) < 0))
@@ -416,6 +417,7 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
     if (status == 0) status = start(&r, roots, grads);
     if (status == 0 && r.limited) status = mark_needed(&r);
     if (status == 0) status = walk(&r);
+    status = td_streams_leave(&r, status);
     if (td_task_leave(&task, status) == 0)
         result = inputs == Py_None ? Py_NewRef(Py_None) : captured(&r);
     td_here.grad_mode = before.grad_mode;

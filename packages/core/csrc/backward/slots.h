@@ -4,6 +4,7 @@
  * number. Both are of the engine alone, and inline, since every edge of a graph passes them. */
 #ifndef TD_BACKWARD_SLOTS_H
 #define TD_BACKWARD_SLOTS_H
+#include "cuda/device.h"
 #include "graph/node.h"
 
 typedef struct Slot {
@@ -30,6 +31,8 @@ typedef struct Run {
     int accumulate, keep, create_graph;
     int ends;  /* 1: nothing behind a capture runs. 2: nor are gradients of captures summed */
     Slot *now; /* whose node is being visited */
+    void *home[TD_CUDA_DEVICES]; /* streams of the caller, of the devices in `moved` */
+    uint32_t moved;              /* bit k: the walk has changed the stream of device k */
 } Run;
 
 /* ---- slots ---- */

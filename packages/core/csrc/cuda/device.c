@@ -16,13 +16,19 @@ static int arches[TD_CUDA_DEVICES], started, forked, blocking;
 static _Thread_local int current, bound = -1; /* bound: the device whose context this thread has */
 static _Thread_local void *streams[TD_CUDA_DEVICES];
 
+bool td_cuda_streamed;
+
 bool td_cuda_started(void) { return __atomic_load_n(&started, __ATOMIC_ACQUIRE); }
 bool td_cuda_forked(void) { return forked; }
 bool td_cuda_blocking(void) { return blocking; }
 int td_cuda_current(void) { return current; }
 void td_cuda_set_current(int ordinal) { current = ordinal; }
 void *td_cuda_stream(int ordinal) { return streams[ordinal]; }
-void td_cuda_set_stream(int ordinal, void *stream) { streams[ordinal] = stream; }
+void td_cuda_set_stream(int ordinal, void *stream)
+{
+    if (stream) td_cuda_streamed = true;
+    streams[ordinal] = stream;
+}
 void *td_cuda_context(int ordinal) { return contexts[ordinal]; }
 int td_cuda_arch(int ordinal) { return arches[ordinal]; }
 

@@ -40,6 +40,9 @@ int td_cuda_current(void);
 void td_cuda_set_current(int ordinal);
 void *td_cuda_stream(int ordinal); /* NULL: the default stream */
 void td_cuda_set_stream(int ordinal, void *stream);
+extern bool td_cuda_streamed; /* some thread has chosen another stream than the default one */
+/* Later work of stream `later` comes after what stream `first` has now. */
+td_status td_cuda_follow(int first_device, void *first, int later_device, void *later);
 
 /* Slots of the table. */
 td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **block); /* pool.c */

@@ -24,8 +24,7 @@ static td_status wait_for(int ordinal, void *stream)
     return TD_OK;
 }
 
-/* Work of stream `later` comes after what `first` has now. */
-static td_status follow(int first_device, void *first, int later_device, void *later)
+td_status td_cuda_follow(int first_device, void *first, int later_device, void *later)
 {
     void *event;
     TD_TRY(td_cuda_event_take(first_device, &event));
@@ -49,13 +48,13 @@ static td_status between(char *to, int there, const char *from, int here, int64_
 {
     void *ours = td_cuda_stream(here), *theirs = td_cuda_stream(there);
     TD_TRY(td_cuda_reach(here, there));
-    TD_TRY(follow(there, theirs, here, ours));
+    TD_TRY(td_cuda_follow(there, theirs, here, ours));
     TD_TRY(td_cuda_use(here));
     TD_CU(td_cu.cuMemcpyPeerAsync((uint64_t)(uintptr_t)to, td_cuda_context(there),
                                   (uint64_t)(uintptr_t)from, td_cuda_context(here), (size_t)bytes,
                                   ours),
           "copying between devices");
-    return follow(here, ours, there, theirs);
+    return td_cuda_follow(here, ours, there, theirs);
 }
 
 static td_status with_host(char *to, const char *from, bool from_host, int here, int64_t bytes,

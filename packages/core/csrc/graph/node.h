@@ -82,6 +82,7 @@ struct Node {
      */
     Node *view, *writer;
     Node *next_dead;
+    void *stream; /* of a CUDA device: what its forward ran on; NULL is the default stream */
 };
 
 /* NULL with MemoryError */

@@ -218,6 +218,49 @@ with cuda.stream(s):
         step.zero_grad()
 races(lambda: net[0].weight.detach().add_(1), "'self'")
 """,
+    "backward runs on the streams of the forward": """
+w, v = (taeda.ones(8, 8, device="cuda", requires_grad=True) for _ in range(2))
+seen = []
+def note(grad):
+    seen.append(cuda.current_stream())
+s.wait_stream(main)
+t.wait_stream(main)
+with cuda.stream(s):
+    a = x @ w
+    a.register_hook(note)
+t.wait_stream(s)
+with cuda.stream(t):
+    b = (a * v).sum()
+    b.register_hook(note)
+b.backward()
+assert seen == [t, s] and cuda.current_stream() == main, seen
+w.grad.add_(v.grad)
+a = w * 2
+s.wait_stream(main)
+with cuda.stream(s):
+    (g,) = taeda.autograd.grad(a.sum(), w)
+    assert cuda.current_stream() == s
+    g.add_(1)
+with cuda.stream(t):
+    races(lambda: g.add_(1), "add")
+""",
+    "a walk that fails gives the stream back": """
+w = taeda.ones(8, device="cuda", requires_grad=True)
+def fail(grad):
+    raise KeyError("mine")
+s.wait_stream(main)
+with cuda.stream(s):
+    a = w * 2
+    a.register_hook(fail)
+    b = a.sum()
+try:
+    b.backward()
+except KeyError:
+    pass
+else:
+    raise AssertionError
+assert cuda.current_stream() == main
+""",
     "two devices": """
 y = x.to("cuda:1")
 y.add_(1)

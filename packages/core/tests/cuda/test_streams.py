@@ -126,6 +126,18 @@ with cuda.stream(t):
     e.wait()
     assert y.cpu()[0].item() == 6
 """,
+    "backward runs where forward ran": """
+s, t = cuda.Stream(), cuda.Stream()
+w = taeda.full((100,), 3.0, device="cuda", requires_grad=True)
+s.wait_stream(cuda.current_stream())
+with cuda.stream(s):
+    a = w * w
+t.wait_stream(s)
+with cuda.stream(t):
+    b = (a * a).sum()
+b.backward()                         # no wait: b is not computed yet
+assert w.grad.cpu()[0].item() == 4 * 3.0**3
+""",
     "record_stream keeps the memory": """
 s = cuda.Stream()
 x = taeda.full((1000,), 5.0, device="cuda")
@@ -252,7 +264,8 @@ refuses(RuntimeError, ["0, 1 or 2"], lambda: cuda.set_sync_debug_mode(3))
 #: what shows only when work runs late
 LATE = {
     "copies from pinned memory go on alone", "a pinned block waits for its copies", "copies to the host",
-    "streams do not see each other's work", "record_stream keeps the memory", "events",
+    "streams do not see each other's work", "backward runs where forward ran", "events",
+    "record_stream keeps the memory",
     "without record_stream the memory is taken from under the other stream",
 }  # fmt: skip
 

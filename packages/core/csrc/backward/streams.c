@@ -1,0 +1,44 @@
+/* streams.c - where a walk goes from one stream to another, the second waits for the first. So all
+ * work of a walk is in one order, in which memory may go from node to node, and the caller's stream
+ * waits for the last. */
+#include "backward/streams.h"
+#include "runtime/device.h"
+
+/* the first device of CUDA that the node has results on, or -1 */
+static int device_of(const Node *n)
+{
+    for (int k = 0; k < n->nouts; k++)
+        if (td_device_type((td_device)n->outs[k].device) == TD_CUDA)
+            return td_device_index((td_device)n->outs[k].device);
+    return -1;
+}
+
+static int change(int ordinal, void *to)
+{
+    td_status status = td_cuda_follow(ordinal, td_cuda_stream(ordinal), ordinal, to);
+    if (status) return td_raised(status);
+    td_cuda_set_stream(ordinal, to);
+    return 0;
+}
+
+int td_stream_change(Run *r, const Node *n)
+{
+    int ordinal = n->kind == TD_NODE_ACCUMULATE ? -1 : device_of(n); /* those add where they are */
+    if (ordinal < 0 || td_cuda_stream(ordinal) == n->stream) return 0;
+    if (!(r->moved >> ordinal & 1)) {
+        r->home[ordinal] = td_cuda_stream(ordinal);
+        r->moved |= 1u << ordinal;
+    }
+    return change(ordinal, n->stream);
+}
+
+int td_streams_leave(Run *r, int status)
+{
+    for (int k = 0; r->moved >> k; k++) {
+        if (!(r->moved >> k & 1) || td_cuda_stream(k) == r->home[k]) continue;
+        /* a walk that failed has its exception already */
+        if (status == 0) status = change(k, r->home[k]);
+        td_cuda_set_stream(k, r->home[k]);
+    }
+    return status;
+}
