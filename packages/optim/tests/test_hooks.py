@@ -71,3 +71,21 @@ def test_hooks_of_saving_and_loading():
     optimizer.load_state_dict(saved)
     assert optimizer.param_groups[0]["lr"] == 7.0
     assert log == ["pre", ["param_groups", "state"], "loaded"]
+
+
+def test_a_wrapper_that_never_calls_init_has_hooks_all_the_same():
+    class Wrapper(taeda.optim.Optimizer):
+        def __init__(self, inner):
+            self._patch_step_function()
+            self.inner = inner
+
+    Wrapper.step = lambda self: told.append(
+        "step"
+    )  # not the class body's: nothing is around it yet
+    told = []
+    wrapper = Wrapper(None)
+    wrapper.register_step_pre_hook(lambda *given: told.append("before"))
+    wrapper.register_step_post_hook(lambda *given: told.append("after"))
+    Wrapper(None).step()
+    wrapper.step()
+    assert told == ["step", "before", "step", "after"]

@@ -178,6 +178,18 @@ def test_an_argument_that_is_the_result():
         assert x.item() == 1
 
 
+def test_a_written_argument_without_a_letter():
+    with library_of("tlibw") as lib:
+        lib.define("fill(Tensor value, Tensor! out, Tensor!? other=None) -> ()")
+        lib.impl("fill", lambda value, out, other=None: out.copy_(value) and None, "CPU")
+        x = taeda.zeros(1)
+        before = x._version
+        assert taeda.ops.tlibw.fill(taeda.ones(1), x) is None
+        assert x.item() == 1 and x._version > before
+        assert [a.alias_info is not None for a in taeda.ops.tlibw.fill.default._schema.arguments] == [
+            False, True, True]  # fmt: skip
+
+
 def library_of(name):
     from taeda._library.low_level import scoped_library
 

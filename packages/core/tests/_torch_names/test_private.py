@@ -43,6 +43,10 @@ assert _VF.add(x, x).tolist() == [2, 2] and Tensor is torch.Tensor and torch._C.
 assert torch._shape_as_tensor(x).tolist() == [2] and torch.torch is torch
 torch._assert_async(x.sum() > 0, 'never said')
 assert not torch._C._are_functorch_transforms_active()
+assert torch._tensor_str.PRINT_OPTS.threshold == 1000 and torch._C._get_default_device() == 'cpu'
+assert torch._convert_indices_from_coo_to_csr(torch.tensor([1]), 2).tolist() == [0, 0, 1]
+from torch.distributed import rpc
+assert not rpc.is_available() and repr(torch.ops.aten._sparse_addmm.default) == 'aten._sparse_addmm.default'
 assert not hasattr(torch, '_frobnicate') and not hasattr(torch._utils, '_frobnicate')
 """
     subprocess.run([sys.executable, "-c", code], check=True)

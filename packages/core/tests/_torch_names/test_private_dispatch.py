@@ -59,3 +59,9 @@ def test_shared_memory():
 
 def test_the_name_of_other_backends():
     assert ask.backend_name() == "privateuseone"
+
+
+def test_the_default_device_by_its_kind():
+    assert ask.default_device() == "cpu"
+    with taeda.device("meta"):
+        assert ask.default_device() == "meta"

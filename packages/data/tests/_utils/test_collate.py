@@ -108,3 +108,15 @@ def test_every_sample_counts_for_the_dtype():
     assert mixed.tolist() == [1.0, 2.5] and mixed.dtype is taeda.float32
     assert default_collate([np.float64(0.1)] * 2).dtype is taeda.float64
     assert default_collate([np.float64(0.1)] * 2).tolist() == [0.1, 0.1]
+
+
+def test_what_libraries_ask_of_it():
+    from taeda.utils.data._utils import collate
+
+    kinds = {
+        k: collate.np_str_obj_array_pattern.search(np.dtype(k).str) is not None for k in "fiSUO"
+    }
+    assert kinds == {"f": False, "i": False, "S": True, "U": True, "O": True}
+    with pytest.raises(TypeError) as refused:
+        default_collate([object])
+    assert str(refused.value) == collate.default_collate_err_msg_format.format(type(object))

@@ -135,12 +135,14 @@ def _arguments(text: str, whole: str) -> tuple[Argument, ...]:
             raise SchemaError(
                 f"argument {piece!r} of {whole!r}: wanted 'Type name' or 'Type name=default'"
             )
+        # "Tensor! x" is written, and shares its memory with no other argument
+        type_text = re.sub(r"^Tensor!", f"Tensor(_{name}!)", type_text.strip())
         made.append(
             Argument(
                 name=name,
                 keyword_only=keyword_only,
                 default=_default(default.strip(), whole) if equals else REQUIRED,
-                **_type(type_text.strip(), whole),
+                **_type(type_text, whole),
             )
         )
     return tuple(made)

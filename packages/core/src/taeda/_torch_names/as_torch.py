@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from .absent import answer
-from .private import ELSEWHERE, FILLED, MODULES, fetched, made
+from .private import ELSEWHERE, FILLED, MENTIONED, MODULES, fetched, made
+from .private_ops import MentionedOperator
 from .torch_version import TorchVersion
 
 __all__ = ["API_VERSION", "install_as_torch"]
@@ -60,6 +61,8 @@ def install_as_torch(*, distributed: bool = False) -> None:
     for name in filter(None, FILLED):
         if (view := _filled(name)) is not None:
             sys.modules[f"torch.{name}"] = torch.__dict__[name] = view
+    for name in MENTIONED:
+        vars(taeda.ops.aten).setdefault(name, MentionedOperator(name))
     sys.meta_path.insert(0, _Finder)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .private_dispatch import Excluded, Key, KeySet
 
-__all__ = ["ELSEWHERE", "FILLED", "MODULES", "fetched", "made"]
+__all__ = ["ELSEWHERE", "FILLED", "MENTIONED", "MODULES", "fetched", "made"]
 
 
 def _same(function: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -65,13 +65,17 @@ _FAKE = {
     name: _class(name, "torch._subclasses.fake_tensor") for name in ("FakeTensor", "FakeTensorMode")
 }
 _HERE = "taeda._torch_names."
-_UTILS, _OPS, _DISPATCH = (f"{_HERE}private_{part}:" for part in ("utils", "ops", "dispatch"))
+_UTILS, _OPS, _DISPATCH, _PRINTING = (
+    f"{_HERE}private_{part}:" for part in ("utils", "ops", "dispatch", "printing")
+)
 #: names of public modules that libraries name at import, in annotations or as decorators, where ours has none
 FILLED: dict[str, dict[str, Any]] = {
     "": {
         "ScriptModule": _SCRIPT["ScriptModule"], "Future": "taeda.futures:Future",
         "StorageBase": "taeda.storage:UntypedStorage", "_assert_async": f"{_OPS}assert_async",
         "_sample_dirichlet": f"{_OPS}sample_dirichlet", "_shape_as_tensor": f"{_OPS}shape_as_tensor",
+        "_convert_indices_from_coo_to_csr": f"{_OPS}coo_to_csr",
+        "_convert_indices_from_csr_to_coo": f"{_OPS}csr_to_coo",
     },
     "cuda": {name: _class(name, "torch.cuda") for name in ("CUDAGraph", "Event", "Stream",
         "StreamContext", "graph")},
@@ -100,6 +104,8 @@ MODULES: dict[str, dict[str, Any]] = {
         "DeQuantStub")},
     # nothing is one of these, which is what libraries ask
     "torch.distributed.tensor": {"DTensor": _class("DTensor", "torch.distributed.tensor")},
+    # as a build of theirs without it says
+    "torch.distributed.rpc": {"is_available": lambda: False},
     "torch.distributed._tensor": {"DTensor": "torch.distributed.tensor:DTensor"},
     "torch._subclasses": _FAKE,
     "torch._subclasses.fake_tensor": {**_FAKE, "is_fake": f"{_DISPATCH}never"},
@@ -113,6 +119,7 @@ MODULES: dict[str, dict[str, Any]] = {
         "_get_privateuse1_backend_name": f"{_DISPATCH}backend_name",
         **dict.fromkeys(("TensorBase", "_TensorBase"), "taeda:Tensor"),
         **{name: f"taeda:{name}" for name in ("Generator", "Size", "device", "dtype")},
+        "_get_default_device": f"{_DISPATCH}default_device",
         "_GLIBCXX_USE_CXX11_ABI": True,
     },
     "torch._C._functorch": {
@@ -125,7 +132,8 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch.onnx": {"register_custom_op_symbolic": _nothing, "is_in_onnx_export": lambda: False},
     "torch.onnx.symbolic_helper": {"parse_args": lambda *kinds: _same},
     "torch.onnx.symbolic_opset11": {},
-    "torch.jit": {**_SCRIPT, "_script_if_tracing": _same, "_overload": _same, "_overload_method": _same},
+    "torch.jit": {**_SCRIPT, "interface": _same, "Error": type("Error", (RuntimeError,), {}),
+        "_script_if_tracing": _same, "_overload": _same, "_overload_method": _same},
     "torch.jit._script": _SCRIPT,
     "torch.jit.annotations": {"List": list, **{f"BroadcastingList{n}": list for n in (1, 2, 3)}},
     "torch._jit_internal": {"_copy_to_script_wrapper": _same, "_overload": _same, "List": list,
@@ -142,6 +150,12 @@ MODULES: dict[str, dict[str, Any]] = {
         "_reorder_tensors_as": f"{_UTILS}reorder", "classproperty": f"{_UTILS}classproperty",
         "is_compiling": lambda: False,
     },
+    "torch._tensor_str": {
+        "PRINT_OPTS": f"{_PRINTING}options", "_tensor_str": f"{_PRINTING}tensor_str",
+        "_str_intern": f"{_PRINTING}str_intern", "_add_suffixes": f"{_PRINTING}add_suffixes",
+        **{name: f"taeda._tensor.printing:{name}" for name in ("get_printoptions", "printoptions",
+            "set_printoptions")},
+    },
     "torch.torch_version": {"TorchVersion": f"{_HERE}torch_version:TorchVersion"},
     "torch.autograd.variable": {"Variable": "taeda.autograd:Variable"},
     # indexing by a tensor under vmap needs no help here
@@ -149,6 +163,8 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch._VF": {}, "torch._tensor": {}, "torch._functorch": {}, "torch._functorch.vmap": {},
     "torch._functorch.apis": {}, "torch._functorch.eager_transforms": {},
 }  # fmt: skip
+#: operators without a row here, for which libraries register functions of their own classes
+MENTIONED = ("_sparse_addmm", "_sparse_mm_reduce_impl")
 #: private modules whose names are those of another one of ours
 ELSEWHERE = {
     "torch._VF": "taeda", "torch._tensor": "taeda",

@@ -10,7 +10,7 @@ from taeda._layers import AUTOCAST, FUNCTION_MODE, TRANSFORM, hidden, is_active
 from taeda._native import core as _core
 
 __all__ = [
-    "Excluded", "Key", "KeySet", "backend_name", "dimension", "function_mode", "is_mapped",
+    "Excluded", "Key", "KeySet", "backend_name", "default_device", "dimension", "function_mode", "is_mapped",
     "maps_at_work", "never", "shares", "value_of",
 ]  # fmt: skip
 
@@ -95,3 +95,9 @@ def shares(first: Tensor, second: Tensor) -> bool:
 def backend_name() -> str:
     """What the device for backends of others is called."""
     return _core.privateuse1_name()
+
+
+def default_device() -> str:
+    """The kind of device that tensors are made on."""
+    kind: str = _core.get_default_device().type
+    return kind

@@ -91,6 +91,11 @@ def _run_hooked(
     return value
 
 
+def _hook_step(cls: Any, step: Callable[..., Any]) -> None:
+    if not getattr(step, "hooked", False):
+        cls.step = _with_hooks(step)
+
+
 class Hooked:
     """The hooks of one optimizer; `step` of every subclass runs between those of steps."""
 
@@ -102,8 +107,16 @@ class Hooked:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         step = cls.__dict__.get("step")
-        if step is not None and not getattr(step, "hooked", False):
-            cls.step = _with_hooks(step)  # type: ignore[attr-defined]  # of the subclass
+        if step is not None:
+            _hook_step(cls, step)
+
+    def _patch_step_function(self) -> None:
+        """What `__init__` prepares for steps, for a wrapper that never calls it: tables of hooks,
+        and a step that runs between them, also if the class got it after its definition.
+        """
+        kind: Any = type(self)
+        _hook_step(kind, kind.step)
+        self._make_hook_tables()
 
     def _make_hook_tables(self) -> None:
         """Empty ones, where there are none."""

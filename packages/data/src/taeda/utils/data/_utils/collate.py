@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
@@ -17,6 +18,9 @@ CollateMap = dict[Any, Callable[..., Any]]
 
 _NUMBERS = "biufcV"  # kinds of numpy dtypes that tensors have; V: bfloat16 and its like
 _WANTED = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
+#: for libraries that join samples themselves: numpy dtypes of texts and objects, and the refusal
+np_str_obj_array_pattern = re.compile("[SaUO]")
+default_collate_err_msg_format = f"{_WANTED}found {{}}"
 
 
 def collate_tensor_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Tensor:
@@ -29,7 +33,7 @@ def collate_tensor_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -
 def collate_numpy_array_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
     """Arrays as tensors, stacked; arrays of texts and objects are refused."""
     if batch[0].dtype.kind not in _NUMBERS:
-        raise TypeError(f"{_WANTED}found {batch[0].dtype}")
+        raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
     return collate_tensor_fn([taeda.as_tensor(array) for array in batch])
 
 
@@ -108,7 +112,7 @@ def collate(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
         return type(element)(*(collate(c, collate_fn_map=collate_fn_map) for c in columns))
     if isinstance(element, Sequence):
         return _sequence(batch, collate_fn_map)
-    raise TypeError(f"{_WANTED}found {type(element)}")
+    raise TypeError(default_collate_err_msg_format.format(type(element)))
 
 
 def _mapping(batch: Any, collate_fn_map: CollateMap | None) -> Any:
