@@ -62,6 +62,10 @@ LEAN = ("-O2", "-fvect-cost-model=dynamic")
 # bound, a line's step.
 COPIED = {"any", "bf16", "bitwise", "convert", "extrema", "indexing", "loss", "moments"}
 COPIED |= {"optim", "pooling", "random", "scan", "softmax"}
+# In two of them only some of the copies bring anything.
+FEWER = dict.fromkeys(
+    ("indexing", "pooling"), ("-fno-ipa-cp-clone", "-fno-peel-loops", "-fno-split-loops")
+)
 # 2,800 functions that do nothing but call one: -O3 finds nothing in them, and takes half as long again.
 CALLS = {"entries": ("-O1", "-foptimize-sibling-calls")}
 # What runs once a call of microseconds, beginnings of paths below csrc: at -O1 no call is measurably
@@ -332,7 +336,9 @@ def _level(kernel: Path) -> tuple[str, ...]:
     """The level of a kernel, if it is not the one that all C has: -O3, or what an instrumented
     library asks for.
     """
-    return () if kernel.stem in COPIED or instrument() else LEAN
+    if instrument():
+        return ()
+    return FEWER.get(kernel.stem, ()) if kernel.stem in COPIED else LEAN
 
 
 def _sources(rooms: tuple[str, ...]) -> list[Path]:
