@@ -385,3 +385,26 @@ def test_hooks_get_what_the_program_saves():
             y = run(x)
         y.sum().backward()
     assert seen[f] == seen[compiled] != []
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(taeda.randn(4, 4))
+
+    def forward(self, x):
+        return nn.functional.linear(nn.functional.linear(x, self.weight).relu(), self.weight)
+
+
+def test_a_compiled_module_inside_adds_up_as_the_program_does():
+    """While the outer graph is proved, the inner one runs: what comes for its weight, which it
+    reads twice, stays apart then."""
+    inner = taeda.compile(Tied(), backend="aot_eager")
+    outer = taeda.compile(lambda x: inner(x).cos() + x, backend="aot_eager")
+    for _ in range(5):
+        x = taeda.randn(3, 4)
+        inner(x).sum().backward()
+        outer(x).sum().backward()
+    state = outer.__taeda_compiled__
+    assert not state.reasons
+    assert [t.trusted for traces in state.traces.values() for t in traces] == [True]

@@ -115,3 +115,46 @@ def test_training_of_parametrized_modules_is_a_graph(kind, whole):
     state = step.__taeda_compiled__ if whole else run._compiled
     trusted = sum(t.trusted for traces in state.traces.values() for t in traces)
     assert trusted == (4 if kind == "own" else 2), state.reasons
+
+
+class OwnLinear(nn.Linear):
+    def forward(self, x):
+        return super().forward(x) * 2 + self.weight.sum()
+
+
+LAYERS = {
+    "conv": (lambda: nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular"), (2, 1, 5, 5), "weight"),
+    "transposed": (lambda: nn.ConvTranspose2d(1, 2, 3), (2, 1, 5, 5), "weight"),
+    "lstm": (lambda: nn.LSTM(3, 4), (5, 2, 3), "weight_hh_l0"),
+    "cell": (lambda: nn.GRUCell(3, 4), (2, 3), "weight_hh"),
+    "own": (lambda: OwnLinear(4, 4), (3, 4), "weight"),
+    "norm": (lambda: nn.BatchNorm1d(4), (3, 4), "weight"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_methods_of_layers_read_parametrized_tensors(name):
+    make, shape, tensor = LAYERS[name]
+    net = make()
+    parametrize.register_parametrization(net, tensor, Scaled(1.5))
+
+    def program(x):
+        made = net(x)
+        return made[0] if isinstance(made, tuple) else made
+
+    compiled = taeda.compile(program, backend="aot_eager")
+    for call in range(5):
+        if call == 3:
+            net.parametrizations[tensor][0].by = 0.5
+        x, before = taeda.randn(shape), [b.clone() for b in net.buffers()]
+        found = []
+        for run in (program, compiled):
+            for buffer, value in zip(net.buffers(), before, strict=True):
+                buffer.copy_(value)
+            net.zero_grad()
+            made = run(x)
+            made.square().sum().backward()
+            found.append([made, *(p.grad for p in net.parameters()), *net.buffers()])
+        assert all(a.equal(b) for a, b in zip(*found, strict=True))
+    traces = compiled.__taeda_compiled__.traces.values()
+    assert sum(t.trusted for some in traces for t in some) == 2

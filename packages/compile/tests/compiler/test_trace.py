@@ -9,6 +9,7 @@ import pytest
 import taeda
 from taeda import nn
 from taeda.compiler._alike import same
+from taeda.compiler._record import _layout, overlap
 
 
 def trusted(compiled):
@@ -245,3 +246,43 @@ def test_first_gradients_have_no_version_yet():
 
     for (a, m), (b, n) in zip(made(False), made(True), strict=True):
         assert a.equal(b) and m == n
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (((4,), (1,), 0), ((4,), (1,), 4), False),
+        (((4,), (1,), 0), ((4,), (1,), 3), True),
+        (((4,), (2,), 0), ((4,), (2,), 1), False),
+        (((4,), (2,), 0), ((4,), (2,), 2), True),
+        (((2, 2), (4, 2), 1), ((2, 2), (4, 2), 0), False),
+        (((0,), (1,), 0), ((4,), (1,), 0), False),
+        (((), (), 3), ((2, 2), (1, 2), 0), True),
+        (((), (), 4), ((2, 2), (1, 2), 0), False),
+    ],
+)
+def test_places_in_memory_that_overlap(one, other, expected):
+    memory = taeda.arange(16)
+    pair = [memory.as_strided(*place) for place in (one, other)]
+    assert bool(set(pair[0].flatten().tolist()) & set(pair[1].flatten().tolist())) == expected
+    places = [_layout(t) for t in pair]
+    assert overlap(*places) == overlap(*reversed(places)) == expected
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_write_to_memory_that_another_input_shares_stays_eager(apart, caplog):
+    """Copies, with which a graph is rehearsed, share nothing."""
+    memory = taeda.zeros(8)
+    first, second = memory[:4], memory[4:] if apart else memory[2:6]
+
+    def program(x):
+        first.add_(x)
+        return second * 2
+
+    compiled = taeda.compile(program)
+    for n in range(1, 4):
+        assert compiled(taeda.ones(4)).tolist() == [0.0 if apart else 2.0 * n] * 2 + [0.0] * 2
+    state = compiled.__taeda_compiled__
+    assert not caplog.records
+    assert bool(state.traces) == apart
+    assert apart or state.reasons == ["it writes to one of two inputs that share memory"]

@@ -485,7 +485,7 @@ static PyObject *takes_part(PyObject *m, PyObject *o)
 }
 
 /* sums_begun(node): for each edge, has the backward that runs here met a gradient that those of the
- * node will be added to? */
+ * node will be added to, or does it keep what comes there apart? */
 static PyObject *sums_begun(PyObject *m, PyObject *o)
 {
     const td_task *task = td_task_here();
@@ -493,11 +493,13 @@ static PyObject *sums_begun(PyObject *m, PyObject *o)
     if (!PyObject_TypeCheck(o, NodeT))
         return PyErr_Format(PyExc_TypeError, "wanted a Node, got %S", Py_TYPE(o));
     const Node *n = (Node *)o;
+    const Run *r = task->run;
     PyObject *made = PyTuple_New(n->nedges);
     for (int e = 0; made && e < n->nedges; e++) {
         Edge edge = n->edges[e];
-        const Slot *s = edge.node ? known_slot(task->run, edge.node) : NULL;
-        PyTuple_SetItem(made, e, PyBool_FromLong(s && s->grads[edge.nr]));
+        const Slot *s = edge.node ? known_slot(r, edge.node) : NULL;
+        int begun = s && (s->grads[edge.nr] || (r->ends == 2 && is_capture(r, s)));
+        PyTuple_SetItem(made, e, PyBool_FromLong(begun));
     }
     return made;
 }

@@ -9,6 +9,7 @@ disturbs the run itself.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from taeda._core_api import programs as _core
 from ._risks import may_raise
 from ._signals import let_through
 
-__all__ = ["Graph", "Input", "Layout", "Recorder", "Step", "is_elementwise"]
+__all__ = ["Graph", "Input", "Layout", "Recorder", "Step", "is_elementwise", "overlap"]
 
 _RANDOM, _INPLACE, _MUTATES = (_core.row_flags[f] for f in ("RANDOM", "INPLACE", "MUTATES"))
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
@@ -148,6 +149,22 @@ class Layout:
         """The same but for the place in memory."""
         here, there = (replace(a, memory=0, offset=0, version=0) for a in (self, other))
         return here == there
+
+
+def overlap(a: Layout, b: Layout) -> bool:
+    """Whether two tensors in one piece of memory may have an element in common."""
+    if a.dtype != b.dtype:
+        return True
+    steps = [
+        (size, step) for part in (a, b) for size, step in zip(part.shape, part.strides, strict=True)
+    ]
+    if any(size == 0 for size, _ in steps):
+        return False
+    if a.offset > b.offset:
+        a, b = b, a
+    last = a.offset + sum((s - 1) * t for s, t in zip(a.shape, a.strides, strict=True))
+    apart = math.gcd(*(step for size, step in steps if size > 1))
+    return last >= b.offset and (apart < 2 or (b.offset - a.offset) % apart == 0)
 
 
 def _layout(tensor: Tensor) -> Layout:

@@ -24,7 +24,7 @@ from ._joint import Backward, Joint, dense, expanded
 from ._kinds import is_immutable
 from ._observe import Observer
 from ._passes import shortened
-from ._record import GRADIENT, Graph, Step
+from ._record import GRADIENT, Graph, Layout, Step, overlap
 from ._rehearsal import tangent, twin, walked
 from ._results import Spent, builder
 from ._undo import Undo
@@ -211,6 +211,8 @@ class Trace:
         self.lines = [step.line for step in steps]  # of the program's steps
         self._effects_list = effects
         self.writes = written_inputs(graph, steps)
+        if self._writes_shared(graph):
+            raise NoTrace("it writes to one of two inputs that share memory")
         self._first_write = self._lasting(graph, steps)
         if any(step.caught for step in steps[self._first_write :]):
             raise NoTrace("it writes before an operation whose error it may catch")
@@ -225,6 +227,21 @@ class Trace:
         self._risked = self._written_before_errors(graph)
         generators += self.backward.generators if self.backward is not None else []
         self.generators = list({id(a): a for a in generators}.values())
+
+    def _writes_shared(self, graph: Graph) -> bool:
+        """Whether an input is written that another one overlaps: copies, which are rehearsed with,
+        would not.
+        """
+        places: dict[int, list[tuple[int, Layout]]] = {}
+        for n in range(len(self._inputs)):
+            if n in graph.layouts:
+                places.setdefault(graph.layouts[n].memory, []).append((n, graph.layouts[n]))
+        return any(
+            other != n and overlap(graph.layouts[n], layout)
+            for n in self.writes
+            if n in graph.layouts
+            for other, layout in places[graph.layouts[n].memory]
+        )
 
     def _lasting(self, graph: Graph, steps: list[Step]) -> int:
         """The first step that changes something which is there after a run."""

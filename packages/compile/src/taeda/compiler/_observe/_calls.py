@@ -64,6 +64,14 @@ class Calls(CCalls, Names):
             return self._call_query(function, args, kwargs)
         if isinstance(function, types.MethodType):
             owner = function.__self__
+            own = function.__func__
+            if (
+                isinstance(own, types.FunctionType)
+                and isinstance(owner, nn.Module)
+                and _reads_parametrized(owner, own)
+            ):
+                self.module(owner)
+                return self.copy(own)(owner, *args, **kwargs)
             if is_optimizer(owner) or isinstance(owner, nn.Module):
                 self._before_method(owner, function)
             return self.call(function.__func__, owner, *args, **kwargs)
@@ -290,3 +298,14 @@ def _all_codes(code: types.CodeType) -> list[types.CodeType]:
         if isinstance(constant, types.CodeType):
             found += _all_codes(constant)
     return found
+
+
+def _reads_parametrized(owner: nn.Module, method: types.FunctionType) -> bool:
+    """Whether this is a method of the library that may read tensors which modules of the user
+    compute: it runs as an observed copy.
+    """
+    return (
+        "parametrizations" in owner._modules
+        and is_library(method.__module__ or "")
+        and (method.__name__ not in _STATE or method.__name__ == "forward")
+    )
