@@ -31,7 +31,7 @@ MARKS = ("<!-- rows: begin -->\n", "<!-- rows: end -->\n")
 #: results that are memory as it was found
 UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
 #: rows that may differ from the processor's in last bits: products add in another order than its
-#: tiles do, and distances of rows go by a tensor of differences
+#: tiles do, and so do distances that are made of a product
 CLOSE = re.compile(
     r"(_fused_attention|_fused_attention_backward|scaled_dot_product_attention"
     r"|cdist|mv|mm|bmm|dot|matmul|linear|addmm|addmv"

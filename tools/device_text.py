@@ -174,6 +174,17 @@ def kernels(family: str) -> list[str]:
         dtypes = ("F16", "BF16", "F32", "F64", "C64", "C128")
         works = ("dropout", "masked")
         return [f"td_random_alone<td_random_{w}<TD_{d}>>" for w in works for d in dtypes]
+    elif family == "distance":
+        norms = ("one", "two", "inf", "p")
+        works = [
+            f"{way}{norm}<TD_{d}>"
+            for way in ("", "pull_")
+            for norm in norms
+            for d in ("F32", "F64")
+        ]
+        return [f"td_distance_alone<td_distance_{work}>" for work in works]
+    elif family == "alignment":
+        return [f"td_alignment_together<td_alignment_steps<TD_{d}>>" for d in ("F32", "F64")]
     elif family == "recurrent":
         cells = ("lstm", "gru", "tanh", "relu")
         works = ["begin", *(f"{cell}_{way}" for cell in cells for way in ("forward", "backward"))]
@@ -666,6 +677,11 @@ def main() -> None:
         if options.times:
             sys.exit(device_text_nvrtc.times(named, options.part))
         sys.exit(device_text_nvrtc.check(named, options.part, options.write))
+    if alone := [family for family in families if family in _text.ALONE]:
+        parser.error(
+            f"{', '.join(alone)}: no table of loops to compare; tests in packages/core/tests/cuda hold "
+            "their kernels to the processor's bits, and --nvrtc and --times take them"
+        )
     isas = options.isa or fused()
     with ThreadPoolExecutor(2) as pool:  # compilers run beside each other
         list(pool.map(lambda f: emulated(f, [s for s, _, _ in loops(f)]), families))

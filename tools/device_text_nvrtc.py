@@ -17,14 +17,13 @@ LIST = Path(__file__).with_name("device_text.json")
 ARCHES = (80, 90, 100, 120)
 OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space", "-Xptxas=-v")
 SPILL = 32  # bytes a thread may spill at most
-#: where it is more: the 2-norm of float64 keeps its sums across the slow way of a square root
+#: where it is more
 MORE = {
-    ("reduce", 120): 36,
     # the gradient of max pooling holds windows and places of three dimensions in 64 bits at once
     **{("pooling", arch): 80 for arch in ARCHES},
     ("attention", 90): 36,  # of keys and values: two rows and their strides
     # as this assembler has it for sm_100: reductions and pooling spill more than elsewhere
-    ("reduce", 100): 168,
+    ("reduce", 100): 48,
     ("pooling", 100): 120,
     ("resample", 100): 64,
     ("resample", 120): 64,  # its gradient goes through the tables of both dimensions

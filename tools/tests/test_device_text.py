@@ -50,3 +50,10 @@ def test_division_by_multiplication_is_exact(tool):
         factor, shift = tool.magic(size)
         for index in (0, 1, size - 1, size, size + 1, 2**31 - 1):
             assert ((index * factor >> 32) + index) >> shift == index // size
+
+
+def test_a_family_without_a_table_is_refused_with_the_way_out(tool, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["device_text.py", "--family", "reduce"])
+    with pytest.raises(SystemExit) as stopped:
+        tool.main()
+    assert stopped.value.code == 2 and "--nvrtc" in capsys.readouterr().err

@@ -11,6 +11,13 @@ typedef struct td_distances {
     double p;
 } td_distances;
 
+/* what a device computes: distances, or slopes where there is `grad` */
+typedef struct td_distance_job {
+    const td_distances *d;
+    const td_tensor *grad, *distance;
+    td_tensor *out;
+} td_distance_job;
+
 td_status td_distances_run(const td_distances *d, td_tensor *out);
 /* of x; out as x */
 td_status td_distances_pull(const td_distances *d, const td_tensor *grad, const td_tensor *distance,

@@ -91,6 +91,12 @@ static void run_sequences(void *context, int64_t begin, int64_t end)
     td_scratch_give(&j->scratch, room);
 }
 
+td_status td_alignments_check(const td_tensor *states, const td_tensor *steps, const td_tensor *out)
+{
+    TD_TRY(check_counts("states", states, out->sizes[2]));
+    return check_counts("steps", steps, out->sizes[0]);
+}
+
 td_status td_alignments_run(const td_alignments *a, td_tensor *out)
 {
     bool is_double = a->emitted->dtype == TD_F64;
@@ -100,8 +106,7 @@ td_status td_alignments_run(const td_alignments *a, td_tensor *out)
              .states = out->sizes[2],
              .item = td_itemsize((td_dtype)out->dtype),
              .out = td_data(out)};
-    TD_TRY(check_counts("states", a->states, j.states));
-    TD_TRY(check_counts("steps", a->steps, out->sizes[0]));
+    TD_TRY(td_alignments_check(a->states, a->steps, out));
     fill(j.out, out->numel, -INFINITY, j.item);
     TD_TRY(td_scratch_begin(&j.scratch, 3 * (j.states + 2 * PAD) * j.item));
     void *token = td_heavy_begin((double)out->numel * STATE_NS);

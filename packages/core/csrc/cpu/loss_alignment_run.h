@@ -12,6 +12,14 @@ typedef struct td_alignments {
     bool back; /* from each state to the end, instead of from the start to it */
 } td_alignments;
 
+typedef struct td_alignment_job { /* what a device computes, after the check */
+    const td_alignments *a;
+    td_tensor *out;
+} td_alignment_job;
+
+/* RuntimeError for numbers of states and steps, on the host, beyond the sizes of the results. */
+td_status td_alignments_check(const td_tensor *states, const td_tensor *steps,
+                              const td_tensor *out);
 td_status td_alignments_run(const td_alignments *a, td_tensor *out);
 
 #endif

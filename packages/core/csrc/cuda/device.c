@@ -197,6 +197,8 @@ td_status td_cuda_start(void)
         td_workers[TD_CUDA][TD_WORK_DROPOUT] = td_cuda_dropout;
         td_workers[TD_CUDA][TD_WORK_RECURRENCE] = td_cuda_recurrence;
         td_workers[TD_CUDA][TD_WORK_POOLING] = td_cuda_pool_windows;
+        td_workers[TD_CUDA][TD_WORK_DISTANCE] = td_cuda_distance;
+        td_workers[TD_CUDA][TD_WORK_ALIGNMENT] = td_cuda_alignment;
         if (status == TD_OK) __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);

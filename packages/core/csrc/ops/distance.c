@@ -3,6 +3,7 @@
 #include "runtime/device.h"
 #include "runtime/loops.h"
 #include "runtime/op.h"
+#include "runtime/work.h"
 
 static td_status check(const char *op, const td_tensor *x, const td_tensor *y)
 {
@@ -34,6 +35,16 @@ static td_status pairs_empty(td_tensor **out, const td_tensor *x, const td_tenso
     return td_tensor_empty(out, (td_dtype)x->dtype, (td_device)x->device, x->ndim, sizes);
 }
 
+static td_status compute(const td_distance_job *j)
+{
+    td_device device = (td_device)j->out->device;
+    if (device != TD_CPU)
+        return td_work_run(TD_WORK_DISTANCE, j, device,
+                           j->grad ? "_row_distances_backward" : "_row_distances");
+    return j->grad ? td_distances_pull(j->d, j->grad, j->distance, j->out)
+                   : td_distances_run(j->d, j->out);
+}
+
 /* (x1, x2, p) */
 td_status td_op__row_distances(td_call *call)
 {
@@ -47,7 +58,7 @@ td_status td_op__row_distances(td_call *call)
     td_distances d = between(x, y, TD_FLOAT(2));
     d.x = a;
     d.y = b;
-    if (status == TD_OK) status = td_distances_run(&d, call->out[0]);
+    if (status == TD_OK) status = compute(&(td_distance_job){&d, NULL, NULL, call->out[0]});
     td_tensor_free(a);
     td_tensor_free(b);
     return status;
@@ -84,7 +95,7 @@ td_status td_op__row_distances_backward(td_call *call)
     td_distances d = between(x, y, TD_FLOAT(3));
     d.x = dense[1];
     d.y = dense[2];
-    if (status == TD_OK) status = td_distances_pull(&d, dense[0], dense[3], call->out[0]);
+    if (status == TD_OK) status = compute(&(td_distance_job){&d, dense[0], dense[3], call->out[0]});
     for (int k = 0; k < 4; k++) td_tensor_free(dense[k]);
     return status;
 }

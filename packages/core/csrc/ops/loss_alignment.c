@@ -3,6 +3,7 @@
 #include "runtime/device.h"
 #include "runtime/loops.h"
 #include "runtime/op.h"
+#include "runtime/work.h"
 
 static td_status wrong_shapes(const td_tensor *emitted, const td_tensor *skips,
                               const td_tensor *states, const td_tensor *steps)
@@ -34,6 +35,25 @@ static td_status check(const td_tensor *emitted, const td_tensor *skips, const t
     return fits ? TD_OK : wrong_shapes(emitted, skips, states, steps);
 }
 
+/* Counts that are used for addresses are looked at on the host. */
+static td_status on_device(const td_alignments *a, td_tensor *out)
+{
+    td_tensor *states = NULL, *steps = NULL;
+    td_status status = td_to_host(&states, a->states);
+    if (status == TD_OK) status = td_to_host(&steps, a->steps);
+    if (status == TD_OK) status = td_alignments_check(states, steps, out);
+    td_tensor_free(states);
+    td_tensor_free(steps);
+    TD_TRY(status);
+    return td_work_run(TD_WORK_ALIGNMENT, &(td_alignment_job){a, out}, (td_device)out->device,
+                       "_alignments");
+}
+
+static td_status compute(const td_alignments *a, td_tensor *out)
+{
+    return out->device == TD_CPU ? td_alignments_run(a, out) : on_device(a, out);
+}
+
 /* (emitted, skips, states, steps, back) */
 td_status td_op__alignments(td_call *call)
 {
@@ -47,8 +67,8 @@ td_status td_op__alignments(td_call *call)
     td_status status = TD_OK;
     for (int k = 0; k < 4 && status == TD_OK; k++) status = td_contiguous(&dense[k], given[k]);
     if (status == TD_OK)
-        status = td_alignments_run(
-            &(td_alignments){dense[0], dense[1], dense[2], dense[3], TD_BOOLEAN(4)}, call->out[0]);
+        status = compute(&(td_alignments){dense[0], dense[1], dense[2], dense[3], TD_BOOLEAN(4)},
+                         call->out[0]);
     for (int k = 0; k < 4; k++) td_tensor_free(dense[k]);
     return status;
 }

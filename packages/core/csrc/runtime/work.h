@@ -27,6 +27,8 @@ typedef enum td_work {
     TD_WORK_RECURRENCE, /* td_recurrence_job of cpu/recurrent/recurrent_run.h */
     TD_WORK_MARGINS,    /* td_margins of cpu/loss_margin_run.h */
     TD_WORK_RANK,       /* td_rank_job of cpu/reduction/order_run.h */
+    TD_WORK_DISTANCE,   /* td_distance_job of cpu/distance_run.h */
+    TD_WORK_ALIGNMENT,  /* td_alignment_job of cpu/loss_alignment_run.h */
     TD_WORKS
 } td_work;
 

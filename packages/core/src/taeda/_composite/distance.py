@@ -41,7 +41,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: str | None) -> Tensor:
     product = compute_mode == MODES[2] or (many and compute_mode in MODES[:2])
     if p == 2 and product and x1.size(-1) and x1.numel() and x2.numel():
         return taeda._euclidean_dist(x1, x2)
-    if not (x1.is_cpu and x2.is_cpu):  # no kernel of a device has both rows at once
+    if not {x1.device.type, x2.device.type} <= {"cpu", "cuda"}:  # others have no kernel of rows
         return taeda.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
     return _by_rows(x1, x2, p)
 

@@ -1,6 +1,6 @@
 """Rows of the op table that CuPy computes on a CUDA device: Fourier transforms and factorizations.
 CuPy is imported when the first of them is called. Rows that other rows of the device compute
-(bits.py, counts.py) need no CuPy.
+(bags.py, bits.py, counts.py), and LDL, which the host computes (ldl.py), need no CuPy.
 
 A row's function gets CuPy, its results as CuPy's arrays on memory of ours, and the arguments of the
 row, tensors as CuPy's arrays. Shapes, dtypes and refusals are those of the row on meta tensors.
@@ -20,7 +20,7 @@ from taeda._native import core as _core
 __all__ = ["ROWS", "find"]
 
 FAMILIES = ("fft", "linalg")
-COMPOSED = ("bits", "counts")  # by other rows
+COMPOSED = ("bags", "bits", "counts", "ldl")  # by other rows, or on the host
 UNKNOWN = ("bfloat16", "complex32", "float8_e4m3fn", "float8_e5m2")  # dtypes that CuPy has not
 Row = Callable[..., None]
 

@@ -64,7 +64,7 @@ def _lstsq(cupy: Any, out: list[Any], a: Any, b: Any, rcond: float, driver: str)
     out[0][...] = cupy.matmul(_turned(cupy, vh), cupy.multiply(inverse[..., None], sides))
     known = cupy.sum(counts, axis=-1) if driver != "gels" else cupy.zeros(out[1].shape)
     out[1][...] = known.astype(out[1].dtype)
-    out[2][...] = s if driver == "gelsd" else cupy.zeros(out[2].shape, out[2].dtype)
+    out[2][...] = s if driver in ("gelsd", "gelss") else cupy.zeros(out[2].shape, out[2].dtype)
 
 
 def _slogdet(cupy: Any, out: list[Any], a: Any) -> None:

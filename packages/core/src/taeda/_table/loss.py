@@ -59,7 +59,7 @@ op("_margin_loss(Tensor self, Tensor target, float margin=1.0) -> (Tensor loss, 
 
 # ---- alignments of sequences ----
 op("_alignments(Tensor emitted, Tensor skips, Tensor states, Tensor steps, bool back=False) -> Tensor",
-   c="_alignments", **NN,
+   c="_alignments", device="any", **NN,
    doc="Log-probability of being in a state after a step, (T, N, S), along all ways from the start, or "
    "from there to the end: on to the same state, to the next, or to the one after it where `skips` "
    "says so; of `states` states and `steps` steps of each sequence.")

@@ -104,6 +104,15 @@ KINDS: dict[str, tuple[Group, ...]] = {
     "dropout": (
         Group("random", ("dropout", "masked"), ("random_alone",), (*SHORT, *REAL, *COMPLEX)),
     ),
+    "alignment": (Group("alignment", ("steps",), ("alignment_together",), REAL),),
+    "distance": (
+        Group(
+            "distance",
+            tuple(f"{way}{norm}" for way in ("", "pull_") for norm in ("one", "two", "inf", "p")),
+            ("distance_alone",),
+            REAL,
+        ),
+    ),
     "recurrent": (
         Group(
             "recurrent",

@@ -111,7 +111,8 @@ def _loss(name: str, real: str) -> str:
 
 #: kinds whose kernels are named by the kind, the work and the dtype
 OWN_NAMES = (
-    *("optim", "pooling", "random", "recurrent", "resample", "resample_grid", "scan", "sort"),
+    *("alignment", "distance", "optim", "pooling", "random", "recurrent", "resample"),
+    *("resample_grid", "scan", "sort"),
 )
 REAL, SHORT = ("F32", "F64"), ("F16", "BF16")
 WHOLE = ("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64")

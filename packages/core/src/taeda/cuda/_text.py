@@ -56,12 +56,16 @@ FAMILIES = {
     "sort": "cuda/kernels/sort.h",
     "random": "cuda/kernels/random.h",
     "recurrent": "cuda/kernels/recurrent.h",
+    "distance": "cuda/kernels/distance.h",
+    "alignment": "cuda/kernels/alignment.h",
 }
 #: families without a table
 ALONE = (
+    "alignment",
     "attention",
     "conv",
     "convert",
+    "distance",
     "indexing",
     "loss",
     "matmul",

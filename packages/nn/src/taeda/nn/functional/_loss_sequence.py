@@ -161,7 +161,10 @@ class _Lattice:
         return self.states.unsqueeze(0).expand(self.lp.size(0), -1, -1)
 
     def _has_kernel(self) -> bool:
-        return self.lp.is_cpu and self.lp.dtype in (taeda.float32, taeda.float64)
+        return self.lp.device.type in ("cpu", "cuda") and self.lp.dtype in (
+            taeda.float32,
+            taeda.float64,
+        )
 
     def _at_once(self, skips: Tensor, back: bool) -> Tensor:
         """All steps in one call. -inf after the end of a sequence, where nothing is looked at."""
