@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
+from dataclasses import dataclass
+from typing import Any
 
 import taeda
 
@@ -18,6 +20,25 @@ def s_structures(c):
     for _ in range(4):
         made = f(data())
         found += [type(made["pair"]).__name__, kept(made)]
+    return found
+
+
+@dataclass
+class Output:
+    loss: Any
+    scale: float = 2.0
+
+
+@scenario("objects of dataclasses and ordered dicts as results, and a default changes")
+def s_records(c):
+    f = c(lambda x: [Output(x.sum()), OrderedDict(b=x, a=Output(x * 2, scale=3.0))])
+    found = []
+    for n in range(8):
+        if n == 4:
+            Output.__init__.__defaults__ = (5.0,)
+        first, rest = f(data(seed=n))
+        found += [kept(first.loss), first.scale, list(rest), kept(rest["a"].loss), rest["a"].scale]
+    Output.__init__.__defaults__ = (2.0,)
     return found
 
 

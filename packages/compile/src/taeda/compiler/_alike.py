@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from taeda import Tensor
 
 from ._ends import arrived
+from ._kinds import is_record
 from ._trace import Trace
 
 __all__ = ["same", "walks_alike"]
@@ -26,8 +28,10 @@ def same(a: Any, b: Any) -> bool:
         return bool(a.equal(b)) or _same_bits(a, b)
     if type(a) in (list, tuple) or hasattr(a, "_fields"):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
-    if type(a) is dict:
-        return type(b) is dict and list(a) == list(b) and all(map(same, a.values(), b.values()))
+    if type(a) in (dict, OrderedDict):
+        return type(b) is type(a) and list(a) == list(b) and all(map(same, a.values(), b.values()))
+    if is_record(type(a)):
+        return type(a) is type(b) and same(vars(a), vars(b))
     return a is b or a == b or a != a
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
-from ._kinds import is_immutable, is_plain_tensor
+from ._kinds import is_immutable, is_plain_tensor, is_record
 
 __all__ = ["containers", "flatten", "objects", "tensors_in"]
 
@@ -76,6 +77,9 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
     elif isinstance(value, list | tuple):
         for entry in value:
             yield from tensors_in(entry)
-    elif type(value) is dict:
+    elif type(value) in (dict, OrderedDict):
         for entry in value.values():
+            yield from tensors_in(entry)
+    elif is_record(type(value)):
+        for entry in vars(value).values():
             yield from tensors_in(entry)

@@ -72,6 +72,18 @@ def is_plain_instance(value: Any) -> bool:
     return hasattr(value, "__dict__") or "__slots__" in type(value).__dict__
 
 
+def is_record(kind: type) -> bool:
+    """Whether it is a dataclass, and all state of its objects is in their `__dict__`."""
+    own = kind.__dict__
+    return (
+        "__dataclass_fields__" in own
+        and type(kind) is type
+        and getattr(kind, "__new__", None) is object.__new__
+        and own.keys().isdisjoint(("__slots__", "__del__"))
+        and all(base is object or is_record(base) for base in kind.__bases__)
+    )
+
+
 # ---- code ----
 
 #: parts of the library whose functions change nothing but tensors, or what `Observer` models

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -53,11 +54,24 @@ def builder(spec: Any) -> Callable[[tuple[Any, ...]], Any]:
         return lambda made: made[rest]
     if kind == "value":
         return lambda made: rest
-    if kind is dict:
+    if kind in (dict, OrderedDict):
         parts = {k: builder(v) for k, v in rest.items()}
-        return lambda made: {k: part(made) for k, part in parts.items()}
+        return lambda made: kind((k, part(made)) for k, part in parts.items())
+    if kind == "record":
+        return _record_of(rest, {k: builder(v) for k, v in spec[2].items()})
     if kind == "named":
         fields = [builder(v) for v in spec[2]]
         return lambda made: rest(*(part(made) for part in fields))
     entries = [builder(v) for v in rest]
     return lambda made: kind(part(made) for part in entries)
+
+
+def _record_of(kind: type, fields: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
+    """What makes an object of a dataclass."""
+
+    def made_of(made: tuple[Any, ...]) -> Any:
+        value: Any = object.__new__(kind)
+        vars(value).update((name, part(made)) for name, part in fields.items())
+        return value
+
+    return made_of

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ from ._chains import any_pending
 from ._control._part import generators_of
 from ._encode import program, written_inputs
 from ._joint import Backward, Joint, dense, expanded
-from ._kinds import is_immutable
+from ._kinds import is_immutable, is_record
 from ._observe import Observer
 from ._passes import shortened
 from ._record import GRADIENT, Graph, Layout, Step, overlap
@@ -117,7 +118,7 @@ class Trace:
     def _spec(self, value: Any, observer: Observer) -> Any:
         if isinstance(value, Tensor):
             return self._tensor_spec(value, observer)
-        if type(value) in (list, dict):
+        if type(value) in (list, dict, OrderedDict) or is_record(type(value)):
             if observer.is_old(value):
                 return ("value", value)
             if not observer.may_change(value) or id(value) in self._containers:
@@ -127,8 +128,11 @@ class Trace:
             return (type(value), [self._spec(v, observer) for v in value])
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return ("named", type(value), [self._spec(v, observer) for v in value])
-        if type(value) is dict:
-            return (dict, {k: self._spec(v, observer) for k, v in value.items()})
+        if type(value) in (dict, OrderedDict):
+            return (type(value), {k: self._spec(v, observer) for k, v in value.items()})
+        if is_record(type(value)):
+            fields = {k: self._spec(v, observer) for k, v in vars(value).items()}
+            return ("record", type(value), fields)
         if is_immutable(value) or observer.is_old(value):
             return ("value", value)
         raise NoTrace(f"it returns a {type(value).__module__}.{type(value).__qualname__}")

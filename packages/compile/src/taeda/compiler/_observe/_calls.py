@@ -13,7 +13,7 @@ from taeda import Tensor, nn
 from taeda._higher_order_ops._recorded import recorded as _loop
 
 from .._arguments import tensors_in
-from .._kinds import PURE_TYPES, is_known_code, is_library, static
+from .._kinds import PURE_TYPES, is_known_code, is_library, is_record, static
 from .._promises import ALLOWED, CONSTANT, substitute
 from .._rewrite import CannotCopy, catching_lines, copy_of
 from ._c_calls import CCalls
@@ -288,8 +288,21 @@ class Calls(CCalls, Names):
         if not isinstance(init, types.FunctionType):
             return kind(*args, **kwargs)
         made = kind.__new__(kind)
-        self.call(init, made, *args, **kwargs)
+        if is_record(kind) and init.__code__.co_filename == "<string>":
+            self._before_generated(init)
+            init(made, *args, **kwargs)
+        else:
+            self.call(init, made, *args, **kwargs)
         return made
+
+    def _before_generated(self, init: types.FunctionType) -> None:
+        """The `__init__` that `dataclass` wrote runs as it is: it stores what it is given. What it
+        calls besides (`__post_init__`, a factory) is seen by the profile hook.
+        """
+        self.guards.function(init)
+        for value in (*(init.__defaults__ or ()), *(init.__kwdefaults__ or {}).values()):
+            self.mark(value)
+        self._known[id(init.__code__)] = init.__code__, init.__globals__
 
 
 def _all_codes(code: types.CodeType) -> list[types.CodeType]:
