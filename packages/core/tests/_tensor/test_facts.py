@@ -57,3 +57,13 @@ def test_refused_files(tmp_path):
         taeda.from_file(tmp_path / "nothing_here", size=1)
     with pytest.raises(RuntimeError, match="must not be negative, got -1"):
         taeda.from_file(tmp_path / "nothing_here", size=-1)
+
+
+def test_a_file_is_mapped_on_the_cpu(tmp_path):
+    (tmp_path / "data").write_bytes(b"abcd")
+    made = taeda.from_file(
+        str(tmp_path / "data"), size=4, dtype=taeda.uint8, device=taeda.device("cpu")
+    )
+    assert made.tolist() == list(b"abcd")
+    with pytest.raises(RuntimeError, match="mapped on the cpu, not on meta"):
+        taeda.from_file(str(tmp_path / "data"), size=4, dtype=taeda.uint8, device="meta")

@@ -50,3 +50,24 @@ assert not rpc.is_available() and repr(torch.ops.aten._sparse_addmm.default) == 
 assert not hasattr(torch, '_frobnicate') and not hasattr(torch._utils, '_frobnicate')
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_names_of_libraries_that_map_their_own_classes():
+    code = """
+import taeda
+taeda.install_as_torch()
+import functorch, torch
+from torch._functorch.vmap import _add_batch_dim, tree_flatten, Tensor
+from torch._C._functorch import _remove_batch_dim
+assert functorch.vmap is torch.vmap
+assert Tensor is torch.Tensor and tree_flatten([1])[0] == [1]
+assert torch._guards.active_fake_mode() is None
+for refused in (_add_batch_dim, _remove_batch_dim, functorch.FunctionalModule):
+    try:
+        refused(torch.ones(2), 0, 1)
+    except RuntimeError as error:
+        assert 'does not exist in taeda' in str(error)
+    else:
+        raise AssertionError(refused)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

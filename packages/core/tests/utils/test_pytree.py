@@ -4,6 +4,8 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
 
+import taeda
+
 from taeda.utils import _pytree as tree
 
 Point = namedtuple("Point", "x y")
@@ -79,3 +81,30 @@ def test_named_tuples_have_one_key():
     children, context = tree.SUPPORTED_NODES[key].flatten_fn(Pair(1, 2))
     spec = tree.TreeSpec(key, context, [tree.LeafSpec()] * 2)
     assert tree.tree_unflatten(children, spec) == Pair(1, 2)
+
+
+def test_questions_about_objects():
+    Named = namedtuple("Named", "a")
+    found = taeda.ones(2).max(0)
+    assert tree.is_structseq_instance(found) and not tree.is_structseq_instance(type(found))
+    assert tree.is_namedtuple_instance(Named(1)) and not tree.is_namedtuple_instance(Named)
+    assert tree.tree_is_leaf(3) and not tree.tree_is_leaf([3])
+    assert tree.tree_is_leaf([3], is_leaf=lambda t: isinstance(t, list))
+
+
+def test_how_a_list_is_taken_apart_serves_a_class_of_lists():
+    class Row(list):
+        pass
+
+    tree.register_pytree_node(
+        Row,
+        tree._list_flatten,
+        lambda values, context: Row(tree._list_unflatten(values, context)),
+        flatten_with_keys_fn=tree._list_flatten_with_keys,
+    )
+    try:
+        made = tree.tree_map(lambda v: v + 1, Row([1, 2]))
+        assert type(made) is Row and made == [2, 3]
+        assert tree.tree_flatten_with_path(Row([5]))[0][0][0] == (tree.SequenceKey(0),)
+    finally:
+        tree._deregister_pytree_node(Row)

@@ -1,4 +1,6 @@
-"""Tensors in tuples, lists and dicts: taken apart into leaves, and put together again."""
+"""Tensors in tuples, lists, dicts and what `utils._pytree` knows: taken apart into leaves, and put
+together again.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,16 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.trees import SUPPORTED_NODES
 
 __all__ = ["filled", "leaves", "mapped", "require_tensors", "same_form"]
 
 
 def _items(tree: Any) -> list[Any] | None:
-    if isinstance(tree, (tuple, list)):
+    known = SUPPORTED_NODES.get(type(tree))
+    if known is not None:
+        return list(known.flatten_fn(tree)[0])
+    if isinstance(tree, (tuple, list)):  # named tuples, and classes derived from these
         return list(tree)
     return list(tree.values()) if isinstance(tree, dict) else None
 
@@ -29,6 +35,9 @@ def filled(tree: Any, values: Iterator[Any]) -> Any:
     if items is None:
         return next(values)
     made = [filled(item, values) for item in items]
+    known = SUPPORTED_NODES.get(type(tree))
+    if known is not None:
+        return known.unflatten_fn(made, known.flatten_fn(tree)[1])
     if isinstance(tree, dict):
         return type(tree)(zip(tree, made, strict=True))
     if hasattr(tree, "_fields"):
@@ -45,7 +54,8 @@ def _form(tree: Any) -> Any:
     items = _items(tree)
     if items is None:
         return "*"
-    keys = tuple(tree) if isinstance(tree, dict) else None
+    known = SUPPORTED_NODES.get(type(tree))
+    keys = tuple(tree) if isinstance(tree, dict) else known and known.flatten_fn(tree)[1]
     return type(tree).__name__, keys, tuple(map(_form, items))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from taeda._layers.trees import leaves, tensors_in
 from taeda.utils._pytree import (
+    SUPPORTED_NODES,
     KeyPath,
     MappingKey,
     SequenceKey,
@@ -16,6 +17,6 @@ from taeda.utils._pytree import (
 )
 
 __all__ = [
-    "KeyPath", "MappingKey", "SequenceKey", "TreeSpec", "key_get", "keystr", "leaves", "tensors_in",
+    "SUPPORTED_NODES", "KeyPath", "MappingKey", "SequenceKey", "TreeSpec", "key_get", "keystr", "leaves", "tensors_in",
     "tree_flatten",
 ]  # fmt: skip

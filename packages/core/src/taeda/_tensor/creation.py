@@ -128,13 +128,16 @@ def from_file(
     size: int = 0,
     *,
     dtype: Any = None,
+    device: Any = "cpu",
     requires_grad: bool = False,
 ) -> Tensor:
     """A 1-D tensor of the first `size` elements of a file, mapped into memory.
 
     With `shared` writes reach the file, which is created or lengthened if needed; else they stay private.
-    RuntimeError if the file cannot be opened or is too short.
+    RuntimeError if the file cannot be opened or is too short, and for a device other than the cpu.
     """
+    if _core.device(device).type != "cpu":
+        raise RuntimeError(f"from_file: a file is mapped on the cpu, not on {device}: use to()")
     kind = _core.get_default_dtype() if dtype is None else dtype
     if size < 0:
         raise RuntimeError(f"from_file: the number of elements must not be negative, got {size}")

@@ -61,8 +61,9 @@ def install_as_torch(*, distributed: bool = False) -> None:
     for name in filter(None, FILLED):
         if (view := _filled(name)) is not None:
             sys.modules[f"torch.{name}"] = torch.__dict__[name] = view
+    aten: Any = taeda.ops.aten
     for name in MENTIONED:
-        vars(taeda.ops.aten).setdefault(name, MentionedOperator(name))
+        aten.__dict__.setdefault(name, MentionedOperator(name))
     sys.meta_path.insert(0, _Finder)
 
 
@@ -178,7 +179,7 @@ class _Finder:
 
     @staticmethod
     def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if not fullname.startswith("torch."):
+        if not fullname.startswith("torch.") and fullname not in MODULES:
             return None
         if fullname in MODULES:
             below = any(name.startswith(fullname + ".") for name in MODULES)

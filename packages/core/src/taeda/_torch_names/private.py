@@ -25,6 +25,22 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
     """Advice to a tracer, of which there is none."""
 
 
+def _refused(place: str, names: str) -> dict[str, Any]:
+    """Functions that libraries import, to put their own in the place, and do not call."""
+
+    def made(name: str) -> Any:
+        def refuse(*args: Any, **kwargs: Any) -> Any:
+            raise RuntimeError(
+                f"{place}.{name} does not exist in taeda: taeda.vmap maps functions of tensors, and "
+                "of classes that utils._pytree knows"
+            )
+
+        refuse.__name__ = refuse.__qualname__ = name
+        return refuse
+
+    return {name: made(name) for name in names.split()}
+
+
 class _NoObject:
     """A class of which there are no objects."""
 
@@ -127,6 +143,7 @@ MODULES: dict[str, dict[str, Any]] = {
         "maybe_get_bdim": f"{_DISPATCH}dimension",
         **{f"is_{kind}": f"{_DISPATCH}never" for kind in ("legacy_batchedtensor",
             "gradtrackingtensor", "functionaltensor")},
+        **_refused("torch._C._functorch", "_add_batch_dim _remove_batch_dim"),
     },
     # how an exporter writes operators of theirs: there is none, so nobody will ask
     "torch.onnx": {"register_custom_op_symbolic": _nothing, "is_in_onnx_export": lambda: False},
@@ -160,14 +177,24 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch.autograd.variable": {"Variable": "taeda.autograd:Variable"},
     # indexing by a tensor under vmap needs no help here
     "torch._dynamo._trace_wrapped_higher_order_op": {"TransformGetItemToIndex": contextlib.nullcontext},
-    "torch._VF": {}, "torch._tensor": {}, "torch._functorch": {}, "torch._functorch.vmap": {},
+    # a package of theirs beside torch
+    "functorch": {name: _class(name, "functorch") for name in ("FunctionalModule",
+        "FunctionalModuleWithBuffers")},
+    # there are no modes of fake tensors
+    "torch._guards": {"active_fake_mode": _nothing, "detect_fake_mode": _nothing},
+    "torch._VF": {}, "torch._tensor": {}, "torch._functorch": {},
+    "torch._functorch.vmap": {"Tensor": "taeda:Tensor",
+        **{name: f"taeda.utils._pytree:{name}" for name in ("tree_flatten", "tree_unflatten")},
+        **_refused("torch._functorch.vmap", "_add_batch_dim _remove_batch_dim _broadcast_to_and_flatten "
+            "_create_batched_inputs _get_name _maybe_remove_batch_dim _process_batched_inputs "
+            "_unwrap_batched _validate_and_get_batch_size")},
     "torch._functorch.apis": {}, "torch._functorch.eager_transforms": {},
 }  # fmt: skip
 #: operators without a row here, for which libraries register functions of their own classes
 MENTIONED = ("_sparse_addmm", "_sparse_mm_reduce_impl")
 #: private modules whose names are those of another one of ours
 ELSEWHERE = {
-    "torch._VF": "taeda", "torch._tensor": "taeda",
+    "functorch": "taeda.func", "torch._VF": "taeda", "torch._tensor": "taeda",
     **{f"torch._functorch{part}": "taeda.func" for part in ("", ".vmap", ".apis", ".eager_transforms")},
 }  # fmt: skip
 

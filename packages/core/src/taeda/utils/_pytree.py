@@ -111,7 +111,11 @@ def _sequence(kind: Callable[[Iterable[Any]], Any]) -> tuple[Any, Any, Any]:
     )
 
 
-# under the names that programs know: a dict's way of being taken apart
+# under the names that programs know: how a list and a dict are taken apart
+_LIST = _sequence(list)
+_list_flatten, _list_unflatten, _list_flatten_with_keys = _LIST
+
+
 def _dict_flatten(d: Any) -> tuple[list[Any], list[Any]]:
     """The values, and the keys."""
     return list(d.values()), list(d)
@@ -152,7 +156,7 @@ _NAMED = NodeDef(
 SUPPORTED_NODES: dict[Any, NodeDef] = {
     kind: NodeDef(kind, *how)
     for kind, how in (
-        (list, _sequence(list)), (tuple, _sequence(tuple)), (dict, _DICT), (OrderedDict, _ORDERED),
+        (list, _LIST), (tuple, _sequence(tuple)), (dict, _DICT), (OrderedDict, _ORDERED),
         (defaultdict, _DEFAULT),
         (deque, _DEQUE),
     )
@@ -214,6 +218,16 @@ def is_structseq(obj: Any) -> bool:
     return issubclass(cls, tuple) and isinstance(getattr(cls, "n_sequence_fields", None), int)
 
 
+def is_structseq_instance(obj: Any) -> bool:
+    """Whether an object, and no class, is what operators with named results return."""
+    return not isinstance(obj, type) and is_structseq(obj)
+
+
+def is_namedtuple_instance(obj: Any) -> bool:
+    """Whether an object, and no class, is a named tuple."""
+    return not isinstance(obj, type) and is_namedtuple(obj)
+
+
 def _field_names(named: Any) -> tuple[str, ...]:
     return named._fields if is_namedtuple(named) else type(named).__match_args__
 
@@ -231,8 +245,12 @@ def _definition(tree: Any) -> NodeDef | None:
     return _NAMED if found is None and (is_namedtuple(tree) or is_structseq(tree)) else found
 
 
-def _is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
+def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether it is a leaf: what is no node, or what `is_leaf` calls one."""
     return (is_leaf is not None and is_leaf(tree)) or _definition(tree) is None
+
+
+_is_leaf = tree_is_leaf  # the name that older programs know
 
 
 # ---- the shape of a tree ----

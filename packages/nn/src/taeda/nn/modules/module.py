@@ -26,6 +26,11 @@ from ._place import name_module
 from ._state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX
 from ._state import State, _IncompatibleKeys, _LoadHook  # noqa: F401 - pickles find _LoadHook here
 
+# the tables of hooks of all modules, under the names that libraries read
+_global_parameter_registration_hooks = _global_hooks.parameter_registration
+_global_buffer_registration_hooks = _global_hooks.buffer_registration
+_global_module_registration_hooks = _global_hooks.module_registration
+
 __all__ = [
     "_EXTRA_STATE_KEY_SUFFIX",
     "Module",
