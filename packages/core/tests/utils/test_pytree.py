@@ -5,7 +5,6 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 import pytest
 
 import taeda
-
 from taeda.utils import _pytree as tree
 
 Point = namedtuple("Point", "x y")

@@ -17,6 +17,6 @@ from taeda.utils._pytree import (
 )
 
 __all__ = [
-    "SUPPORTED_NODES", "KeyPath", "MappingKey", "SequenceKey", "TreeSpec", "key_get", "keystr", "leaves", "tensors_in",
-    "tree_flatten",
+    "SUPPORTED_NODES", "KeyPath", "MappingKey", "SequenceKey", "TreeSpec", "key_get", "keystr", "leaves",
+    "tensors_in", "tree_flatten",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from ..modules.module import Module
 
 __all__ = ["swap_tensor"]
 
-_NONE = object()
+_NONE: Any = object()
 
 
 def swap_tensor(
@@ -32,7 +32,8 @@ def swap_tensor(
     one that the module lacks, unless `allow_missing`.
     """
     _check(module, name, tensor)
-    for table in (module._parameters, module._buffers):
+    tables: tuple[Any, ...] = (module._parameters, module._buffers)
+    for table in tables:
         if name in table:
             before, table[name] = table[name], tensor
             return before
