@@ -94,8 +94,8 @@ refuses(RuntimeError, ["add", "cpu and cuda:0", "x.to('cuda:0')"], lambda: d + x
 refuses(RuntimeError, ["cuda:0 and cuda:1"], lambda: d + d.to("cuda:1"))
 refuses(
     NotImplementedError,
-    ["_linalg_ldl", "'cuda:0'", ".cpu()", "TAEDA_CUDA_FALLBACK=cpu"],
-    lambda: taeda.linalg.ldl_factor(d[0, :, :3]),
+    ["_linalg_cholesky", "'cuda:0'", "CuPy", ".cpu()", "TAEDA_CUDA_FALLBACK=cpu"],
+    lambda: taeda.linalg.cholesky(d[0, :, :3]),
 )
 refuses(NotImplementedError, ["F8"], lambda: d.to(taeda.float8_e4m3fn) == d.to(taeda.float8_e4m3fn))
 refuses(TypeError, ["cpu()"], lambda: d.numpy())
