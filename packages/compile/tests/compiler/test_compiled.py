@@ -253,3 +253,23 @@ def test_a_trial_does_not_wait_for_ever(monkeypatch):
     ((trace,),) = f.__taeda_compiled__.traces.values()
     assert trace.runs == -1
     assert all(trace.seconds)
+
+
+def test_a_call_under_a_mode_says_that_it_runs_as_it_is():
+    def around(x):
+        return x @ x
+
+    def inside(x):
+        with taeda.autocast("cpu", dtype=taeda.bfloat16):
+            return x @ x
+
+    outer, inner = taeda.compile(around), taeda.compile(inside)
+    for _ in range(4):
+        x = taeda.randn(4, 4)
+        with taeda.autocast("cpu", dtype=taeda.bfloat16):
+            assert outer(x).equal(around(x))
+        assert inner(x).equal(inside(x))
+    state = outer.__taeda_compiled__
+    assert len(state.reasons) == 1 and "autocast" in state.reasons[0] and not state.traces
+    state = inner.__taeda_compiled__
+    assert not state.reasons and len(state.traces) == 1

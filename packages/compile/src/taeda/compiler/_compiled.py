@@ -36,6 +36,7 @@ __all__ = ["Compiled", "Stop", "limits", "log"]
 
 log = log_of("dynamo")
 ATTEMPTS = 3
+AROUND = "a mode or transform (autocast, vmap) is active around a call, which runs as Python"
 
 
 class _Limits:
@@ -191,6 +192,9 @@ class Compiled:
             raise Stop(
                 "fullgraph=True, but a mode or transform is active around the call, so it stays eager"
             )
+        if AROUND not in self.reasons:
+            self.reasons.append(AROUND)
+            self._say(f"{self.name} stays eager for this call: {AROUND}")
         return self.function(*args, **kwargs)
 
     def _run(self, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
