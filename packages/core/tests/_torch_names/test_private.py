@@ -46,6 +46,13 @@ assert not torch._C._are_functorch_transforms_active()
 assert torch._tensor_str.PRINT_OPTS.threshold == 1000 and torch._C._get_default_device() == 'cpu'
 assert torch._convert_indices_from_coo_to_csr(torch.tensor([1]), 2).tolist() == [0, 0, 1]
 from torch.distributed import rpc
+assert not torch._C._is_tracing() and torch._C.is_grad_enabled()
+try:
+    torch.linalg.inv(torch.zeros(2, 2))
+except torch._C._LinAlgError:
+    pass
+else:
+    raise AssertionError('a singular matrix has no inverse')
 assert not rpc.is_available() and repr(torch.ops.aten._sparse_addmm.default) == 'aten._sparse_addmm.default'
 assert not hasattr(torch, '_frobnicate') and not hasattr(torch._utils, '_frobnicate')
 """

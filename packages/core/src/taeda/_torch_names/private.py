@@ -59,6 +59,13 @@ def _parse_to(*args: Any, **kwargs: Any) -> Any:
     return parse_to(*args, **kwargs)
 
 
+def _is_tracing() -> bool:
+    """Whether a call is traced."""
+    from taeda.jit import is_tracing  # upward: it exists where somebody traces
+
+    return bool(is_tracing())
+
+
 def _is_profiled() -> bool:
     """Whether this thread is profiled."""
     from taeda.profiler import _collect  # upward: it exists where somebody profiles
@@ -136,6 +143,8 @@ MODULES: dict[str, dict[str, Any]] = {
         **dict.fromkeys(("TensorBase", "_TensorBase"), "taeda:Tensor"),
         **{name: f"taeda:{name}" for name in ("Generator", "Size", "device", "dtype")},
         "_get_default_device": f"{_DISPATCH}default_device",
+        "_LinAlgError": "taeda.linalg:LinAlgError", "is_grad_enabled": "taeda:is_grad_enabled",
+        "_is_tracing": _is_tracing,
         "_GLIBCXX_USE_CXX11_ABI": True,
     },
     "torch._C._functorch": {
