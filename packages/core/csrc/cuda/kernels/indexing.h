@@ -106,9 +106,10 @@ template <class Op, int D> struct td_place_put {
 struct td_offsets {
     int64_t out, at, from;
 };
-VFN td_offsets td_offsets_of(const td_places_call &c, int64_t at)
+VFN_CALLED td_offsets td_offsets_of(const td_places_call &c, int64_t at)
 {
     td_offsets found = {0, 0, 0};
+#pragma unroll 1
     for (int64_t d = c.ndim - 1; d >= 0; d--) {
         int64_t index = at % c.sizes[d];
         at /= c.sizes[d];
@@ -132,6 +133,7 @@ template <class Op, int D> struct td_place_scatter {
     static TD_IN void one(const td_places_call &c, int64_t at)
     {
         td_offsets o = td_offsets_of(c, at);
+#pragma unroll 1
         for (int64_t i = 0; i < c.line; i++) {
             int64_t place = c.at ? *(const int64_t *)(c.at + o.at + i * c.at_apart) : i;
             T *to = (T *)(c.out + o.out + place * c.out_apart);

@@ -238,13 +238,17 @@ VFN typename S::acc td_row_of(const typename S::T *x, int64_t n, int64_t first,
 #define TD_AS_REAL(VALUE)                           \
     if (c.out_size[0] == 8) *(double *)out = VALUE; \
     else *(float *)out = (float)(VALUE)
+VFN_CALLED double td_power_called(double size, double exponent)
+{
+    return td_norm_power(size, exponent);
+}
 TD_PLAIN(td_sum_whole, uint64_t, 0, a += (uint64_t)(int64_t)v, a += v, TD_AS_I64, 1)
 TD_PLAIN(td_prod_whole, uint64_t, 1, a *= (uint64_t)(int64_t)v, a *= v, TD_AS_I64, 1)
 TD_PLAIN(td_count, uint64_t, 0, a += v != 0, a += v, TD_AS_I64, 1)
 TD_PLAIN(td_any, uint8_t, 0, a |= v != 0, a |= v, TD_AS_BOOL, 1)
 TD_PLAIN(td_all, uint8_t, 1, a &= v != 0, a &= v, TD_AS_BOOL, 1)
 TD_PLAIN(td_norm0, double, 0, a += v != 0, a += v, TD_AS_REAL(a / c.divisor), 1)
-TD_PLAIN(td_normp, double, 0, a += td_norm_power(fabs((double)v), c.exponent), a += v,
+TD_PLAIN(td_normp, double, 0, a += td_power_called(fabs((double)v), c.exponent), a += v,
          TD_AS_REAL(pow(a, 1 / c.exponent)), 0)
 
 template <int D> struct td_prod_real {
