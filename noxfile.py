@@ -70,6 +70,15 @@ def tests_gpu(session: nox.Session, package: str) -> None:
     )  # 5: no test has that mark
 
 
+@nox.session(name="bench-gpu", venv_backend=None if HAS_GPU else "none")
+def bench_gpu(session: nox.Session) -> None:
+    """Print times on an NVIDIA device; skipped without one. `-- matmul train` chooses groups."""
+    if not HAS_GPU:
+        session.skip("no NVIDIA device here")
+    install(session, *NAMES)
+    session.run("python", "benchmarks/run.py", "--device", "cuda", "--alone", *session.posargs)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style and formatting hold, and so do the ranges and import layers between packages."""

@@ -5,6 +5,7 @@
     python benchmarks/run.py --case "softmax"       cases whose name holds this
     python benchmarks/run.py --alone                taeda only, where torch is not installed
     python benchmarks/run.py --threads 1 --clock processor   on a machine that others use
+    python benchmarks/run.py --device cuda          on a GPU, until it has done its work
 
 Each library lives in a process of its own. They take turns, a block of about 20 ms each, so that
 both meet the same noise; a case's ratio is the median over the rounds of the ratio within one
@@ -39,10 +40,12 @@ BLOCK = 0.02  # seconds
 class Worker:
     """The other end of worker.py."""
 
-    def __init__(self, library: str, threads: int, clock: str = "wall") -> None:
+    def __init__(
+        self, library: str, threads: int, clock: str = "wall", device: str = "cpu"
+    ) -> None:
         self.library = library
         env = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-        command = [sys.executable, str(HERE / "worker.py"), library, str(threads), clock]
+        command = [sys.executable, str(HERE / "worker.py"), library, str(threads), clock, device]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env)
 
@@ -161,6 +164,7 @@ def main() -> int:
         default="wall",
         help="processor: time that the process computed, which waiting for others does not lengthen",
     )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--alone", action="store_true", help="no torch")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     options = parser.parse_args()
@@ -171,10 +175,14 @@ def main() -> int:
         end="",
     )
     print(f", {options.rounds} rounds; ratio = taeda / torch" if not options.alone else "")
-    limits = measured(options.threads)
-    print(described(limits))
+    limits = measured(options.threads) if options.device == "cpu" else None
+    print(
+        described(limits)
+        if options.device == "cpu"
+        else "on cuda: shares of its limits are not known"
+    )
     workers = [
-        Worker(name, options.threads, options.clock)
+        Worker(name, options.threads, options.clock, options.device)
         for name in ("taeda", "torch")[: 1 if options.alone else 2]
     ]
     rows = []

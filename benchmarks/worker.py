@@ -17,12 +17,17 @@ from typing import Any
 from cases import CASES
 from limits import Limits, least_seconds
 
+Clock = Callable[[], float]
 CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 
 
-def main(library: str, threads: int, clock: str = "wall") -> None:
+def main(library: str, threads: int, clock: str = "wall", device: str = "cpu") -> None:
     lib = importlib.import_module(library)
     lib.set_num_threads(threads)
+    wait: Callable[[], object] = int
+    if device != "cpu":  # which costs a look at every call
+        lib.set_default_device(device)
+        wait = lib.cuda.synchronize
     prepared: dict[tuple[str, str], Callable[[], object]] = {}
     for line in sys.stdin:
         asked = json.loads(line)
@@ -30,12 +35,12 @@ def main(library: str, threads: int, clock: str = "wall") -> None:
             prepared.clear()
             answer: dict[str, Any] = {}
         else:
-            answer = _answer(lib, prepared, asked, CLOCKS[clock], threads)
+            answer = _answer(lib, prepared, asked, CLOCKS[clock], wait)
         print(json.dumps(answer), flush=True)
 
 
 def _answer(
-    lib: Any, prepared: dict, asked: dict[str, Any], clock: Callable[[], float], threads: int
+    lib: Any, prepared: dict, asked: dict[str, Any], clock: Clock, wait: Callable[[], object]
 ) -> dict[str, Any]:
     key = asked["group"], asked["case"]
     try:
@@ -44,18 +49,22 @@ def _answer(
             prepared[key]()  # the first call allocates, picks kernels, fills caches
         if "limits" in asked:
             limits = Limits(**asked["limits"])
-            return {"seconds": least_seconds(prepared[key], limits, threads)}
-        return {"seconds": _repeat(prepared[key], asked["loops"], clock)}
+            return {"seconds": least_seconds(prepared[key], limits, lib.get_num_threads())}
+        return {"seconds": _repeat(prepared[key], asked["loops"], clock, wait)}
     except Exception as error:  # noqa: BLE001 - whatever a case raises is its row in the table
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def _repeat(action: Callable[[], object], loops: int, clock: Callable[[], float]) -> float:
-    """Seconds for one call, over `loops` calls."""
+def _repeat(
+    action: Callable[[], object], loops: int, clock: Clock, wait: Callable[[], object]
+) -> float:
+    """Seconds for one call, over `loops` calls, until a device has done them."""
     repeat = range(loops)
+    wait()
     start = clock()
     for _ in repeat:
         action()
+    wait()
     return (clock() - start) / loops
 
 

@@ -3,8 +3,9 @@
     cuda_demo.py                     the digits demo
     cuda_demo.py char_gpt resnet18   others, a few steps of each
     cuda_demo.py all
+    cuda_demo.py --card all          on the device of this machine
 
-Nothing falls back on the processor, and device memory is closed to the host all the while.
+Nothing falls back on the processor; on the stand-in, device memory is closed to the host all the while.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ def alike(a: str, b: str) -> bool:
     return number.sub("", a) == number.sub("", b) and all(abs(x - y) < 0.01 for x, y in pairs)
 
 
-def differences(example: str) -> list[str]:
+def differences(example: str, card: bool) -> list[str]:
     host = told(example, "cpu", dict(os.environ))
-    device = told(example, "cuda", standin.environment(TAEDA_CUDA_FALLBACK=""))
+    device = told(example, "cuda", standin.environment(card, TAEDA_CUDA_FALLBACK=""))
     print("\n".join([f"{example}:", *device]), flush=True)
     pairs = itertools.zip_longest(host, device, fillvalue="(no line)")
     return [f"{example}\ncpu:  {a}\ncuda: {b}" for a, b in pairs if not alike(a, b)]
@@ -65,11 +66,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("examples", nargs="*", help=f"all, or of {', '.join(EXAMPLES)}")
-    chosen = parser.parse_args().examples or ["digits"]
+    parser.add_argument("--card", action="store_true")
+    options = parser.parse_args()
+    chosen = options.examples or ["digits"]
     chosen = [*EXAMPLES] if chosen == ["all"] else chosen
     if unknown := [name for name in chosen if name not in EXAMPLES]:
         parser.error(f"no such example: {', '.join(unknown)}")
-    wrong = [line for example in chosen for line in differences(example)]
+    wrong = [line for example in chosen for line in differences(example, options.card)]
     sys.exit("\n".join(["the lines differ:", *wrong]) if wrong else 0)
 
 

@@ -8,6 +8,8 @@ they give the processor's bits.
     cuda_rows.py --part 0/8          rows 0, 8, 16, ...
     cuda_rows.py --cupy              with a stand-in of CuPy that NumPy computes for: plumbing, not values
     cuda_rows.py --write             the table of docs/cuda.md anew
+    cuda_rows.py --card              on the device of this machine; with --cupy, CuPy's last bits may
+                                     differ
 
 A row that says NotImplementedError is counted, not failed. Nothing falls back on the processor here.
 """
@@ -50,12 +52,13 @@ def main() -> None:
     parser.add_argument("--part", default="0/1", help="K/N: rows K, K + N, K + 2 N ...")
     parser.add_argument("--cupy", action="store_true")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--card", action="store_true")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
         inside(options.rows, options.dtypes, options.part)
         return
-    found = outcomes(options.rows, options.dtypes, options.part, options.cupy)
+    found = outcomes(options.rows, options.dtypes, options.part, options.cupy, options.card)
     if options.part != "0/1":
         print(f"part {options.part} of the rows: {len(found)} of them")
     wrong = report(found, options.verbose)
@@ -65,7 +68,7 @@ def main() -> None:
 
 
 def outcomes(
-    rows: str, dtypes: list[str], part: str = "0/1", cupy: bool = False
+    rows: str, dtypes: list[str], part: str = "0/1", cupy: bool = False, card: bool = False
 ) -> dict[str, dict[str, Any]]:
     """What each row did, from processes of their own: a crash is told with its row, and the rest goes on."""
     sys.path.insert(0, str(ROOT / "packages" / "core" / "tests" / "cuda"))
@@ -88,11 +91,12 @@ def outcomes(
             part,
         ]
         env = standin.environment(
-            CUDA_ROWS_DONE=json.dumps([*found, *skip]), TAEDA_CUDA_FALLBACK=""
+            card, CUDA_ROWS_DONE=json.dumps([*found, *skip]), TAEDA_CUDA_FALLBACK=""
         )
         if cupy:
-            env["PYTHONPATH"] = str(standin.HERE / "cupy_numpy")
             env["CUDA_ROWS_ALL_CLOSE"] = "1"
+            if not card:
+                env["PYTHONPATH"] = str(standin.HERE / "cupy_numpy")
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=env, check=False)
         begun = ""
         for line in done.stdout.splitlines():

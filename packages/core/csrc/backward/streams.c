@@ -34,7 +34,7 @@ int td_stream_change(Run *r, const Node *n)
 
 int td_streams_leave(Run *r, int status)
 {
-    for (int k = 0; r->moved >> k; k++) {
+    for (int k = 0; r->moved && k < TD_CUDA_DEVICES; k++) {
         if (!(r->moved >> k & 1) || td_cuda_stream(k) == r->home[k]) continue;
         /* a walk that failed has its exception already */
         if (status == 0) status = change(k, r->home[k]);

@@ -1,10 +1,11 @@
 /* generator.c - taeda.Generator: a Python handle on a Philox stream. */
 #include "object/py.h"
 #include <sys/random.h>
+#include "runtime/device.h"
 
 typedef struct Generator {
     PyObject_HEAD td_generator own, *stream; /* stream: &own, or the process-wide default */
-    uint8_t device;
+    td_device device;                        /* what it says; its numbers are the same on all */
 } Generator;
 
 PyTypeObject *GeneratorT;
@@ -33,13 +34,14 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
                    : PyErr_Format(PyExc_TypeError,
                                   "Generator(): device must be a device or a string, got %R",
                                   Py_TYPE(device));
-    if (d != TD_CPU)
-        return PyErr_Format(PyExc_RuntimeError, "Generator(): device must be 'cpu', got %R",
-                            device);
+    if (d != TD_CPU && td_device_type(d) != TD_CUDA)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "Generator(): device must be 'cpu' or 'cuda', got %R", device);
     Generator *g = (Generator *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!g) return NULL;
     g->own = (td_generator){67280421310721ull, 0}; /* the field's documented default seed */
     g->stream = &g->own;
+    g->device = d;
     return (PyObject *)g;
 }
 
@@ -112,15 +114,17 @@ static PyObject *generator_set_state(PyObject *o, PyObject *state)
 static PyObject *generator_clone(PyObject *o, PyObject *unused)
 {
     PyObject *made = PyObject_CallObject((PyObject *)GeneratorT, NULL);
-    if (made) *((Generator *)made)->stream = *((Generator *)o)->stream;
+    if (!made) return NULL;
+    *((Generator *)made)->stream = *((Generator *)o)->stream;
+    ((Generator *)made)->device = ((Generator *)o)->device;
     return made;
 }
 
 static PyObject *not_for_graphs(const char *name)
 {
     return PyErr_Format(PyExc_NotImplementedError,
-                        "Generator.%s serves the capture of CUDA graphs, and this generator is on "
-                        "the cpu: use get_state, set_state or clone_state",
+                        "Generator.%s serves the capture of CUDA graphs, and there are none yet: "
+                        "use get_state, set_state or clone_state",
                         name);
 }
 static PyObject *generator_graphsafe_get_state(PyObject *o, PyObject *unused)
@@ -136,12 +140,17 @@ static PyObject *generator_graphsafe_set_state(PyObject *o, PyObject *state)
     return not_for_graphs("graphsafe_set_state");
 }
 
-static PyObject *generator_device(PyObject *o, void *c) { return td_device_object(TD_CPU); }
+static PyObject *generator_device(PyObject *o, void *c)
+{
+    return td_device_object(((Generator *)o)->device);
+}
 static PyObject *generator_reduce(PyObject *o, PyObject *unused)
 {
-    td_generator *g = ((Generator *)o)->stream;
-    return Py_BuildValue("O()(KK)", GeneratorT, (unsigned long long)g->seed,
-                         (unsigned long long)g->offset);
+    const Generator *g = (Generator *)o;
+    unsigned long long seed = g->stream->seed, offset = g->stream->offset;
+    char device[TD_DEVICE_TEXT];
+    if (g->device == TD_CPU) return Py_BuildValue("O()(KK)", GeneratorT, seed, offset);
+    return Py_BuildValue("O(s)(KK)", GeneratorT, td_device_text(g->device, device), seed, offset);
 }
 static PyObject *generator_setstate(PyObject *o, PyObject *pair)
 {
@@ -161,13 +170,15 @@ static PyMethodDef methods[] = {
     {"set_state", generator_set_state, METH_O, "Go to a state that get_state gave."},
     {"clone_state", generator_clone, METH_NOARGS, "An independent generator at the same place."},
     {"graphsafe_get_state", generator_graphsafe_get_state, METH_NOARGS,
-     "A generator that shares this one's state, for CUDA graphs: NotImplementedError on the cpu."},
+     "A generator that shares this one's state, for CUDA graphs: NotImplementedError, for there "
+     "are none yet."},
     {"graphsafe_set_state", generator_graphsafe_set_state, METH_O,
-     "Share a generator's state, for CUDA graphs: NotImplementedError on the cpu."},
+     "Share a generator's state, for CUDA graphs: NotImplementedError, for there are none yet."},
     {"__reduce__", generator_reduce, METH_NOARGS, "Pickled as seed and offset."},
     {"__setstate__", generator_setstate, METH_O, "Back to a pickled state."},
     {0}};
-static PyGetSetDef fields[] = {{"device", generator_device, 0, "cpu.", 0}, {0}};
+static PyGetSetDef fields[] = {
+    {"device", generator_device, 0, "Where it was made for: cpu or cuda.", 0}, {0}};
 
 int td_add_generator(PyObject *module)
 {
@@ -176,8 +187,8 @@ int td_add_generator(PyObject *module)
         {Py_tp_dealloc, generator_dealloc},
         {Py_tp_methods, methods},
         {Py_tp_getset, fields},
-        {Py_tp_doc,
-         "Generator(device='cpu')\n--\n\nA stream of random numbers, made by Philox4x32-10."},
+        {Py_tp_doc, "Generator(device='cpu')\n--\n\nA stream of random numbers, made by "
+                    "Philox4x32-10: the same numbers on every device."},
         {0}};
     static PyType_Spec spec = {"taeda.Generator", sizeof(Generator), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};

@@ -15,8 +15,12 @@ BUILD = HERE.parents[1] / "build" / "cuda-null"
 LIBRARIES = ("libcuda_null", "libnvrtc_null", "libcublaslt_null")
 
 
-def environment(**settings: str) -> dict[str, str]:
-    """What a process needs to find the stand-in, beside the environment of this one."""
+def environment(card: bool = False, **settings: str) -> dict[str, str]:
+    """What a process needs to find the stand-in, beside the environment of this one. With `card` it
+    uses the device of this machine.
+    """
+    if card:
+        return {**os.environ, **settings}
     libraries = {name: _library(name) for name in LIBRARIES}
     return {
         **os.environ,

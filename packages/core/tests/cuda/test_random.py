@@ -53,3 +53,31 @@ for replacement in (False, True):
 @pytest.mark.slow
 def test_samples_are_the_processors():
     standin.run(PROGRAM, TAEDA_NULL_LATE="1")
+
+
+GENERATOR = (
+    standin.REFUSES
+    + """
+import pickle, taeda
+made = taeda.Generator(device="cuda").manual_seed(3)
+assert made.device == taeda.device("cuda", 0)
+kept = pickle.loads(pickle.dumps(made))
+copy = made.clone_state()
+drawn = taeda.rand(9, device="cuda", generator=made).cpu()
+assert taeda.equal(drawn, taeda.rand(9, generator=taeda.Generator().manual_seed(3)))
+for other in (kept, copy, taeda.Generator("cpu").manual_seed(3)):
+    assert taeda.equal(drawn, taeda.rand(9, device="cuda", generator=other).cpu())
+assert kept.device == copy.device == made.device
+refuses(RuntimeError, "'cpu' or 'cuda', got 'meta'", lambda: taeda.Generator("meta"))
+refuses(RuntimeError, "cuda:5", lambda: taeda.Generator("cuda:5"))
+"""
+)
+
+
+def test_a_generator_of_the_device_draws_what_one_of_the_processor_does():
+    standin.run(GENERATOR)
+
+
+def test_a_generator_wants_its_device_to_be_there():
+    words = "refuses(RuntimeError, \"'cuda' is not available\", lambda: taeda.Generator('cuda'))"
+    standin.run(f"{standin.REFUSES}import taeda\n{words}", TAEDA_LIBCUDA="/nowhere")

@@ -128,7 +128,7 @@ class Trace:
             return (type(value), [self._spec(v, observer) for v in value])
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return ("named", type(value), [self._spec(v, observer) for v in value])
-        if type(value) in (dict, OrderedDict):
+        if isinstance(value, dict) and type(value) in (dict, OrderedDict):
             return (type(value), {k: self._spec(v, observer) for k, v in value.items()})
         if is_record(type(value)):
             fields = {k: self._spec(v, observer) for k, v in vars(value).items()}
