@@ -46,3 +46,14 @@ def test_long_lists_of_lists_are_one_index():
 def test_as_many_lists_as_dimensions():
     with pytest.raises(IndexError, match="too many indices"):
         taeda.zeros(3, 3)[[[0], [1], [2]]]
+
+
+@pytest.mark.parametrize(
+    ("index", "error"),
+    [("a", TypeError), (b"a", TypeError), ((0, ["a"]), TypeError), ({}, IndexError)],
+)
+def test_what_is_no_index_is_named(index, error):
+    x = taeda.zeros(2, 3)
+    for use in (lambda: x[index], lambda: x.__setitem__(index, 1)):
+        with pytest.raises(error, match=r"are indices \(got (str|bytes|dict)\)"):
+            use()

@@ -182,7 +182,8 @@ def _index_tensor(item: Any) -> Any:
         if made.numel() == 0 and isinstance(item, (list, tuple)):
             made = made.to(taeda.int64)
         return _index_tensor(made)
-    raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+    # of a text, a key meant for a dict, programs expect a TypeError
+    raise (TypeError if isinstance(item, (str, bytes)) else IndexError)(
+        "only integers, slices (`:`), ellipsis (`...`), None and tensors of integers or bools are indices "
         f"(got {type(item).__name__})"
     )
