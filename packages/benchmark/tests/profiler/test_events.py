@@ -2,7 +2,7 @@ import pytest
 
 import taeda
 from taeda.profiler import profile, record_function
-from taeda.profiler._events import MemRecordsAcc, StringTable, format_memory, format_time
+from taeda.profiler._events import MemRecordsAcc, StringTable
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +42,7 @@ def test_sums_by_name_and_by_shape(prof):
     assert apart == [[[4, 8], [8, 4]], [[4, 4], [4, 4]]]
 
 
-def test_numbers_as_text():
-    assert [format_time(us) for us in (0.5, 1500, 2.5e6)] == ["0.500us", "1.500ms", "2.500s"]
-    assert [format_memory(n) for n in (-8, 2048, 3 << 20, 1 << 30)] == [
-        "-8 B",
-        "2.00 KB",
-        "3.00 MB",
-        "1.00 GB",
-    ]
+def test_attributes_as_text():
     with profile() as prof:
         taeda.ones(1)
     assert prof.events()[0].cpu_time_str.endswith("s")

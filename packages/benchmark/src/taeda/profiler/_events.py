@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ._collect import Range
 from ._table import table
+from ._texts import format_time
 
 __all__ = [
     "DeviceType",
@@ -24,8 +25,6 @@ __all__ = [
     "Kernel",
     "MemRecordsAcc",
     "StringTable",
-    "format_memory",
-    "format_time",
 ]
 
 
@@ -33,30 +32,6 @@ class DeviceType(enum.Enum):
     """Where an event ran."""
 
     CPU = 0
-
-
-def format_time(us: float) -> str:
-    """Microseconds as text: in us, ms or s.
-
-    >>> format_time(1500)
-    '1.500ms'
-    """
-    for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if us >= size:
-            return f"{us / size:.3f}{unit}"
-    return f"{us:.3f}us"
-
-
-def format_memory(size: float) -> str:
-    """Bytes as text.
-
-    >>> format_memory(2048)
-    '2.00 KB'
-    """
-    for unit, one in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
-        if abs(size) >= one:
-            return f"{size / one:.2f} {unit}"
-    return f"{int(size)} B"
 
 
 class Interval:

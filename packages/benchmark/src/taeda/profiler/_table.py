@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ._texts import format_memory, format_time
+
 __all__ = ["table"]
 
 SORTS = (
@@ -64,8 +66,6 @@ def _columns(
     widths: tuple[int, int, int],
     total: float,
 ) -> list[tuple[str, Callable[[Any], str]]]:
-    from ._events import format_memory
-
     whole = total or 1.0
     name, shapes, source = widths
     columns: list[tuple[str, Callable[[Any], str]]] = [
@@ -96,8 +96,6 @@ def _columns(
 
 
 def _time(us: float, unit: str | None) -> str:
-    from ._events import format_time
-
     if unit is None:
         return format_time(us)
     if unit not in UNITS:
