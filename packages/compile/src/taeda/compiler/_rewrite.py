@@ -158,7 +158,7 @@ def _fresh(node: Any) -> Any:
         return [_fresh(entry) for entry in node]
     if not isinstance(node, ast.AST) or not vars(node):
         return node
-    made = type(node)()
+    made = type(node).__new__(type(node))  # what its class asks for comes below
     vars(made).update({name: _fresh(value) for name, value in vars(node).items()})
     return made
 

@@ -87,11 +87,15 @@ def _of_any(function: Callable[..., Any], state: Compiled) -> Callable[..., Any]
     return call
 
 
+#: generators and coroutines: Python 3.13 warns of a function that becomes one
+_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
 def _with_its_code(function: Any, state: Compiled) -> Callable[..., Any] | None:
     """A function over the same variables, whose code asks `state`; while the gate is closed it is
     that of `function`.
     """
-    if type(function) is not types.FunctionType:
+    if type(function) is not types.FunctionType or function.__code__.co_flags & _RESUMED:
         return None
     asking = _asking(function, weakref.ref(state))
     if asking is None:
