@@ -259,7 +259,7 @@ class _Watcher:
         kept, found = [], None
         for old in accesses:
             known = old.number <= self.host.get(old.stream, 0)
-            ordered = known or self.knows(stream, old)
+            ordered = self.knows(stream, old)
             if not ordered and (access.writes or old.writes) and place.meets(old.place):
                 found = found or UnsynchronizedAccessError(access, old)
             replaced = ordered and access.writes >= old.writes and place.covers(old.place)
