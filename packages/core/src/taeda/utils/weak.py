@@ -18,7 +18,9 @@ _V = TypeVar("_V")
 
 
 class WeakIdRef(weakref.ref[Any]):
-    """A weak reference that is equal to another if both are of one object, dead or alive."""
+    """A weak reference that is equal to another if both are of one object that is alive; a dead
+    one is equal to itself alone.
+    """
 
     __slots__ = ("_id",)
 
