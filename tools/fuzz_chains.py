@@ -29,7 +29,8 @@ from taeda import Tensor
 from taeda._core_api import chains
 from taeda.compiler import config
 from taeda.compiler._chains import _compiler
-from taeda.compiler._chains._text import SYMBOL, NoText, of_chain
+from taeda.compiler._chains._text import SYMBOL, of_chain
+from taeda.compiler._errors import NoText
 
 TOGETHER = 40  # programs whose chains are compiled at once
 TAKEN = 3  # the state of a chain that runs as C

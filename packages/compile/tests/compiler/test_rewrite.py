@@ -7,7 +7,8 @@ import types
 
 import pytest
 
-from taeda.compiler._rewrite import CannotCopy, _functions_at, copy_of
+from taeda.compiler._errors import CannotCopy
+from taeda.compiler._rewrite import _functions_at, copy_of
 
 SOURCE = """
 import functools

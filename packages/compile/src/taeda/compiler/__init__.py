@@ -34,7 +34,8 @@ from ._backends import (
     lookup,
     register_backend,
 )
-from ._compiled import Compiled, Stop
+from ._compiled import Compiled
+from ._errors import Stop
 from ._explain import Explanation, explain
 from ._in_place import AsWritten, call_of
 from ._module import OptimizedModule

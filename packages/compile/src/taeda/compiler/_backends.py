@@ -29,11 +29,11 @@ from taeda import Tensor, nn
 from ._alike import same, walks_alike
 from ._arguments import tensors_in
 from ._compiled import Compiled, limits, log
-from ._lowered import Lowered, NotLowered, lowered
-from ._observe import Stop
+from ._errors import NotLowered, NoTrace, Stop
+from ._lowered import Lowered, lowered
 from ._record import Graph
 from ._signals import let_through
-from ._trace import NoTrace, Trace, missed
+from ._trace import Trace, missed
 from ._undo import Undo
 
 __all__ = ["BackendCompilerFailed", "Delegated", "InvalidBackend", "list_backends", "lookup",

@@ -21,14 +21,11 @@ from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 
 from ._encode import written_inputs
-from ._lowered import NotLowered, Writer, written_steps
+from ._errors import NotLowered, UserError
+from ._lowered import Writer, written_steps
 from ._record import Recorder, Step
 
-__all__ = ["Call", "Capture", "UserError", "captured", "parameters_of"]
-
-
-class UserError(RuntimeError):
-    """A call that a graph cannot have as the program writes it: the text says what to write."""
+__all__ = ["Call", "Capture", "captured", "parameters_of"]
 
 
 @dataclass

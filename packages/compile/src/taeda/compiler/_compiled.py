@@ -24,15 +24,16 @@ from taeda._core_api.forks import taken_for_forks
 from ._alike import same, walks_alike
 from ._arguments import containers, flatten, objects
 from ._as_written import AsWritten
+from ._errors import PASSING, NoTrace, Stop
 from ._logs import log_of, tell_of
-from ._observe import PASSING, Observer, Stop, here
+from ._observe import Observer, here
 from ._signals import from_handler, let_through
 from ._stance import stance
-from ._trace import NoTrace, Trace, missed
+from ._trace import Trace, missed
 from ._units import Child, Units, plain, run_inside
 from ._watched import observed
 
-__all__ = ["Compiled", "Stop", "limits", "log"]
+__all__ = ["Compiled", "limits", "log"]
 
 log = log_of("dynamo")
 ATTEMPTS = 3

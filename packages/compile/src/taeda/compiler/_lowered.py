@@ -20,16 +20,13 @@ from taeda import Tensor, fx
 from taeda._core_api import programs as _core
 from taeda.fx._names import Namespace
 
+from ._errors import NotLowered
 from ._passes import needed, without_aliases
 from ._record import DATA, GRADIENT, VIEW, WRITES_OUT, WRITES_SELF, Graph, Step
 
-__all__ = ["Lowered", "NotLowered", "Writer", "lowered", "written_steps"]
+__all__ = ["Lowered", "Writer", "lowered", "written_steps"]
 
 fx.has_side_effect(taeda.set_grad_enabled)
-
-
-class NotLowered(Exception):
-    """Why a recorded program cannot be written as a graph of public operators."""
 
 
 @dataclass

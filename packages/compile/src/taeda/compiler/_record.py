@@ -19,6 +19,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
+from ._errors import Refused
 from ._risks import may_raise
 from ._signals import let_through
 
@@ -501,7 +502,7 @@ class Recorder:
 
     def control(self, what: Any, functions: Any, tensors: tuple[Tensor, ...], below: Any) -> Any:
         """An operator that calls functions: each is recorded as a part of one step."""
-        from ._control import Refused, part
+        from ._control import part
 
         slots = [self.slot_of(t) for t in tensors] if self.active else [None]
         parts = []

@@ -19,7 +19,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["CannotCopy", "catching_lines", "copy_of"]
+from ._errors import CannotCopy
+
+__all__ = ["catching_lines", "copy_of"]
 
 _OBSERVER = "__observer__"
 _OPERATORS = {
@@ -28,10 +30,6 @@ _OPERATORS = {
     ast.MatMult: "matmul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
     ast.LShift: "lshift", ast.RShift: "rshift",
 }  # fmt: skip
-
-
-class CannotCopy(Exception):
-    """Why there is no copy of a function."""
 
 
 # ---- the text of a function ----

@@ -21,6 +21,7 @@ from ._chain import stopped_at
 from ._chains import any_pending
 from ._control._part import generators_of
 from ._encode import program, written_inputs
+from ._errors import NoTrace
 from ._joint import Backward, Joint, dense, expanded
 from ._kinds import is_immutable, is_record
 from ._observe import Observer
@@ -30,14 +31,10 @@ from ._rehearsal import tangent, twin, walked
 from ._results import Spent, builder
 from ._undo import Undo
 
-__all__ = ["NoTrace", "Trace", "missed"]
+__all__ = ["Trace", "missed"]
 
 PATIENCE = 10.0  # seconds that a trial waits for a compiler
 missed: Any = object()  # what a trace returns that does not fit the call
-
-
-class NoTrace(Exception):
-    """Why a recorded run gives no program."""
 
 
 class Trace:

@@ -11,7 +11,8 @@ import taeda
 import taeda.nn.functional as F
 from taeda._core_api import chains as core
 from taeda.compiler import config
-from taeda.compiler._chains._text import NoText, of_chain
+from taeda.compiler._chains._text import of_chain
+from taeda.compiler._errors import NoText
 
 A = (1, 0)  # a tensor
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")

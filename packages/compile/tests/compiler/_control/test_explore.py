@@ -4,8 +4,8 @@ import pytest
 
 import taeda
 from taeda import nn
-from taeda.compiler._control import Refused
 from taeda.compiler._control._explore import Lifted, explored, tensors_of
+from taeda.compiler._errors import Refused
 from taeda.func import vmap
 
 

@@ -4,8 +4,9 @@ import pytest
 
 import taeda
 from taeda.compiler._capture import Capture
-from taeda.compiler._control import Refused, part
+from taeda.compiler._control import part
 from taeda.compiler._control._part import generators_of
+from taeda.compiler._errors import Refused
 
 OTHER = taeda.ones(2)
 

@@ -5,7 +5,8 @@ import pytest
 import taeda
 from taeda._core_api import programs as _core
 from taeda.compiler._arguments import tensors_in
-from taeda.compiler._control._speculation import Refused, alone, speculating
+from taeda.compiler._control._speculation import alone, speculating
+from taeda.compiler._errors import Refused
 
 
 def test_what_is_written_is_what_was_made_inside():

@@ -11,7 +11,8 @@ import pytest
 import taeda
 from taeda import nn
 from taeda.compiler import Stop
-from taeda.compiler._observe import PASSING, Observer, here
+from taeda.compiler._errors import PASSING
+from taeda.compiler._observe import Observer, here
 
 
 def test_the_first_reason_stays_with_its_line(watch):

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 
 from taeda._core_api.chains import expanded, row
 
-__all__ = ["SYMBOL", "ChainText", "Loop", "NoText", "of_chain"]
+from .._errors import NoText
+
+__all__ = ["SYMBOL", "ChainText", "Loop", "of_chain"]
 
 SYMBOL = "taeda_chain"
 #: (name, dtype, whether the result has it, ranges or -1, (kind, fact) of each argument)
@@ -56,10 +58,6 @@ _WORDS = {
     11: _Words("vf", "vi", "float", "vf", "VF_WIDTH"),
     12: _Words("vd", "vl", "double", "vd", "VD_WIDTH"),
 }
-
-
-class NoText(Exception):
-    """Why a chain has no text."""
 
 
 @dataclass(frozen=True)

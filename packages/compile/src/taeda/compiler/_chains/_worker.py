@@ -24,9 +24,10 @@ import taeda
 from taeda._core_api import chains as _core
 
 from .. import config
+from .._errors import NoText
 from .._logs import log_of
 from . import _compiler, _folder
-from ._text import SYMBOL, ChainText, NoText, of_chain
+from ._text import SYMBOL, ChainText, of_chain
 
 __all__ = ["asked", "explained", "is_pending", "reason"]
 

@@ -16,6 +16,5 @@ from __future__ import annotations
 from ._cond import cond
 from ._loop import loop
 from ._part import Control, Part, part
-from ._speculation import Refused
 
-__all__ = ["Control", "Part", "Refused", "cond", "loop", "part"]
+__all__ = ["Control", "Part", "cond", "loop", "part"]

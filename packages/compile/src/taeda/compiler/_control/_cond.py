@@ -15,10 +15,11 @@ from taeda.autograd.batching import levels
 from taeda.autograd.forward_ad import unpack_dual
 from taeda.func import vjp, vmap
 
+from .._errors import Refused, Stop
 from .._signals import let_through
 from ._explore import Found, Lifted, explored, tensors_of
 from ._part import Control, part
-from ._speculation import Refused, alone, without_maps
+from ._speculation import alone, without_maps
 
 __all__ = ["cond", "tried"]
 
@@ -128,8 +129,6 @@ def tried(name: str, function: Any, operands: Any) -> Found:
         raise
     except Exception as error:
         let_through(error)
-        from .._observe import Stop
-
         if isinstance(error, Stop):
             raise
         raise Refused(f"{name} raises {type(error).__name__}: {error}") from error

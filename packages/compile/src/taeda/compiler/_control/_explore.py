@@ -15,7 +15,8 @@ from taeda.func._level import Level
 from taeda.overrides import TorchFunctionMode
 
 from .._arguments import tensors_in
-from ._speculation import Refused, Speculation, speculating
+from .._errors import Refused
+from ._speculation import Speculation, speculating
 
 __all__ = ["Found", "Lifted", "explored", "tensors_of"]
 

@@ -14,10 +14,11 @@ from taeda.autograd import Function
 from taeda.autograd.batching import Batched, levels
 from taeda.func import vmap
 
+from .._errors import Refused
 from ._cond import tried
 from ._explore import Found, Lifted, tensors_of
 from ._part import Control
-from ._speculation import Refused, speculating, without_maps
+from ._speculation import speculating, without_maps
 
 __all__ = ["loop", "run_loop"]
 

@@ -9,9 +9,10 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
+from .._errors import Refused
 from .._passes import shortened
 from .._record import Graph, Recorder, Step
-from ._speculation import Refused, alone
+from ._speculation import alone
 
 __all__ = ["Control", "Part", "generators_of", "part"]
 

@@ -12,15 +12,12 @@ from taeda._core_api import programs as _core
 from taeda.autograd.batching import levels
 
 from .._arguments import tensors_in
+from .._errors import Refused
 
-__all__ = ["Refused", "Speculation", "alone", "speculating", "without_maps"]
+__all__ = ["Speculation", "alone", "speculating", "without_maps"]
 
 _MUTATES = _core.row_flags["MUTATES"]
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
-
-
-class Refused(Exception):
-    """Why a call cannot be one of a graph."""
 
 
 @contextmanager

@@ -25,9 +25,8 @@ from taeda.nn.modules._hooks import call_as_written, has_hooks
 
 from .._kinds import is_library
 from ._calls import Calls
-from ._run import PASSING, Stop
 
-__all__ = ["PASSING", "Observer", "Stop", "here"]
+__all__ = ["Observer", "here"]
 
 
 class Observer(Calls):

@@ -13,9 +13,10 @@ from taeda import Tensor, nn
 from taeda._higher_order_ops._recorded import recorded as _loop
 
 from .._arguments import tensors_in
+from .._errors import CannotCopy
 from .._kinds import PURE_TYPES, is_known_code, is_library, is_record, static
 from .._promises import ALLOWED, CONSTANT, substitute
-from .._rewrite import CannotCopy, catching_lines, copy_of
+from .._rewrite import catching_lines, copy_of
 from ._c_calls import CCalls
 from ._names import Names, Scope
 from ._optimizers import is_optimizer, is_optimizer_type

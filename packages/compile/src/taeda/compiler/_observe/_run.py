@@ -12,19 +12,13 @@ from typing import Any
 
 from taeda._core_api import warn
 
-from .._control import Refused
+from .._errors import PASSING, Refused, Stop
 from .._guards import Guards
 from .._kinds import is_known_code
 from .._record import Recorder
 from .._signals import is_handler
 
-__all__ = ["PASSING", "Run", "Stop"]
-
-PASSING = "passing: "  # reasons that another run may not have
-
-
-class Stop(Exception):
-    """Raised in a program with fullgraph=True where its graph would break."""
+__all__ = ["Run"]
 
 
 def _is_ours(module: str) -> bool:
