@@ -19,11 +19,12 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
-from ._errors import Refused
 from ._risks import may_raise
 from ._signals import let_through
 
-__all__ = ["Graph", "Input", "Layout", "Recorder", "Step", "is_elementwise", "overlap"]
+__all__ = [
+    "Graph", "Input", "Layout", "Recorder", "Step", "control", "is_elementwise", "overlap",
+]  # fmt: skip
 
 _RANDOM, _INPLACE, _MUTATES = (_core.row_flags[f] for f in ("RANDOM", "INPLACE", "MUTATES"))
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
@@ -183,6 +184,19 @@ class Graph:
     slots: int = 0
     layouts: dict[int, Layout] = field(default_factory=dict)
     examples: dict[int, Tensor] = field(default_factory=dict)  # as a run without graphs makes them
+
+
+class _Control:
+    """Calls of functions, recorded. `_control` fills this in: it has recorders of its own, so none
+    of them can import it.
+    """
+
+    cond: Callable[..., Any]
+    loop: Callable[..., Any]
+    call: Callable[..., Any]
+
+
+control = _Control()
 
 
 class Recorder:
@@ -484,17 +498,13 @@ class Recorder:
 
     def branches(self, pred: Tensor, true_fn: Any, false_fn: Any, operands: Any) -> Any:
         """`cond` by a tensor."""
-        from ._control import cond
-
         if not self.active:
             return (true_fn if bool(pred) else false_fn)(*operands)
-        return cond(self, pred, true_fn, false_fn, operands)
+        return control.cond(self, pred, true_fn, false_fn, operands)
 
     def loop(self, cond_fn: Any, body_fn: Any, carried: tuple[Any, ...]) -> Any:
         """`while_loop`; None if it is not to be one call."""
-        from ._control import loop
-
-        return loop(self, cond_fn, body_fn, carried) if self.active else None
+        return control.loop(self, cond_fn, body_fn, carried) if self.active else None
 
     def refuse(self, reason: str, cause: BaseException | None = None) -> None:
         """There is no graph of a call of functions."""
@@ -502,21 +512,10 @@ class Recorder:
 
     def control(self, what: Any, functions: Any, tensors: tuple[Tensor, ...], below: Any) -> Any:
         """An operator that calls functions: each is recorded as a part of one step."""
-        from ._control import part
+        return control.call(self, what, functions, tensors, below)
 
-        slots = [self.slot_of(t) for t in tensors] if self.active else [None]
-        parts = []
-        try:
-            if None not in slots and self.note_gradients():
-                parts = [part(self, f, tensors[what.leading :]) for f in functions]
-        except Refused as why:
-            self.refuse(f"{what.name}: {why}", why.__cause__)
-        made = below(functions, tensors)
-        if parts and self.active:
-            self._note_control(what, slots, tuple(parts), made)
-        return made
-
-    def _note_control(self, what: Any, slots: Any, parts: Any, made: Any) -> None:
+    def note_control(self, what: Any, slots: Any, parts: Any, made: Any) -> None:
+        """Write down such a call, which gave `made`."""
         first = self.graph.slots
         patches = tuple((k, -1, slot) for k, slot in enumerate(slots))
         outs = tuple(range(first, first + len(made)))

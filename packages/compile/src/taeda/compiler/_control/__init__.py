@@ -13,8 +13,11 @@ hears why.
 
 from __future__ import annotations
 
+from .._record import control
 from ._cond import cond
 from ._loop import loop
-from ._part import Control, Part, part
+from ._part import Control, Part, call, part
 
 __all__ = ["Control", "Part", "cond", "loop", "part"]
+
+control.cond, control.loop, control.call = cond, loop, call

@@ -14,7 +14,7 @@ from .._passes import shortened
 from .._record import Graph, Recorder, Step
 from ._speculation import alone
 
-__all__ = ["Control", "Part", "generators_of", "part"]
+__all__ = ["Control", "Part", "call", "generators_of", "part"]
 
 
 @dataclass(frozen=True)
@@ -111,3 +111,20 @@ def generators_of(steps: Iterable[Step]) -> Iterator[Any]:
         yield from (a for a in step.args if isinstance(a, taeda.Generator))
         for inner in step.parts:
             yield from generators_of(inner.steps)
+
+
+def call(
+    recorder: Recorder, what: Control, functions: Any, tensors: tuple[Tensor, ...], below: Any
+) -> Any:
+    """The call of an operator that calls functions, recorded with each of them as a part."""
+    slots = [recorder.slot_of(t) for t in tensors] if recorder.active else [None]
+    parts = []
+    try:
+        if None not in slots and recorder.note_gradients():
+            parts = [part(recorder, f, tensors[what.leading :]) for f in functions]
+    except Refused as why:
+        recorder.refuse(f"{what.name}: {why}", why.__cause__)
+    made = below(functions, tensors)
+    if parts and recorder.active:
+        recorder.note_control(what, slots, tuple(parts), made)
+    return made
