@@ -28,9 +28,9 @@ import taeda.nn.functional as F
 from taeda import Tensor
 from taeda._core_api import chains
 from taeda.compiler import config
-from taeda.compiler._chains import _compiler
-from taeda.compiler._chains._text import SYMBOL, of_chain
 from taeda.compiler._errors import NoText
+from taeda.compiler._kernels import compiler as _compiler
+from taeda.compiler._kernels.text import SYMBOL, of_chain
 
 TOGETHER = 40  # programs whose chains are compiled at once
 TAKEN = 3  # the state of a chain that runs as C

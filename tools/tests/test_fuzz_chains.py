@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from taeda.compiler import config
-from taeda.compiler._chains import _text
+from taeda.compiler._kernels import text as _text
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import fuzz_chains

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from taeda.compiler._guards import Guards
+from taeda.compiler._watch.guards import Guards
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import fuzz_compile

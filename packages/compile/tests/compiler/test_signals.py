@@ -17,7 +17,7 @@ import pytest
 import taeda
 from taeda import compiler
 from taeda.compiler import _signals
-from taeda.compiler._observe import here
+from taeda.compiler._watch.observer import here
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "SIGUSR1"), reason="this system has no signal for users"

@@ -27,8 +27,8 @@ from taeda.compiler import (
 )
 from taeda.compiler import compile as _compile
 from taeda.compiler import explain as _explain
-from taeda.compiler._backends import lookup as _lookup
-from taeda.compiler._observe import here as _here
+from taeda.compiler._api.backends import lookup as _lookup
+from taeda.compiler._watch.observer import here as _here
 
 from . import config, exc, testing
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from taeda.compiler import _compiled
+from taeda.compiler._call import compiled as _compiled
 
 __all__ = ["cache_size_limit", "patch", "recompile_limit", "suppress_errors"]
 

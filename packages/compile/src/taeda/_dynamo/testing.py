@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import fx
-from taeda.compiler._backends import lookup
+from taeda.compiler._api.backends import lookup
 
 __all__ = ["CompileCounter", "CompileCounterWithBackend"]
 

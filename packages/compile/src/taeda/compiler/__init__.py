@@ -25,8 +25,8 @@ from typing import Any
 
 from taeda import nn
 
-from . import _chains, config
-from ._backends import (
+from . import _kernels, config
+from ._api.backends import (
     BackendCompilerFailed,
     Delegated,
     InvalidBackend,
@@ -34,12 +34,12 @@ from ._backends import (
     lookup,
     register_backend,
 )
-from ._compiled import Compiled
+from ._api.explain import Explanation, explain
+from ._api.in_place import AsWritten, call_of
+from ._api.module import OptimizedModule
+from ._call.compiled import Compiled
+from ._call.wrapper import is_held, wrapper
 from ._errors import Stop
-from ._explain import Explanation, explain
-from ._in_place import AsWritten, call_of
-from ._module import OptimizedModule
-from ._observe import here
 from ._promises import (
     allow_in_graph,
     assume_constant_result,
@@ -47,7 +47,7 @@ from ._promises import (
     substitute_in_graph,
 )
 from ._stance import set_stance
-from ._wrapper import is_held, wrapper
+from ._watch.observer import here
 
 __all__ = [
     "BackendCompilerFailed", "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "allow_in_graph",
@@ -59,7 +59,7 @@ __all__ = [
 
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
-_chains.start()
+_kernels.start()
 
 
 def compile(

@@ -14,7 +14,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, _core_api, nn
 from taeda._core_api import programs as _core
-from taeda.compiler._capture import Call, captured, parameters_of
+from taeda.compiler._graph.capture import Call, captured, parameters_of
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import _compiled
 from taeda.fx.interpreter import Interpreter

@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda.compiler._arguments import flatten
-from taeda.compiler._rehearsal import twin
+from taeda.compiler._replay.rehearsal import twin
 
 __all__ = ["copies_of", "kept", "kind_of", "results_only", "shapes_of", "tensors_only"]
 

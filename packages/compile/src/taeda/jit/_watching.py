@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from taeda.compiler._capture import Capture
+from taeda.compiler._graph.capture import Capture
 
 from ._check import TracerWarning
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 import taeda
-from taeda.compiler._capture import Capture
 from taeda.compiler._control import part
 from taeda.compiler._control._part import generators_of
 from taeda.compiler._errors import Refused
+from taeda.compiler._graph.capture import Capture
 
 OTHER = taeda.ones(2)
 

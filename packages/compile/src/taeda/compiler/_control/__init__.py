@@ -13,7 +13,7 @@ hears why.
 
 from __future__ import annotations
 
-from .._record import control
+from .._graph.recorder import control
 from ._cond import cond
 from ._loop import loop
 from ._part import Control, Part, call, part

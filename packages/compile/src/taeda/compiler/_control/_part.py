@@ -10,8 +10,9 @@ import taeda
 from taeda import Tensor
 
 from .._errors import Refused
-from .._passes import shortened
-from .._record import Graph, Recorder, Step
+from .._graph.passes import shortened
+from .._graph.recorder import Recorder
+from .._graph.steps import Graph, Step
 from ._speculation import alone
 
 __all__ = ["Control", "Part", "call", "generators_of", "part"]

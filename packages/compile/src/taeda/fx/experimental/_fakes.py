@@ -12,7 +12,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
-from taeda.compiler._capture import Capture
+from taeda.compiler._graph.capture import Capture
 
 __all__ = ["FakeCapture", "NoValue", "fake_of", "fakes_of"]
 

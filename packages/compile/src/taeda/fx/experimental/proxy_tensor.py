@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from taeda.compiler._capture import Call, Capture, captured, parameters_of
+from taeda.compiler._graph.capture import Call, Capture, captured, parameters_of
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
 

@@ -1,0 +1,1 @@
+"""The names that users call: backends, modules behind `compile`, explanations."""

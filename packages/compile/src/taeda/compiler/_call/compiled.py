@@ -1,0 +1,513 @@
+"""The way of one call of a compiled function.
+
+call ─▶ a trace whose key and guards fit ─▶ trusted: run it
+                                          └▶ new: rehearse it on copies, run eagerly, compare
+                                             every bit; equal: trusted
+     └▶ none ─▶ record this call, which runs eagerly and is observed ─▶ a new trace, or a reason to stay eager
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import Tensor, nn
+from taeda._core_api import programs as _core
+from taeda._core_api.forks import taken_for_forks
+
+from .._arguments import containers, flatten, objects
+from .._errors import PASSING, NoTrace, Stop
+from .._logs import log_of, tell_of
+from .._replay.trace import Trace, missed
+from .._signals import from_handler, let_through
+from .._stance import stance
+from .._watch.observer import Observer, here
+from .alike import same, walks_alike
+from .as_written import AsWritten
+from .units import Child, Units, plain, run_inside
+from .watched import observed
+
+__all__ = ["Compiled", "limits", "log"]
+
+log = log_of("dynamo")
+ATTEMPTS = 3
+AROUND = "a mode or transform (autocast, vmap) is active around a call, which runs as Python"
+
+
+class _Limits:
+    """How many graphs one function gets."""
+
+    graphs = 8
+    suppress_errors = False  # a backend of the user that fails leaves the program as it is
+
+
+limits = _Limits()
+TRIAL = range(20, 32)  # the runs of a graph that are timed
+PATIENCE = 64  # after so many calls without a graph in a row, one in eight is asked what it is like
+WAY = 5e-7  # seconds from a call to where the time begins
+SCATTERED = (
+    100  # so many calls for which the first graph was none, and all graphs together are timed
+)
+JUDGED = 128  # calls that are timed for that
+NEVER = -1 << 62
+
+
+class Compiled:
+    """State behind one compiled callable."""
+
+    def __init__(
+        self, function: Callable[..., Any], *, fullgraph: bool = False, chooses: bool = True
+    ) -> None:
+        self.function, self.fullgraph = function, fullgraph
+        self.chooses = chooses  # between graph and program, by time
+        self.gate: list[bool] = []  # not empty: calls go to the function at once
+        self.at_gate: Callable[[bool], None] | None = None  # is told when that changes
+        self.traces: dict[Any, list[Trace]] = {}
+        self.reasons: list[str] = []
+        self._attempts: dict[Any, int] = {}
+        self._count = 0
+        self._row = 0  # calls one after the other for which there was no graph
+        self._scattered = 0  # calls for which the first graph was none, until it is decided
+        self._judgement: tuple[list[float], list[float]] = (
+            [],
+            [],
+        )  # seconds of the program, of the graphs
+        self._called = False  # before or while "eager_then_compile" holds
+        self.units: Units | None = None  # child modules that have graphs, where the whole has none
+        self._lock = taken_for_forks(threading.RLock())
+        self.name = getattr(function, "__qualname__", type(function).__qualname__)
+
+    def reset(self) -> None:
+        """Forget all traces."""
+        with self._lock:
+            self.traces, self._attempts, self._count, self.reasons = {}, {}, 0, []
+            self.off, self._row, self._scattered = False, 0, min(self._scattered, 0)
+            if self.units is not None:
+                self.units.clear()
+                self.units = None
+
+    @property
+    def off(self) -> bool:
+        """Whether calls go to the function at once."""
+        return bool(self.gate)
+
+    @off.setter
+    def off(self, value: bool) -> None:
+        changes = bool(self.gate) != value
+        self.gate[:] = [True] * value
+        if changes and self.at_gate is not None:
+            self.at_gate(value)
+
+    @property
+    def stays_eager(self) -> bool:
+        """Whether no call will be captured any more."""
+        return self._count >= limits.graphs
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if _core.get_layers():
+            return self._layered(args, kwargs)
+        if _core.has_saved_hooks() or (not stance.plain and self._stays()):
+            return self.function(*args, **kwargs)  # hooks see what the program itself saves
+        if self._scattered >= SCATTERED and self.chooses and not self.fullgraph:
+            return self._judge(args, kwargs)
+        return self._by_graph(args, kwargs)
+
+    def _by_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call by the graph that fits it; without one it is recorded, or runs as it is written."""
+        if self._row > PATIENCE and stance.plain:
+            self._row += 1
+            if self._row % 8:
+                return self._as_program(args, kwargs)
+        try:
+            shape, tensors = flatten(args, kwargs)
+            key = (_environment(), shape)
+            known = self.traces.get(key)
+        except TypeError:  # an argument without a hash: a key of a dict, say
+            return self.function(*args, **kwargs)
+        if known:
+            for trace in known:
+                if trace.holds():
+                    if trace.runs < 0:
+                        self._scattered += 1
+                        return self._as_program(args, kwargs)
+                    made = self._run(trace, key, tensors, args, kwargs)
+                    if made is not missed:
+                        self._row = 0
+                        if trace.trusted and trace is not known[0]:
+                            self._scattered += 1
+                            self._move_to_front(key, trace)
+                        return made
+        if not stance.plain and self._is_closed():
+            return self.function(*args, **kwargs)
+        if self._count < limits.graphs and self._attempts.get(key, 0) < ATTEMPTS:
+            self._row = 0
+            return self._record(key, tensors, args, kwargs)
+        self._row += self._row <= PATIENCE
+        self._scattered += 1
+        self._settle()
+        return self._as_program(args, kwargs)
+
+    def _as_program(self, args: Any, kwargs: Any) -> Any:
+        """The call as it is written, with its units at work."""
+        if self.units is None or not stance.plain:
+            return self.function(*args, **kwargs)
+        return run_inside(self.function, args, kwargs)
+
+    # ---- set_stance ----
+
+    def _stays(self) -> bool:
+        """Whether this call runs the program itself, whatever is known."""
+        if stance.name == "eager_then_compile" and not self._called:
+            self._called = True
+            return True
+        return stance.name == "force_eager"
+
+    def _is_closed(self) -> bool:
+        """Whether no call may be recorded now."""
+        if stance.name == "fail_on_recompile":
+            raise RuntimeError(
+                f'{self.name} has no graph for this call, and set_stance("fail_on_recompile") '
+                "forbids another one"
+            )
+        return stance.name == "eager_on_recompile"
+
+    def _move_to_front(self, key: Any, trace: Trace) -> None:
+        """The graph that fits now is asked first next time; others walk through a list of their own."""
+        with self._lock:
+            found = self.traces.get(key, [])
+            if trace in found:
+                self.traces[key] = [trace, *(t for t in found if t is not trace)]
+
+    def _layered(self, args: Any, kwargs: Any) -> Any:
+        """A call inside of a recorded one, or under a mode or transform."""
+        observer = here.get()
+        if observer is not None and observer.active:
+            return observer.call(self.function, *args, **kwargs)
+        if self.fullgraph:
+            raise Stop(
+                "fullgraph=True, but a mode or transform is active around the call, so it stays eager"
+            )
+        if AROUND not in self.reasons:
+            self.reasons.append(AROUND)
+            self._say(f"{self.name} stays eager for this call: {AROUND}")
+        return self.function(*args, **kwargs)
+
+    def _run(self, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
+        trace.runs += 1
+        if not trace.trusted:
+            return self._prove(trace, key, tensors, args, kwargs)
+        if trace.runs in TRIAL and self.chooses:
+            return self._try(trace, tensors, args, kwargs)
+        return self._by_program(trace, tensors, args, kwargs)
+
+    def _by_program(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
+        """The result of the graph. Where an operation raises before anything was changed, the
+        program itself says what comes of it.
+        """
+        again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
+        states = [generator.get_state() for generator in trace.rewinds]
+        try:
+            return trace.run(tensors, again)
+        except MemoryError:
+            raise
+        except Exception as error:
+            let_through(error)
+            if not trace.is_untouched():
+                raise
+            for generator, state in zip(trace.rewinds, states, strict=True):
+                generator.set_state(state)
+        return self.function(*args, **kwargs)
+
+    def _settle(self) -> None:
+        """Nothing is captured any more: if no graph is used either, calls need not come here."""
+        used = any(trace.runs >= 0 for traces in self.traces.values() for trace in traces)
+        if self.units is not None:
+            used = used or bool(self.units.alive)
+        if not used and (self._count >= limits.graphs or self.traces or self.units is not None):
+            self.off = not self.fullgraph
+
+    # ---- is it worth it? ----
+
+    def _try(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
+        """Calls in turns, the graph and the program; the faster one stays."""
+        by_graph = trace.runs % 2 == 0
+        start = time.perf_counter()
+        if by_graph:
+            flatten(args, kwargs)
+            _environment()
+            trace.holds()
+            made = self._by_program(trace, tensors, args, kwargs)
+        else:
+            made = self.function(*args, **kwargs)
+        if made is not missed:
+            trace.seconds[by_graph].append(time.perf_counter() - start)
+        if trace.runs == TRIAL[-1] and all(trace.seconds):
+            program, graph = (min(found) for found in trace.seconds)
+            loses = graph + WAY > program
+            if loses and trace.waits_for_chains():
+                trace.runs, trace.seconds = 0, ([], [])  # once more: chains may win it
+            elif loses:
+                trace.runs = -1
+                text = f"its graph takes {graph * 1e6:.1f} us, the program itself {program * 1e6:.1f} us"
+                self.reasons.append(text)
+                log_of("inductor").info("%s stays eager: %s", self.name, text)
+                self._settle()
+        return made
+
+    def _judge(self, args: Any, kwargs: Any) -> Any:
+        """Calls in turns, by all graphs and by the program: the way to the right graph of many
+        takes time, too.
+        """
+        number = len(self._judgement[0]) + len(self._judgement[1])
+        by_graph = number.bit_count() % 2 == 0  # in no rhythm that calls could have as well
+        start = time.perf_counter()
+        made = self._by_graph(args, kwargs) if by_graph else self.function(*args, **kwargs)
+        self._judgement[by_graph].append(time.perf_counter() - start)
+        if number + 1 >= JUDGED:
+            program, graph = map(_usual, self._judgement)
+            self._judgement, self._scattered = ([], []), NEVER
+            if graph + WAY > program:
+                text = (
+                    f"its graphs take {graph * 1e6:.1f} us a call, the program itself "
+                    f"{program * 1e6:.1f} us"
+                )
+                self.reasons.append(text)
+                self._say(f"{self.name} stays eager: {text}")
+                self.off = True
+        return made
+
+    # ---- record ----
+
+    def _record(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
+        if sys.getprofile() is not None or not _can_key(args, kwargs):
+            return self.function(*args, **kwargs)
+        observer = Observer(strict=self.fullgraph)
+        try:
+            return self._record_by(observer, key, tensors, args, kwargs)
+        finally:
+            observer.forget()
+
+    def _record_by(
+        self, observer: Observer, key: Any, tensors: list[Tensor], args: Any, kwargs: Any
+    ) -> Any:
+        for number, tensor in enumerate(tensors):
+            observer.recorder.add_input("argument", number, tensor)
+        for value in (*args, *kwargs.values()):
+            for container in containers(value):
+                observer.given[id(container)] = container
+            for thing in objects(value):
+                observer.mark(thing)
+        try:
+            result = observed(observer, self.function, args, kwargs)
+        except Exception as error:
+            if not from_handler(error):  # one that raises by itself is not watched for ever
+                self._attempts[key] = self._attempts.get(key, 0) + 1
+            raise
+        if not observer.active:
+            if self.fullgraph and not observer.reason.startswith(PASSING):
+                raise Stop(
+                    f"fullgraph=True, but there is no graph of all: {observer.reason}"
+                    + (f" ({observer.where})" if observer.where else "")
+                )
+            self._failed(key, observer.reason, observer.where)
+            self._leave_to_units(observer, key)
+            return result
+        try:
+            trace = self._traced(observer, result, args, kwargs)
+        except NoTrace as why:
+            if self.fullgraph:
+                raise Stop(f"fullgraph=True, but there is no graph of all: {why}") from None
+            self._failed(key, str(why), "")
+            self._leave_to_units(observer, key)
+            return result
+        try:
+            self._add(trace, key)
+            return self._accept(trace, key, tensors, result)
+        except BaseException:
+            self._abandon(trace, key)
+            raise
+
+    def _add(self, trace: Trace, key: Any) -> None:
+        with self._lock:
+            tell_of(self.name, trace, self._changing(key) if self.traces else "")
+            self.traces.setdefault(key, []).append(trace)
+            self._count += 1
+            self._scattered = min(self._scattered, 0)
+            if self._count >= limits.graphs:
+                self._say(
+                    f"{self.name} was captured {self._count} times and stays eager for other "
+                    f"calls: {self._changing(key)}"
+                )
+
+    def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
+        return Trace(observer, result, args, kwargs, fuse=self.chooses)
+
+    def _leave_to_units(self, observer: Observer, key: Any) -> None:
+        """The modules that this call called by itself get graphs of their own, as it will never have one."""
+        if not self.chooses or self.traces or self._attempts.get(key, 0) < ATTEMPTS:
+            return
+        own = int(isinstance(self.function, nn.Module | AsWritten))
+        called = list({id(m): m for depth, m in observer.called if depth == own}.values())
+        with self._lock:
+            if called and self.units is None:
+                self.units = self._new_units()
+            if self.units is not None:
+                self.units.add(called)
+
+    def _new_units(self) -> Units:
+        return Units(self.function, Unit)
+
+    def _accept(self, trace: Trace, key: Any, tensors: list[Tensor], result: Any) -> Any:
+        """What the recorded call returns."""
+        return result
+
+    def _abandon(self, trace: Trace, key: Any) -> None:
+        """Something, an interrupt perhaps, kept `_accept` from its end."""
+
+    def _changing(self, key: Any) -> str:
+        words = [t.failing() for traces in self.traces.values() for t in traces]
+        found = next((w for w in words if w), "")
+        return f"{found} changes" if found else "its arguments change"
+
+    def _failed(self, key: Any, reason: str, where: str) -> None:
+        passing = reason.startswith(PASSING)
+        reason = reason.removeprefix(PASSING)
+        with self._lock:
+            self._attempts[key] = self._attempts.get(key, 0) + (1 if passing else ATTEMPTS)
+            said = reason + (f" ({where})" if where else "")
+            if said not in self.reasons:
+                self.reasons.append(said)
+            if self._attempts[key] >= ATTEMPTS:
+                self._say(f"{self.name} stays eager: {said}")
+                self._count += not self.traces
+
+    def _say(self, text: str) -> None:
+        log_of("graph_breaks").info(text)
+
+    # ---- the first run of a trace ----
+
+    def _distrust(self, trace: Trace, key: Any, reason: str) -> None:
+        with self._lock:
+            self.traces[key] = [t for t in self.traces.get(key, ()) if t is not trace]
+            self._attempts[key] = ATTEMPTS
+            self.reasons.append(reason)
+
+    def _rehearse(self, trace: Trace, tensors: list[Tensor]) -> Any:
+        return trace.rehearse(tensors)
+
+    def _prove(self, trace: Trace, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
+        """Run the program on copies and the function itself, and compare."""
+        states = [g.get_state() for g in trace.generators]
+        try:
+            rehearsed = self._rehearse(trace, tensors)
+        except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
+            let_through(error)
+            self._distrust(trace, key, f"a rehearsal of its graph fails: {error}")
+            rehearsed = None
+        finally:  # KeyboardInterrupt has to find the generators as they were, too
+            after = [g.get_state() for g in trace.generators]
+            for generator, state in zip(trace.generators, states, strict=True):
+                generator.set_state(state)
+        if rehearsed is missed:
+            return missed
+        result = self.function(*args, **kwargs)
+        if rehearsed is None:
+            return result
+        found, written, gradients, walked = rehearsed
+        alike = (
+            same(found, result)
+            and all(same(a, b) for b, a in written)
+            and all(same(g, leaf.grad) for leaf, g in gradients)
+            and (walked is None or walks_alike(trace, tensors, result, walked))
+            and all(
+                g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
+            )
+        )
+        if alike:
+            trace.trusted = True
+        else:
+            reason = "its graph gave other bits than the program itself"
+            self._distrust(trace, key, reason)
+            log.warning("%s stays eager: %s", self.name, reason)
+        return result
+
+
+class Unit(Compiled):
+    """State behind a child module of a function that has no whole graph."""
+
+    def __init__(self, child: Child, units: Units) -> None:
+        super().__init__(child)
+        self._module, self._family = child.module, weakref.ref(units)
+        self._calls = 0
+        self._scattered = NEVER  # `_in_turns` decides
+        self._seconds: tuple[list[float], list[float]] = ([], [])  # of the module, of the unit
+        self.trial: Callable[..., Any] | None = self._in_turns  # what calls go through at first
+
+    def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
+        trace = super()._traced(observer, result, args, kwargs)
+        if len(trace.steps) < 2:
+            raise NoTrace("one operation is no faster as a graph")
+        return trace
+
+    def _try(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
+        return self._by_program(trace, tensors, args, kwargs)
+
+    def _in_turns(self, args: Any, kwargs: Any) -> Any:
+        """A call by the unit or by the module; both are timed with all that it takes to come there,
+        and the faster one stays.
+        """
+        number, self._calls = self._calls, self._calls + 1
+        if number not in TRIAL:
+            return self(args, kwargs)
+        by_unit = number.bit_count() % 2 == 0  # in no rhythm that calls could have as well
+        start = time.perf_counter()
+        made = self(args, kwargs) if by_unit else plain(self._module, args, kwargs)
+        self._seconds[by_unit].append(time.perf_counter() - start)
+        if number == TRIAL[-1]:
+            self._decide()
+        return made
+
+    def _decide(self) -> None:
+        self.trial = None
+        module, unit = (min(found, default=0.0) for found in self._seconds)
+        if unit + WAY > 0.97 * module:
+            self.off = True
+            self.reasons.append(
+                f"its graph takes {unit * 1e6:.1f} us, the module itself {module * 1e6:.1f} us"
+            )
+
+    def _leave_to_units(self, observer: Observer, key: Any) -> None:
+        units = self._family()
+        if units is None or self.traces or self._attempts.get(key, 0) < ATTEMPTS:
+            return
+        self.off = True
+        units.add(list({id(m): m for depth, m in observer.called if depth == 1}.values()))
+
+
+def _usual(seconds: list[float]) -> float:
+    """The mean without the slowest quarter, in which something else ran."""
+    kept = sorted(seconds)[: max(1, len(seconds) * 3 // 4)]
+    return sum(kept) / len(kept)
+
+
+def _can_key(args: Any, kwargs: Any) -> bool:
+    """Whether the key of the call says all of its arguments; tensors of subclasses are objects like
+    others, with more to them.
+    """
+    return not any(isinstance(o, Tensor) for v in (*args, *kwargs.values()) for o in objects(v))
+
+
+def _environment() -> Any:
+    """What operations ask apart from their arguments."""
+    return (
+        _core.is_grad_enabled(), _core.is_inference_mode_enabled(), _core.get_default_dtype(),
+        _core.get_default_device(),
+        _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(),
+        taeda.get_num_threads(),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The operations of a run as a graph."""

@@ -1,0 +1,1 @@
+"""Programs of core made of recorded runs, forward and backward."""

@@ -1,0 +1,309 @@
+"""What must still hold when a captured program runs again, as one Python expression.
+
+A guard compares a value of which equality says all (numbers, strings, dtypes) by type and value,
+anything else by identity, and keeps the object, so that no other gets its address.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from taeda import nn
+from taeda._core_api import programs as _core
+from taeda.nn.modules.module import structure_epoch
+
+from .._kinds import is_immutable
+from .._signals import let_through
+
+__all__ = ["Guards", "same_value"]
+
+_absent = object()
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two values are one to a program: the same object, or equal where equality says all."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or not is_immutable(a):
+        return False
+    if type(a) in (float, complex):
+        return repr(a) == repr(b)  # tells 0.0 from -0.0, and takes nan for nan
+    return bool(a == b)
+
+
+def _same_all(found: Any, values: Any) -> bool:
+    return len(found) == len(values) and all(map(same_value, found, values))
+
+
+class Guards:
+    """Collects guards; `holds` is made once all are known."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[Any, ...], None] = {}
+        self._terms: list[
+            tuple[str, str, Any]
+        ] = []  # expression, what it says, the same for `unchanged` or None
+        self._names: dict[str, Any] = {
+            "_same": same_value,
+            "_same_all": _same_all,
+            "_absent": _absent,
+            "_is": operator.is_,
+        }
+        self._numbers: dict[int, str] = {}
+        self.modules: dict[int, nn.Module] = {}
+
+    def __len__(self) -> int:
+        return len(self._terms) + len(self.modules)
+
+    def describe(self) -> list[str]:
+        """What each guard says."""
+        modules = [f"{type(m).__name__} module is as it was" for m in self.modules.values()]
+        return [said for _, said, _ in self._terms] + modules
+
+    def _name(self, value: Any) -> str:
+        """A variable of the expression that holds `value`."""
+        found = self._numbers.get(id(value))
+        if found is None:
+            found = self._numbers[id(value)] = f"v{len(self._numbers)}"
+            self._names[found] = value
+        return found
+
+    def _equal(self, text: str, value: Any) -> str:
+        name = self._name(value)
+        if value is None or isinstance(value, bool) or not is_immutable(value):
+            return f"{text} is {name}"
+        return f"_same({text}, {name})"
+
+    def _add(self, key: tuple[Any, ...], text: str, said: str, quick: Any = None) -> None:
+        if key not in self._seen:
+            self._seen[key] = None
+            self._terms.append((text, said, quick))
+
+    # ---- kinds ----
+
+    def attribute(self, owner: Any, name: str, value: Any) -> None:
+        """`owner.name` is `value`; of a method, the function behind it."""
+        text, key = f"{self._name(owner)}.{name}", ("attribute", id(owner), name)
+        if not name.isidentifier():
+            text = f"getattr({self._name(owner)}, {name!r})"
+        if isinstance(value, types.MethodType):
+            text = f"getattr({text}, '__func__', None) is {self._name(value.__func__)}"
+        elif isinstance(
+            value, types.BuiltinMethodType | types.MethodWrapperType
+        ) and not isinstance(value.__self__, types.ModuleType):
+            text = f"type({text}) is {self._name(type(value))}"  # made anew by each read
+        else:
+            text = self._equal(text, value)
+        plain = not isinstance(
+            value, types.MethodType | types.BuiltinMethodType | types.MethodWrapperType
+        )
+        quick = [(0, owner, name, value)] if plain else None
+        self._add(key, text, f"{_short(owner)}.{name}", quick)
+
+    def item(self, owner: Any, key: Any, value: Any) -> None:
+        """`owner[key]` is `value`."""
+        text = f"{self._name(owner)}[{self._name(key)}]"
+        self._add(
+            ("item", id(owner), type(key), _hashable(key)),
+            self._equal(text, value),
+            f"{_short(owner)}[{key!r:.40}]",
+            [(1, owner, key, value)] if isinstance(owner, dict) else None,
+        )
+
+    def variable(self, space: dict[str, Any], name: str, value: Any) -> None:
+        """The global `name` is `value`."""
+        text = f"{self._name(space)}.get({name!r}, _absent)"
+        quick = [(1, space, name, value)]
+        self._add(("item", id(space), str, name), self._equal(text, value), f"global {name}", quick)
+
+    def no_variable(self, space: dict[str, Any], name: str) -> None:
+        """There is no global of this name, so the builtin is meant."""
+        text = f"{name!r} not in {self._name(space)}"
+        self._add(("none", id(space), name), text, f"no global {name}", [(4, space, name, None)])
+
+    def cell(self, cell: Any, name: str, value: Any) -> None:
+        """A variable of the function around is `value`."""
+        text = f"{self._name(cell)}.cell_contents"
+        quick = [(0, cell, "cell_contents", value)]
+        self._add(("cell", id(cell)), self._equal(text, value), f"variable {name}", quick)
+
+    def contents(self, container: Any, *, without: str = "") -> None:
+        """A container holds what it holds, in this order; `without` the value of one key."""
+        key, name = ("contents", id(container)), self._name(container)
+        if key in self._seen:
+            return
+        if without:
+            self._keys(container, key)
+            for entry, value in container.items():
+                if entry != without:
+                    self.item(container, entry, value)
+            return
+        if isinstance(container, dict):
+            keys, values = self._name(tuple(container)), self._name(tuple(container.values()))
+            text = f"_same_all({name}, {keys}) and _same_all({name}.values(), {values})"
+        else:
+            text = f"_same_all({name}, {self._name(tuple(container))})"
+        self._add(key, text, f"contents of {_short(container)}", _quick_contents(container))
+
+    def _keys(self, container: dict[Any, Any], key: Any) -> None:
+        name, keys = self._name(container), self._name(tuple(container))
+        quick = [(5, container, tuple(container), None)]
+        self._add(key, f"_same_all({name}, {keys})", f"keys of {_short(container)}", quick)
+
+    def absent(self, owner: Any, name: str) -> None:
+        """`owner` has no such attribute."""
+        text = f"not hasattr({self._name(owner)}, {name!r})"
+        self._add(("absent", id(owner), name), text, f"no {_short(owner)}.{name}")
+
+    def function(self, f: types.FunctionType) -> None:
+        """A function has the code and the defaults it had."""
+        name = self._name(f)
+        terms = [
+            f"{name}.__code__ is {self._name(f.__code__)}",
+            f"{name}.__defaults__ is {self._name(f.__defaults__)}",
+        ]
+        quick: Any = [(0, f, "__code__", f.__code__), (0, f, "__defaults__", f.__defaults__)]
+        if f.__kwdefaults__:
+            quick = None
+            terms.append(
+                f"_same_all({name}.__kwdefaults__.values(), {self._name(tuple(f.__kwdefaults__.values()))})"
+            )
+        self._add(("function", id(f)), " and ".join(terms), f"code of {f.__qualname__}", quick)
+
+    def expression(self, text: str, said: str, **names: Any) -> None:
+        """Any expression over named objects."""
+        for name in sorted(names, key=len, reverse=True):
+            text = text.replace(f"${name}", self._name(names[name]))
+        self._add(("expression", text), text, said)
+
+    def module(self, module: nn.Module) -> None:
+        """A module has the members, attributes, hooks and methods it had."""
+        if id(module) in self.modules:
+            return
+        self.modules[id(module)] = module
+        kind = type(module)
+        for name in ("forward", "_hooked"):
+            self.attribute(kind, name, getattr(kind, name))
+        call = kind.__call__  # during a recorded run it is the observer's
+        self.attribute(kind, "__call__", getattr(call, "__wrapped__", call))
+
+    # ---- the check ----
+
+    def compiled(self) -> tuple[Callable[[], bool], Callable[[], str]]:
+        """(whether all hold, the first that does not in words)."""
+        snapshots = [_Snapshot(m) for m in self.modules.values()]
+        inner = [c for snapshot in snapshots for c in snapshot.inner if c[0] or c[1]]
+        quick: Any = [entry for _, _, entries in self._terms for entry in entries or ()]
+        found = [_quick_contents(container) for s in snapshots for container, _, _ in s.inner]
+        slow_inner = None in found
+        quick = (*quick, *(entry for entries in found for entry in entries or ()))
+        every = _all_of([text for text, _, _ in self._terms], self._names)
+        rest = _all_of([text for text, _, entries in self._terms if entries is None], self._names)
+        said = [(text, words) for text, words, _ in self._terms]
+        names = dict(self._names)
+        seen = [-1]
+        unchanged = _core.unchanged
+
+        def modules_hold() -> bool:
+            if not all(snapshot.holds() for snapshot in snapshots):
+                return False
+            seen[0] = structure_epoch()
+            return True
+
+        def holds() -> bool:
+            try:
+                if snapshots and structure_epoch() != seen[0] and not modules_hold():
+                    return False
+                if unchanged(quick):
+                    return (not slow_inner or all(map(_same_contents, inner))) and rest()
+                return all(map(_same_contents, inner)) and every()
+            except Exception as error:  # noqa: BLE001 - an attribute that went, whatever its code raises: the program is another one
+                let_through(error)
+                return False
+
+        def failing() -> str:
+            for snapshot in snapshots:
+                if not snapshot.holds():
+                    return f"{snapshot.title} changed"
+            for text, words in said:
+                try:
+                    if eval(text, dict(names)):
+                        continue
+                except Exception as error:  # noqa: BLE001 - as above
+                    let_through(error)
+                    return words
+                return words
+            return ""
+
+        return holds, failing
+
+
+def _all_of(terms: list[str], names: dict[str, Any]) -> Callable[[], bool]:
+    """A function that evaluates all terms."""
+    if not terms:
+        return lambda: True
+    parts = [" and ".join(f"({t})" for t in terms[i : i + 200]) for i in range(0, len(terms), 200)]
+    checks = [eval(compile(f"lambda: {part}", "<guards>", "eval"), dict(names)) for part in parts]
+    return checks[0] if len(checks) == 1 else lambda: all(check() for check in checks)
+
+
+def _quick_contents(container: Any) -> Any:
+    """What `unchanged` is asked of a container; None if it cannot be."""
+    if isinstance(container, dict) and (not isinstance(container, OrderedDict) or not container):
+        return [(2, container, tuple(container), tuple(container.values()))]
+    return [(3, container, tuple(container), None)] if isinstance(container, list) else None
+
+
+class _Snapshot:
+    """The `__dict__` of a module, with what the containers in it hold."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.title = type(module).__name__
+        self.attributes = module.__dict__
+        self.names, self.values = tuple(self.attributes), tuple(self.attributes.values())
+        self.inner = [
+            (v, tuple(v), tuple(v.values()) if isinstance(v, dict) else ())
+            for name, v in self.attributes.items()
+            if isinstance(v, dict | list | set) and not (name.startswith("_") and name in _COUNTED)
+        ]
+
+    def holds(self) -> bool:
+        found = self.attributes
+        same = len(found) == len(self.names) and all(map(operator.is_, found.values(), self.values))
+        if not (same or _same_all(found.values(), self.values)) or tuple(found) != self.names:
+            return False
+        return all(map(_same_contents, self.inner))
+
+
+#: tables of a module whose changes show in its `__dict__`, or in another table
+_COUNTED = frozenset(
+    {"_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks_with_kwargs",
+     "_forward_pre_hooks_with_kwargs", "_forward_hooks_always_called"}
+)  # fmt: skip
+
+
+def _same_contents(entry: tuple[Any, Any, Any]) -> bool:
+    container, first, second = entry
+    if not container and not first:
+        return True
+    return _same_all(container, first) and (not second or _same_all(container.values(), second))
+
+
+def _hashable(key: Any) -> Any:
+    try:
+        hash(key)
+    except TypeError:
+        return id(key)
+    return key
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    if isinstance(value, type | types.FunctionType):
+        return value.__qualname__
+    return type(value).__name__

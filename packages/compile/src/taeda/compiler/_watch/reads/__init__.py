@@ -1,0 +1,1 @@
+"""Reads, stores and calls of a recorded run, by kind."""

@@ -1,0 +1,166 @@
+"""The state of one recorded run, and how a recording ends."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from taeda._core_api import warn
+
+from .._errors import PASSING, Refused, Stop
+from .._graph.recorder import Recorder
+from .._kinds import is_known_code
+from .._signals import is_handler
+from .guards import Guards
+
+__all__ = ["Run"]
+
+
+def _is_ours(module: str) -> bool:
+    return module == "taeda" or module.startswith("taeda.")
+
+
+_WARNS = warn.__code__  # the library's; a program's own warnings are code that nobody sees
+
+
+class Run(ABC):
+    """One recorded run: its guards, its graph so far, and whether it goes on."""
+
+    def __init__(self, *, strict: bool) -> None:
+        self.guards = Guards()
+        self.reason = ""
+        self.where = ""
+        self.active = True
+        self.strict = strict
+        self.recorder = Recorder(functools.partial(self.stop, quiet=True))
+        self.recorder.line = self._line
+        self.recorder.is_caught = self._is_caught
+        self.recorder.strictly = self._strictly
+        self.touches_gradients = False  # whether .grad of anything may be read or written
+        self.joint: Any = None  # how the results were differentiated, if they take part in a graph
+        self.consumed: set[int] = set()  # nodes that a backward went through
+        self.given: dict[
+            int, Any
+        ] = {}  # containers among the arguments, whose contents the key of the call says
+        self.called: list[tuple[int, Any]] = []  # modules, and in how many others each was called
+        self._depth = 0
+        self._old: dict[int, Any] = {}
+        self._codes: set[types.CodeType] = set()
+        self._known: dict[int, tuple[types.CodeType, Any]] = {}  # may run; with their globals
+        self._catching: dict[str, set[tuple[int, int]]] = {}  # lines of files: see `catching_lines`
+        self._copies: dict[types.FunctionType, types.FunctionType] = {}
+        self._trees: set[int] = set()
+        self._walked: set[int] = set()
+        self.rates: list[tuple[dict[str, Any], int]] = []
+        self.slice = slice
+
+    # ---- the end of a recording ----
+
+    def stop(self, reason: str, *, passing: bool = False, quiet: bool = False) -> None:
+        """There will be no graph, because of this; `quiet` where an exception has no way to the program."""
+        if not self.active:
+            return
+        self.active = self.recorder.active = False
+        self.reason, self.where = (PASSING if passing else "") + reason, self._line()
+        if self.strict and not passing and not quiet:
+            raise Stop(
+                f"fullgraph=True, but there is no graph of all: {reason}{self.where and f' ({self.where})'}"
+            )
+
+    @contextmanager
+    def _strictly(self) -> Iterator[None]:
+        """What runs here runs on the side: it ends before it does what no graph does."""
+        before, self.strict = self.strict, True
+        try:
+            yield
+        except Stop as why:
+            if before:
+                raise
+            raise Refused(str(why)) from why
+        finally:
+            self.strict = before
+
+    def forget(self) -> None:
+        """Let go of what the run saw. Copies of functions know their run, and it knows them:
+        tensors would wait for the next collection of cycles.
+        """
+        self.active = False
+        self.recorder = Recorder(_nobody)
+        self.recorder.active = False
+        self.given, self._old, self.called, self.joint = {}, {}, [], None
+
+    def _line(self) -> str:
+        """The innermost line of the user's that runs; the library's, if all code is its own."""
+        found, frame = "", sys._getframe(1)
+        while frame is not None:
+            if frame.f_code in self._codes:
+                if not _is_ours(frame.f_globals.get("__name__", "")):
+                    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                found = found or f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            frame = frame.f_back  # type: ignore[assignment]  # None ends it
+        return found
+
+    def _is_caught(self) -> bool:
+        """Whether an error from here comes to code of the program that may go on."""
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code in self._codes:
+                ranges = self._catching.get(frame.f_code.co_filename, ())
+                if any(first <= frame.f_lineno <= last for first, last in ranges):
+                    return True
+            frame = frame.f_back
+        return False
+
+    def profile(self, frame: Any, event: str, argument: Any) -> None:
+        """Hook of sys.setprofile: code that runs although nobody observes it."""
+        if event != "call" or not self.active:
+            return
+        code, space = frame.f_code, frame.f_globals
+        known = self._known.get(id(code))  # codes are slow to hash
+        if known is not None and known[1] is space:
+            return
+        if code in self._codes:
+            self._known[id(code)] = code, space
+            return
+        if code is _WARNS:
+            self.stop("it warns, and what comes of that is up to each call", passing=True)
+            return
+        module = space.get("__name__", "")
+        if is_known_code(code, module):
+            self._known[id(code)] = code, space
+        else:
+            reason = f"{module}.{code.co_qualname} runs, and what it reads is not seen"
+            self.stop(reason, passing=_is_import(frame) or _is_by_chance(code))
+
+    @abstractmethod
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """function(*args, **kwargs)"""
+
+
+def _nobody(reason: str) -> None:
+    """Nobody asks for the reason."""
+
+
+def _is_by_chance(code: types.CodeType) -> bool:
+    """Whether Python calls it when it likes: a signal's handler, or the end of an object."""
+    return code.co_name == "__del__" or is_handler(code)
+
+
+def _is_import(frame: Any) -> bool:
+    """Whether the code runs because a module is loaded, which happens once."""
+    while frame is not None:
+        if (
+            frame.f_code.co_name == "<module>"
+            and frame.f_back is not None
+            and "importlib" in frame.f_back.f_code.co_filename
+        ):
+            return True
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,276 @@
+"""A compiled function over its calls: when it watches, records, trusts a graph, and when it stays eager."""
+
+from __future__ import annotations
+
+import functools
+import time
+
+import pytest
+
+import taeda
+from taeda import compiler, nn
+from taeda.compiler._call import compiled as lookup
+from taeda.compiler._replay import trace as traces
+
+
+def model():
+    taeda.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2))
+
+
+def losses(compiled: bool) -> list[float]:
+    net = model()
+    run = taeda.compile(net) if compiled else net
+    optimizer = taeda.optim.SGD(run.parameters(), lr=0.1, momentum=0.9)
+    found = []
+    for _ in range(4):
+        x = taeda.randn(8, 3)
+        loss = run(x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+
+
+def test_training_gives_the_same_bits():
+    assert losses(True) == losses(False)
+
+
+def test_a_disabled_function_ends_a_graph():
+    @compiler.disable(reason="it is slow")
+    def inner(x):
+        return x + 1
+
+    f = taeda.compile(lambda x: inner(x) * 2)
+    assert all(f(taeda.ones(1)).item() == 4 for _ in range(3))
+    assert "which is disabled: it is slow" in f.__taeda_compiled__.reasons[0]
+
+
+def test_threads_share_a_compiled_function():
+    import threading
+
+    scale = taeda.tensor(3.0)
+    f = taeda.compile(lambda x: (x * scale).sin().sum())
+    wrong = []
+
+    def work(n):
+        x = taeda.full((5,), float(n))
+        expected = (x * 3).sin().sum()
+        for _ in range(30):
+            wrong.extend([] if f(x).equal(expected) else [n])
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert nn.Module.__call__.__qualname__ == "Module.__call__"
+    assert not hasattr(nn.Module.__call__, "__wrapped__")
+
+
+def test_a_program_that_raises_is_not_watched_for_ever(monkeypatch):
+    from taeda.compiler._call import compiled as lookup
+
+    watched = []
+    plain = lookup.observed
+    monkeypatch.setattr(lookup, "observed", lambda *args: (watched.append(1), plain(*args))[1])
+
+    @taeda.compile
+    def f(x):
+        raise ValueError("no")
+
+    for _ in range(6):
+        with pytest.raises(ValueError, match="no"):
+            f(taeda.ones(1))
+    assert len(watched) == 3
+
+
+def test_after_many_calls_without_a_graph_few_are_looked_at(monkeypatch):
+    """One in eight is, so a call of another kind still gets its graph."""
+    looks = []
+    plain = lookup.flatten
+    monkeypatch.setattr(lookup, "flatten", lambda *given: looks.append(1) or plain(*given))
+
+    def f(x, value):
+        return x * x.sum().item() if value else x.sin() * 2 + x
+
+    compiled, x = taeda.compile(f, backend="aot_eager"), taeda.ones(3)
+    for _ in range(lookup.PATIENCE + 10):
+        compiled(x, True)
+    looks.clear()
+    for _ in range(80):
+        assert compiled(x, True).equal(f(x, True))
+    assert len(looks) == 10
+    looks.clear()
+    for _ in range(20):
+        assert compiled(x, False).equal(f(x, False))
+    state = compiled.__taeda_compiled__
+    assert any(t.trusted for ts in state.traces.values() for t in ts) and len(looks) >= 13
+
+
+class Scaled:
+    """Plain Python, whose methods read from it."""
+
+    def __init__(self):
+        self.k = 1.0
+
+    def times(self, x):
+        return x * self.k
+
+    def of(self, x):
+        return self.times(x) + 1
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda o: o.times,
+        lambda o: o.of,
+        lambda o: functools.partial(Scaled.times, o),
+        lambda o: functools.partial(lambda x, owner: x * owner.k, owner=o),
+        lambda o: functools.partial(o.times),
+    ],
+)
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_what_a_method_or_a_partial_reads_from_is_guarded(take, fullgraph):
+    owner, x = Scaled(), taeda.ones(3)
+    function = take(owner)
+    compiled = taeda.compile(function, fullgraph=fullgraph)
+    for k in (1.0, 1.0, 1.0, 1.0, 2.0, 3.0):
+        owner.k = k
+        assert compiled(x).equal(function(x))
+
+
+def test_the_number_of_threads_is_guarded():
+    before = taeda.get_num_threads()
+    compiled = taeda.compile(lambda x: x * taeda.get_num_threads())
+    try:
+        for threads in (2, 2, 2, 2, 1):
+            taeda.set_num_threads(threads)
+            assert compiled(taeda.ones(1)).item() == threads
+    finally:
+        taeda.set_num_threads(before)
+
+
+def test_a_recording_under_autocast():
+    net, x = nn.Linear(3, 3), taeda.ones(2, 3)
+    compiled = taeda.compile(lambda x: net(x).square().mean())
+    with taeda.autocast("cpu", dtype=taeda.bfloat16):
+        wanted = net(x).square().mean()
+        for _ in range(5):
+            assert compiled(x).equal(wanted)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda a, b: a.add_(b),
+        lambda a, b: taeda.add(a, b, out=a),
+        lambda a, b: taeda.sin(b, out=a),
+    ],
+)
+def test_writes_into_memory_that_is_read_are_refused_while_recording(write):
+    compiled = taeda.compile(write)
+    for _ in range(4):
+        z = taeda.arange(8.0)
+        with pytest.raises(RuntimeError, match="written-to"):
+            compiled(z[:5], z[2:7])
+        assert z.tolist() == list(range(8))
+
+
+def test_graphs_that_calls_take_in_turns_are_timed_together():
+    f = taeda.compile(lambda x: x + 1)
+    given = [taeda.ones(n) for n in range(1, 20)]
+    for _ in range(40):
+        for x in given:
+            assert f(x).equal(x + 1)
+    state = f.__taeda_compiled__
+    assert state.off
+    assert "its graphs take" in state.reasons[-1]
+
+
+def test_graphs_that_are_worth_it_stay(monkeypatch):
+    state = taeda.compile(lambda x: x + 1).__taeda_compiled__
+    monkeypatch.setattr(state, "_by_graph", lambda args, kwargs: 1)
+    monkeypatch.setattr(state, "function", lambda x: time.sleep(1e-4))
+    state._scattered = lookup.SCATTERED
+    for _ in range(lookup.JUDGED):
+        state((taeda.ones(2),), {})
+    assert state._scattered == lookup.NEVER
+    assert not state.off
+
+
+def test_errors_about_arguments_name_the_function():
+    def needs(x, y):
+        return x
+
+    said = []
+    for run in (needs, taeda.compile(needs)):
+        with pytest.raises(TypeError) as caught:
+            run(taeda.ones(1))
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def test_a_lost_trial_waits_for_what_is_being_compiled(monkeypatch):
+    pending = True
+    monkeypatch.setattr(traces, "any_pending", lambda program: pending)
+    monkeypatch.setattr(lookup, "WAY", 1.0)  # the graph loses
+    f = taeda.compile(lambda x: (x * 2 + 1).sin())
+    x = taeda.ones(20_000)
+    for _ in range(40):
+        f(x)
+    ((trace,),) = f.__taeda_compiled__.traces.values()
+    assert 0 <= trace.runs < lookup.TRIAL[-1]
+    assert not f.__taeda_compiled__.reasons
+    pending = False
+    for _ in range(40):
+        f(x)
+    assert trace.runs == -1
+    assert "its graph takes" in f.__taeda_compiled__.reasons[0]
+
+
+def test_a_trial_that_was_won_waits_for_nothing(monkeypatch):
+    monkeypatch.setattr(traces, "any_pending", lambda program: True)
+    monkeypatch.setattr(lookup, "WAY", -1.0)  # the graph wins
+    f = taeda.compile(lambda x: (x * 2 + 1).sin())
+    for _ in range(40):
+        f(taeda.ones(20_000))
+    ((trace,),) = f.__taeda_compiled__.traces.values()
+    assert trace.runs >= lookup.TRIAL[-1]
+    assert all(trace.seconds)
+    assert not f.__taeda_compiled__.reasons
+
+
+def test_a_trial_does_not_wait_for_ever(monkeypatch):
+    monkeypatch.setattr(traces, "any_pending", lambda program: True)
+    monkeypatch.setattr(traces, "PATIENCE", 0.0)
+    monkeypatch.setattr(lookup, "WAY", 1.0)
+    f = taeda.compile(lambda x: (x * 2 + 1).sin())
+    for _ in range(40):
+        f(taeda.ones(20_000))
+    ((trace,),) = f.__taeda_compiled__.traces.values()
+    assert trace.runs == -1
+    assert all(trace.seconds)
+
+
+def test_a_call_under_a_mode_says_that_it_runs_as_it_is():
+    def around(x):
+        return x @ x
+
+    def inside(x):
+        with taeda.autocast("cpu", dtype=taeda.bfloat16):
+            return x @ x
+
+    outer, inner = taeda.compile(around), taeda.compile(inside)
+    for _ in range(4):
+        x = taeda.randn(4, 4)
+        with taeda.autocast("cpu", dtype=taeda.bfloat16):
+            assert outer(x).equal(around(x))
+        assert inner(x).equal(inside(x))
+    state = outer.__taeda_compiled__
+    assert len(state.reasons) == 1 and "autocast" in state.reasons[0] and not state.traces
+    state = inner.__taeda_compiled__
+    assert not state.reasons and len(state.traces) == 1

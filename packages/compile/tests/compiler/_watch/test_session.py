@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import warnings
+import weakref
+
+import pytest
+
+import taeda
+from taeda import nn
+from taeda.compiler import Stop
+from taeda.compiler._errors import PASSING
+from taeda.compiler._watch.observer import Observer, here
+
+
+def test_the_first_reason_stays_with_its_line(watch):
+    def program(x):
+        x.data_ptr()
+        return x.untyped_storage()
+
+    observer, _ = watch(program, taeda.ones(2))
+    assert observer.reason == "it reads Tensor.data_ptr"
+    assert observer.where == f"{__file__}:{program.__code__.co_firstlineno + 1}"
+    assert not observer.active
+    assert not observer.recorder.active
+
+
+def test_a_strict_run_raises_where_it_ends(watch):
+    with pytest.raises(Stop, match=r"it reads Tensor.data_ptr \(.*test_session.py:\d+\)"):
+        watch(lambda x: x.data_ptr(), taeda.ones(2), strict=True)
+
+
+def test_code_that_slips_in_ends_it(watch):
+    class Odd:
+        def __enter__(self):
+            return 3
+
+        def __exit__(self, *error):
+            return None
+
+    def program(x, odd):
+        with odd as n:
+            return x * n
+
+    observer, result = watch(program, taeda.ones(2), Odd())
+    assert "Odd.__enter__ runs, and what it reads is not seen" in observer.reason
+    assert result.tolist() == [3, 3]
+
+
+def test_nobody_observes_afterwards(watch):
+    seen = []
+    observer, _ = watch(lambda x: seen.append(here.get()), taeda.ones(2))
+    assert here.get() is None
+    assert "append of a container that was there before" in observer.reason
+    assert seen == [observer]
+
+
+class Ends:
+    def __init__(self, then):
+        self.then = then
+
+    def __del__(self):
+        self.then()
+
+
+def test_what_python_calls_by_chance_may_not_happen_again():
+    def seen(call):
+        observer = Observer(strict=True)
+        call(lambda: observer.profile(sys._getframe(1), "call", None))
+        return observer.reason
+
+    def by_signal(then):
+        before = signal.signal(signal.SIGUSR1, lambda number, frame: then())
+        try:
+            signal.raise_signal(signal.SIGUSR1)
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+
+    assert seen(by_signal).startswith(PASSING)
+    assert seen(lambda then: Ends(then) and None).startswith(PASSING)
+    with pytest.raises(Stop, match="what it reads is not seen"):
+        seen(lambda then: then())
+
+
+def test_what_warns_stays_eager():
+    def program(x, y):
+        return nn.functional.mse_loss(x, y)  # which broadcasts, and says so
+
+    compiled = taeda.compile(program)
+    told = []
+    for _ in range(6):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            compiled(taeda.ones(3, 2), taeda.ones(1, 2))
+        told.append(len(found))
+    assert told == [1] * 6
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_the_tensors_of_a_recorded_call_are_free_after_it(grows):
+    weight = taeda.ones(3, requires_grad=grows)
+    f = taeda.compile(lambda x: (x * weight).exp())
+    gc.disable()
+    try:
+        for _ in range(4):
+            x = taeda.randn(3)
+            y = f(x)
+            kept = [weakref.ref(x), weakref.ref(y)]
+            del x, y
+            assert [one() for one in kept] == [None, None]
+    finally:
+        gc.enable()
