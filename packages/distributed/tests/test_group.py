@@ -55,3 +55,18 @@ def test_the_mean_of_whole_numbers_has_no_point(group):
     values = taeda.tensor([7, -7, 3])
     dist.all_reduce(values, dist.ReduceOp.AVG)
     assert values.tolist() == [1, -1, 0]
+
+
+CALLS = {
+    "allreduce": lambda group, x: group.allreduce([x]),
+    "broadcast": lambda group, x: group.broadcast(x, root=0),
+    "barrier": lambda group, x: group.barrier(),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_the_methods_of_a_group_are_the_collectives_under_way(group, call):
+    x = taeda.ones(2)
+    work = call(group, x)
+    assert isinstance(work, dist.Work) and work.wait()
+    assert x.tolist() == [1.0, 1.0], "the fake backend leaves what the others would bring"

@@ -15,8 +15,9 @@ import taeda
 from taeda.distributed import ReduceOp
 from taeda.distributed._board import Board
 from taeda.distributed._kernels import divide
+from taeda.distributed._mates import Mates
 from taeda.distributed._waiting import Deadline
-from taeda.distributed._window import BRING, HALF, Mates, Windows, can_bring
+from taeda.distributed._window import BRING, HALF, Windows, can_bring
 
 
 def mates(size: int) -> list[Windows]:

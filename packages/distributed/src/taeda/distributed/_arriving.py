@@ -22,11 +22,11 @@ from ._calls import Call
 from ._errors import DistBackendError, DistMismatchError, DistPeerDiedError, DistTimeoutError
 from ._facts import Facts
 from ._far import Far
+from ._mates import Mates
 from ._peers import Peers, state_of
 from ._relay import Relay, groups_of
 from ._stores import Store
 from ._waiting import Deadline, wait_until
-from ._window import Mates
 from ._wires import Wires
 from ._words import LastWords, follow
 

@@ -32,6 +32,7 @@ from ._checks import (
 )
 from ._engines.base import Engine
 from ._errors import DistTimeoutError
+from ._group import also_method
 from ._kernels import divide
 from ._stores.base import seconds_of
 from ._types import RedOpType, ReduceOp
@@ -78,6 +79,7 @@ def _reduce_all(values: Tensor, op: ReduceOp, engine: Engine, deadline: Deadline
     engine.all_reduce(values, op, deadline)
 
 
+@also_method
 def broadcast(
     tensor: Tensor, src: int | None = None, group: Group = None, async_op: bool = False,
     group_src: int | None = None,
@@ -101,6 +103,7 @@ def broadcast(
     return made.run(call, act, async_op=async_op, result=[tensor], on=[tensor])
 
 
+@also_method
 def all_reduce(
     tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None, async_op: bool = False
 ) -> Work | None:
@@ -476,6 +479,7 @@ def _odd_pair(details: list[str]) -> tuple[int, int, str] | None:
     return None
 
 
+@also_method
 def barrier(
     group: Group = None, async_op: bool = False, device_ids: list[int] | None = None,
     timeout: timedelta | None = None,

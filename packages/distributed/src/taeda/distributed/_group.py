@@ -9,7 +9,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import taeda
 
@@ -26,6 +26,7 @@ from ._work import StreamWork, Work
 __all__ = ["ProcessGroup"]
 
 Action = Callable[[Engine, Deadline], None]
+Function = TypeVar("Function", bound=Callable[..., Work | None])
 
 _forks = 0  # that lie between this process and the one that imported the module
 
@@ -36,6 +37,15 @@ def _count_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_count_fork)
+
+#: collectives that groups also offer as methods; `_collectives`, which builds on groups, enters them
+_methods: dict[str, Callable[..., Work | None]] = {}
+
+
+def also_method(collective: Function) -> Function:
+    """Let groups call this collective."""
+    _methods[collective.__name__] = collective
+    return collective
 
 
 class ProcessGroup:
@@ -261,25 +271,19 @@ class ProcessGroup:
 
     def allreduce(self, tensors: Any, op: ReduceOp = ReduceOp.SUM) -> Work:
         """`all_reduce` of this group, under way."""
-        from ._collectives import all_reduce
-
-        work = all_reduce(_single(tensors), op, self, async_op=True)
+        work = _methods["all_reduce"](_single(tensors), op, self, async_op=True)
         assert work is not None
         return work
 
     def broadcast(self, tensors: Any, root: int = 0) -> Work:
         """`broadcast` from the group's number `root`, under way."""
-        from ._collectives import broadcast
-
-        work = broadcast(_single(tensors), group=self, group_src=root, async_op=True)
+        work = _methods["broadcast"](_single(tensors), group=self, group_src=root, async_op=True)
         assert work is not None
         return work
 
     def barrier(self) -> Work:
         """`barrier` of this group, under way."""
-        from ._collectives import barrier
-
-        work = barrier(self, async_op=True)
+        work = _methods["barrier"](self, async_op=True)
         assert work is not None
         return work
 

@@ -13,19 +13,19 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import taeda
 from taeda import Tensor
 
-from ._board import LITTLE, Board, open_foreign
-from ._errors import DistTimeoutError
+from ._board import LITTLE, open_foreign
 from ._kernels import NARROW, Kernel, divide, kernel_of
+from ._mates import Mates
 from ._types import RedOpType, ReduceOp
-from ._waiting import Deadline, wait_until
+from ._waiting import Deadline
 
-__all__ = ["BRING", "HALF", "Mates", "Windows", "can_bring"]
+__all__ = ["BRING", "HALF", "Windows", "can_bring"]
 
 HALF = 4 << 20  # bytes of one of the two halves through which tensors pass that lie elsewhere
 BRING = 2 << 20  # bytes that a rank may bring along once there is a window for them
@@ -41,31 +41,6 @@ def can_bring(tensor: Tensor, op: ReduceOp | None) -> bool:
     if op.op is RedOpType.PREMUL_SUM:  # multiplied only after all have agreed
         return False
     return 0 < tensor.nbytes <= BRING
-
-
-@dataclass
-class Mates:
-    """The ranks of a group that share this machine's memory; `rank` is this one's number among them.
-
-    `look` raises if a rank of the group is gone, `late` makes the error of a wait that passed its deadline.
-    """
-
-    rank: int
-    pids: list[int]
-    board: Board
-    look: Callable[[], None]
-    late: Callable[[Deadline], DistTimeoutError]
-
-    @property
-    def size(self) -> int:
-        return len(self.pids)
-
-    def meet(self, deadline: Deadline, patient: bool) -> None:
-        """A barrier inside a collective."""
-        board = self.board
-        turn = board.next_barrier()
-        if not wait_until(lambda: board.passed(turn), deadline, self.look, patient):
-            raise self.late(deadline)
 
 
 @dataclass

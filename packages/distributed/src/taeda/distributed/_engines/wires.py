@@ -23,13 +23,14 @@ from .._facts import Facts
 from .._kernels import NARROW, kernel_of
 from .._launched import launcher
 from .._machines import Machines
+from .._mates import Mates
 from .._relay import BROUGHT, groups_of
 from .._ring import Ring
 from .._settings import env
 from .._stores import PrefixStore, Store
 from .._types import ReduceOp
 from .._waiting import Deadline
-from .._window import Mates, Windows, can_bring
+from .._window import Windows, can_bring
 from .._wires import Receipt, Sending, Wires, bytes_of
 from .._wiring import Laid, agree, lay
 from .base import Engine, Message
