@@ -119,7 +119,7 @@ class Pmi(Server):
     def __init__(self, folder: Path) -> None:
         import taeda.distributed
 
-        program = Path(taeda.distributed.__file__).with_name("_pmi.py")
+        program = Path(taeda.distributed.__file__).with_name("_mpi") / "pmi.py"
         command = [sys.executable, "-I", "-S", str(program)]
         self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         task = {
@@ -180,11 +180,11 @@ class Wiring(Server):
     name, greets = "wiring", 20
 
     def __init__(self, folder: Path) -> None:
-        from taeda.distributed import _wiring
         from taeda.distributed._stores import wire
+        from taeda.distributed._wires import wiring
 
-        self._module, self._prove = _wiring, wire.prove
-        _wiring._CONNECT = 3600.0  # seconds in which strangers may come
+        self._module, self._prove = wiring, wire.prove
+        wiring._CONNECT = 3600.0  # seconds in which strangers may come
         self._await_member()
 
     def _await_member(self) -> None:

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from taeda.distributed._wires import Wires
+from taeda.distributed._wires.wires import Wires
 
 
 @pytest.fixture(scope="session")

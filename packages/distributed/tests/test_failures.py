@@ -279,14 +279,14 @@ def test_bad_input(code, error):
 
 STARTING = """
 import time
-from taeda.distributed import _mpi_world
+from taeda.distributed._mpi import world as mpi_world
 if rank == 1:
     def harm(*_):
         os._exit(7) if {how!r} == "exit" else os.kill(os.getpid(), 19)
-    _mpi_world._initialize = harm
+    mpi_world._initialize = harm
 if rank == 2:  # it waits longer than rank 0, and sees that one end
-    start = _mpi_world._initialize
-    _mpi_world._initialize = lambda *all: time.sleep(1.2) or start(*all)
+    start = mpi_world._initialize
+    mpi_world._initialize = lambda *all: time.sleep(1.2) or start(*all)
 try:
     dist.init_process_group("gloo", timeout=seconds({limit}))
 except dist.DistBackendError as error:

@@ -14,7 +14,7 @@ from ranks import all_well, finish, started
 
 from taeda import distributed as dist
 from taeda.distributed._engines import wires
-from taeda.distributed._facts import Facts
+from taeda.distributed._meeting.facts import Facts
 
 COLLECTIVES = """
 import numpy as np

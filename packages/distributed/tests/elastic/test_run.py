@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from taeda.distributed._peers import state_of
+from taeda.distributed._meeting.peers import state_of
 
 PROGRAM = """
 import json, os, sys, time, signal

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from ._collectives import barrier
-from ._world import the_group, world
+from ._groups.world import the_group, world
 
 __all__ = ["breakpoint"]
 

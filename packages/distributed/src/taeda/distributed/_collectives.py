@@ -16,7 +16,9 @@ import taeda
 from taeda import Tensor
 
 from ._calls import Call
-from ._checks import (
+from ._engines.base import Engine
+from ._errors import DistTimeoutError
+from ._groups.checks import (
     Flat,
     check_op,
     check_tensor,
@@ -30,15 +32,13 @@ from ._checks import (
     peer_of,
     same_kind,
 )
-from ._engines.base import Engine
-from ._errors import DistTimeoutError
-from ._group import also_method
-from ._kernels import divide
+from ._groups.group import also_method
+from ._groups.work import Work
+from ._groups.world import the_group
 from ._stores.base import seconds_of
+from ._sums.kernels import divide
 from ._types import RedOpType, ReduceOp
 from ._waiting import Deadline
-from ._work import Work
-from ._world import the_group
 
 __all__ = [
     "all_gather",
@@ -509,7 +509,7 @@ def monitored_barrier(
     if made is None:
         return
     limit = seconds_of(made.timeout if timeout is None else timeout)
-    from ._monitored import meet_by_store
+    from ._groups.monitored import meet_by_store
 
     missing = meet_by_store(made, limit, wait_all_ranks)
     if missing:

@@ -8,16 +8,16 @@ from typing import Any
 
 from taeda import Tensor
 
-from . import _recorder
 from ._calls import Call
-from ._checks import Flat, check_tensor, describe, flat, outputs_apart, peer_of
 from ._engines.base import Message
 from ._errors import DistTimeoutError
-from ._group import ProcessGroup
+from ._groups import recorder
+from ._groups.checks import Flat, check_tensor, describe, flat, outputs_apart, peer_of
+from ._groups.group import ProcessGroup
+from ._groups.work import Work
+from ._groups.world import the_group
 from ._stores.base import seconds_of
 from ._waiting import Deadline
-from ._work import Work
-from ._world import the_group
 
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
@@ -101,7 +101,7 @@ def _begin(
     made._check_usable(call)
     made.check_devices(name, [tensor])
     call.group, call.state = made.group_name, "started"
-    _recorder.calls.append(call)
+    recorder.calls.append(call)
     if sends:
         message = made._engine.send(flat(tensor), peer, tag, call)
         return _MessageWork(made, call, message, tensor, None)

@@ -10,11 +10,11 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._checks import peer_of
 from ._collectives import all_gather, all_gather_into_tensor, broadcast, gather, scatter
-from ._group import ProcessGroup
+from ._groups.checks import peer_of
+from ._groups.group import ProcessGroup
+from ._groups.world import the_group
 from ._messages import recv, send
-from ._world import the_group
 
 __all__ = [
     "all_gather_object",

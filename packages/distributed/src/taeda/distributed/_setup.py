@@ -11,16 +11,18 @@ from typing import Any
 
 import taeda
 
-from . import _mpi_world, _nccl, _recorder
-from ._by_device import backends_of, make_group, named
+from ._engines import nccl_library
 from ._errors import DistBackendError
-from ._group import ProcessGroup
-from ._launched import local_rank
+from ._groups import recorder
+from ._groups.by_device import backends_of, make_group, named
+from ._groups.group import ProcessGroup
+from ._groups.world import GroupMember, enter_thread_world, leave_thread_world, the_group, world
+from ._mpi import world as mpi_world
+from ._mpi.launched import local_rank
 from ._settings import DEFAULT_TIMEOUT
 from ._stores import PrefixStore, Store
 from ._stores.base import seconds_of
 from ._types import Backend
-from ._world import GroupMember, enter_thread_world, leave_thread_world, the_group, world
 from .rendezvous import rendezvous
 
 __all__ = [
@@ -67,7 +69,7 @@ def is_initialized() -> bool:
 
 def is_mpi_available() -> bool:
     """Is the engine of the backend "mpi" installed?"""
-    return _mpi_world.is_available()
+    return mpi_world.is_available()
 
 
 def is_gloo_available() -> bool:
@@ -77,7 +79,7 @@ def is_gloo_available() -> bool:
 
 def is_nccl_available() -> bool:
     """Are NCCL's library and a GPU there?"""
-    return _nccl.is_available()
+    return nccl_library.is_available()
 
 
 def is_ucc_available() -> bool:
@@ -173,7 +175,7 @@ def _begin(
     here.default, here.groups = made, [made]
     _teach_layers()
     if not {Backend.INPROC, Backend.FAKE} & set(backends.values()):
-        _recorder.install_signal(rank)
+        recorder.install_signal(rank)
         _install_excepthook()
 
 
@@ -192,9 +194,9 @@ def _backends(backend: str | None) -> dict[str, Backend]:
 
 def _check_engine(name: str) -> None:
     if name in (Backend.MPI, Backend.GLOO):
-        _mpi_world.require(name)
+        mpi_world.require(name)
     elif name == Backend.NCCL:
-        _nccl.library()
+        nccl_library.library()
         if not taeda.cuda.is_available():
             raise DistBackendError(
                 "backend 'nccl' carries tensors of GPUs, and this process sees none"

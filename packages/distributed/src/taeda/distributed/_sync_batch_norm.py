@@ -10,8 +10,8 @@ from taeda.autograd import Function
 from taeda.nn.modules import batchnorm
 
 from ._collectives import all_gather_into_tensor, all_reduce
-from ._group import ProcessGroup
-from ._world import world
+from ._groups.group import ProcessGroup
+from ._groups.world import world
 
 __all__ = ["teach"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._group import ProcessGroup
+from ._groups.group import ProcessGroup
 from ._setup import (
     get_process_group_ranks,
     get_rank,
@@ -266,7 +266,7 @@ class DeviceMesh:
 
 
 def _default() -> Any:
-    from ._world import world
+    from ._groups.world import world
 
     return world().default
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from . import _collectives, _messages, _objects, _setup, _types
 from ._collectives import *  # noqa: F403 - the files name what they give
 from ._errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
-from ._group import ProcessGroup
+from ._groups.group import ProcessGroup
+from ._groups.work import Work
+from ._groups.world import GroupMember, group, the_group
 from ._messages import *  # noqa: F403 - the files name what they give
 from ._objects import *  # noqa: F403 - the files name what they give
 from ._setup import *  # noqa: F403 - the files name what they give
 from ._stores import FileStore, HashStore, PrefixStore, Store, TCPStore
 from ._types import *  # noqa: F403 - the files name what they give
-from ._work import Work
-from ._world import GroupMember, group, the_group
 from .constants import default_pg_timeout
 from .rendezvous import register_rendezvous_handler, rendezvous
 

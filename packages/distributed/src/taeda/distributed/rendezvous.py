@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from urllib.parse import parse_qs, urlparse
 
-from . import _mpi_world
-from ._launched import LAUNCHERS, launcher, slurm_address
-from ._mpi_meeting import meet_over_mpi
+from ._mpi import world as mpi_world
+from ._mpi.launched import LAUNCHERS, launcher, slurm_address
+from ._mpi.meeting import meet_over_mpi
 from ._settings import STORE_TIMEOUT, env
 from ._stores import FileStore, PrefixStore, Store, TCPStore
 
@@ -70,7 +70,7 @@ def _by_env(url: str, timeout: timedelta = STORE_TIMEOUT) -> Iterator[Meeting]:
     rank = _number(words, "rank", url, by.rank)
     _check(rank, size)
     given = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name in os.environ]
-    if not given and by.by_mpi and _mpi_world.is_available():
+    if not given and by.by_mpi and mpi_world.is_available():
         yield meet_over_mpi(rank, size, timeout), rank, size
         return
     if not given and by.name == "Slurm":

@@ -12,7 +12,7 @@ import taeda
 from taeda import Tensor
 
 from .._calls import Call
-from .._kernels import divide
+from .._sums.kernels import divide
 from .._types import ReduceOp
 from .._waiting import Deadline
 

@@ -14,16 +14,16 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from .. import _mpi_world
-from .._arriving import Arrivals
-from .._brought import deal, join, slices
 from .._calls import Call
 from .._errors import DistBackendError, DistMismatchError
-from .._facts import Facts, meet, node_name
+from .._meeting.arriving import Arrivals
+from .._meeting.facts import Facts, meet, node_name
+from .._mpi import world as mpi_world
 from .._stores import Store
+from .._sums.brought import deal, join, slices
+from .._sums.window import Windows, can_bring
 from .._types import RedOpType, ReduceOp
 from .._waiting import Deadline, wait_until
-from .._window import Windows, can_bring
 from .base import Engine, Message
 
 __all__ = ["MpiEngine"]
@@ -36,8 +36,8 @@ class MpiEngine(Engine):
         self, store: Store, rank: int, ranks: Sequence[int], timeout: timedelta, name: str
     ) -> None:
         super().__init__(list(ranks).index(rank), len(ranks))
-        self._mpi = _mpi_world.start(store, rank, len(ranks), timeout)
-        facts = Facts(os.getpid(), node_name(), f"{_mpi_world.job}:{_mpi_world.world_rank()}")
+        self._mpi = mpi_world.start(store, rank, len(ranks), timeout)
+        facts = Facts(os.getpid(), node_name(), f"{mpi_world.job}:{mpi_world.world_rank()}")
         everybody = meet(store, rank, list(ranks), facts, timeout)
         self._comm = self._communicator(everybody, name)
         self._arrivals = Arrivals(

@@ -20,14 +20,14 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from .. import _nccl
-from .._arriving import Arrivals
 from .._calls import Call
 from .._errors import DistBackendError, DistPeerDiedError, DistTimeoutError
-from .._facts import Facts, meet, node_name
+from .._meeting.arriving import Arrivals
+from .._meeting.facts import Facts, meet, node_name
 from .._stores import Store
 from .._types import ReduceOp
 from .._waiting import Deadline, wait_until
+from . import nccl_library
 from .base import Engine, Message
 
 __all__ = ["NcclEngine"]
@@ -45,7 +45,8 @@ class NcclEngine(Engine):
         self, store: Store, rank: int, ranks: Sequence[int], timeout: timedelta, name: str
     ) -> None:
         super().__init__(list(ranks).index(rank), len(ranks))
-        self._library, self._store, self._seconds = _nccl.library(), store, timeout.total_seconds()
+        self._library = nccl_library.library()
+        self._store, self._seconds = store, timeout.total_seconds()
         everybody = meet(store, rank, list(ranks), Facts(os.getpid(), node_name()), timeout)
         self._arrivals = Arrivals(
             store, self.rank, list(ranks), everybody, timeout, self._gather_by_store
@@ -77,7 +78,7 @@ class NcclEngine(Engine):
             raise self._error
 
     def check_reduction(self, op: ReduceOp, dtype: taeda.dtype) -> None:
-        _nccl.reduction(op, dtype)
+        nccl_library.reduction(op, dtype)
 
     # ---- the device ----
 
@@ -150,13 +151,13 @@ class NcclEngine(Engine):
     # ---- collectives ----
 
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
-        kind, number = _nccl.reduction(op, tensor.dtype)
+        kind, number = nccl_library.reduction(op, tensor.dtype)
         at, count = tensor.data_ptr(), _count(tensor)
         with self._on(tensor, deadline) as (comm, stream):
             self._call("AllReduce", at, at, count, kind, number, comm, stream)
 
     def reduce(self, tensor: Tensor, root: int, op: ReduceOp, deadline: Deadline) -> None:
-        kind, number = _nccl.reduction(op, tensor.dtype)
+        kind, number = nccl_library.reduction(op, tensor.dtype)
         at, count = tensor.data_ptr(), _count(tensor)
         with self._on(tensor, deadline) as (comm, stream):
             self._call("Reduce", at, at, count, kind, number, root, comm, stream)
@@ -167,12 +168,12 @@ class NcclEngine(Engine):
 
     def _spread(self, tensor: Tensor, root: int, comm: int, stream: int) -> None:
         at = tensor.data_ptr()
-        self._call("Broadcast", at, at, _nbytes(tensor), _nccl.BYTES, root, comm, stream)
+        self._call("Broadcast", at, at, _nbytes(tensor), nccl_library.BYTES, root, comm, stream)
 
     def all_gather_flat(self, output: Tensor, tensor: Tensor, deadline: Deadline) -> None:
         into, at, nbytes = output.data_ptr(), tensor.data_ptr(), _nbytes(tensor)
         with self._on(tensor, deadline) as (comm, stream):
-            self._call("AllGather", at, into, nbytes, _nccl.BYTES, comm, stream)
+            self._call("AllGather", at, into, nbytes, nccl_library.BYTES, comm, stream)
 
     def all_gather(self, outputs: Sequence[Tensor], tensor: Tensor, deadline: Deadline) -> None:
         """As many broadcasts as there are ranks, begun together: shapes may differ."""
@@ -185,7 +186,7 @@ class NcclEngine(Engine):
     def reduce_scatter(
         self, output: Tensor, flat: Tensor, op: ReduceOp, deadline: Deadline
     ) -> None:
-        kind, number = _nccl.reduction(op, flat.dtype)
+        kind, number = nccl_library.reduction(op, flat.dtype)
         at, into, count = flat.data_ptr(), output.data_ptr(), _count(output)
         with self._on(flat, deadline) as (comm, stream):
             self._call("ReduceScatter", at, into, count, kind, number, comm, stream)
@@ -223,7 +224,7 @@ class NcclEngine(Engine):
                         self._message(name, tensor, peer, comm, stream)
 
     def _message(self, name: str, tensor: Tensor, peer: int, comm: int, stream: int) -> None:
-        self._call(name, tensor.data_ptr(), _nbytes(tensor), _nccl.BYTES, peer, comm, stream)
+        self._call(name, tensor.data_ptr(), _nbytes(tensor), nccl_library.BYTES, peer, comm, stream)
 
     def barrier(self, deadline: Deadline) -> None:
         """Until all that the ranks began before has been done on their devices."""

@@ -13,26 +13,26 @@ from datetime import timedelta
 import taeda
 from taeda import Tensor
 
-from .._arriving import Arrivals
-from .._board import LITTLE, Board
-from .._brought import deal, join, slices
 from .._calls import Call
 from .._errors import DistBackendError, DistMismatchError
-from .._exchange import Exchange
-from .._facts import Facts
-from .._kernels import NARROW, kernel_of
-from .._launched import launcher
-from .._machines import Machines
-from .._mates import Mates
-from .._relay import BROUGHT, groups_of
-from .._ring import Ring
+from .._meeting.arriving import Arrivals
+from .._meeting.board import LITTLE, Board
+from .._meeting.facts import Facts
+from .._meeting.mates import Mates
+from .._meeting.relay import BROUGHT, groups_of
+from .._mpi.launched import launcher
 from .._settings import env
 from .._stores import PrefixStore, Store
+from .._sums.brought import deal, join, slices
+from .._sums.exchange import Exchange
+from .._sums.kernels import NARROW, kernel_of
+from .._sums.machines import Machines
+from .._sums.ring import Ring
+from .._sums.window import Windows, can_bring
 from .._types import ReduceOp
 from .._waiting import Deadline
-from .._window import Windows, can_bring
-from .._wires import Receipt, Sending, Wires, bytes_of
-from .._wiring import Laid, agree, lay
+from .._wires.wires import Receipt, Sending, Wires, bytes_of
+from .._wires.wiring import Laid, agree, lay
 from .base import Engine, Message
 
 __all__ = ["WireEngine", "between", "wanted"]

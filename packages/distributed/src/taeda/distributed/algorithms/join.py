@@ -12,8 +12,8 @@ import taeda
 from taeda._core_api import warn
 
 from .._collectives import all_reduce
+from .._groups.work import Work
 from .._types import ReduceOp
-from .._work import Work
 
 __all__ = ["Join", "JoinHook", "Joinable"]
 

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .. import _recorder
+from .._groups import recorder
 
 __all__ = ["TORCH_WORKER_SERVER_SOCKET", "worker_main"]
 
@@ -33,7 +33,7 @@ class _Answer(socketserver.StreamRequestHandler):
                 for number, frame in frames.items()
             }
         elif word == "calls":
-            found = [call.facts() for call in list(_recorder.calls)]
+            found = [call.facts() for call in list(recorder.calls)]
         else:
             found = {"error": f"no request {word!r}; there are stacks and calls"}
         self.wfile.write(json.dumps(found).encode() + b"\n")

@@ -13,8 +13,8 @@ from taeda import Tensor
 from taeda.optim import Optimizer
 
 from .._collectives import broadcast
+from .._groups.world import the_group
 from .._objects import broadcast_object_list
-from .._world import the_group
 from ..algorithms.join import Join, Joinable, JoinHook
 
 __all__ = ["ZeroRedundancyOptimizer"]

@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.distributed._calls import Call
-from taeda.distributed._group import ProcessGroup
+from taeda.distributed._groups.group import ProcessGroup
 
 __all__ = ["MIB", "Bucket", "assign", "build"]
 

@@ -16,7 +16,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as core
 from taeda.distributed._bucket_view import GradBucket
 from taeda.distributed._collectives import all_reduce, broadcast
-from taeda.distributed._group import ProcessGroup
+from taeda.distributed._groups.group import ProcessGroup
 from taeda.distributed._types import ReduceOp
 
 from ._buckets import MIB, Bucket, assign, build

@@ -13,7 +13,7 @@ from taeda import Tensor, nn
 from taeda.distributed._bucket_view import GradBucket
 from taeda.distributed._calls import Call
 from taeda.distributed._collectives import broadcast
-from taeda.distributed._world import the_group
+from taeda.distributed._groups.world import the_group
 from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
 
 from ._reducer import Reducer

@@ -11,7 +11,7 @@ from taeda.futures import Future
 
 from ..._bucket_view import GradBucket
 from ..._collectives import all_reduce
-from ..._world import the_group
+from ..._groups.world import the_group
 
 __all__ = [
     "allreduce_hook",

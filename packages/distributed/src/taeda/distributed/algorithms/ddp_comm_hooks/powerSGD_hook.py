@@ -12,7 +12,7 @@ from taeda.futures import Future
 
 from ..._bucket_view import GradBucket
 from ..._collectives import all_reduce
-from ..._world import the_group
+from ..._groups.world import the_group
 from .default_hooks import mean_of
 
 __all__ = ["PowerSGDState", "batched_powerSGD_hook", "powerSGD_hook"]

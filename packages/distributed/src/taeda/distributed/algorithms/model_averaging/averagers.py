@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from ..._world import the_group
+from ..._groups.world import the_group
 from . import utils
 
 __all__ = ["ModelAverager", "PeriodicModelAverager"]

@@ -9,7 +9,7 @@ import taeda
 from taeda import Tensor
 
 from ..._collectives import all_reduce
-from ..._world import the_group
+from ..._groups.world import the_group
 
 __all__ = ["average_parameters", "average_parameters_or_parameter_groups", "get_params_to_average"]
 

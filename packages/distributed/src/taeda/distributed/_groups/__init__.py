@@ -1,0 +1,1 @@
+"""Groups: members, the order of their collectives, the work under way."""

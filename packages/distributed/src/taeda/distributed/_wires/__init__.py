@@ -1,0 +1,1 @@
+"""Messages between any two ranks, and how the connections that carry them are laid."""
