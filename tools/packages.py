@@ -7,8 +7,8 @@
     python tools/packages.py changed                     packages with commits since their last tag
 
 Ranges between siblings are `>=X.Y,<X.(Y+1)` before 1.0 and `>=X.Y,<X+1` after. A release is tagged
-`core-v0.2.0`. Import layers are in `layers.py`, the rule for writing files in `writes.py`, that for
-handlers of RuntimeError in `swallowed.py`.
+`core-v0.2.0`. Import layers are in `layers.py`, those inside a package in `rooms.py`, the rule for
+writing files in `writes.py`, that for handlers of RuntimeError in `swallowed.py`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 import cycles
 import facts
 import layers
+import rooms
 import surface
 import swallowed
 import writes
@@ -110,7 +111,7 @@ def check(packages: dict[str, Package]) -> list[str]:
         for _, text, inside in facts.texts(package.folder / "src"):
             facts.read(text, (surface.words, writes.writes, swallowed.swallows))
             facts.read(text, (layers.imports, surface.uses, cycles.statements), inside)
-    rules = (layers, surface, writes, swallowed, cycles)
+    rules = (layers, rooms, surface, writes, swallowed, cycles)
     return found + [fault for rule in rules for fault in rule.check(known)]
 
 
