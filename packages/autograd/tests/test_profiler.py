@@ -9,7 +9,7 @@ import pytest
 import taeda
 
 profiler = pytest.importorskip(
-    "taeda.autograd.profiler", reason="taeda-benchmark brings the profiler"
+    "taeda.autograd.profiler", reason="taeda-profiler brings the profiler"
 )
 
 

@@ -23,8 +23,7 @@ MORE = {
     "jit": "taeda-compile",
     "futures": "taeda-distributed",
     "nn.parallel": "taeda-distributed",
-    "profiler": "taeda-benchmark",
-    "utils.flop_counter": "taeda-benchmark",
+    "utils.flop_counter": "taeda-profiler",
     "utils.checkpoint": "taeda-autograd",
     "utils.module_tracker": "taeda-nn",
 }
@@ -37,6 +36,7 @@ MODULES = {
     "taeda-data": "taeda.utils.data",
     "taeda-compile": "taeda.fx",
     "taeda-benchmark": "taeda.utils.benchmark",
+    "taeda-profiler": "taeda.profiler",
     "taeda-distributed": "taeda.distributed",
     "taeda-distributions": "taeda.distributions",
     "taeda-cpp-extension": "taeda.utils.cpp_extension",

@@ -126,7 +126,7 @@ else:
 
 def test_libraries_find_the_profile_of_a_thread():
     if not (_has("taeda.autograd") and _has("taeda.profiler")):
-        pytest.skip("profiles come with taeda-benchmark, torch.autograd with taeda-autograd")
+        pytest.skip("profiles come with taeda-profiler, torch.autograd with taeda-autograd")
     run("""
 import taeda
 taeda.install_as_torch()

@@ -1,4 +1,4 @@
-"""The older interface of the profiler: `taeda.profiler` is the one to use. Comes with taeda-benchmark."""
+"""The older interface of the profiler: `taeda.profiler` is the one to use. Comes with taeda-profiler."""
 
 from __future__ import annotations
 

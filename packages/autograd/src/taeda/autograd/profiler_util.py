@@ -1,4 +1,4 @@
-"""The events of a profile under their older name: `taeda.profiler` makes them. Comes with taeda-benchmark."""
+"""The events of a profile under their older name: `taeda.profiler` makes them. Comes with taeda-profiler."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-optim": ("taeda-autograd",),
     "taeda-data": (),
     "taeda-benchmark": (),
+    "taeda-profiler": (),
     "taeda-cpp-extension": (),
     "taeda-compile": ("taeda-autograd", "taeda-nn"),
     "taeda-distributions": ("taeda-autograd", "taeda-nn"),
