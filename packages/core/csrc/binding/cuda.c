@@ -6,7 +6,8 @@
 #include "cuda/program.h"
 
 /* ---- programs: compiled by Python ---- */
-static td_status ask_python(const td_cuda_program *want, int arch, void **image, char **symbol)
+static td_status ask_python(const td_cuda_program *want, int arch, bool anew, void **image,
+                            char **symbol)
 {
     static PyObject *program;
     PyObject *made = NULL;
@@ -14,8 +15,8 @@ static td_status ask_python(const td_cuda_program *want, int arch, void **image,
     const char *name;
     Py_ssize_t length;
     if (td_python_function(&program, "taeda.cuda._programs", "program"))
-        made = PyObject_CallFunction(program, "ssiisi", want->kind, want->name, want->dtype,
-                                     want->from, want->how, arch);
+        made = PyObject_CallFunction(program, "ssiisii", want->kind, want->name, want->dtype,
+                                     want->from, want->how, arch, (int)anew);
     int good = made && PyArg_ParseTuple(made, "y#s;program() gives bytes and a name", &bytes,
                                         &length, &name);
     *image = good ? malloc((size_t)length + 1) : NULL;
@@ -31,10 +32,11 @@ static td_status ask_python(const td_cuda_program *want, int arch, void **image,
 
 /* A walk may run without the interpreter's lock; an exception stays with the thread until it is
  * raised. */
-static td_status compile(const td_cuda_program *want, int arch, void **image, char **symbol)
+static td_status compile(const td_cuda_program *want, int arch, bool anew, void **image,
+                         char **symbol)
 {
     PyGILState_STATE state = PyGILState_Ensure();
-    td_status status = ask_python(want, arch, image, symbol);
+    td_status status = ask_python(want, arch, anew, image, symbol);
     PyGILState_Release(state);
     return status;
 }
@@ -235,6 +237,10 @@ static PyObject *event_new(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "ii", &ordinal, &flags)) return NULL;
     TD_PY(td_cuda_use(ordinal));
     int code = td_cu.cuEventCreate(&event, (unsigned)flags);
+    if (code == TD_CUDA_NO_MEMORY) {
+        td_cuda_relieve(ordinal);
+        code = td_cu.cuEventCreate(&event, (unsigned)flags);
+    }
     return answer(code, "making an event", code ? NULL : PyLong_FromVoidPtr(event));
 }
 /* event_do(what, ordinal, event, stream): "record", "query", "synchronize" or "free" */
@@ -297,7 +303,9 @@ static PyObject *event_elapsed(PyObject *m, PyObject *args)
 {
     unsigned long long a, b;
     float ms = 0;
-    if (!PyArg_ParseTuple(args, "KK", &a, &b)) return NULL;
+    int ordinal; /* of the first: a fresh thread has no context */
+    if (!PyArg_ParseTuple(args, "iKK", &ordinal, &a, &b)) return NULL;
+    TD_PY(td_cuda_use(ordinal));
     int code = td_cu.cuEventElapsedTime(&ms, (void *)(uintptr_t)a, (void *)(uintptr_t)b);
     return answer(code, "measuring between events", code ? NULL : PyFloat_FromDouble((double)ms));
 }

@@ -233,14 +233,16 @@ static void stack_text(int64_t number, char *text, int room)
     Py_XDECREF(made);
     PyGILState_Release(state);
 }
-/* tensors that only a circle of references holds, and those that other processes gave back */
+/* tensors that only a circle of references holds, what CuPy keeps, and what other processes gave
+ * back */
 static void collect(void)
 {
     static PyObject *function;
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type, *value, *trace, *made = NULL;
     PyErr_Fetch(&type, &value, &trace);
-    if (td_python_function(&function, "gc", "collect")) made = PyObject_CallNoArgs(function);
+    if (td_python_function(&function, "taeda.cuda._memory", "collect_unused"))
+        made = PyObject_CallNoArgs(function);
     if (!made) PyErr_WriteUnraisable(function);
     Py_XDECREF(made);
     td_cuda_ipc_collect();

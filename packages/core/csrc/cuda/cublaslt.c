@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda/device.h"
+#include "cuda/pool.h"
 
 td_lt_library td_lt;
 td_status (*td_lt_open)(int major, void **library);
@@ -68,17 +69,28 @@ static td_status open_library(void)
 
 /* A library that does not start, as on a machine whose driver is too old for it, is not asked
  * again. */
-static td_status make_handle(int ordinal)
+static int first_handle(int ordinal, bool last_try)
 {
-    void *made = NULL;
+    void *result = NULL;
     pthread_mutex_lock(&lock);
     bool first = handle_states[ordinal] == UNKNOWN;
-    int code = first ? td_lt.cublasLtCreate(&made) : 0;
-    if (first) {
-        handles[ordinal] = code ? NULL : made;
+    int code = first ? td_lt.cublasLtCreate(&result) : 0;
+    if (first && (code != TD_LT_NO_MEMORY || last_try)) {
+        handles[ordinal] = code ? NULL : result;
         __atomic_store_n(&handle_states[ordinal], code ? UNUSABLE : OPEN, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
+    return code;
+}
+
+/* Memory is given back without the lock: that may ask Python. */
+static td_status make_handle(int ordinal)
+{
+    int code = first_handle(ordinal, false);
+    if (code == TD_LT_NO_MEMORY) {
+        td_cuda_relieve(ordinal);
+        code = first_handle(ordinal, true);
+    }
     return code ? unusable("cuBLASLt does not start: ", td_lt_word(code)) : TD_OK;
 }
 

@@ -50,7 +50,7 @@ typedef struct td_lt_library {
 extern td_lt_library td_lt; /* filled by td_lt_handle */
 
 /* ---- numbers ---- */
-enum { TD_LT_INVALID = 7, TD_LT_ARCHITECTURE = 8, TD_LT_UNSUPPORTED = 15 };
+enum { TD_LT_NO_MEMORY = 3, TD_LT_INVALID = 7, TD_LT_ARCHITECTURE = 8, TD_LT_UNSUPPORTED = 15 };
 /* Is this what the library says of work that it does not do? */
 static inline bool td_lt_declines(int status)
 {

@@ -11,15 +11,14 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *contexts[TD_CUDA_DEVICES];
-static int arches[TD_CUDA_DEVICES], started, forked, blocking;
+static int arches[TD_CUDA_DEVICES], started, blocking;
 
-static _Thread_local int current, bound = -1; /* bound: the device whose context this thread has */
+static _Thread_local int current;
 static _Thread_local void *streams[TD_CUDA_DEVICES];
 
 bool td_cuda_streamed;
 
 bool td_cuda_started(void) { return __atomic_load_n(&started, __ATOMIC_ACQUIRE); }
-bool td_cuda_forked(void) { return forked; }
 bool td_cuda_blocking(void) { return blocking; }
 int td_cuda_current(void) { return current; }
 void td_cuda_set_current(int ordinal) { current = ordinal; }
@@ -35,7 +34,8 @@ int td_cuda_arch(int ordinal) { return arches[ordinal]; }
 int td_cuda_count(void)
 {
     int count = 0;
-    if (forked || td_cuda_driver_open() != TD_OK || td_cu.cuDeviceGetCount(&count)) return 0;
+    if (td_cuda_forked() || td_cuda_driver_open() != TD_OK || td_cu.cuDeviceGetCount(&count))
+        return 0;
     return count < TD_CUDA_DEVICES ? count : TD_CUDA_DEVICES;
 }
 
@@ -59,13 +59,21 @@ static td_status open_context(int ordinal)
     return TD_OK;
 }
 
+/* The driver is asked, for others change a thread's context behind our back: another library's
+ * set_device, CuPy, an extension. It costs some 10 ns. */
+static bool is_current(int ordinal)
+{
+    void *context = __atomic_load_n(&contexts[ordinal], __ATOMIC_ACQUIRE), *now;
+    return context && !td_cu.cuCtxGetCurrent(&now) && now == context;
+}
+
 td_status td_cuda_use(int ordinal)
 {
-    if (bound == ordinal && !forked) return TD_OK;
-    if (forked)
+    if (td_cuda_forked())
         return td_fail(TD_RUNTIME_ERROR,
                        "Cannot re-initialize CUDA in forked subprocess. To use CUDA with "
                        "multiprocessing, you must use the 'spawn' start method");
+    if (is_current(ordinal)) return TD_OK;
     if (!__atomic_load_n(&contexts[ordinal], __ATOMIC_ACQUIRE)) {
         pthread_mutex_lock(&lock);
         td_status status = contexts[ordinal] ? TD_OK : open_context(ordinal);
@@ -73,7 +81,6 @@ td_status td_cuda_use(int ordinal)
         TD_TRY(status);
     }
     TD_CU(td_cu.cuCtxSetCurrent(contexts[ordinal]), "making the device current");
-    bound = ordinal;
     return TD_OK;
 }
 
@@ -148,8 +155,6 @@ static const td_device_table table = {
     .short_products = true,
 };
 
-static void in_child(void) { forked = 1; }
-
 static bool is_set(const char *name)
 {
     const char *text = getenv(name);
@@ -159,7 +164,7 @@ static bool is_set(const char *name)
 td_status td_cuda_start(void)
 {
     if (td_cuda_started()) return TD_OK;
-    if (forked) return td_cuda_use(0);
+    if (td_cuda_forked()) return td_cuda_use(0);
     TD_TRY(td_cuda_driver_open());
     if (td_cuda_count() == 0) {
         const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -177,7 +182,6 @@ td_status td_cuda_start(void)
         blocking = is_set("CUDA_LAUNCH_BLOCKING");
         td_cuda_pool_uncached(is_set("TAEDA_NO_CUDA_MEMORY_CACHING") ||
                               is_set("PYTORCH_NO_CUDA_MEMORY_CACHING"));
-        pthread_atfork(NULL, NULL, in_child);
         status = td_device_register(TD_CUDA, &table);
         td_workers[TD_CUDA][TD_WORK_PLACES] = td_cuda_places;
         td_workers[TD_CUDA][TD_WORK_PAIR_LOSS] = td_cuda_pair_loss;

@@ -21,7 +21,6 @@ int td_cuda_attribute(int ordinal, int attribute);
 int td_cuda_arch(int ordinal); /* 90: compute capability 9.0 */
 /* Let a device read and write another's memory, where it can; copies work either way. */
 td_status td_cuda_reach(int ordinal, int other);
-bool td_cuda_forked(void);
 bool td_cuda_blocking(void); /* CUDA_LAUNCH_BLOCKING=1: every launch waits */
 
 /* What waits for a device without being asked to tells it here, and may be refused

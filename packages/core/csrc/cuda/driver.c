@@ -8,7 +8,7 @@
 td_cuda_driver td_cu;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char refused[400]; /* why it could not be opened; found out once */
-static int opened;
+static int opened, begun, forked;
 
 /* the part that the environment has in it */
 static const char *hidden(char text[160])
@@ -21,6 +21,11 @@ static const char *hidden(char text[160])
     return text;
 }
 
+/* A driver that was started cannot be used by a forked child, whoever asked for it: is_available()
+ * is enough. */
+static void in_child(void) { forked = begun && !refused[0]; }
+bool td_cuda_forked(void) { return forked; }
+
 static int load(void *library, const char *path)
 {
 #define FIND(name, arguments)                                                                 \
@@ -31,6 +36,8 @@ static int load(void *library, const char *path)
                         path);
     TD_CUDA_ENTRIES(FIND)
 #undef FIND
+    pthread_atfork(NULL, NULL, in_child);
+    begun = 1;
     int code = td_cu.cuInit(0), version = 0;
     if (code) {
         const char *name = NULL;
@@ -76,6 +83,12 @@ td_status td_cuda_failed(int code, const char *doing)
     /* a fault of a kernel shows at whatever comes next */
     int late = code == 700 || code == 710 || code == 714 || code == 715 || code == 716 ||
                code == 717 || code == 718 || code == 719;
+    if (code == TD_CUDA_NO_MEMORY)
+        return td_fail(
+            TD_MEMORY_ERROR,
+            "CUDA out of memory while %s: the driver found no room for what it needs itself (%s, "
+            "%d), also after unused memory was given back. Smaller batches leave it more",
+            doing, name ? name : "CUDA_ERROR_OUT_OF_MEMORY", code);
     return td_fail(TD_RUNTIME_ERROR, "CUDA error while %s: %s (%d)%s%s%s", doing,
                    name ? name : "unknown", code, text ? ": " : "", text ? text : "",
                    late

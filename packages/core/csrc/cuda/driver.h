@@ -2,6 +2,7 @@
  * same entry points. */
 #ifndef TD_CUDA_DRIVER_H
 #define TD_CUDA_DRIVER_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "runtime/error.h"
@@ -22,6 +23,7 @@ typedef struct td_cuda_handle {
     X(cuDeviceTotalMem_v2, (size_t *bytes, int device))                                     \
     X(cuDevicePrimaryCtxRetain, (void **context, int device))                               \
     X(cuCtxSetCurrent, (void *context))                                                     \
+    X(cuCtxGetCurrent, (void **context))                                                    \
     X(cuCtxSynchronize, (void))                                                             \
     X(cuMemGetInfo_v2, (size_t *unused, size_t *total))                                     \
     X(cuMemAlloc_v2, (uint64_t *address, size_t bytes))                                     \
@@ -73,15 +75,25 @@ typedef struct td_cuda_driver {
 #undef SLOT
 } td_cuda_driver;
 
-enum { TD_CUDA_NO_MEMORY = 2, TD_CUDA_NOT_READY = 600, TD_CUDA_PEER_ENABLED = 704 };
+enum {
+    TD_CUDA_NO_MEMORY = 2,
+    TD_CUDA_BAD_IMAGE = 200,
+    TD_CUDA_NO_BINARY = 209,
+    TD_CUDA_BAD_PTX = 218,
+    TD_CUDA_NEWER_PTX = 222,
+    TD_CUDA_NOT_READY = 600,
+    TD_CUDA_PEER_ENABLED = 704
+};
 
 extern td_cuda_driver td_cu; /* filled by td_cuda_driver_open */
 
 /* Open the library and cuInit; the same answer again after the first time. */
 td_status td_cuda_driver_open(void);
+/* Is this a forked child of a process that had started the driver? Nothing of CUDA works there. */
+bool td_cuda_forked(void);
 
 /* The driver's refusal of what this library was about to do, as an error: "launching exp:
- * CUDA_ERROR_... (700): ...". */
+ * CUDA_ERROR_... (700): ...". Memory that ran out is an OutOfMemoryError. */
 td_status td_cuda_failed(int code, const char *doing);
 #define TD_CU(call, doing)                                        \
     do {                                                          \

@@ -255,6 +255,15 @@ td_status td_cuda_pool_trim(int ordinal)
     return TD_OK;
 }
 
+void td_cuda_relieve(int ordinal)
+{
+    if (td_cuda_collect) td_cuda_collect();
+    pthread_mutex_lock(&td_cuda_pool_lock);
+    trim(ordinal);
+    td_cuda_drop_empty();
+    pthread_mutex_unlock(&td_cuda_pool_lock);
+}
+
 static int64_t capacity(int ordinal) /* what the allocator may hold */
 {
     size_t unused = 0, total = 0;

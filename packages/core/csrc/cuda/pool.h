@@ -36,6 +36,9 @@ void td_cuda_pool_reset(int ordinal, bool peaks); /* peaks, or what was allocate
 /* Another stream works on the tensor's memory, too: it serves again when that work is done. */
 td_status td_cuda_pool_used(const td_tensor *t, void *stream);
 td_status td_cuda_pool_trim(int ordinal); /* give whole unused segments back to the driver */
+/* The same, and what Python holds without need: the driver found no memory for what it makes itself
+ * (a module, an event, room of a launch). Whatever the answer, the driver is asked once more. */
+void td_cuda_relieve(int ordinal);
 
 /* Bytes that the allocator may take from the driver; INT64_MAX: as many as there are. */
 void td_cuda_pool_limit(int ordinal, int64_t bytes);

@@ -3,6 +3,7 @@
 #include "cuda/product_lt.h"
 #include <stdio.h>
 #include <string.h>
+#include "cuda/pool.h"
 #include "cuda/pool_history.h"
 #include "cuda/product_plan.h"
 #include "cuda/program.h"
@@ -144,6 +145,7 @@ static td_status broken(const td_product *p, int code, void *stream)
     snprintf(what, sizeof what, "computing %s", text);
     int fault = td_cu.cuStreamQuery(stream);
     if (fault && fault != TD_CUDA_NOT_READY) return td_cuda_failed(fault, what);
+    if (code == TD_LT_NO_MEMORY) return td_cuda_failed(TD_CUDA_NO_MEMORY, what);
     return td_fail(TD_RUNTIME_ERROR, "%s: cuBLASLt failed with %s (%d)", text, td_lt_word(code),
                    code);
 }
@@ -200,6 +202,10 @@ static td_status run_plan(td_lt_plan *plan, const td_product *p, void *handle, i
     r.beta = number_of(&p->beta, p->dtype);
     if (bytes) TD_TRY(td_cuda_alloc((char **)&r.workspace, bytes, device, &block));
     int code = queue_all(&r, dim, &queued);
+    if (code == TD_LT_NO_MEMORY && !queued) {
+        td_cuda_relieve(ordinal);
+        code = queue_all(&r, dim, &queued);
+    }
     if (bytes) td_cuda_release(block, r.workspace, bytes);
     *end = code ? TD_LT_DECLINED : TD_LT_DONE;
     if (!code) return td_cuda_blocking() ? td_cuda_synchronize(device) : TD_OK;

@@ -1,12 +1,14 @@
 /* program.c - the functions that are loaded, found by what they compute. */
 #include "cuda/program.h"
 #include "cuda/order.h"
+#include "cuda/pool.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, void **image, char **symbol);
+td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, bool anew, void **image,
+                             char **symbol);
 
 typedef struct loaded {
     struct loaded *next;
@@ -49,18 +51,47 @@ static td_status add(const td_cuda_program *w, int ordinal, void *function)
     return TD_OK;
 }
 
-/* Compiling asks Python, so nothing is locked meanwhile: two threads may load the same program, and
- * then either serves. */
-static td_status load(const td_cuda_program *w, int ordinal, void **function)
+static int load_image(const void *image, const char *symbol, int ordinal, void **function)
 {
-    void *image = NULL, *module;
-    char *symbol = NULL;
-    TD_TRY(td_cuda_compile(w, td_cuda_arch(ordinal), &image, &symbol));
+    void *module;
     int code = td_cu.cuModuleLoadData(&module, image);
-    if (!code) code = td_cu.cuModuleGetFunction(function, module, symbol);
+    if (code == TD_CUDA_NO_MEMORY) {
+        td_cuda_relieve(ordinal);
+        code = td_cu.cuModuleLoadData(&module, image);
+    }
+    return code ? code : td_cu.cuModuleGetFunction(function, module, symbol);
+}
+
+/* Is it the image that the driver does not take? */
+static bool is_of_image(int code)
+{
+    return code == TD_CUDA_BAD_IMAGE || code == TD_CUDA_NO_BINARY || code == TD_CUDA_BAD_PTX ||
+           code == TD_CUDA_NEWER_PTX;
+}
+
+static td_status load_once(const td_cuda_program *w, int ordinal, bool anew, int *code,
+                           void **function)
+{
+    void *image = NULL;
+    char *symbol = NULL;
+    TD_TRY(td_cuda_compile(w, td_cuda_arch(ordinal), anew, &image, &symbol));
+    *code = load_image(image, symbol, ordinal, function);
     free(image);
     free(symbol);
-    TD_CU(code, "loading a kernel");
+    return TD_OK;
+}
+
+/* Compiling asks Python, so nothing is locked meanwhile: two threads may load the same program, and
+ * then either serves. An image that was kept may be of a compiler that this driver does not know.
+ */
+static td_status load(const td_cuda_program *w, int ordinal, void **function)
+{
+    int code;
+    TD_TRY(load_once(w, ordinal, false, &code, function));
+    if (is_of_image(code)) TD_TRY(load_once(w, ordinal, true, &code, function));
+    TD_CU(code, is_of_image(code) ? "loading a kernel that was compiled just now (is NVRTC newer "
+                                    "than the driver? TAEDA_LIBNVRTC names another)"
+                                  : "loading a kernel");
     return add(w, ordinal, *function);
 }
 
@@ -81,12 +112,21 @@ td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *arg
                                  BLOCK, argument, doing);
 }
 
+static int launch(void *function, int64_t blocks, int threads, void *stream, void **argument)
+{
+    return td_cu.cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
+                                stream, argument, NULL);
+}
+
 td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int threads,
                                 void *argument, const char *doing)
 {
     void *stream = td_cuda_stream(ordinal);
-    int code = td_cu.cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
-                                    stream, &argument, NULL);
+    int code = launch(function, blocks, threads, stream, &argument);
+    if (code == TD_CUDA_NO_MEMORY) { /* for local memory of many threads */
+        td_cuda_relieve(ordinal);
+        code = launch(function, blocks, threads, stream, &argument);
+    }
     if (!code && td_cuda_blocking()) {
         code = td_cu.cuStreamSynchronize(stream);
         td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);

@@ -12,8 +12,8 @@ typedef struct td_cuda_program {
 } td_cuda_program;
 
 /* Give the image and the symbol of a program for an architecture, both to be freed: filled by the
- * binding, which asks Python. */
-extern td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, void **image,
+ * binding, which asks Python. `anew`: the driver refused what was kept, so it is compiled again. */
+extern td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, bool anew, void **image,
                                     char **symbol);
 
 /* The function on a device whose context is current. */

@@ -89,6 +89,8 @@ struct td_fiber {
     td_stack_top at;
     void *stack;
     bool ended;
+    const char *file; /* of the barrier where it waits */
+    int line;
 };
 static thread_local td_fiber td_fibers[1024], *td_running;
 static thread_local td_stack_top td_scheduler;
@@ -100,12 +102,21 @@ static void td_fiber_main()
     td_running->ended = true;
     td_switch(&td_running->at, &td_scheduler);
 }
-static inline void __syncthreads()
+static inline void td_wait_at(const char *file, int line)
 {
     td_fiber *me = td_running;
+    me->file = file;
+    me->line = line;
     td_switch(&me->at, &td_scheduler);
 }
-/* 1 for threads that wait at different barriers: some have ended and others wait */
+#define __syncthreads() td_wait_at(__FILE__, __LINE__)
+/* A device's barrier is one instruction that all threads of a warp must reach together: two of the
+ * same meaning on two ways of a branch are undefined there. */
+static inline bool td_same_barrier(const td_fiber *a, const td_fiber *b)
+{
+    return a->line == b->line && (a->file == b->file || !strcmp(a->file, b->file));
+}
+/* 1 for threads that wait at different barriers, or where some have ended and others wait */
 static inline int td_run_block(unsigned threads, void (*body)(void *), void *argument)
 {
     enum { STACK = 64 << 10 };
@@ -124,6 +135,7 @@ static inline int td_run_block(unsigned threads, void (*body)(void *), void *arg
             threadIdx = {i, 0, 0};
             td_switch(&td_scheduler, &td_running->at);
             ended += td_running->ended;
+            if (!ended && !td_same_barrier(td_running, td_fibers)) return 1;
         }
     }
     return 0;

@@ -463,6 +463,11 @@ ENTRY cuCtxSetCurrent(void *context)
     current = (int)(intptr_t)context - 1;
     return OK;
 }
+ENTRY cuCtxGetCurrent(void **context)
+{
+    if (!started) return NOT_STARTED;
+    return *context = (void *)(intptr_t)(current + 1), OK;
+}
 static long async_allocs;
 ENTRY cuMemGetInfo_v2(size_t *unused, size_t *total)
 {

@@ -352,8 +352,7 @@ x, w = r(2, 5, 6).cuda(), r(2, 6, 4).cuda()
 fail("cublasLtMatmul", 1, 14)
 words = "bmm: 2 x (5x6) by (6x4) in float32: cuBLASLt failed with unknown (14)"
 refuses(RuntimeError, words, lambda: taeda.bmm(x, w))
-fail("cublasLtMatmul", 1, 3)
-refuses(RuntimeError, "CUBLAS_STATUS_ALLOC_FAILED (3)", lambda: x @ w)
+fail("cublasLtMatmul", 1, 3)  # no memory: unused memory goes back, and it is asked once more
 assert taeda.allclose((x @ w).cpu(), x.cpu() @ w.cpu(), atol=1e-5)
 fail("cublasLtMatmul", 1, 700)  # of the device: the driver names it
 words = "computing matmul: 2 x (5x6) by (6x4) in float32: CUDA_ERROR_ILLEGAL_ADDRESS (700)"

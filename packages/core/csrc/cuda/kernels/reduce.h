@@ -217,15 +217,14 @@ VFN typename S::acc td_row_of(const typename S::T *x, int64_t n, int64_t first,
 {
     __shared__ typename S::acc slots[TD_LANES];
     int lane = (int)threadIdx.x;
-    if (S::plain && lane) { /* the first thread takes the row in order */
-        __syncthreads();
-    } else {
+    if (!S::plain || lane == 0) { /* of plain ones the first thread takes the row in order */
         typename S::acc a = S::start();
         for (int64_t i = S::plain ? 0 : lane; i < n; i += S::plain ? 1 : TD_LANES)
             S::step(a, x[i], first + i, c);
         slots[lane] = a;
-        __syncthreads();
     }
+    /* one for all: a barrier that threads of a warp reach on two ways is undefined */
+    __syncthreads();
     typename S::acc found = slots[0];
     if (!S::plain)
 #pragma unroll 1

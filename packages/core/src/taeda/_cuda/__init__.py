@@ -87,7 +87,7 @@ def _run(cupy: Any, row: Row, text: str, arguments: tuple[Any, ...]) -> Any:
     several = isinstance(wanted, tuple)
     made = [_on(device, w) for w in (wanted if several else (wanted,))]
     if any(m.numel() for m in made):
-        with cupy.cuda.Device(device.index), _stream(cupy, device):
+        with cupy.cuda.Device(device.index), _stream(cupy, device), _memory(cupy):
             row(
                 cupy,
                 [cupy.from_dlpack(m) for m in made],
@@ -114,3 +114,17 @@ def _stream(cupy: Any, device: Any) -> Any:
     from taeda.cuda import current_stream
 
     return cupy.cuda.ExternalStream(current_stream(device).cuda_stream, device.index)
+
+
+def _memory(cupy: Any) -> Any:
+    """What CuPy allocates meanwhile comes from our pool: two pools would each keep what the other needs."""
+    return cupy.cuda.using_allocator(_allocator(cupy))
+
+
+@cache
+def _allocator(cupy: Any) -> Any:
+    from taeda.cuda import caching_allocator_alloc, caching_allocator_delete
+
+    return cupy.cuda.PythonFunctionAllocator(
+        caching_allocator_alloc, lambda address, device: caching_allocator_delete(address)
+    ).malloc

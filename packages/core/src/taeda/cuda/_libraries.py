@@ -11,10 +11,22 @@ import re
 import sys
 from pathlib import Path
 
-__all__ = ["MAJORS", "candidates", "opened"]
+from taeda._native import core as _core
+
+__all__ = ["MAJORS", "candidates", "newest_served", "opened"]
 
 #: of CUDA, the newest first
 MAJORS = (13, 12)
+#: what a library opens by its name alone, which the loader does not find beside it where NVIDIA's wheel
+#: has no search path: `libnvrtc.so.13` of CUDA 13.0 asks for `libnvrtc-builtins.so.13.0`
+OPENED_BY = {"nvrtc": "libnvrtc-builtins.so.*"}
+
+
+def newest_served() -> int:
+    """The newest major version of CUDA that this machine's driver serves; that of `MAJORS` without one."""
+    if not _core.cuda_count():
+        return MAJORS[0]
+    return int(_core.cuda_driver_version()) // 1000
 
 
 def candidates(name: str, environment: str, newest: int = MAJORS[0]) -> list[str]:
@@ -42,7 +54,17 @@ def opened(name: str, environment: str, newest: int = MAJORS[0]) -> ctypes.CDLL 
     """The first candidate that opens."""
     for path in candidates(name, environment, newest):
         try:
+            _open_beside(name, Path(path))
             return ctypes.CDLL(path)
         except OSError:
             continue
     return None
+
+
+def _open_beside(name: str, path: Path) -> None:
+    """Open first what the library `name` will ask for: the loader knows it by its name from then on."""
+    pattern = OPENED_BY.get(name)
+    if pattern is None or not path.is_absolute():
+        return  # the loader's path has both
+    for beside in sorted(path.resolve().parent.glob(pattern)):
+        ctypes.CDLL(str(beside))

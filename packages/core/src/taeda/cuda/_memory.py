@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from typing import Any
 
 from taeda._native import core as _core
@@ -11,7 +13,7 @@ from ._devices import is_initialized, ordinal_of
 
 __all__ = [
     "caching_allocator_alloc", "caching_allocator_delete", "caching_allocator_enable",
-    "empty_cache", "get_allocator_backend", "get_per_process_memory_fraction",
+    "collect_unused", "empty_cache", "get_allocator_backend", "get_per_process_memory_fraction",
     "host_memory_stats", "max_memory_allocated", "max_memory_cached", "max_memory_reserved",
     "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved",
     "memory_stats", "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats",
@@ -159,6 +161,16 @@ def caching_allocator_delete(mem_ptr: int) -> None:
     if block is None:
         raise ValueError(f"no memory of caching_allocator_alloc is at {mem_ptr:#x}")
     _core.cuda_raw_free(block)
+
+
+def collect_unused() -> None:
+    """Give back what nobody uses: tensors in circles of references, and blocks that CuPy's own pool keeps.
+    The allocator asks for it before it gives up.
+    """
+    gc.collect()
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and hasattr(cupy, "get_default_memory_pool"):
+        cupy.get_default_memory_pool().free_all_blocks()
 
 
 # ---- older names ----

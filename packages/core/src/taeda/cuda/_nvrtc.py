@@ -8,19 +8,25 @@ import ctypes
 import os
 from functools import cache
 
-from ._libraries import opened
+from ._libraries import MAJORS, newest_served, opened
 
 __all__ = ["compile_text", "version"]
 
 
 @cache
 def library() -> ctypes.CDLL:
-    """The library, from the environment, the wheels nvidia-cuda-nvrtc-*, or the system."""
-    library = opened("nvrtc", "TAEDA_LIBNVRTC")
+    """The library, from the environment, the wheels nvidia-cuda-nvrtc-*, or the system. A driver does
+    not load what a compiler of a newer major version makes, so none such is taken.
+    """
+    major = newest_served()
+    library = opened("nvrtc", "TAEDA_LIBNVRTC", major)
     if library is not None:
         return library
+    wanted = os.environ.get("TAEDA_LIBNVRTC") or "NVRTC"
+    if major < MAJORS[0]:
+        wanted += f" of CUDA {major}, which is what the driver serves,"
     raise RuntimeError(
-        f"kernels cannot be compiled: {os.environ.get('TAEDA_LIBNVRTC') or 'NVRTC'} was not found; "
+        f"kernels cannot be compiled: {wanted} was not found; "
         "install it with `pip install taeda-core[cuda12]`, or taeda-core[cuda13], by your driver's CUDA"
     )
 

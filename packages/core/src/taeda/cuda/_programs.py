@@ -28,14 +28,16 @@ OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space")
 
 
 def program(
-    kind: str, name: str, dtype: int, source: int, how: str, arch: int
+    kind: str, name: str, dtype: int, source: int, how: str, arch: int, anew: bool = False
 ) -> tuple[bytes, str]:
     """The image and the symbol of one kernel; what `csrc/cuda/program.c` asks for.
 
     `kind` is "loop" (the line `name` of a table, which computes in `dtype`), "cast" (from `source`
-    to `dtype`), "copy" or "negate". NotImplementedError if there is no device text for it.
+    to `dtype`), "copy" or "negate". With `anew` it is compiled, whatever is kept: the driver refused
+    that. NotImplementedError if there is no device text for it.
     """
-    return _kept(*_found(kind, name, _text.DTYPES[dtype], _text.DTYPES[source], how), arch)
+    found = _found(kind, name, _text.DTYPES[dtype], _text.DTYPES[source], how)
+    return _renewed(*found, arch) if anew else _kept(*found, arch)
 
 
 def is_kept(kind: str, name: str, dtype: str, source: str, how: str, arch: int) -> bool:
@@ -199,6 +201,11 @@ def _kept(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[byt
     path = _path(text, headers, name, arch)
     if path is not None and (found := _read(path)):
         return found
+    return _renewed(text, headers, name, arch)
+
+
+def _renewed(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[bytes, str]:
+    path = _path(text, headers, name, arch)
     made = _compiled(text, headers, name, arch)
     if path is not None:
         _write(path, _content(*made))

@@ -212,7 +212,7 @@ class Event:
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if not (self.cuda_event and end_event.cuda_event):
             raise ValueError("Both events must be recorded before calculating elapsed time.")
-        return float(_core.cuda_event_elapsed(self.cuda_event, end_event.cuda_event))
+        return float(_core.cuda_event_elapsed(self._device, self.cuda_event, end_event.cuda_event))
 
     def __del__(self) -> None:
         if getattr(self, "cuda_event", 0):
