@@ -366,6 +366,14 @@ def device_text(session: nox.Session) -> None:
     session.run("python", "tools/device_text.py", *session.posargs)
 
 
+@nox.session(name="gpu-check")
+def gpu_check(session: nox.Session) -> None:
+    """What `tools/gpu_check.sh` asks a machine with an NVIDIA device, tried whole on the stand-in driver."""
+    install(session, *NAMES, extra_groups=("demo",))
+    env = {"DRY": "1", "PYTHON": str(Path(session.bin) / "python")}
+    session.run("bash", "tools/gpu_check.sh", "build/gpu-check", external=True, env=env)
+
+
 @nox.session(name="cuda-null")
 def cuda_null(session: nox.Session) -> None:
     """On a stand-in driver, device="cuda" gives the processor's bits or refuses.

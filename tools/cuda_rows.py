@@ -9,7 +9,10 @@ they give the processor's bits.
     cuda_rows.py --cupy              with a stand-in of CuPy that NumPy computes for: plumbing, not values
     cuda_rows.py --write             the table of docs/cuda.md anew
     cuda_rows.py --card              on the device of this machine; with --cupy, CuPy's last bits may
-                                     differ
+                                     differ. Every call is made twice: bits that move tell of a race
+    cuda_rows.py --log FILE          a line for each row as it comes: what was seen before a time
+                                     limit or a fault is not lost
+    cuda_rows.py --seconds 20        a row that takes longer counts as a crash, and the next one goes on
 
 A row that says NotImplementedError is counted, not failed. Nothing falls back on the processor here.
 """
@@ -17,6 +20,7 @@ A row that says NotImplementedError is counted, not failed. Nothing falls back o
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import os
 import re
@@ -53,12 +57,14 @@ def main() -> None:
     parser.add_argument("--cupy", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--card", action="store_true")
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--seconds", type=int, default=0)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
-        inside(options.rows, options.dtypes, options.part)
+        inside(options.rows, options.dtypes, options.part, options.seconds)
         return
-    found = outcomes(options.rows, options.dtypes, options.part, options.cupy, options.card)
+    found = outcomes(options)
     if options.part != "0/1":
         print(f"part {options.part} of the rows: {len(found)} of them")
     wrong = report(found, options.verbose)
@@ -67,54 +73,76 @@ def main() -> None:
     sys.exit(bool(wrong))
 
 
-def outcomes(
-    rows: str, dtypes: list[str], part: str = "0/1", cupy: bool = False, card: bool = False
-) -> dict[str, dict[str, Any]]:
+def outcomes(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """What each row did, from processes of their own: a crash is told with its row, and the rest goes on."""
+    found: dict[str, dict[str, Any]] = {}
+    while True:
+        begun, status = one_process(options, found)
+        if status == 0:
+            return found
+        if not begun or begun in found:
+            sys.exit(f"the rows cannot be run (status {status})")
+        keep(
+            options,
+            found,
+            begun,
+            {"family": "", "outcome": "crash", "why": ENDED.get(status, f"status {status}")},
+        )
+
+
+#: why a process ended within a row
+ENDED = {
+    77: "the device is lost to the process: a fault of the row's kernels",
+    1: "a row took too long",
+}
+
+
+def one_process(options: argparse.Namespace, found: dict[str, dict[str, Any]]) -> tuple[str, int]:
+    """The row that was begun last, and the exit status of a process that takes the rows not yet found."""
+    words = ("--rows", options.rows, "--dtypes", *options.dtypes, "--part", options.part)
+    more = ("--seconds", str(options.seconds), *["--card"] * options.card)
+    command = [sys.executable, "-X", "faulthandler", __file__, "--inside", *words, *more]
+    begun = ""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=surroundings(options, found)
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            begun, _, rest = line.rstrip("\n").partition("\t")
+            if rest:
+                keep(options, found, begun, json.loads(rest))
+    return begun, process.returncode
+
+
+def keep(
+    options: argparse.Namespace, found: dict[str, dict[str, Any]], name: str, entry: dict[str, Any]
+) -> None:
+    found[name] = entry
+    if options.log:
+        with options.log.open("a") as file:
+            file.write(f"{entry['outcome']}\t{name}\t{entry['why']}\n")
+
+
+def surroundings(options: argparse.Namespace, found: dict[str, dict[str, Any]]) -> dict[str, str]:
     sys.path.insert(0, str(ROOT / "packages" / "core" / "tests" / "cuda"))
     import standin
 
-    found: dict[str, dict[str, Any]] = {}
-    skip: list[str] = []
-    while True:
-        command = [
-            sys.executable,
-            "-X",
-            "faulthandler",
-            __file__,
-            "--inside",
-            "--rows",
-            rows,
-            "--dtypes",
-            *dtypes,
-            "--part",
-            part,
-        ]
-        env = standin.environment(
-            card, CUDA_ROWS_DONE=json.dumps([*found, *skip]), TAEDA_CUDA_FALLBACK=""
-        )
-        if cupy:
-            env["CUDA_ROWS_ALL_CLOSE"] = "1"
-            if not card:
-                env["PYTHONPATH"] = str(standin.HERE / "cupy_numpy")
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=env, check=False)
-        begun = ""
-        for line in done.stdout.splitlines():
-            name, _, rest = line.partition("\t")
-            if rest:
-                found[name] = json.loads(rest)
-            begun = name
-        if done.returncode == 0:
-            return found
-        if not begun or begun in found:
-            sys.exit(f"the rows cannot be run (status {done.returncode})")
-        found[begun] = {"family": "", "outcome": "crash", "why": f"status {done.returncode}"}
+    env = standin.environment(
+        options.card, CUDA_ROWS_DONE=json.dumps([*found]), TAEDA_CUDA_FALLBACK=""
+    )
+    if options.cupy:
+        env["CUDA_ROWS_ALL_CLOSE"] = "1"
+        if not options.card:
+            env["PYTHONPATH"] = str(standin.HERE / "cupy_numpy")
+    if options.card:
+        env["CUDA_ROWS_CARD"] = "1"
+    return env
 
 
 # ---- in the process with the stand-in ----
 
 
-def inside(pattern: str, dtypes: list[str], part: str) -> None:
+def inside(pattern: str, dtypes: list[str], part: str, seconds: int) -> None:
     import taeda
 
     sys.path.insert(0, str(ROOT / "tools" / "testing"))
@@ -128,6 +156,8 @@ def inside(pattern: str, dtypes: list[str], part: str) -> None:
         if name in done or not re.search(pattern, name) or UNSET.fullmatch(name):
             continue
         print(name, flush=True)
+        if seconds:  # with the lines of all threads; the process ends with status 1
+            faulthandler.dump_traceback_later(seconds, exit=True)
         seen = [one(taeda, sample) for dtype in dtypes for sample in samples(name, dtype)]
         kinds = [kind for kind, _ in seen]
         outcome = next((k for k in ("differs", "error", "refused", "same") if k in kinds), "none")
@@ -145,8 +175,8 @@ def only_listed_programs() -> None:
     program = _programs.program
     known = set(_catalogue.programs(_catalogue.groups(), _text.DTYPES))
 
-    def listed(kind: str, name: str, dtype: int, source: int, how: str, arch: int) -> Any:
-        made = program(kind, name, dtype, source, how, arch)
+    def listed(kind: str, name: str, dtype: int, source: int, how: str, *rest: int) -> Any:
+        made = program(kind, name, dtype, source, how, *rest)
         to, other = _text.DTYPES[dtype], _text.DTYPES[source if kind == "cast" else dtype]
         if (kind, name, to, other, how) not in known:
             raise LookupError(f"{kind} {name} {to} {other} {how} is not in taeda.cuda._catalogue")
@@ -170,11 +200,40 @@ def one(taeda: Any, sample: Any) -> tuple[str, str]:
     try:
         with taeda.device("cuda"):
             made = sample.map(there).call()
-        return compare(taeda, made, wanted, bool(CLOSE.match(sample.row.schema.name)))
+            outcome = compare(taeda, made, wanted, bool(CLOSE.match(sample.row.schema.name)))
+            return outcome if outcome[0] != "same" or not ON_CARD else twice(taeda, sample, made)
     except NotImplementedError as error:
         return "refused", str(error)[:200]
     except Exception as error:  # noqa: BLE001 - told in the table
+        end_if_lost(taeda)
         return "error", f"{type(error).__name__}: {str(error)[:160]}"
+
+
+ON_CARD = bool(os.environ.get("CUDA_ROWS_CARD"))
+
+
+def end_if_lost(taeda: Any) -> None:
+    """A kernel's fault stays with the process: every later row would report an error that is not its own."""
+    try:
+        taeda.cuda.synchronize()
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        os._exit(77)
+
+
+def twice(taeda: Any, sample: Any, first: Any) -> tuple[str, str]:
+    """The same call in memory that was filled with NaNs: its bits stay, or something races or reads what it
+    did not write.
+    """
+    poison = taeda.full((1 << 20,), float("nan"), device="cuda")
+    del poison
+    taeda.manual_seed(0)
+    again = sample.map(lambda t: t.to("cuda")).call()
+    leaves = taeda.utils._pytree.tree_leaves
+    pairs = zip(leaves(again), leaves(first), strict=True)
+    tensors = [(a, b) for a, b in pairs if isinstance(a, taeda.Tensor)]
+    same = all(((a == b) | ((a != a) & (b != b))).all().item() for a, b in tensors)
+    return ("same", "") if same else ("differs", "two calls gave different bits")
 
 
 def compare(taeda: Any, made: Any, wanted: Any, close: bool = False) -> tuple[str, str]:
@@ -202,11 +261,27 @@ def compare(taeda: Any, made: Any, wanted: Any, close: bool = False) -> tuple[st
     if os.environ.get("CUDA_ROWS_ALL_CLOSE") and near(taeda, back, wanted):
         return "same", ""
     equal = (back == wanted) | ((back != back) & (wanted != wanted))
+    if equal.all().item():
+        return "same", ""
     return (
-        ("same", "")
-        if equal.all().item()
-        else ("differs", f"{int((~equal).sum())} of {equal.numel()} elements")
+        "differs",
+        f"{int((~equal).sum())} of {equal.numel()} elements{by_ulps(taeda, back, wanted)}",
     )
+
+
+def by_ulps(taeda: Any, back: Any, wanted: Any) -> str:
+    """The largest difference in units of the last place, where that says more than yes or no."""
+    if not wanted.dtype.is_floating_point:
+        return ""
+    finite = back.isfinite() & wanted.isfinite()
+    if not finite.all().item():
+        return ", not finite alike"
+    step = taeda.nextafter(wanted.abs().double(), taeda.tensor(float("inf"), dtype=taeda.float64))
+    unit = wanted.abs().double() * taeda.finfo(wanted.dtype).eps
+    error = (back.double() - wanted.double()).abs() / taeda.maximum(
+        unit, step - wanted.abs().double()
+    )
+    return f", {error.max().item():.1f} ulps at most"
 
 
 def near(taeda: Any, back: Any, wanted: Any) -> bool:
