@@ -11,9 +11,9 @@ import pytest
 
 from taeda import _chain_text
 from taeda.cuda import _text
-from taeda.cuda._programs import loops
+from taeda.cuda._programs import DTYPES, loops
 
-F32, F64, I32, BF16, F16 = map(_text.DTYPES.index, ("F32", "F64", "I32", "BF16", "F16"))
+F32, F64, I32, BF16, F16 = map(DTYPES.index, ("F32", "F64", "I32", "BF16", "F16"))
 
 
 def test_rows():
@@ -52,7 +52,7 @@ def test_every_row_is_a_function_of_vectors(tmp_path):
     families, calls = [], []
     for key in loops():
         name, kind = key.split()
-        found = _chain_text.row(name, _text.DTYPES.index(kind))
+        found = _chain_text.row(name, DTYPES.index(kind))
         if found is None:
             continue
         families.append(found[0])

@@ -76,7 +76,7 @@ def test_somebody_is_asked_after_three_runs(monkeypatch):
     assert number in heard[0]
     chains.give_chain(number, 0, False)
     assert number not in chains.get_asked_chains()
-    assert chains.get_chain(number)[2] == 4
+    assert chains.get_chain(number)[2] == chains.chain_states["LEFT"]
 
 
 def test_who_listens_and_fails_does_not_stop_the_program(monkeypatch):
@@ -114,7 +114,7 @@ def test_a_function_with_other_bits_is_not_used():
     for _ in range(3):
         assert made.run((x,))[0].equal((x * 2 - x).exp().tanh() - x)
     assert calls == [(0, 1024)]
-    assert chains.get_chain(number)[2] == 5
+    assert chains.get_chain(number)[2] == chains.chain_states["WRONG"]
 
 
 def test_what_is_pending(monkeypatch):
@@ -125,7 +125,7 @@ def test_what_is_pending(monkeypatch):
     monkeypatch.setattr(config, "chains", "off")
     for _ in range(3):
         made.run((x,))
-    assert chains.get_chain(made.chains()[0])[2] == 1
+    assert chains.get_chain(made.chains()[0])[2] == chains.chain_states["ASKED"]
     assert not any_pending(made)
     monkeypatch.setattr(config, "chains", "background")
     assert any_pending(made)

@@ -27,36 +27,6 @@ const td_function *td_detach_function(void)
     return detach ? detach : (detach = td_find_function("", "detach"));
 }
 
-/* ---- the flags of rows and layers, for Python ---- */
-typedef struct named {
-    const char *name;
-    int value;
-} named;
-#define TD_NAMED(name, value) {#name, value},
-static const named row_flags[] = {TD_ROW_FLAGS(TD_NAMED){NULL, 0}};
-static const named casts[] = {TD_CASTS(TD_NAMED){NULL, 0}};
-static const named layers[] = {TD_LAYERS(TD_NAMED){NULL, 0}};
-
-static int add_names(PyObject *module, const char *table, const named *names)
-{
-    PyObject *made = PyDict_New();
-    for (; made && names->name; names++) {
-        PyObject *value = PyLong_FromLong(names->value);
-        if (!value || PyDict_SetItemString(made, names->name, value) < 0) Py_CLEAR(made);
-        Py_XDECREF(value);
-    }
-    int status = made ? PyModule_AddObjectRef(module, table, made) : -1;
-    Py_XDECREF(made);
-    return status;
-}
-
-int td_add_flags(PyObject *module)
-{
-    if (add_names(module, "row_flags", row_flags) < 0 || add_names(module, "casts", casts) < 0)
-        return -1;
-    return add_names(module, "layers", layers);
-}
-
 /* ---- rows that are defined at run time ---- */
 /* dict: text -> capsule of a td_schema, which the one who entered it keeps alive for ever */
 static PyObject *customs;

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from taeda._native import core as _core
 from taeda.cuda import _text
-from taeda.cuda._programs import loops
+from taeda.cuda._programs import DTYPES, loops
 
 __all__ = ["expanded", "row"]
 
@@ -22,11 +23,8 @@ _OTHERS = ("clamp", "nextafter", "signbit", "where")
 _TWICE_ROUNDED = ("div_trunc",)
 #: rows that short floats have for themselves
 _OWN = ("nan_to_num",)
-#: rows of pow; the first for any exponent, the others in the order of ops/pointwise/waiting.c
-_POWERS = (
-    *("pow_general", "pow_0", "pow_1", "pow_2", "pow_3"),
-    *("pow_half", "pow_minus_half", "pow_minus_1", "pow_minus_2"),
-)
+#: rows of pow by the number that a chain notes of its exponent
+_POWERS = {number: name for name, number in _core.power_rows.items()}
 
 
 @cache
@@ -37,7 +35,7 @@ def row(name: str, dtype: int, power: int = 0) -> tuple[str, str] | None:
     `power` says which of its rows pow takes. The function is part of `expanded([family])`; it takes
     the arguments of the call and a vector for each operand.
     """
-    kind = _text.DTYPES[dtype]
+    kind = DTYPES[dtype]
     found = loops().get(f"{name} {kind}")
     if found is None or kind not in _TYPES or name in _OTHERS or found[0] not in _text.CHAINED:
         return None

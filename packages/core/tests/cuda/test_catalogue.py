@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from taeda.cuda import _catalogue, _programs, _text
+from taeda.cuda import _catalogue, _programs
 
 
 def test_everything_is_in_some_group_and_can_be_named():
-    every = _catalogue.programs(_catalogue.groups(), _text.DTYPES)
+    every = _catalogue.programs(_catalogue.groups(), _programs.DTYPES)
     assert len(every) == len(set(every))
     loops = {f"{p.name} {p.dtype}" for p in every if p.kind == "loop"}
     assert loops == set(_programs.loops())

@@ -7,9 +7,9 @@ import zipfile
 
 import pytest
 
-from taeda.cuda import _cubins, _nvrtc, _programs, _text
+from taeda.cuda import _cubins, _nvrtc, _programs
 
-F32 = _text.DTYPES.index("F32")
+F32 = _programs.DTYPES.index("F32")
 ADD = ("loop", "add", "F32", "F32", "flat")
 
 

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -396,15 +395,6 @@ taeda.ones(3).exp()
 assert "libcuda" not in open("/proc/self/maps").read()
 """
     standin.run(program)
-
-
-def test_the_text_names_dtypes_as_the_core_numbers_them():
-    from taeda.cuda import _text
-
-    header = (Path(__file__).parents[2] / "csrc" / "runtime" / "dtype.h").read_text()
-    order = re.search(r"typedef enum td_dtype \{(.*?)\}", header, re.DOTALL).group(1)
-    names = re.findall(r"TD_(\w+)", re.sub(r"/\*.*?\*/", "", order, flags=re.DOTALL))
-    assert tuple(name for name in names if name != "NDTYPES") == _text.DTYPES
 
 
 def test_loops_of_the_build_are_those_of_the_tables():

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 import taeda
-from taeda.cuda import _catalogue, _nvrtc, _programs, _text, warm
+from taeda.cuda import _catalogue, _nvrtc, _programs, warm
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_what_is_there_is_left_alone(compiled, capsys):
     assert f"sm_80: {len(kernels)} kernels, {len(kernels)} compiled and 0 there before" in said
     assert warm.main([*command[:3], "--ops", "add"]) == 0 and len(compiled) == 2 * len(kernels)
     assert "0 compiled and" in capsys.readouterr().out
-    number = _text.DTYPES.index("BF16")
+    number = _programs.DTYPES.index("BF16")
     image = _programs.program("loop", "add", number, number, "flat", 90)  # as the core asks
     assert image[0] == b"image" and len(compiled) == 2 * len(kernels)
 
@@ -140,5 +140,5 @@ def test_the_command(tmp_path):
 
 def test_dtypes_have_their_names():
     assert [str(getattr(taeda, name)) for name in warm.NAMES] == [f"taeda.{n}" for n in warm.NAMES]
-    assert list(warm.DTYPES.values()) == list(_text.DTYPES[: len(warm.NAMES)])
+    assert list(warm.DTYPES.values()) == list(_programs.DTYPES[: len(warm.NAMES)])
     assert warm.DTYPES["bfloat16"] == "BF16" and warm.DTYPES["complex128"] == "C128"

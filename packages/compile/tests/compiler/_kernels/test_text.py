@@ -36,7 +36,7 @@ def agree(f, *args):
     for _ in range(6):
         found = compiled(*(a.clone() for a in args))
     expected = f(*(a.clone() for a in args))
-    assert states(compiled) == {3}
+    assert states(compiled) == {core.chain_states["TAKEN"]}
     pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
     for n, (a, b) in enumerate(pairs):
         assert a.dtype == b.dtype, n
@@ -206,7 +206,9 @@ def test_a_training_step():
         found = compiled(x, w)
     assert all(a.equal(b) for a, b in zip(found, f(x, w), strict=True))
     ((trace,),) = compiled.__taeda_compiled__.traces.values()
-    assert 3 in {core.get_chain(n)[2] for n in trace.program.chains() if n >= 0}
+    assert core.chain_states["TAKEN"] in {
+        core.get_chain(n)[2] for n in trace.program.chains() if n >= 0
+    }
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -315,4 +317,4 @@ def test_random_chains(seed):
     assert trace.trusted
     numbers = {n for n in trace.program.chains() if n >= 0}
     assert numbers
-    assert all(core.get_chain(n)[2] == 3 for n in numbers)
+    assert all(core.get_chain(n)[2] == core.chain_states["TAKEN"] for n in numbers)

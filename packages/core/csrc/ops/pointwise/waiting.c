@@ -68,13 +68,18 @@ static void take_context(td_waiting_loop *l, const td_pointwise *p)
                 l->context[k].tensor->flags & TD_FLAG_WRAPPED ? &number : &tensor;
 }
 
+const td_power_row td_power_rows[] = {{"pow_0", 0},        {"pow_1", 1},
+                                      {"pow_2", 2},        {"pow_3", 3},
+                                      {"pow_half", 0.5},   {"pow_minus_half", -0.5},
+                                      {"pow_minus_1", -1}, {"pow_minus_2", -2}};
+const int td_power_row_count = sizeof td_power_rows / sizeof *td_power_rows;
+
 static uint8_t power_of(const td_waiting_loop *l) /* as cpu/pointwise/binary_real.c chooses */
 {
-    static const double own[] = {0, 1, 2, 3, 0.5, -0.5, -1, -2};
     if (strcmp(l->entry->name, "pow") || l->steps[2] || l->context[1].tensor != &number) return 0;
     double exponent = td_scalar_load((td_dtype)l->entry->dtype, l->numbers[2]).re;
-    for (uint8_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (exponent == own[i]) return (uint8_t)(i + 1);
+    for (int i = 0; i < td_power_row_count; i++)
+        if (exponent == td_power_rows[i].exponent) return (uint8_t)(i + 1);
     return 0;
 }
 

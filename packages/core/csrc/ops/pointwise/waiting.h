@@ -18,6 +18,14 @@ enum {
     TD_WAITING_WORTH = 16384 /* elements: fewer stay in cache anyway */
 };
 
+/* A row of pow that serves one exponent. */
+typedef struct td_power_row {
+    const char *name;
+    double exponent;
+} td_power_row;
+extern const td_power_row td_power_rows[];
+extern const int td_power_row_count;
+
 typedef struct td_waiting_loop {
     td_loop loop;
     const td_loop_entry *entry;
@@ -25,7 +33,7 @@ typedef struct td_waiting_loop {
     int nop, nargs;
     bool same_dtype; /* the result has the dtype of the computation */
     int tag;         /* what td_waiting said when it was noted */
-    uint8_t power;   /* of pow: which of the exponents that have rows of their own, from 1 */
+    uint8_t power;   /* of pow: which of td_power_rows, from 1; 0: any exponent */
     char *data[TD_MAX_OPERANDS];
     /* bytes from one element to the next; 0: a number, which lies in `numbers` */
     int64_t steps[TD_MAX_OPERANDS];

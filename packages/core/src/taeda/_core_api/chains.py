@@ -7,15 +7,28 @@ from __future__ import annotations
 from taeda._chain_text import expanded, row
 from taeda._io.atomic import atomic_write
 from taeda._io.cache_place import cache_place
-from taeda._native.core import get_asked_chains, get_chain, give_chain, listen_for_chains
+from taeda._native.core import (
+    arg_kinds,
+    chain_states,
+    dtype_numbers,
+    get_asked_chains,
+    get_chain,
+    give_chain,
+    listen_for_chains,
+    max_args,
+)
 
 __all__ = [
+    "arg_kinds",
     "atomic_write",
     "cache_place",
+    "chain_states",
+    "dtype_numbers",
     "expanded",
     "get_asked_chains",
     "get_chain",
     "give_chain",
     "listen_for_chains",
+    "max_args",
     "row",
 ]

@@ -226,7 +226,7 @@ class CustomOpDef(_core.Operator):
         slot = rules.slot_of_device(device_type)
         if slot is None:
             raise ValueError(f"{self._qualname}: no kernel can be registered for {device_type!r}")
-        number = table.SLOTS.index(slot)
+        number = table.SLOTS[slot]
         before = _core.set_kernel_enabled(self._qualname, number, enabled)
         try:
             yield

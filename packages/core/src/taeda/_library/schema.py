@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import taeda
+from taeda._native import core as _core
 from taeda._table._schema import Argument, Return, Schema, SchemaError
 
 __all__ = ["FunctionSchema", "core_facts", "default_object", "format_schema", "split_name"]
 
-# the numbers of py.h and schema.h
-_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "Layout", "Device",
-          "MemoryFormat", "Generator")  # fmt: skip
-_LIST, _OPTIONAL, _ELEMENT_OPTIONAL, _KEYWORD, _MUTATED, _DEFAULT = 1, 2, 4, 8, 32, 64
 # the field's numbers of dtypes, as defaults may name them
 _DTYPE_NUMBERS = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
                   "complex32", "complex64", "complex128", "bool", "", "", "", "bfloat16")  # fmt: skip
@@ -40,11 +37,11 @@ def core_facts(schema: Schema) -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
 
 
 def _parameter(a: Argument) -> tuple[str, int, int, int, Any]:
-    facts = ((_LIST, a.is_list), (_OPTIONAL, a.optional), (_ELEMENT_OPTIONAL, a.element_optional),
-             (_KEYWORD, a.keyword_only), (_MUTATED, a.mutated), (_DEFAULT, a.has_default))  # fmt: skip
+    facts = {"LIST": a.is_list, "OPTIONAL": a.optional, "ELEMENT_OPTIONAL": a.element_optional,
+             "KEYWORD": a.keyword_only, "MUTATED": a.mutated, "DEFAULT": a.has_default}  # fmt: skip
+    flags = sum(_core.param_flags[name] for name, on in facts.items() if on)
     default = default_object(a) if a.has_default else None
-    return (a.name, _TYPES.index(a.base), sum(flag for flag, on in facts if on), a.length or 0,
-        default)  # fmt: skip
+    return a.name, _core.param_types[a.base], flags, a.length or 0, default
 
 
 def default_object(a: Argument) -> Any:

@@ -31,8 +31,8 @@ __all__ = [
 
 Function = Callable[..., Any]
 
-#: the places for kernels, in the order of dispatch/custom.h
-SLOTS = ("cpu", "meta", "cuda", "memory", "any", "composite")
+#: the places for kernels, and their numbers
+SLOTS: dict[str, int] = _core.kernel_slots
 
 
 @dataclass
@@ -124,7 +124,7 @@ def define(
     _core.define_op(made.text, name, schema.overload, parameters, results, strict, view)
     made.schema, made.tags, made.doc = schema, tuple(tags), doc
     for slot, kernel in made.kernels.items():
-        _core.set_kernel(made.text, SLOTS.index(slot), kernel)
+        _core.set_kernel(made.text, SLOTS[slot], kernel)
     _fall_back(made)
     _apply(made)
     _announce(schema)
@@ -161,7 +161,7 @@ def set_kernel(qualname: str, slot: str, kernel: Function | None) -> None:
     else:
         known.kernels[slot] = kernel
     if is_defined(qualname):
-        _core.set_kernel(known.text, SLOTS.index(slot), kernel)
+        _core.set_kernel(known.text, SLOTS[slot], kernel)
         _fall_back(known)
 
 
@@ -176,7 +176,7 @@ def set_fallback(slot: str, function: Function | None) -> None:
     for known in entries():
         if known.schema is not None:
             if function is None and slot not in known.kernels:
-                _core.set_kernel(known.text, SLOTS.index(slot), None)
+                _core.set_kernel(known.text, SLOTS[slot], None)
             _fall_back(known)
 
 
@@ -188,7 +188,7 @@ def _fall_back(known: Entry) -> None:
         served = {slot, "any", "composite", *(("memory",) if slot != "meta" else ())}
         own = None if served & known.kernels.keys() else functools.partial(function, known.text)
         if slot not in known.kernels:
-            _core.set_kernel(known.text, SLOTS.index(slot), own)
+            _core.set_kernel(known.text, SLOTS[slot], own)
 
 
 def set_rule(qualname: str, layer: str, rule: Any) -> None:

@@ -28,8 +28,16 @@ class Operator:
     def __getattr__(self, name: str) -> Any: ...
 
 functions: dict[str, dict[str, Any]]
+arg_kinds: dict[str, Any]
 casts: dict[str, Any]
+chain_states: dict[str, Any]
+dtype_numbers: dict[str, Any]
+kernel_slots: dict[str, Any]
 layers: dict[str, Any]
+max_args: Any
+param_flags: dict[str, Any]
+param_types: dict[str, Any]
+power_rows: dict[str, Any]
 row_flags: dict[str, Any]
 cpu_capability: str
 bfloat16: dtype

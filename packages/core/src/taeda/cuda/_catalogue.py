@@ -14,7 +14,7 @@ __all__ = ["Program", "groups", "programs"]
 
 
 class Program(NamedTuple):
-    """What `_programs.program` is asked for; `dtype` and `source` are names of `_text.DTYPES`."""
+    """What `_programs.program` is asked for; `dtype` and `source` are names of `_programs.DTYPES`."""
 
     kind: str
     name: str
@@ -167,7 +167,7 @@ def groups() -> list[str]:
 
 
 def programs(names: Iterable[str], dtypes: Iterable[str]) -> list[Program]:
-    """The programs behind `names` for tensors of `dtypes` (names of `_text.DTYPES`), copies and
+    """The programs behind `names` for tensors of `dtypes` (names of `_programs.DTYPES`), copies and
     conversions between them included. 16-bit floats are computed in float32 where there is nothing
     shorter.
     """

@@ -18,11 +18,15 @@ from pathlib import Path
 
 from taeda._io.atomic import atomic_write
 from taeda._io.cache_place import cache_place
+from taeda._native import core as _core
 from taeda._warnings import warn
 
 from . import _cubins, _nvrtc, _text
 
-__all__ = ["entry", "is_kept", "program"]
+__all__ = ["DTYPES", "entry", "is_kept", "program"]
+
+#: dtypes as texts call them, each at the place of its number
+DTYPES = tuple(sorted(_core.dtype_numbers, key=_core.dtype_numbers.__getitem__))
 
 OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space")
 
@@ -36,12 +40,12 @@ def program(
     to `dtype`), "copy" or "negate". With `anew` it is compiled, whatever is kept: the driver refused
     that. NotImplementedError if there is no device text for it.
     """
-    found = _found(kind, name, _text.DTYPES[dtype], _text.DTYPES[source], how)
+    found = _found(kind, name, DTYPES[dtype], DTYPES[source], how)
     return _renewed(*found, arch) if anew else _kept(*found, arch)
 
 
 def is_kept(kind: str, name: str, dtype: str, source: str, how: str, arch: int) -> bool:
-    """Would `program` find it compiled? Dtypes by their names in `_text.DTYPES`."""
+    """Would `program` find it compiled? Dtypes by their names in `DTYPES`."""
     found = _found(kind, name, dtype, source, how)
     if _packed(*found, arch):
         return True

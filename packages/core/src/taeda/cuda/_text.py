@@ -13,7 +13,6 @@ from pathlib import Path
 __all__ = [
     "ALONE",
     "CHAINED",
-    "DTYPES",
     "FAMILIES",
     "files",
     "headers",
@@ -85,12 +84,6 @@ ALONE = (
 CHAINED = (
     *("unary", "unary_real", "binary", "binary_real", "ternary", "activation"),
     *("compare", "logical"),
-)
-#: dtypes in the order of their numbers
-DTYPES = (
-    *("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64"),
-    *("C32", "C64", "C128", "F8_E4M3FN", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0FNU"),
-    *("QINT8", "QUINT8", "QINT32", "QUINT4X2", "QUINT2X4"),  # no device text computes in these
 )
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.MULTILINE)
 LIBRARY = ("complex.h", "float.h", "math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h")

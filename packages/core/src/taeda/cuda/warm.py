@@ -23,17 +23,17 @@ from pathlib import Path
 
 from taeda import __version__
 
-from . import _catalogue, _cubins_wheel, _devices, _nvrtc, _programs, _text
+from . import _catalogue, _cubins_wheel, _devices, _nvrtc, _programs
 
 __all__ = ["main"]
 
-#: as users write the first of `_text.DTYPES`
+#: as users write the first of `_programs.DTYPES`
 NAMES = (
     *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"),
     *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
 )
 MOST_LINES = 4  # of the compiler's words on a kernel
-DTYPES = dict(zip(NAMES, _text.DTYPES, strict=False))
+DTYPES = dict(zip(NAMES, _programs.DTYPES, strict=False))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -154,7 +154,7 @@ def _cores() -> int:
 
 def _compile(program: _catalogue.Program, arch: int) -> None:
     kind, name, dtype, source, how = program
-    numbers = _text.DTYPES.index(dtype), _text.DTYPES.index(source)
+    numbers = _programs.DTYPES.index(dtype), _programs.DTYPES.index(source)
     _programs.program(kind, name, *numbers, how, arch)
     if not _programs.is_kept(*program, arch):
         raise RuntimeError(f"{name} {dtype} was compiled and could not be kept")

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taeda._core_api.chains import expanded, row
+from taeda._core_api.chains import arg_kinds, dtype_numbers, expanded, max_args, row
 
 from .._errors import NoText
 
@@ -26,9 +26,10 @@ __all__ = ["SYMBOL", "ChainText", "Loop", "of_chain"]
 SYMBOL = "taeda_chain"
 #: (name, dtype, whether the result has it, ranges or -1, (kind, fact) of each argument)
 Loop = tuple[str, int, bool, tuple[int, ...], tuple[tuple[int, int], ...]]
-_NONE, _TENSOR, _SCALAR, _FLOAT, _BOOL, _STR = 0, 1, 3, 6, 8, 10  # kinds of arguments
-_PLACES = 16  # arguments of a call
-_BOOLS, _F32 = 0, 11  # dtypes
+_NONE, _TENSOR, _SCALAR, _FLOAT, _BOOL, _STR = (
+    arg_kinds[name] for name in ("NONE", "TENSOR", "SCALAR", "FLOAT", "BOOL", "STR")
+)
+_BOOLS, _F32 = dtype_numbers["BOOL"], dtype_numbers["F32"]
 #: operations on truth values, of cpu/simd/chain/truths.h
 _OF_TRUTHS = (
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"),
@@ -53,10 +54,10 @@ class _Words:
 
 
 _WORDS = {
-    9: _Words("vf", "vi", "uint16_t", "vh", "VF_WIDTH", "vh_rounded"),
-    10: _Words("vf", "vi", "uint16_t", "vb", "VF_WIDTH", "vb_rounded"),
-    11: _Words("vf", "vi", "float", "vf", "VF_WIDTH"),
-    12: _Words("vd", "vl", "double", "vd", "VD_WIDTH"),
+    dtype_numbers["F16"]: _Words("vf", "vi", "uint16_t", "vh", "VF_WIDTH", "vh_rounded"),
+    dtype_numbers["BF16"]: _Words("vf", "vi", "uint16_t", "vb", "VF_WIDTH", "vb_rounded"),
+    _F32: _Words("vf", "vi", "float", "vf", "VF_WIDTH"),
+    dtype_numbers["F64"]: _Words("vd", "vl", "double", "vd", "VD_WIDTH"),
 }
 
 
@@ -165,7 +166,7 @@ def _numbers(loops: tuple[Loop, ...], words: _Words) -> list[str]:
 
 def _arguments(n: int, args: tuple[tuple[int, int], ...]) -> str:
     """A copy that nothing else can write, so that what is made of it is made once."""
-    values = [_argument(f"args[{n * _PLACES + k}]", *arg) for k, arg in enumerate(args)]
+    values = [_argument(f"args[{n * max_args + k}]", *arg) for k, arg in enumerate(args)]
     return f"    const td_arg a{n}[] = {{{', '.join(values) or '{0}'}}};"
 
 

@@ -32,7 +32,7 @@ from .text import SYMBOL, ChainText, of_chain
 
 __all__ = ["asked", "explained", "is_pending", "reason"]
 
-_ASKED, _TRIED = 1, 2  # states of a chain in core
+_ASKED, _TRIED = (_core.chain_states[name] for name in ("ASKED", "TRIED"))
 _HOW = (
     "",
     "is being compiled",
