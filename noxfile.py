@@ -65,9 +65,8 @@ def tests_gpu(session: nox.Session, package: str) -> None:
         session.skip("no NVIDIA device here")
     install(session, package)
     marked = ("-m", "gpu", f"packages/{package}/tests")
-    session.run(
-        "pytest", *marked, *session.posargs, success_codes=[0, 5]
-    )  # 5: no test has that mark
+    # 5: no test has that mark
+    session.run("pytest", *marked, *session.posargs, success_codes=[0, 5])
 
 
 @nox.session(name="bench-gpu", venv_backend=None if HAS_GPU else "none")
@@ -204,9 +203,8 @@ def reentrance(session: nox.Session) -> None:
     """
     install(session, *NAMES)
     env = sanitized(session)
-    env["ASAN_OPTIONS"] = (
-        f"{env['ASAN_OPTIONS']}:max_allocation_size_mb=2048"  # a huge size is a MemoryError
-    )
+    # a huge size is a MemoryError
+    env["ASAN_OPTIONS"] = f"{env['ASAN_OPTIONS']}:max_allocation_size_mb=2048"
     session.run("python", "tools/reentrance.py", *session.posargs, env=env)
 
 

@@ -288,9 +288,8 @@ def _own_doc(kind: type) -> str:
 def _members(kind: type) -> Iterator[tuple[str, Any]]:
     """What a class itself, or a private base of its own, defines for users and says something of."""
     others = [base for base in kind.__mro__[1:] if not _is_private(base)]
-    elsewhere = {
-        base for other in others for base in other.__mro__
-    }  # said where they are documented
+    # said where they are documented
+    elsewhere = {base for other in others for base in other.__mro__}
     seen = set()
     for base in kind.__mro__:
         if base in elsewhere:

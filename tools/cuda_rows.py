@@ -308,9 +308,8 @@ def write(found: dict[str, dict[str, Any]]) -> None:
     families: dict[str, Counter[str]] = defaultdict(Counter)
     missing: dict[str, list[str]] = defaultdict(list)
     for name, entry in found.items():
-        if (
-            entry["outcome"] == "none"
-        ):  # it has no sample of these dtypes that the processor computes
+        # it has no sample of these dtypes that the processor computes
+        if entry["outcome"] == "none":
             continue
         families[entry["family"]][entry["outcome"]] += 1
         if entry["outcome"] == "refused":

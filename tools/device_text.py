@@ -328,9 +328,8 @@ def processor(isa: str) -> dict[tuple[str, str], Any]:
         f'#include "runtime/loops.h"\n{names}{export} const td_loop_entry *const *tables(void)\n'
         f"{{ static const td_loop_entry *const all[] = {{{listed}, NULL}}; return all; }}\n"
     )
-    generated = (
-        CORE / "build" / "native" / "generated"
-    )  # the build's own flags: its compiler cache serves
+    # the build's own flags: its compiler cache serves
+    generated = CORE / "build" / "native" / "generated"
     include = tuple(f"-I{path}" for path in (CSRC, generated, CORE / "src" / "taeda" / "include"))
     flags = (*include, f"-DTD_ISA={isa}", *hatch_build.ISA_FLAGS[isa])
     sources = [CSRC / _text.FAMILIES[name] for name in TABLES] + [CSRC / "cpu" / "convert.c"]
@@ -594,10 +593,8 @@ def compare(family: str, isas: list[str], table: dict[str, Any]) -> Iterator[str
             done["chosen by the host"] += 1
             continue
         to, dtypes = shapes[symbol]
-        row, keep = (
-            table.get(op),
-            [],
-        )  # without a row the operator's C chooses the loop, which reads no argument
+        # without a row the operator's C chooses the loop, which reads no argument
+        row, keep = table.get(op), []
         xs = operands(dtypes, op)
         for turn in range(2):
             host, device = (

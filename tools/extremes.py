@@ -40,10 +40,8 @@ DTYPES = (
         "float8_e5m2fnuz", "float8_e8m0fnu"),
 )  # fmt: skip
 
-SIZES = (
-    2**41,
-    2**62,
-)  # of one dimension of a tensor that takes no memory; nobody has memory for a result of that size
+# of one dimension of a tensor that takes no memory; nobody has memory for a result of that size
+SIZES = (2**41, 2**62)
 STRIDE = 2**62
 
 Change = Callable[[Any], Any]

@@ -27,9 +27,8 @@ __all__ = ["nodes", "of", "read", "save", "texts", "tree"]
 TOOLS = Path(__file__).resolve().parent
 FOLDER = TOOLS.parent / ".cache" / "facts"
 Function = Callable[..., Iterable[Any]]
-_asked: dict[
-    str, dict[str, list[Any]]
-] = {}  # function -> digest of what it was given -> what it found
+# function -> digest of what it was given -> what it found
+_asked: dict[str, dict[str, list[Any]]] = {}
 
 
 @lru_cache(maxsize=1)

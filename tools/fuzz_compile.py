@@ -305,10 +305,8 @@ def run(module: Any, function: Any, seed: int) -> list[Any]:
                 called = functools.partial(called_once, module, function, x, y)
                 found += in_a_thread(called) if seed % 7 == 0 else called()
             except Exception as error:  # noqa: BLE001 - whatever comes, both have it
-                found += [
-                    type(error).__name__,
-                    str(error).partition(", input of")[0],
-                ]  # a node's name is its own
+                # a node's name is its own
+                found += [type(error).__name__, str(error).partition(", input of")[0]]
             found += [kept(x), kept(y), kept(taeda.default_generator.get_state())]
             found += [kept(state_of(net)) for net in nets_of(module)]
         changes = CHANGES + kinds.CHANGES * hasattr(module, "TIED")

@@ -532,9 +532,8 @@ def timm() -> None:
         model = timm.create_model(name, pretrained=False, num_classes=3)
         model(torch.randn(2, 3, size, size)).sum().backward()
         assert all(p.grad is not None for p in model.parameters()), name
-        with (
-            tempfile.TemporaryDirectory() as folder
-        ):  # weights load by name, as timm gives them out
+        # weights load by name, as timm gives them out
+        with tempfile.TemporaryDirectory() as folder:
             torch.save(model.state_dict(), f"{folder}/weights.pth")
             again = timm.create_model(
                 name, num_classes=3, checkpoint_path=f"{folder}/weights.pth"

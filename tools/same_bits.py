@@ -102,10 +102,8 @@ def outcome(sample: Any) -> Iterator[bytes]:
     yield from [image(t) for t in (*tensors(plain.call()), *plain.written())]
     if sample.written():
         return
-    for first in (
-        len(sample.tensors()),
-        1,
-    ):  # of all inputs; or of the first, where others take none
+    # of all inputs; or of the first, where others take none
+    for first in (len(sample.tensors()), 1):
         try:
             yield from gradients(sample, first)
         except (NotImplementedError, RuntimeError):

@@ -119,9 +119,8 @@ class Case:
         scale = sum(float(np.linalg.norm(g.ravel()) * np.linalg.norm(d.ravel())) for g, d in pairs)
         wanted = self._slope(lines, array(weight))
         allowed = 4 * self._tolerance() * max(scale, abs(wanted), 1e-3) + 1e-7 * scale
-        allowed += 1e-9 * float(
-            np.linalg.norm(array(weight))
-        )  # what rounding puts into the quotient
+        # what rounding puts into the quotient
+        allowed += 1e-9 * float(np.linalg.norm(array(weight)))
         said = f"gradients apart by {abs(found - wanted):.3g}, allowed {allowed:.3g}"
         return "" if abs(found - wanted) <= allowed else said
 

@@ -28,9 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 #: portions are about this part of all tests, so that processes end at about the same time
 PART = 1 / 32
 WORDS = ("passed", "failed", "skipped", "error", "errors", "xfailed", "warnings")
-NO_TESTS = (
-    5  # pytest's status for a portion without any: all of its tests have a mark that is left out
-)
+# pytest's status for a portion without any: all of its tests have a mark that is left out
+NO_TESTS = 5
 
 __all__ = ["Portion", "counts", "portions"]
 

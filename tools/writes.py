@@ -1,7 +1,7 @@
 """One way to write files: whatever a package writes goes through `taeda._io.atomic.atomic_write`.
 
-Read from the syntax tree. A write that may leave half a file on purpose says so on its line:
-`# half-written: <why that does no harm>`.
+Read from the syntax tree. A write that may leave half a file on purpose says so on its lines or in the
+comment above them: `# half-written: <why that does no harm>`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,16 @@ def writes(text: str) -> Iterator[tuple[int, str]]:
     for node in facts.nodes(text):
         if not isinstance(node, ast.Call) or (what := _written(node)) is None:
             continue
-        if not any(ALLOWED.search(line) for line in lines[node.lineno - 1 : node.end_lineno]):
+        if not ALLOWED.search("\n".join(lines[_above(lines, node.lineno) : node.end_lineno])):
             yield node.lineno, what
+
+
+def _above(lines: list[str], line: int) -> int:
+    """Where the comment above a line begins, counted from 0; the line itself if there is none."""
+    begin = line - 1
+    while begin and lines[begin - 1].lstrip().startswith("#"):
+        begin -= 1
+    return begin
 
 
 def _written(call: ast.Call) -> str | None:

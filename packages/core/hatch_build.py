@@ -160,9 +160,8 @@ def _smaller(folder: Path) -> tuple[str, ...]:
     if "GNU ld" not in told.stdout:
         return ()
     script = folder / "wheel.ld"
-    script.write_text(
-        NO_KERNEL_FRAMES % " ".join(f"*-{isa}-*.o(.eh_frame)" for isa in ISA_FLAGS)
-    )  # half-written: no library
+    # half-written: no library
+    script.write_text(NO_KERNEL_FRAMES % " ".join(f"*-{isa}-*.o(.eh_frame)" for isa in ISA_FLAGS))
     return ("-Wl,-T," + str(script),)
 
 

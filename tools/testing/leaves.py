@@ -56,9 +56,8 @@ def _node(shape: tuple[int, ...], dtypes: list[str], r: random.Random) -> Any:
 def _recipe(seed: int) -> Any:
     r = random.Random(seed)
     shape = tuple(r.randrange(1, 4) for _ in range(r.randrange(1, 4)))
-    dtypes = r.sample(
-        (*NUMPY, "bfloat16"), r.randrange(1, 4)
-    )  # few, so that many lists have a common one
+    # few, so that many lists have a common one
+    dtypes = r.sample((*NUMPY, "bfloat16"), r.randrange(1, 4))
     return ("list", [_node(shape[1:], dtypes, r) for _ in range(shape[0])])
 
 

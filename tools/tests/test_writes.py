@@ -36,6 +36,7 @@ FREE = [
     "os.open(path, os.O_RDONLY)",
     "taeda.save(state, path)",
     'open(path, "wb")  # half-written: a cache that is checked when it is read',
+    '# half-written: a cache\n# that is checked\nopen(path, "wb")',
     'with atomic_write(path) as file:\n    file.write(b"")',
 ]
 
@@ -48,3 +49,8 @@ def test_writes_are_found(text):
 @pytest.mark.parametrize("text", FREE)
 def test_other_calls_are_not(text):
     assert list(writes.writes(text)) == []
+
+
+def test_a_mark_above_another_line_allows_nothing():
+    text = '# half-written: a cache\nx = 1\nopen(path, "wb")'
+    assert [line for line, _ in writes.writes(text)] == [3]

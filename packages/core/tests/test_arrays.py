@@ -280,9 +280,8 @@ def test_flags_are_answered_as_numpy_answers_them(layout, flags):
     if tensor.untyped_storage().nbytes() < 4 * tensor.numel():
         array.flags.writeable = False
     mine, theirs = asked(tensor, flags), asked(array, flags)
-    if (
-        flags == FLAGS["format"]
-    ):  # numpy gives a format without a shape, which the protocol does not know
+    # numpy gives a format without a shape, which the protocol does not know
+    if flags == FLAGS["format"]:
         assert isinstance(mine, str)
     elif isinstance(theirs, str):
         assert isinstance(mine, str), mine

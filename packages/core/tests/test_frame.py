@@ -122,9 +122,8 @@ def in_the_middle_of(call, action):
     begin, kept, interval = threading.Event(), [], sys.getswitchinterval()
     thread = threading.Thread(target=act)
     thread.start()
-    sys.setswitchinterval(
-        10
-    )  # the other thread gets the lock when the kernel lets it go, and not before
+    # the other thread gets the lock when the kernel lets it go, and not before
+    sys.setswitchinterval(10)
     try:
         begin.set()
         return call()

@@ -19,11 +19,8 @@ SHAPES |= {
     "c": (),
     "e": (0, 3),
 }
-SHAPES |= {
-    "g": (2, 4, 6, 6),
-    "b": (2, 3, 4),
-    "i": (2, 3),
-}  # b is bool, i holds int64 indices below 3
+# b is bool, i holds int64 indices below 3
+SHAPES |= {"g": (2, 4, 6, 6), "b": (2, 3, 4), "i": (2, 3)}
 
 
 def expressions(table: str) -> list[str]:

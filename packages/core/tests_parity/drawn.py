@@ -242,9 +242,8 @@ def reduction(r: random.Random) -> Drawn:
     if name in NEEDS_DIM or r.random() < 0.8:
         wrong = name in ("sum", "amax") and r.random() < 0.1
         dim = str(rank if wrong else r.randint(-rank, rank - 1))
-        if (
-            name not in ONE_DIM and sizes and r.random() < 0.5
-        ):  # the empty tuple has several meanings
+        # the empty tuple has several meanings
+        if name not in ONE_DIM and sizes and r.random() < 0.5:
             dim = str(tuple(r.sample(range(rank), r.randint(1, rank))))
         words.append(f"{'dims' if name == 'flip' else 'dim'}={dim}")
         if name not in NO_KEEPDIM and r.random() < 0.5:
@@ -348,9 +347,8 @@ def writes(r: random.Random) -> Drawn:
     for name in "bcdefghij"[: r.randint(2, 9)]:
         source, dims = r.choice(names), range(max(1, env["x"].dim()))
         kind = r.choice((VIEWS, VIEWS, WRITES, WRITES, MADE))
-        other = (
-            f"{r.choice(names)}.clone()"  # of the memory that is written, the order would matter
-        )
+        # of the memory that is written, the order would matter
+        other = f"{r.choice(names)}.clone()"
         text = r.choice(kind).format(n=source, m=other, a=r.choice(dims), b=r.choice(dims))
         try:
             made = eval(text, env)

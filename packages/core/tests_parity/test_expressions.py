@@ -71,9 +71,8 @@ def test_layers(text, layout, dtype):
 @pytest.mark.parametrize("text", cases.expressions(cases.LINALG))
 @pytest.mark.filterwarnings("ignore")
 def test_linear_algebra(text, layout, dtype):
-    check(
-        text, inputs(dtype, layout), dtype, strides=False, loose=8.0
-    )  # theirs are column-major always
+    # theirs are column-major always
+    check(text, inputs(dtype, layout), dtype, strides=False, loose=8.0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -9,9 +9,8 @@ import pytest
 
 import taeda.distributed as dist
 
-module = importlib.import_module(
-    "taeda.distributed.rendezvous"
-)  # the package has a function of the name
+# the package has a function of the name
+module = importlib.import_module("taeda.distributed.rendezvous")
 
 VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE",
              "TAEDA_ELASTIC_USE_AGENT_STORE", "TORCH_ELASTIC_USE_AGENT_STORE")  # fmt: skip

@@ -26,9 +26,8 @@ def test_its_gradient_reaches_nothing_it_should_not():
 
 def test_what_a_member_does_not_say():
     with pytest.raises(NotImplementedError, match="carrier measure"):
-        D.exp_family.ExponentialFamily.entropy(
-            D.Beta(t(2.0), t(1.0))
-        )  # it has a formula of its own
+        # it has a formula of its own
+        D.exp_family.ExponentialFamily.entropy(D.Beta(t(2.0), t(1.0)))
     empty = D.exp_family.ExponentialFamily()
     with pytest.raises(NotImplementedError, match="natural parameters"):
         empty.entropy()

@@ -34,9 +34,8 @@ def test_the_sign_is_that_of_the_slope(f):
 
 @each
 def test_equality_and_caches(f):
-    if not isinstance(
-        f, transforms.CumulativeDistributionTransform
-    ):  # distributions are not compared
+    # distributions are not compared
+    if not isinstance(f, transforms.CumulativeDistributionTransform):
         assert f == f.with_cache(1)
     taeda.testing.assert_close(f.with_cache(1)(t([0.3, 0.7, 0.2])), f(t([0.3, 0.7, 0.2])))
     assert f.with_cache(0) is f

@@ -83,9 +83,8 @@ def test_answers(name, args, question):
     theirs = made(torch, their_distributions, name, args)
     ours = made(taeda, our_distributions, name, args)
     torch.manual_seed(0)
-    x = (
-        theirs.expand(theirs.batch_shape).sample((4,)).numpy()
-    )  # of a copy: asking leaves traces in the text
+    # of a copy: asking leaves traces in the text
+    x = theirs.expand(theirs.batch_shape).sample((4,)).numpy()
     wanted = answer(QUESTIONS[question], theirs, torch.tensor(x))
     found = answer(QUESTIONS[question], ours, taeda.tensor(x))
     if isinstance(wanted, np.ndarray):

@@ -79,9 +79,8 @@ def test_a_wrapper_that_never_calls_init_has_hooks_all_the_same():
             self._patch_step_function()
             self.inner = inner
 
-    Wrapper.step = lambda self: told.append(
-        "step"
-    )  # not the class body's: nothing is around it yet
+    # not the class body's: nothing is around it yet
+    Wrapper.step = lambda self: told.append("step")
     told = []
     wrapper = Wrapper(None)
     wrapper.register_step_pre_hook(lambda *given: told.append("before"))

@@ -23,11 +23,8 @@ APART = {
 }
 _ALLOWED = {"float64": 1e-8, "complex128": 1e-8}  # a decomposition may lose half of the digits
 _LOW = 1e-3  # of dtypes with fewer
-_ONE_TRIANGLE = (
-    "cholesky",
-    "eigh",
-    "eigvalsh",
-)  # read a half of the matrix, and mean a symmetric one
+# read a half of the matrix, and mean a symmetric one
+_ONE_TRIANGLE = ("cholesky", "eigh", "eigvalsh")
 
 
 def faults(row: Row, dtype: str, *, seed: int = 0, **sizes: int) -> Iterator[str]:

@@ -33,10 +33,8 @@ _SMALLEST = {"float16": 2.0**-24, "complex32": 2.0**-24, "bfloat16": 2.0**-133,
     "complex64": 2.0**-149}  # fmt: skip
 #: beyond, a number that is right within rounding may be infinite
 _LARGEST = {"float16": 32752.0, "complex32": 32752.0}
-_EPSILONS = {
-    "complex64": 64.0,
-    "complex32": 8.0,
-}  # of the largest number of a result; computed in wider numbers where it is 2
+# of the largest number of a result; computed in wider numbers where it is 2
+_EPSILONS = {"complex64": 64.0, "complex32": 8.0}
 #: rows whose every step rounds, or whose results close numbers turn: times as much
 _STEPS = {
     **dict.fromkeys(("matrix_exp", "eigh", "_linalg_eigh", "std", "logcumsumexp", "prod"), 4.0),

@@ -12,9 +12,8 @@ from __future__ import annotations
 import math as _math
 from pkgutil import extend_path
 
-__path__ = extend_path(
-    __path__, __name__
-)  # done already where the package is compiled: csrc/package
+# done already where the package is compiled: csrc/package
+__path__ = extend_path(__path__, __name__)
 
 from ._parts.packages import greet_neighbours as _greet_neighbours
 from ._parts.packages import install_packages as _install_packages

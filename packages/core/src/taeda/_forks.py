@@ -15,9 +15,8 @@ from weakref import WeakSet
 
 __all__ = ["taken_for_forks"]
 
-WAIT = (
-    2.0  # seconds for all of them: a thread that waits for the one that forks holds its own longer
-)
+# seconds for all of them: a thread that waits for the one that forks holds its own longer
+WAIT = 2.0
 
 Lock = TypeVar("Lock")
 _locks: WeakSet[Any] = WeakSet()

@@ -29,9 +29,8 @@ class Memory:
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         begin, end = _extent(self.base)
-        raw = (
-            _core.storage_bytes(self.base)[begin:end].clone().cpu()
-        )  # whoever reads it may keep it
+        # whoever reads it may keep it
+        raw = _core.storage_bytes(self.base)[begin:end].clone().cpu()
         content = PickleBuffer(raw) if protocol >= 5 else bytes(memoryview(raw))
         place = self.base.device
         return _read, (content,) if place.type == "cpu" else (content, str(place))

@@ -21,9 +21,8 @@ __all__ = ["load_library", "loaded_libraries"]
 
 #: absolute paths of the libraries loaded so far
 loaded_libraries: set[str] = set()
-_loading = (
-    threading.RLock()
-)  # who wants a library that another thread loads waits, and finds it loaded
+# who wants a library that another thread loads waits, and finds it loaded
+_loading = threading.RLock()
 
 
 def load_library(path: str | os.PathLike[str]) -> None:

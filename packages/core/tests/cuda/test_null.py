@@ -230,9 +230,8 @@ def test_the_host_cannot_touch_device_memory():
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, env=standin.environment(), check=False)
-    sanitized = "libasan" in os.environ.get(
-        "LD_PRELOAD", ""
-    )  # which tells of the signal in its own way
+    # which tells of the signal in its own way
+    sanitized = "libasan" in os.environ.get("LD_PRELOAD", "")
     assert b"SEGV" in done.stderr if sanitized else done.returncode == -11
 
 

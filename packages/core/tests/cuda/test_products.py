@@ -114,10 +114,8 @@ digest = hashlib.sha256(b"".join(bits(t) for t in results if t.numel()))
 print(len(results), seen("products"), seen("bias"), seen("turned"), seen("batches"), digest.hexdigest())
 """
 MISSING = {"TAEDA_LIBCUBLASLT": "/nowhere.so", "PYTHONWARNINGS": "ignore"}
-SOME = (
-    "bfloat16",
-    "complex64",
-)  # short factors with wide sums, and parts: the others are slow tests
+# short factors with wide sums, and parts: the others are slow tests
+SOME = ("bfloat16", "complex64")
 REST = ("float32", "float64", "float16", "complex128")
 
 

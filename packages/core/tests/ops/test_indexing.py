@@ -54,9 +54,8 @@ def random_index(chance, rng, shape):
             continue
         if kind < 0.2 and not ellipsis:
             ellipsis = True
-            rest = chance.randint(
-                1, len(shape) - dim
-            )  # one for no dimension separates arrays in numpy only
+            # one for no dimension separates arrays in numpy only
+            rest = chance.randint(1, len(shape) - dim)
             items.append(Ellipsis)
             dim += rest
             continue

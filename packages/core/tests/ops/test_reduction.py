@@ -136,9 +136,8 @@ def test_complex_sums_and_means():
 
 
 def test_float32_sums_lose_no_more_than_pairwise_ones():
-    assert (
-        abs(taeda.full((10_000_000,), 0.1).sum().item() - 1e6) < 1
-    )  # one by one it would be 88,000
+    # one by one it would be 88,000
+    assert abs(taeda.full((10_000_000,), 0.1).sum().item() - 1e6) < 1
     column = taeda.full((1_000_000, 2), 0.1).sum(0)
     np.testing.assert_allclose(values(column), 1e5, rtol=1e-6)
 

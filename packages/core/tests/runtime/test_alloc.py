@@ -144,9 +144,8 @@ def test_any_allocation_may_fail(name):
         else:
             failed = False
         taeda._core.memory_fail_at(0)
-        assert (
-            allocated() == before
-        )  # only here: while it is handled, the exception holds the frames
+        # only here: while it is handled, the exception holds the frames
+        assert allocated() == before
         if not failed:
             break
     assert 2 < n < 199

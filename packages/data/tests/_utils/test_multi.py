@@ -102,9 +102,8 @@ def numbers(loader):
     return [tuple(float(x) for x in sample) for sample in loader]
 
 
-@pytest.mark.parametrize(
-    "method", ["fork", "spawn"]
-)  # under spawn numpy is loaded by the first sample
+# under spawn numpy is loaded by the first sample
+@pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_seeds_follow_from_the_generator_and_change_with_each_epoch(method):
     def two_epochs():
         generator = taeda.Generator().manual_seed(3)

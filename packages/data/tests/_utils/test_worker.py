@@ -53,10 +53,6 @@ def test_words_for_numpy_differ_by_seed_and_worker():
     from taeda.utils.data._utils.worker import _generate_state
 
     words = [_generate_state(seed, worker) for seed in (5, 2**62 + 12345) for worker in (1, 3)]
-    assert words[0] == [
-        3025039489,
-        3528014902,
-        3507927383,
-        2601490367,
-    ]  # as other libraries have them
+    # as other libraries have them
+    assert words[0] == [3025039489, 3528014902, 3507927383, 2601490367]
     assert len({tuple(w) for w in words}) == 4

@@ -286,9 +286,8 @@ except dist.DistBackendError as error: print(error)
     words = "ncclAllReduce: unhandled system error: the stand-in says so"
     for ended in run(code, 2, TAEDA_NULL_NCCL_FAIL="AllReduce:2:2"):
         first, second = ended.out.splitlines()
-        assert first == words or ("gave up" in first and first.endswith(words)), (
-            ended
-        )  # of its own, or the other's
+        # of its own, or the other's
+        assert first == words or ("gave up" in first and first.endswith(words)), ended
         assert "broken since an earlier error" in second and "program.py:" in second
 
 

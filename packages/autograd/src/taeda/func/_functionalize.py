@@ -331,9 +331,8 @@ class _Functional:
         for tensor in [r for r in results if isinstance(r, Tensor)]:
             self.value(tensor)
         known = [t for t, _, _ in self.values.values() if id(t) not in self.given]
-        for tensor in sorted(
-            known, key=lambda t: id(t) in self.views
-        ):  # what others are views of first
+        # what others are views of first
+        for tensor in sorted(known, key=lambda t: id(t) in self.views):
             value = self.value(tensor)
             if value is not tensor:
                 heard(tensor, value)

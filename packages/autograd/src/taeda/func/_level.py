@@ -26,9 +26,8 @@ class Level:
 
     def __init__(self) -> None:
         self.recorded = taeda.is_grad_enabled()  # by the callers
-        self.maps = list(
-            levels()
-        )  # a leaf has a sample of its own in each, so that its gradient has
+        # a leaf has a sample of its own in each, so that its gradient has
+        self.maps = list(levels())
         self._own: list[Tensor] = []
         self._entered: list[tuple[Tensor, int]] = []
 

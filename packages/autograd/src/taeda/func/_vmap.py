@@ -30,9 +30,8 @@ class _Mapping:
     def __enter__(self) -> Level:
         levels().append(self.level)
         _core.set_layer_flag(TRANSFORM, True)
-        self.hidden = _core.set_excluded_flag(
-            TRANSFORM, False
-        )  # also inside of a rule of another map
+        # also inside of a rule of another map
+        self.hidden = _core.set_excluded_flag(TRANSFORM, False)
         return self.level
 
     def __exit__(self, *raised: object) -> None:

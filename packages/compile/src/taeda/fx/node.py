@@ -234,9 +234,8 @@ class Node:
         if self.op == "call_function":
             if self.target in _side_effects or self.target in _INPLACE_OPERATORS:
                 return True
-            name = getattr(self.target, "__name__", "").partition(".")[
-                0
-            ]  # of an overload: add_.Tensor
+            # of an overload: add_.Tensor
+            name = getattr(self.target, "__name__", "").partition(".")[0]
             schema = getattr(self.target, "_schema", None)
             return (
                 _writes(name)

@@ -66,9 +66,8 @@ class _Method:
     ) -> None:
         self.name, self.function, self.source, self.strict = name, function, source, strict
         self.names: list[str] = []
-        self.keywords: list[
-            str
-        ] = []  # the last of the names: the function is given them by keyword
+        # the last of the names: the function is given them by keyword
+        self.keywords: list[str] = []
         self.graphs: dict[Any, _Traced] = {}
         self.first: Any = None
 

@@ -85,9 +85,8 @@ def test_an_integer_that_is_no_size_has_a_symbol_of_its_own():
     assert [str(m) for m in made] == ["s0", "s1", "s2"]
     number, name = env.create_unspecified_symint_and_symbol(0, "n")
     assert number.hint == 0 and str(name) == "s3"
-    assert env.evaluate_guards_for_args(
-        [(), name], [(), 1]
-    )  # it is no size, so 1 is no trace apart
+    # it is no size, so 1 is no trace apart
+    assert env.evaluate_guards_for_args([(), name], [(), 1])
     scale = env.create_symfloatnode(env.create_unspecified_symbol(1.5, "k"), hint=1.5)
     assert str(scale) == "zf0" and scale * 2 == 3.0 and env.evaluate_sym_node(scale) == 1.5
     with pytest.raises(ValueError, match=r"the hint of zf0 is 1\.5, got 2"):

@@ -293,9 +293,8 @@ class Build:
         self, temporary: Path, target: Path, command: list[str], inputs: dict[str, str]
     ) -> None:
         key = target.with_suffix(".key")
-        key.unlink(
-            missing_ok=True
-        )  # a build killed between the next two lines leaves no key, so no lie
+        # a build killed between the next two lines leaves no key, so no lie
+        key.unlink(missing_ok=True)
         os.replace(temporary, target)
         record = json.dumps({"command": command, "inputs": inputs})
         key.write_text(record)  # half-written: no key, so it compiles again
@@ -366,7 +365,6 @@ def _jobs() -> int:
 def locked(folder: Path) -> Iterator[None]:
     """Hold `folder` against other processes. Touches no file that is there."""
     with (folder / ".lock").open("a") as handle:  # half-written: nothing is written
-        fcntl.flock(
-            handle, fcntl.LOCK_EX
-        )  # freed by the system when the process ends, however it ends
+        # freed by the system when the process ends, however it ends
+        fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -30,9 +30,8 @@ def write(csrc: Path, package: Path, text: ModuleType) -> Path:
     for family, path in text.FAMILIES.items():
         if family not in text.ALONE:
             for op, dtype, loop in lines(csrc, family, path):
-                if not (
-                    op == "clamp" and loop.startswith("clamp_")
-                ):  # the host chooses among its loops
+                # the host chooses among its loops
+                if not (op == "clamp" and loop.startswith("clamp_")):
                     found[f"{op} {dtype}"] = [family, loop]
     beside = target.with_suffix(".tmp")
     text_of = json.dumps(found, indent=0, sort_keys=True) + "\n"

@@ -85,9 +85,8 @@ def _circular(x: Tensor, dim: int, before: int, after: int) -> Tensor:
         raise RuntimeError(
             f"Padding value causes wrapping around more than once: ({before}, {after}) for size {size}"
         )
-    places = taeda.arange(
-        max(-before, 0), size + min(after, 0), device=x.device
-    )  # what is left after a cut
+    # what is left after a cut
+    places = taeda.arange(max(-before, 0), size + min(after, 0), device=x.device)
     wanted = taeda.arange(-max(before, 0), places.numel() + max(after, 0), device=x.device)
     if wanted.numel() < 1 or places.numel() < 1:
         raise RuntimeError(

@@ -63,9 +63,8 @@ def atomic_write(
     with _temporary(target, size, 0o666 if old is None else 0o600) as (name, file):
         yield cast("IO[bytes]", file)
         with explained(target, size):
-            if (
-                _status_of(target) is not None
-            ):  # as they are now: somebody may just have changed them
+            # as they are now: somebody may just have changed them
+            if _status_of(target) is not None:
                 disk.current().copy_rights(file.descriptor, target)
             if sync != "off":
                 disk.current().sync(file.descriptor)

@@ -12,9 +12,8 @@ from .explain import explained
 
 __all__ = ["AtomicFile"]
 
-_EARLY = (
-    1 << 20
-)  # bytes that the device begins with while the next are made; with less, it has more to wait for
+# bytes that the device begins with while the next are made; with less, it has more to wait for
+_EARLY = 1 << 20
 _PAGE = 1 << 12
 
 
@@ -41,9 +40,8 @@ class AtomicFile(io.RawIOBase):
             while view.nbytes:
                 view = view[self._some(view) :]
         self._waiting += count
-        if (
-            self._waiting >= _EARLY and not 0 < self.size <= self.tell()
-        ):  # nothing is made after the last
+        # nothing is made after the last
+        if self._waiting >= _EARLY and not 0 < self.size <= self.tell():
             self._flush_early()
         return count
 

@@ -29,9 +29,8 @@ class Format:
     recognises: Callable[[bytes], bool]
     reader: str
     options: frozenset[str] = frozenset()  # what the reader takes beyond map_location and mmap
-    namer: str = (
-        ""  # `module:function` that lists the names of code in a file; "" where there can be none
-    )
+    # `module:function` that lists the names of code in a file; "" where there can be none
+    namer: str = ""
 
     def read(self, f: Any, map_location: Any, mmap: bool, **options: Any) -> Any:
         """The object in the file. TypeError for an option that has no meaning for this kind."""

@@ -34,9 +34,8 @@ class Tag(enum.Enum):
     reduction = 18
     view_copy = 19
 
-    name = property(
-        lambda self: self._name_, doc="Its name."
-    )  # found on the class too, as documented
+    # found on the class too, as documented
+    name = property(lambda self: self._name_, doc="Its name.")
 
     def __repr__(self) -> str:
         return f"<Tag.{self.name}: {self.value}>"

@@ -71,17 +71,15 @@ class Watcher:
         """Whether a process of our own user has come in."""
         try:
             connection, _ = self.listening.accept()
-        except (
-            OSError
-        ):  # it has gone again, or descriptors are out: those inside are served meanwhile
+        except OSError:
+            # it has gone again, or descriptors are out: those inside are served meanwhile
             time.sleep(0.01)
             return False
         if peer_uid(connection) != os.geteuid():
             connection.close()
             return False
-        connection.setblocking(
-            False
-        )  # a process that reads no answer must not keep the others waiting
+        # a process that reads no answer must not keep the others waiting
+        connection.setblocking(False)
         self.holders[connection] = Holder()
         self.selector.register(connection, selectors.EVENT_READ)
         return True

@@ -35,14 +35,8 @@ __all__ = [
     "synchronize",
 ]  # fmt: skip
 
-_ARCHES = (
-    80,
-    86,
-    89,
-    90,
-    100,
-    120,
-)  # what the compiler of device text is asked for in the sessions, and their kin
+# what the compiler of device text is asked for in the sessions, and their kin
+_ARCHES = (80, 86, 89, 90, 100, 120)
 
 
 def is_available() -> bool:

@@ -38,9 +38,8 @@ def test_every_other_byte_is_noticed(header):
     for place in range(0, len(text), 3):
         other = bytearray(text)
         other[place] ^= 1
-        inside = (
-            told.encode() in text[max(0, place - 8) : place + 8]
-        )  # the sum itself is told apart
+        # the sum itself is told apart
+        inside = told.encode() in text[max(0, place - 8) : place + 8]
         assert inside or not layout.header_is_whole(bytes(other), told)
     assert not layout.header_is_whole(text, told[:-1])
     assert not layout.header_is_whole(b"{}", told)

@@ -62,9 +62,8 @@ class Call:
 
     def __init__(self, name: str, signature: str, detail: str = "", wants: object = None) -> None:
         self.name, self.signature, self.detail, self.wants = name, signature, detail, wants
-        self.payload: Any = (
-            None  # values, and a reduction or None, for what is done before all meet
-        )
+        # values, and a reduction or None, for what is done before all meet
+        self.payload: Any = None
         self.brought: Any = None  # the values of all ranks, if they come along to the meeting
         self.line = users_line()
         self.group, self.seq, self.state = "", 0, "issued"

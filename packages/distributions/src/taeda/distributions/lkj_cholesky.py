@@ -58,9 +58,8 @@ class LKJCholesky(Distribution):
 
     def sample(self, sample_shape: Any = Size()) -> Tensor:
         with taeda.no_grad():
-            length = self._beta.sample(sample_shape).unsqueeze(
-                -1
-            )  # squared, of a row without its diagonal
+            # squared, of a row without its diagonal
+            length = self._beta.sample(sample_shape).unsqueeze(-1)
             normal = taeda.randn(
                 self._extended_shape(sample_shape), dtype=length.dtype, device=length.device
             ).tril(-1)

@@ -40,9 +40,8 @@ class Range:
     def __init__(self, name: str, overload: str, kind: str, parent: Range | None) -> None:
         self.name, self.overload, self.kind, self.parent = name, overload, kind, parent
         self.text = ""
-        self.children: list[Range] | None = (
-            None  # lists are made when needed: most ranges have none
-        )
+        # lists are made when needed: most ranges have none
+        self.children: list[Range] | None = None
         self.shapes: list[Any] | None = None
         self.stack: list[str] | None = None
         self.thread, self.flops, self.memory = threading.get_ident(), 0, 0

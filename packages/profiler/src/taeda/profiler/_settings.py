@@ -21,9 +21,8 @@ class ProfilerActivity(enum.Enum):
     HPU = 4
     PrivateUse1 = 5
 
-    name = property(
-        lambda self: self._name_, doc="Its name."
-    )  # found on the class too, as documented
+    # found on the class too, as documented
+    name = property(lambda self: self._name_, doc="Its name.")
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,8 @@ class _Call:
         self.at = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
         kept: list[Any] = []
         anchor = taeda.empty(0, device="cpu", requires_grad=True)
-        self.saved = _Inputs.apply(
-            kept, anchor, *(values[i] for i in self.at)
-        )  # its node owns what ctx shows
+        # its node owns what ctx shows
+        self.saved = _Inputs.apply(kept, anchor, *(values[i] for i in self.at))
         self.ctx = kept[0]
 
     def again(self) -> Any:

@@ -41,9 +41,8 @@ class SelectiveCheckpointContext:
 
 
 Policy = Callable[..., CheckpointPolicy]
-Kept = tuple[
-    Any, list[int], Any
-]  # (results, their versions, where the random stream was after), or None in its place
+# (results, their versions, where the random stream was after), or None in its place
+Kept = tuple[Any, list[int], Any]
 
 
 class _Keeping(TorchDispatchMode):

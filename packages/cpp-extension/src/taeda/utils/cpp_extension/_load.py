@@ -140,9 +140,8 @@ def load_inline(
     bound = _functions(functions)
     cpp, cuda = _texts(cpp_sources, "cpp_sources"), _texts(cuda_sources or (), "cuda_sources")
     header = "" if no_implicit_headers else "#include <taeda/taeda.hpp>\n"
-    implicit = (
-        not no_implicit_headers and bool(cuda) and _cuda.has_nvcc()
-    )  # NVRTC knows no host code
+    # NVRTC knows no host code
+    implicit = not no_implicit_headers and bool(cuda) and _cuda.has_nvcc()
     texts = {"main.cpp": "\n".join([header + cpp[0] if cpp else header, *cpp[1:], _binding(bound)])}
     if cuda:
         texts["cuda.cu"] = _CUDA_HEADER * implicit + "\n".join(cuda) + "\n"

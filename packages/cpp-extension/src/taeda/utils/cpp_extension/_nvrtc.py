@@ -46,10 +46,8 @@ def _compile(text: str, name: str, options: tuple[str, ...]) -> bytes:
         program = nvrtc.createProgram(text, name, (), ())
     except MemoryError:
         raise
-    except (
-        ImportError,
-        RuntimeError,
-    ) as error:  # no CuPy that fits this machine, no NVRTC beside it
+    except (ImportError, RuntimeError) as error:
+        # no CuPy that fits this machine, no NVRTC beside it
         raise CompileError(f"{name}: CuPy is installed and cannot compile: {error}") from None
     try:
         nvrtc.compileProgram(program, options)

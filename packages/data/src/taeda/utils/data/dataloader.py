@@ -17,10 +17,8 @@ from ._utils.place import Place, beginning, restored
 from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
-_BaseDataLoaderIter, _SingleProcessDataLoaderIter = (
-    Pass,
-    SinglePass,
-)  # names that libraries test passes by
+# names that libraries test passes by
+_BaseDataLoaderIter, _SingleProcessDataLoaderIter = Pass, SinglePass
 
 
 def __getattr__(name: str) -> Any:

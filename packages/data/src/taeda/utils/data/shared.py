@@ -203,9 +203,8 @@ def _canonical(key: object) -> bytes:
         return b"b" + key
     if key is None:
         return b"0"
-    if isinstance(
-        key, (int, float, complex)
-    ):  # Python's own: the same for 1, 1.0 and True, and not salted
+    # Python's own: the same for 1, 1.0 and True, and not salted
+    if isinstance(key, (int, float, complex)):
         return b"n" + hash(key).to_bytes(8, "little", signed=True)
     if isinstance(key, tuple):
         return b"t" + b"".join(map(_digest, key))

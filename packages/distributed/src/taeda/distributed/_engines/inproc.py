@@ -32,9 +32,8 @@ class _Room:
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
-        self.given: dict[
-            tuple[int, int], dict[int, Any]
-        ] = {}  # (seq, round) -> what each rank gave
+        # (seq, round) -> what each rank gave
+        self.given: dict[tuple[int, int], dict[int, Any]] = {}
         self.mail: dict[tuple[int, int, int], list[Tensor]] = {}  # (from, to, tag)
         self.failed: dict[int, str] = {}
 

@@ -323,9 +323,8 @@ class _Received(_Sent):
         sent, wanted = _read_head(bytes(self._head)), _read_head(_head(self._tensor))
         into = self._tensor
         if sent != wanted:
-            into = taeda.empty(
-                sent[1], dtype=taeda.uint8
-            )  # taken off the line, so that the group stays usable
+            # taken off the line, so that the group stays usable
+            into = taeda.empty(sent[1], dtype=taeda.uint8)
         self._requests = [engine._comm.Irecv(engine._raw(into), self.source, 2 * self._tag + 1)]
         if sent != wanted:
             self._requests[0].Wait()

@@ -71,9 +71,8 @@ def make_group(
     """The group of `ranks` on this rank, with an engine for each type of device."""
     made = []
     for number, (device, name) in enumerate(backends.items()):
-        apart = (
-            PrefixStore(device, store) if number else store
-        )  # engines know nothing of each other
+        # engines know nothing of each other
+        apart = PrefixStore(device, store) if number else store
         suffix = f"/{device}" if number else ""
         engine = make_engine(name, apart, rank, ranks, timeout, engine_name + suffix, device)
         kind = GroupByDevice if not number and len(backends) > 1 else ProcessGroup

@@ -57,9 +57,8 @@ class Arrivals:
         local = {r: f.pid for r, f in enumerate(everybody) if f.node == here and r != rank}
         self.peers = Peers(local)
         self.call: Call | None = None
-        self.prepare: Callable[[Call], None] = lambda call: (
-            None
-        )  # what the engine does before all meet
+        # what the engine does before all meet
+        self.prepare: Callable[[Call], None] = lambda call: None
         self.board: Board | None = None
         self.far: Far | None = None
         self.mates = self._mates(timeout)

@@ -128,9 +128,8 @@ class Far:
             self._told.set()
 
     def _ask(self) -> None:
-        if (
-            not self._ready
-        ):  # a rank that has not begun the group has no keys, and nobody waits for them
+        # a rank that has not begun the group has no keys, and nobody waits for them
+        if not self._ready:
             self._ready = self._store.check([f"here/{other}" for other in range(self._size)])
             if not self._ready:
                 return

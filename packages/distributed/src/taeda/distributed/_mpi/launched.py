@@ -57,9 +57,8 @@ def slurm_address() -> tuple[str, int]:
             "which srun sets (SLURM_STEP_NODELIST, SLURM_JOB_ID)"
         )
     step = os.environ.get("SLURM_STEP_ID", "0")
-    spread = int(_digits(job)) + 97 * int(
-        _digits(step)
-    )  # two steps of a job at once do not collide
+    # two steps of a job at once do not collide
+    spread = int(_digits(job)) + 97 * int(_digits(step))
     return first_host(hosts), 20000 + spread % 12000  # below the ports that systems lend themselves
 
 

@@ -119,9 +119,8 @@ def serve(listener: socket.socket, server: Server, until: Any) -> None:
 def _accept(listener: socket.socket, selector: selectors.BaseSelector) -> None:
     try:
         sock, _ = listener.accept()
-    except (
-        OSError
-    ):  # it left before we came, or strangers hold all descriptors: the first of them goes
+    except OSError:
+        # it left before we came, or strangers hold all descriptors: the first of them goes
         strangers = [k.data for k in selector.get_map().values() if k.data and k.data.rank < 0]
         for peer in strangers[:1]:
             selector.unregister(peer.sock)

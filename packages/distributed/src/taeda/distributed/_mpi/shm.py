@@ -11,9 +11,8 @@ from .._errors import DistBackendError
 __all__ = ["check_room", "free_bytes"]
 
 FOLDER = "/dev/shm"
-FOR_A_RANK = (
-    1100 << 10
-)  # bytes; MPICH 5.0 took 1.01 MiB for each rank of a machine, with 2, 4 and 8
+# bytes; MPICH 5.0 took 1.01 MiB for each rank of a machine, with 2, 4 and 8
+FOR_A_RANK = 1100 << 10
 
 
 def free_bytes() -> int | None:

@@ -137,9 +137,8 @@ def _module() -> Any:
     import mpi4py
 
     mpi4py.rc.initialize = False  # `_initialize` does it, with a deadline
-    mpi4py.rc.finalize = (
-        False  # it would wait for ranks that may be dead; nothing is left behind without it
-    )
+    # it would wait for ranks that may be dead; nothing is left behind without it
+    mpi4py.rc.finalize = False
     try:
         from mpi4py import MPI
     except MemoryError:

@@ -103,9 +103,8 @@ class FileStore(Store):
         """Under the lock: read what others wrote, let `change` say the new value, append it as a record."""
         name = as_bytes(key, "key")
         try:
-            descriptor = os.open(
-                self._path, os.O_RDWR | os.O_CREAT, 0o600
-            )  # half-written: a log under a lock; what is cut off is cut away by the next writer
+            # half-written: a log under a lock; what is cut off is cut away by the next writer
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise DistStoreError(
                 f"FileStore cannot open {self._path!r}: {error.strerror}"

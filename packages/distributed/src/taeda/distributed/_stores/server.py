@@ -182,10 +182,8 @@ class Server:
             method(client, *fields)
         except DistStoreError as error:
             self._send(client, wire.pack(KINDS["error"], [str(error).encode()]))
-        except (
-            TypeError,
-            ValueError,
-        ) as error:  # another number of fields, or no number where one belongs
+        except (TypeError, ValueError) as error:
+            # another number of fields, or no number where one belongs
             raise wire.Malformed(str(error)) from None
 
     def _ok(self, client: _Client, *fields: bytes) -> None:

@@ -61,9 +61,8 @@ class TCPStore(Store):
         self._use_libuv = use_libuv
         self._free: list[_Connection] = []
         self._lock, self._pid = threading.Lock(), os.getpid()
-        self._patience = (
-            self._timeout
-        )  # for the server to come up; once it was there, it has gone if it is not
+        # for the server to come up; once it was there, it has gone if it is not
+        self._patience = self._timeout
         self._server: Server | None = None
         if is_master:
             self._server, self._port = _serve(

@@ -78,9 +78,8 @@ class Windows:
         mates = self.mates
         nbytes = -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
         mine = os.memfd_create("taeda-window")
-        os.posix_fallocate(
-            mine, 0, nbytes
-        )  # here, not in the middle of a sum, shows itself that memory is short
+        # here, not in the middle of a sum, shows itself that memory is short
+        os.posix_fallocate(mine, 0, nbytes)
         mates.board.offer(mine)
         mates.meet(deadline, False)
         maps = []

@@ -103,9 +103,8 @@ class _Wiring:
         self._to: dict[int, socket.socket] = {}
         self._from: dict[int, socket.socket] = {}
         self._unanswered: set[socket.socket] = set()
-        self._strangers: dict[
-            socket.socket, tuple[bytes, bytearray]
-        ] = {}  # greeting, answer so far
+        # greeting, answer so far
+        self._strangers: dict[socket.socket, tuple[bytes, bytearray]] = {}
 
     def lay(self) -> Laid | None:
         """The connections, or None."""

@@ -23,9 +23,8 @@ class SDPBackend(enum.IntEnum):
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
 
-    name = property(
-        lambda self: self._name_, doc="Its name."
-    )  # found on the class too, as documented
+    # found on the class too, as documented
+    name = property(lambda self: self._name_, doc="Its name.")
 
 
 _chosen = threading.local()

@@ -207,9 +207,8 @@ class _InParts(taeda.autograd.Function):
             wanted = [t for t in given if t is not None]
             first, *rest = taeda.autograd.grad(made, wanted, grad[rows] if grad.dim() else grad)
             by_input.append(first)
-            for total, part in zip(
-                sums, rest, strict=False
-            ):  # without a bias there is no part for it
+            # without a bias there is no part for it
+            for total, part in zip(sums, rest, strict=False):
                 if total is not None:
                     total += part
         totals = [None if t is None else t.to(weight.dtype) for t in sums]

@@ -142,9 +142,8 @@ def local_response_norm(
         return input
     square = (input * input).flatten(2).transpose(1, 2)
     if input.dim() > 3 and square.dtype is lower_type():
-        square = (
-            square.float()
-        )  # the mean over channels of images is among what autocast does in float32
+        # the mean over channels of images is among what autocast does in float32
+        square = square.float()
     padded = pad(square, (size // 2, (size - 1) // 2))
     mean = padded.unfold(-1, size, 1).mean(-1).transpose(1, 2).reshape(input.shape)
     return input / (mean * alpha + k).pow(beta)

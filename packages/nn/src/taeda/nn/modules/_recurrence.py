@@ -39,9 +39,8 @@ class Weights:
     projection: Tensor | None = None
 
 
-Step = Callable[
-    [Tensor, States, Weights], States
-]  # the input's share of the gates, computed beforehand
+# the input's share of the gates, computed beforehand
+Step = Callable[[Tensor, States, Weights], States]
 
 
 def tanh_step(share: Tensor, states: States, w: Weights) -> States:

@@ -116,9 +116,8 @@ class _Orthogonal(Module):
             )
         packed, tau = taeda.geqrf(tall)
         signs = packed.diagonal(dim1=-2, dim2=-1)
-        signs.copy_(
-            taeda.where(tau == 0, -signs.sign(), signs.sign())
-        )  # an empty reflection turns a sign here
+        # an empty reflection turns a sign here
+        signs.copy_(taeda.where(tau == 0, -signs.sign(), signs.sign()))
         return packed
 
 

@@ -215,9 +215,8 @@ def _collected(owner: int, members: list[Member]) -> None:
 
 
 def _dismiss(owner: int, members: list[Member], now: bool = False) -> None:
-    if (
-        os.getpid() != owner
-    ):  # a forked copy of the object is collected: the workers are not its own
+    # a forked copy of the object is collected: the workers are not its own
+    if os.getpid() != owner:
         return
     for member in members:
         member.channel.close()

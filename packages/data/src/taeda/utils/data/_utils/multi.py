@@ -193,9 +193,8 @@ class MultiPass(Pass):
             if reply.refusal:
                 self._tell_of(reply.refusal)
             if reply.epoch != self._serial or self._place.lanes[worker].ended:
-                self._hired().forget(
-                    worker, reply
-                )  # an epoch that was broken off, or after the end
+                # an epoch that was broken off, or after the end
+                self._hired().forget(worker, reply)
                 continue
             self._arrived[worker].append(reply)
             self._early.append(worker)

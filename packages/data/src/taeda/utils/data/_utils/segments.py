@@ -33,9 +33,8 @@ __all__ = [
 
 SMALL = 2048  # bytes; below this a copy through the socket is cheaper than a segment
 _MOST_AWAY = 4096  # segments that the parent may hold; a process has some 65,000 mappings
-_KEPT = (
-    64  # free segments that a worker keeps for later batches, if they are not too large together:
-)
+# free segments that a worker keeps for later batches, if they are not too large together:
+_KEPT = 64
 _KEPT_BYTES = 64 << 20  # this, or four times the largest
 _RESERVE = 32  # descriptors left to the program
 

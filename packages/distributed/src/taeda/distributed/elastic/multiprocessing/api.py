@@ -39,9 +39,8 @@ __all__ = [
 ]
 
 PR_SET_PDEATHSIG = 1
-LAST_WORDS = (
-    3.0  # seconds that the others get, after one has failed, to notice by themselves and say so
-)
+# seconds that the others get, after one has failed, to notice by themselves and say so
+LAST_WORDS = 3.0
 
 
 class SignalException(Exception):
@@ -275,9 +274,8 @@ def _run_function(
             with open(path, "wb") as file:  # half-written: a log
                 os.dup2(file.fileno(), number)
     value = record(function)(*args)
-    with open(
-        result, "wb"
-    ) as file:  # half-written: in a folder of our own, read only after we ended well
+    # half-written: in a folder of our own, read only after we ended well
+    with open(result, "wb") as file:
         pickle.dump(value, file)
 
 

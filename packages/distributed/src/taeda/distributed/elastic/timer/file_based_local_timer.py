@@ -33,9 +33,8 @@ class FileTimerClient(TimerClient):
     def _send(self, scope_id: str, expiration_time: float) -> None:
         words = [os.getpid(), scope_id[-300:], expiration_time, self.signal]
         try:
-            pipe = os.open(
-                self._path, os.O_WRONLY | os.O_NONBLOCK
-            )  # half-written: a pipe takes a line in one piece
+            # half-written: a pipe takes a line in one piece
+            pipe = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK)
         except OSError as error:
             raise BrokenPipeError(
                 f"no timer server reads {self._path!r}: {error.strerror}"
@@ -72,9 +71,8 @@ class FileTimerServer(LocalTimerServer):
             os.unlink(file_path)
         os.mkfifo(file_path, 0o600)
         # Open for writing as well, so that the pipe does not end with its last client.
-        self._pipe = os.open(
-            file_path, os.O_RDWR | os.O_NONBLOCK
-        )  # half-written: a pipe, which we only read
+        # half-written: a pipe, which we only read
+        self._pipe = os.open(file_path, os.O_RDWR | os.O_NONBLOCK)
 
     def _take(self, limit: float) -> list[TimerRequest]:
         ready, _, _ = select.select([self._pipe], [], [], limit)
