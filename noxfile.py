@@ -85,6 +85,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
     session.run("python", "tools/packages.py", "check")
+    session.run("python", "tools/comments.py")
     session.run("python", "tools/c_layers.py")
     session.run("python", "tools/where.py", "--check")
     session.run("python", "tools/c_style.py")

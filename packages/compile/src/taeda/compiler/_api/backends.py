@@ -155,9 +155,8 @@ class Delegated(Compiled):
             return made.module  # nothing to compile
         inputs, made.examples = made.examples, []
         try:
-            given = copy.deepcopy(
-                made.module
-            )  # the second call is compared with the graph as it is
+            # the second call is compared with the graph as it is
+            given = copy.deepcopy(made.module)
             found = self.backend(given, inputs, **self.passed)
             if not callable(found):
                 raise TypeError(

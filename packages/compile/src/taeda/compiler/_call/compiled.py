@@ -51,9 +51,8 @@ limits = _Limits()
 TRIAL = range(20, 32)  # the runs of a graph that are timed
 PATIENCE = 64  # after so many calls without a graph in a row, one in eight is asked what it is like
 WAY = 5e-7  # seconds from a call to where the time begins
-SCATTERED = (
-    100  # so many calls for which the first graph was none, and all graphs together are timed
-)
+# so many calls for which the first graph was none, and all graphs together are timed
+SCATTERED = 100
 JUDGED = 128  # calls that are timed for that
 NEVER = -1 << 62
 
@@ -74,10 +73,8 @@ class Compiled:
         self._count = 0
         self._row = 0  # calls one after the other for which there was no graph
         self._scattered = 0  # calls for which the first graph was none, until it is decided
-        self._judgement: tuple[list[float], list[float]] = (
-            [],
-            [],
-        )  # seconds of the program, of the graphs
+        # seconds of the program, of the graphs
+        self._judgement: tuple[list[float], list[float]] = ([], [])
         self._called = False  # before or while "eager_then_compile" holds
         self.units: Units | None = None  # child modules that have graphs, where the whole has none
         self._lock = taken_for_forks(threading.RLock())

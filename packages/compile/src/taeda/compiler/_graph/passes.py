@@ -71,9 +71,8 @@ def _is_alias(layouts: dict[int, Layout], step: Step, out: int, written: Collect
     if step.op not in _ALIASES or step.form not in (PLAIN, VIEW, DATA) or len(step.patches) != 1:
         return False
     layout, origin = layouts[out], layouts[step.patches[0][2]]
-    if (
-        step.form == DATA and layout.version not in written
-    ):  # nobody tells one version from the other
+    # nobody tells one version from the other
+    if step.form == DATA and layout.version not in written:
         layout = replace(layout, version=origin.version)
     return layout == origin
 

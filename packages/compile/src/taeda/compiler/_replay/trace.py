@@ -46,9 +46,8 @@ class Trace:
     ) -> None:  # fmt: skip
         recorder = observer.recorder
         observer.rates_settled()
-        self._watch = list(
-            observer._old.values()
-        )  # identity is only worth something while they live
+        # identity is only worth something while they live
+        self._watch = list(observer._old.values())
         self.objects = [o for v in (*args, *kwargs.values()) for o in objects(v)]
         self.guard_count = len(observer.guards)
         self.descriptions = observer.guards.describe()
@@ -220,9 +219,8 @@ class Trace:
         self.program = self._encode(graph, list(range(len(self._inputs))), steps, slots)
         self._count = len(outputs)
         generators = list(generators_of(steps))
-        self.repeats = (
-            not generators and not self.writes
-        )  # running it again gives the same, and changes nothing
+        # running it again gives the same, and changes nothing
+        self.repeats = not generators and not self.writes
         draws = bool(generators) and any(step.may_fail for step in self.steps)
         self.rewinds = list({id(a): a for a in generators}.values()) if draws else []
         self._risked = self._written_before_errors(graph)

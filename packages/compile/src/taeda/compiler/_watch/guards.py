@@ -44,9 +44,8 @@ class Guards:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[Any, ...], None] = {}
-        self._terms: list[
-            tuple[str, str, Any]
-        ] = []  # expression, what it says, the same for `unchanged` or None
+        # expression, what it says, the same for `unchanged` or None
+        self._terms: list[tuple[str, str, Any]] = []
         self._names: dict[str, Any] = {
             "_same": same_value,
             "_same_all": _same_all,

@@ -44,9 +44,8 @@ class Run(ABC):
         self.touches_gradients = False  # whether .grad of anything may be read or written
         self.joint: Any = None  # how the results were differentiated, if they take part in a graph
         self.consumed: set[int] = set()  # nodes that a backward went through
-        self.given: dict[
-            int, Any
-        ] = {}  # containers among the arguments, whose contents the key of the call says
+        # containers among the arguments, whose contents the key of the call says
+        self.given: dict[int, Any] = {}
         self.called: list[tuple[int, Any]] = []  # modules, and in how many others each was called
         self._depth = 0
         self._old: dict[int, Any] = {}
