@@ -170,14 +170,14 @@ def inside(pattern: str, dtypes: list[str], part: str, seconds: int) -> None:
 
 def only_listed_programs() -> None:
     """A program that `python -m taeda.cuda.warm` does not know is an error of the row that needs it."""
-    from taeda.cuda import _catalogue, _programs, _text
+    from taeda.cuda import _catalogue, _programs
 
     program = _programs.program
-    known = set(_catalogue.programs(_catalogue.groups(), _text.DTYPES))
+    known = set(_catalogue.programs(_catalogue.groups(), _programs.DTYPES))
 
     def listed(kind: str, name: str, dtype: int, source: int, how: str, *rest: int) -> Any:
         made = program(kind, name, dtype, source, how, *rest)
-        to, other = _text.DTYPES[dtype], _text.DTYPES[source if kind == "cast" else dtype]
+        to, other = _programs.DTYPES[dtype], _programs.DTYPES[source if kind == "cast" else dtype]
         if (kind, name, to, other, how) not in known:
             raise LookupError(f"{kind} {name} {to} {other} {how} is not in taeda.cuda._catalogue")
         return made

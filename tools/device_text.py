@@ -31,6 +31,8 @@ from typing import Any
 
 import numpy as np
 
+from taeda.cuda._programs import DTYPES as NAMES
+
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "packages" / "core"
 CSRC = CORE / "csrc"
@@ -42,7 +44,6 @@ import hatch_build  # noqa: E402 - the flags of the build
 #: tables of functions that compile for long: NVRTC is given their flat kernels of float and double,
 #: and the others share their text
 LONG = ("special", "bessel", "airy", "probability", "complex_math")
-NAMES = _text.DTYPES
 SIZES = dict(
     zip(NAMES[:21], (1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 4, 8, 16, 1, 1, 1, 1, 1), strict=True)
 )

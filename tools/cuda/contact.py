@@ -44,10 +44,10 @@ def copies() -> str:
 @line
 def compiler() -> str:
     """One kernel through NVRTC itself: nothing that was kept is used."""
-    from taeda.cuda import _nvrtc, _programs, _text
+    from taeda.cuda import _nvrtc, _programs
 
     major, minor = taeda.cuda.get_device_capability()
-    number = _text.DTYPES.index("F32")
+    number = _programs.DTYPES.index("F32")
     image, symbol = _programs.program(
         "copy", "copy", number, number, "flat", 10 * major + minor, True
     )
