@@ -4,9 +4,10 @@ processor's loops.
     device_text.py                        every loop, flat and strided, against every instruction
                                           set of this machine that has fused products
     device_text.py --family unary         one table
-    device_text.py --nvrtc --part 0/8     compiled by NVRTC (the wheel nvidia-cuda-nvrtc-cu12) for
+    device_text.py --nvrtc --part 0/8     compiled by NVRTC (the wheel nvidia-cuda-nvrtc) for
                                           sm_80, 90, 100 and 120: no error, no spill above 32 bytes,
-                                          no more registers than tools/device_text.json allows
+                                          no more registers than tools/device_text.json allows,
+                                          no barrier that a part of a warp reaches
     device_text.py --times                each kernel alone, for sm_90, as a program compiles it: the
                                           processor's time
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import json
 import re
 import sys
@@ -12,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import _text  # the product's own reader of texts; device_text.py puts its folder on the path
+from cuda.barriers import divergent  # of tools/, where the caller lies
 
 LIST = Path(__file__).with_name("device_text.json")
 ARCHES = (80, 90, 100, 120)
@@ -31,16 +31,20 @@ MORE = {
 
 
 def library() -> ctypes.CDLL:
-    """libnvrtc of the wheel nvidia-cuda-nvrtc-cu12."""
-    spec = importlib.util.find_spec("nvidia.cuda_nvrtc")
-    if spec is None or not spec.submodule_search_locations:
-        sys.exit("NVRTC is missing: pip install nvidia-cuda-nvrtc-cu12")
-    (path,) = Path(next(iter(spec.submodule_search_locations))).glob("lib/libnvrtc.so.*")
-    return ctypes.CDLL(str(path))
+    """libnvrtc of a wheel of NVIDIA's, after the library that it opens by name alone."""
+    folders = (Path(entry) / "nvidia" for entry in sys.path if entry)
+    found = [path for folder in folders for path in folder.glob("*/lib/libnvrtc.so.*")]
+    if not found:
+        sys.exit("NVRTC is missing: pip install nvidia-cuda-nvrtc==13.0.88")
+    for beside in found[0].parent.glob("libnvrtc-builtins.so.*"):
+        ctypes.CDLL(str(beside))
+    return ctypes.CDLL(str(found[0]))
 
 
-def compiled(nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int) -> str:
-    """The assembler's words on the kernels of a family; a text that does not compile ends the run."""
+def compiled(nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int) -> tuple[str, str]:
+    """The assembler's words on the kernels of a family, and their PTX; a text that does not compile ends
+    the run.
+    """
     headers = _text.headers(_text.FAMILIES[family])
     strings = ctypes.c_char_p * len(headers)
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
@@ -59,10 +63,13 @@ def compiled(nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int) -> st
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+    ptx = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetPTX(program, ptx)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     if failed:
         sys.exit(f"{family} for sm_{arch}:\n{log.value.decode()[-4000:]}")
-    return log.value.decode()
+    return log.value.decode(), ptx.value.decode()
 
 
 def figures(log: str) -> tuple[int, int]:
@@ -108,7 +115,10 @@ def check(kernels: dict[str, list[str]], part: str, write: bool) -> int:
         family, arch = job
         names = kernels[family][k::n]
         begin = time.perf_counter()
-        registers, spilled = figures(compiled(nvrtc, family, names, arch))
+        log, ptx = compiled(nvrtc, family, names, arch)
+        registers, spilled = figures(log)
+        if split := divergent(ptx):
+            return "\n".join(split)
         took = time.perf_counter() - begin
         allowed = held.get(family, {}).get(str(arch))
         print(
