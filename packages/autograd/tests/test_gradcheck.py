@@ -47,3 +47,33 @@ def test_refusals():
         gradcheck(lambda x: x * 1, taeda.ones(1, dtype=taeda.float64).expand(3).requires_grad_())
     with pytest.warns(UserWarning, match="double precision"), pytest.raises(GradcheckError):
         gradcheck(WrongSlope.apply, taeda.ones(1, requires_grad=True))
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_a_function_may_hold_its_inputs_otherwise_than_as_arguments(fast_mode):
+    weight = taeda.randn(3, 2, dtype=taeda.float64).t().requires_grad_()
+    scale = taeda.tensor(1.5, dtype=taeda.complex128, requires_grad=True)
+    x = taeda.randn(4, 3, dtype=taeda.float64)
+    before = weight.detach().clone()
+
+    def held(*_):
+        return (x @ weight.t()).tanh(), (x.sum() * scale).sin()
+
+    assert taeda.autograd.gradcheck(held, (weight, scale), fast_mode=fast_mode)
+    assert taeda.autograd.gradgradcheck(held, (weight, scale), fast_mode=fast_mode)
+    assert taeda.equal(weight, before)
+
+
+def test_inputs_are_as_before_when_the_function_raises():
+    x = taeda.ones(3, dtype=taeda.float64, requires_grad=True)
+    calls = []
+
+    def fails_later(x):
+        calls.append(x)
+        if len(calls) > 4:
+            raise KeyError("words")
+        return x * 2
+
+    with pytest.raises(KeyError):
+        taeda.autograd.gradcheck(fails_later, x)
+    assert x.tolist() == [1, 1, 1]

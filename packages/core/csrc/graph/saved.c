@@ -95,15 +95,30 @@ static int keep_handle(Saved *s, PyTensor *p, td_tensor *t,
     return td_here.pack_hook ? pack(s) : 0;
 }
 
+static int save_clone(Saved *s, PyTensor *p)
+{
+    td_tensor *alias;
+    PyObject *clone = td_below(td_clone_function(), (PyObject *)p);
+    if (!clone) return -1;
+    td_status status = td_tensor_alias(&alias, TD_T(clone));
+    if (!status) return keep_handle(s, p, alias, clone);
+    Py_DECREF(clone);
+    return td_raised(status);
+}
+
+static int keep_inference(Saved *s, PyTensor *p)
+{
+    if (td_copies_inference) return save_clone(s, p);
+    PyErr_SetString(PyExc_RuntimeError,
+                    "Inference tensors cannot be saved for backward. To work around you can make a "
+                    "clone to get a normal tensor and use it in autograd, or use no_grad() instead "
+                    "of inference_mode().");
+    return -1;
+}
+
 static int keep(Saved *s, PyTensor *p)
 {
-    if (p->t->flags & TD_FLAG_INFERENCE) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "Inference tensors cannot be saved for backward. To work around you can "
-                        "make a clone to get a normal tensor and use it in autograd, or use "
-                        "no_grad() instead of inference_mode().");
-        return -1;
-    }
+    if (p->t->flags & TD_FLAG_INFERENCE) return keep_inference(s, p);
     td_tensor *alias;
     PyObject *object = NULL;
     if (p->dispatches)
@@ -134,17 +149,6 @@ int td_save(Saved *s, PyTensor *p, int key, int index)
 {
     start(s, key, index);
     return save_history(s, p) < 0 ? -1 : keep(s, p);
-}
-
-static int save_clone(Saved *s, PyTensor *p)
-{
-    td_tensor *alias;
-    PyObject *clone = td_below(td_clone_function(), (PyObject *)p);
-    if (!clone) return -1;
-    td_status status = td_tensor_alias(&alias, TD_T(clone));
-    if (!status) return keep_handle(s, p, alias, clone);
-    Py_DECREF(clone);
-    return td_raised(status);
 }
 
 int td_save_copy(Saved *s, PyTensor *p, int key)

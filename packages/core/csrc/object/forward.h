@@ -21,6 +21,10 @@ static inline int td_forward_on(void)
 }
 static inline PyTensor *td_tangent(const PyTensor *p) { return p->dual ? p->dual->tangent : NULL; }
 
+/* Of this thread: a transform has left inference mode, so tensors that were made in it are saved as
+ * copies. Else saving them is refused: nobody counts what is written into them. */
+extern _Thread_local bool td_copies_inference;
+
 typedef struct td_forward_hooks {
     /* NULL takes it off; 0 or -1 with MemoryError */
     int (*set_tangent)(PyTensor *p, PyTensor *tangent);

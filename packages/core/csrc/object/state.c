@@ -127,6 +127,13 @@ static PyObject *set_num_threads(PyObject *m, PyObject *o)
     Py_RETURN_NONE;
 }
 
+_Thread_local bool td_copies_inference;
+static PyObject *set_copies_inference(PyObject *m, PyObject *on)
+{
+    bool before = td_copies_inference;
+    td_copies_inference = PyObject_IsTrue(on);
+    return PyBool_FromLong(before);
+}
 static PyObject *set_fill_fresh(PyObject *m, PyObject *on)
 {
     td_fill_fresh = PyObject_IsTrue(on);
@@ -153,6 +160,8 @@ static PyMethodDef methods[] = {
     {"_set_grad_enabled", set_grad_mode, METH_O, "Switch grad mode; returns the mode of before."},
     {"is_inference_mode_enabled", get_inference_mode, METH_NOARGS,
      "is_inference_mode_enabled()\n--\n\nTrue inside inference_mode."},
+    {"_set_copies_inference", set_copies_inference, METH_O,
+     "Are inference tensors saved as copies? Returns the answer of before."},
     {"_set_inference_mode", set_inference_mode, METH_O,
      "Switch inference mode; returns the mode of before."},
     {"set_layer_flag", set_layer_flag, METH_VARARGS,

@@ -106,3 +106,17 @@ def test_channels_need_two_dimensions():
 def test_other_ranks_warn():
     with pytest.warns(UserWarning, match="2-D input to dropout3d.*3 spatial dimensions"):
         F.dropout3d(taeda.ones(2, 3))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"],
+)
+def test_each_sample_of_a_map_draws_its_own_numbers(name):
+    x = taeda.ones(
+        4, 2, 8, *([3] * (3 if name == "dropout3d" else 2 if name == "dropout2d" else 1))
+    )
+    function = getattr(taeda.nn.functional, name)
+    made = taeda.func.vmap(lambda z: function(z, 0.5, training=True), randomness="different")(x)
+    assert made.shape == x.shape
+    assert any(not taeda.equal(made[0], other) for other in made[1:])

@@ -6,7 +6,8 @@ real loss is 2·dL/d(conj z), as everywhere in the package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import taeda
@@ -40,21 +41,33 @@ def _steps(x: Tensor, eps: float) -> Iterator[tuple[int, complex]]:
             yield element, eps * 1j
 
 
-def _shifted(inputs: tuple[Any, ...], number: int, element: int, step: complex) -> tuple[Any, ...]:
-    moved = inputs[number].detach().clone(memory_format=taeda.contiguous_format)
-    flat = moved.view(-1)
-    flat[element] = flat[element] + (step if moved.is_complex() else step.real)
-    made = moved if inputs[number].is_contiguous() else _like_layout(inputs[number], moved)
-    return (
-        *inputs[:number],
-        made.requires_grad_(inputs[number].requires_grad),
-        *inputs[number + 1 :],
-    )
+@contextmanager
+def _moved(x: Tensor, step: Any, element: int | None = None) -> Iterator[None]:
+    """`x` itself, or one element of it, moved by `step` meanwhile: functions see it that hold `x` otherwise
+    than as an argument, as a module does its parameters.
+    """
+    place = x.data if element is None else x.data[_place(element, x.shape)]
+    kept = place.clone()
+    place.add_(step)
+    try:
+        yield
+    finally:
+        place.copy_(kept)
 
 
-def _like_layout(original: Tensor, values: Tensor) -> Tensor:
-    made = taeda.empty_strided(original.shape, original.stride(), dtype=original.dtype)
-    return made.copy_(values)
+def _place(element: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The indices of an element by its number in row-major order."""
+    indices = []
+    for size in reversed(shape):
+        element, index = divmod(element, size)
+        indices.append(index)
+    return tuple(reversed(indices))
+
+
+def _values(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Tensor]:
+    """The outputs as they are now: one may be a view of an input that moves back."""
+    with taeda.no_grad():
+        return [o.detach().clone() for o in _outputs(fn, inputs)]
 
 
 def _numerical(
@@ -62,16 +75,15 @@ def _numerical(
 ) -> list[list[tuple[Tensor, complex]]]:
     """Per output a list over steps of the directional derivative and the step's direction (1 or 1j)."""
     columns: list[list[tuple[Tensor, complex]]] = []
-    for element, step in _steps(inputs[number], eps):
-        with taeda.no_grad():
-            after = _outputs(fn, _shifted(inputs, number, element, step))
-            before = _outputs(fn, _shifted(inputs, number, element, -step))
-        columns.append(
-            [
-                ((a.detach().clone() - b.detach()) / (2 * eps), step / eps)
-                for a, b in zip(after, before, strict=True)
-            ]
-        )
+    x = inputs[number]
+    for element, step in _steps(x, eps):
+        by = step if x.is_complex() else step.real
+        with _moved(x, by, element):
+            after = _values(fn, inputs)
+        with _moved(x, -by, element):
+            before = _values(fn, inputs)
+        pairs = zip(after, before, strict=True)
+        columns.append([((a - b) / (2 * eps), step / eps) for a, b in pairs])
     return [list(column) for column in zip(*columns, strict=True)] if columns else []
 
 
@@ -284,16 +296,10 @@ def _compare_projection(
         if not isinstance(x, Tensor) or not x.requires_grad or not x.numel():
             continue
         u = _unit(x, 2 * number)
-        moved = [
-            (
-                *inputs[:number],
-                (x.detach() + sign * eps * u).requires_grad_(),
-                *inputs[number + 1 :],
-            )
-            for sign in (1, -1)
-        ]
-        with taeda.no_grad():
-            after, before = (_outputs(fn, m) for m in moved)
+        with _moved(x, eps * u):
+            after = _values(fn, inputs)
+        with _moved(x, -eps * u):
+            before = _values(fn, inputs)
         tangents = _along(fn, inputs, number, u) if forward else []
         for place, output in enumerate(_outputs(fn, inputs)):
             v = _unit(output, 2 * place + 1)

@@ -14,7 +14,7 @@ from taeda.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 from . import _tree
 from ._backward import pull, with_aux
-from ._level import Level
+from ._level import Level, deriving
 
 __all__ = ["jvp", "linearize"]
 
@@ -85,7 +85,7 @@ def _primal(x: Tensor) -> Tensor:
 def _forward(
     func: Function, primals: Any, tangents: Any, has_aux: bool
 ) -> tuple[Any, list[Any], Any]:
-    with dual_level():
+    with deriving(taeda.is_grad_enabled()), dual_level():
         pairs = zip(_tree.leaves(primals), _tree.leaves(tangents), strict=True)
         inner = _tree.filled(primals, iter([_dual(p, t) for p, t in pairs]))
         output, aux = with_aux(func(*inner), has_aux, "jvp")

@@ -14,6 +14,7 @@ from taeda.autograd.batching import NeedsValue
 from . import _tree
 from ._backward import Argnums, chosen, vjp
 from ._forward import jvp
+from ._level import left_inference
 from ._vmap import vmap
 
 __all__ = ["hessian", "jacfwd", "jacrev"]
@@ -86,6 +87,7 @@ def jacrev(
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
+    @left_inference
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         numbers = chosen(args, argnums)
@@ -144,6 +146,7 @@ def jacfwd(
             f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
         )
 
+    @left_inference
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         numbers = chosen(args, argnums)

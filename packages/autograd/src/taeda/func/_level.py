@@ -7,18 +7,52 @@ part in keeps its graph, so transforms nest and outer backwards go through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda.autograd._forward_function import hide_tangents
 from taeda.autograd._places import tangent_of
 from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
 
 from . import _tree
 
-__all__ = ["Level"]
+__all__ = ["Level", "deriving", "left_inference"]
+
+
+@contextmanager
+def deriving(recorded: bool) -> Iterator[None]:
+    """Derivatives are computed, whatever the caller has switched off: a derivative of a transform is a
+    value like others. `inference_mode` is left, and what was made in it is saved as a copy; tangents are no
+    longer hidden, as they are in `Function.forward`. `recorded`: are operations recorded?
+    """
+    left = taeda.is_inference_mode_enabled()
+    with taeda.inference_mode(False), taeda.set_grad_enabled(recorded):
+        hidden = hide_tangents(False)
+        copied = _core._set_copies_inference(True)
+        _core._set_copies_inference(left or copied)
+        try:
+            yield
+        finally:
+            hide_tangents(hidden)
+            _core._set_copies_inference(copied)
+
+
+def left_inference(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, whose own tensors may take part in graphs where the caller is in inference mode."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not taeda.is_inference_mode_enabled():
+            return function(*args, **kwargs)
+        with deriving(False):
+            return function(*args, **kwargs)
+
+    return wrapper
 
 
 class Level:
@@ -32,7 +66,7 @@ class Level:
         self._entered: list[tuple[Tensor, int]] = []
 
     def __enter__(self) -> Level:
-        self._mode = taeda.enable_grad()
+        self._mode = deriving(True)
         self._mode.__enter__()
         return self
 
@@ -93,8 +127,10 @@ def _without_graph(x: Tensor) -> Tensor:
 
 
 def _plain_without_graph(x: Tensor) -> Tensor:
-    """Detached from backward, not from forward mode."""
-    made = x.detach()
+    """Detached from backward, not from forward mode. What was made in inference mode cannot take part in a
+    graph, so it is copied.
+    """
+    made = x.clone() if x.is_inference() and not taeda.is_inference_mode_enabled() else x.detach()
     tangent = tangent_of(x) if _core.is_forward_on() else None
     if tangent is not None:
         _core.set_tangent(made, tangent)

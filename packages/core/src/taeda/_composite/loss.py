@@ -76,8 +76,7 @@ def binary_cross_entropy_with_logits(
         loss = _nn._binary_cross_entropy_with_logits(self, target, NONE)
     else:
         log_weight = (pos_weight - 1) * target + 1
-        softplus = _nn.softplus(-self.abs()) + (-self).clamp_min(0)
-        loss = (1 - target) * self + log_weight * softplus
+        loss = (1 - target) * self + log_weight * -_nn.log_sigmoid(self)  # smooth at 0
     return reduced(loss if weight is None else loss * weight, reduction)
 
 

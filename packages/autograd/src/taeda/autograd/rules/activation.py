@@ -94,8 +94,8 @@ for _name, _formula in {
 
 rule(
     "_prelu_kernel",
-    self=lambda grad, self, weight: taeda.where(self >= 0, grad, grad * weight),
-    weight=lambda grad, self: taeda.where(self >= 0, 0.0, grad * self),
+    self=lambda grad, self, weight: taeda.where(self > 0, grad, grad * weight),
+    weight=lambda grad, self: taeda.where(self > 0, 0.0, grad * self),
 )
 
 

@@ -101,7 +101,7 @@ def _feature_dropout(input: Tensor, p: float, training: bool, inplace: bool) -> 
 def _kept(input: Tensor, p: float, *, channels: bool) -> Tensor:
     """1 where an element, or a channel, is kept; 0 elsewhere."""
     shape = input.shape if not channels else (*input.shape[:2], *(1 for _ in input.shape[2:]))
-    return taeda.empty(shape, dtype=input.dtype, device=input.device).bernoulli_(1 - p)
+    return input.new_empty(shape).bernoulli_(1 - p)  # of its maps: each sample may draw its own
 
 
 def alpha_dropout(
