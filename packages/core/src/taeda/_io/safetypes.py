@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import MemberDescriptorType
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "listed",
     "name_of",
     "own",
+    "partial_parts",
     "put_fields",
     "register_family",
     "restore",
@@ -197,10 +199,31 @@ def state_of(value: Any) -> Any:
         return value.name
     if issubclass(kind, tuple):
         return tuple(value)
-    if hasattr(value, "__dict__") or _slots(kind):
+    if kind is functools.partial:
+        return {**dict(zip(_PARTIAL, partial_parts(value), strict=True)), **vars(value)}
+    if _is_all_fields(kind) and (hasattr(value, "__dict__") or _slots(kind)):
         slots = {n: getattr(value, n) for n in _slots(kind) if hasattr(value, n)}
         return {**slots, **getattr(value, "__dict__", {})}
-    raise TypeError(f"an instance of {_full_name(kind)} cannot be made from data alone")
+    raise TypeError(
+        f"an instance of {_full_name(kind)} cannot be made from data alone: save what it is made of"
+    )
+
+
+_PARTIAL = ("func", "args", "keywords")
+
+
+def partial_parts(value: functools.partial[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """What a partial is made of: function, arguments, keywords."""
+    return value.func, value.args, value.keywords
+
+
+def _is_all_fields(kind: type) -> bool:
+    """Whether an instance has nothing besides its fields: its memory is that of `object`, not that
+    of a list, a number or another type written in C.
+    """
+    while isinstance(kind.__new__, FunctionType):
+        kind = kind.__base__  # type: ignore[assignment] # object's own is no such function
+    return getattr(kind.__new__, "__self__", None) is object
 
 
 def restore(kind: type, state: Any) -> Any:
@@ -209,12 +232,21 @@ def restore(kind: type, state: Any) -> Any:
         return kind.__members__[state]
     if issubclass(kind, tuple):
         return tuple.__new__(kind, state)
+    if kind is functools.partial:
+        return _partial(dict(state))
     made = object.__new__(kind)
     family = family_of(kind)
     if family is not None:
         family.put(made, state)
     else:
         put_fields(made, state)
+    return made
+
+
+def _partial(state: dict[str, Any]) -> functools.partial[Any]:
+    function, arguments, keywords = (state.pop(name) for name in _PARTIAL)
+    made = functools.partial(function, *arguments, **keywords)
+    vars(made).update(state)
     return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from taeda._io import safetypes
 from taeda._io.safetensors import FormatError
 from taeda._io.tree import decode
 
@@ -72,3 +73,13 @@ def test_trees_that_nobody_wrote_are_refused(node):
 def test_a_deep_tree_is_refused():
     with pytest.raises(FormatError, match="deeply"):
         decode(deep(), [])
+
+
+def test_names_are_numbered_as_containers_are():
+    safetypes.add([len])
+    try:
+        made = decode([{"name": "builtins.len"}, [], {"again": 0}, {"again": 1}], [])
+    finally:
+        safetypes.clear()
+    assert made == [len, [], len, []]
+    assert made[1] is made[3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import struct
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
@@ -99,6 +100,8 @@ class Emitter:
         kind, state = type(value), safetypes.state_of(value)
         if issubclass(kind, enum.Enum):
             return self.call(module, name, value.value)
+        if kind is functools.partial:
+            return self.partial(value)
         self.name(module, name)
         if issubclass(kind, tuple):
             self.plain_tuple(state)
@@ -108,10 +111,17 @@ class Emitter:
         self.families += family is not None
         self.out += b")\x81"
         self.remember(id(value))
-        self.value({**_HOOKS, **state} if family else state)
+        self.value({**_no_hooks(), **state} if family else state)
         self.out += b"b"
         self.families -= family is not None
         return None
+
+    def partial(self, value: functools.partial[Any]) -> None:
+        function, arguments, keywords = safetypes.partial_parts(value)
+        self.call("functools", "partial", function)
+        self.remember(id(value))
+        self.value((function, arguments, keywords, dict(vars(value)) or None))
+        self.out += b"b"
 
     # ---- words ----
 
@@ -270,7 +280,9 @@ class Emitter:
 
     def new_parameter(self, value: Tensor) -> None:
         self.name("torch._utils", "_rebuild_parameter")
-        self.new_tensor(value.detach())
+        plain = value.detach()
+        self.kept.append(plain)  # what is remembered goes by its id
+        self.new_tensor(plain)
         self.value(value.requires_grad)
         self.call("collections", "OrderedDict")
         self.out += b"\x87R"
@@ -335,12 +347,23 @@ class Emitter:
         self.out += b"tQ"
 
 
-#: what torch's modules have in any case
-_HOOKS: dict[str, Any] = {
-    "_backward_hooks": OrderedDict(),
-    "_forward_hooks": OrderedDict(),
-    "_is_full_backward_hook": None,
-}
+def _no_hooks() -> dict[str, Any]:
+    """What torch's modules have in any case. Each gets tables of its own."""
+    return {
+        "_backward_hooks": OrderedDict(),
+        "_forward_hooks": OrderedDict(),
+        "_is_full_backward_hook": None,
+    }
+
+
+def _called(module: str, name: str, parts: Callable[[Any], Any]) -> Callable[[Emitter, Any], None]:
+    """How a container is written that `module.name` makes of `parts` of it. Each is written once."""
+
+    def write(self: Emitter, value: Any) -> None:
+        self.call(module, name, parts(value))
+        self.remember(id(value))
+
+    return lambda self, value: self.once(value, lambda v: write(self, v))
 
 
 def _split(thing: Any, full: str) -> tuple[str, str]:
@@ -361,16 +384,16 @@ _WRITERS: dict[type, Callable[[Emitter, Any], None]] = {
     complex: lambda self, value: self.call("__builtin__", "complex", value.real, value.imag),
     str: Emitter.put_str,
     bytes: Emitter.put_bytes,
-    bytearray: lambda self, value: self.call("__builtin__", "bytearray", bytes(value)),
+    bytearray: _called("__builtin__", "bytearray", bytes),
     list: Emitter.put_list,
     tuple: Emitter.put_tuple,
-    set: lambda self, value: self.call("__builtin__", "set", list(value)),
-    frozenset: lambda self, value: self.call("__builtin__", "frozenset", list(value)),
+    set: _called("__builtin__", "set", list),
+    frozenset: _called("__builtin__", "frozenset", list),
     dict: Emitter.put_dict,
     OrderedDict: Emitter.ordered_dict,
-    Counter: lambda self, value: self.call("collections", "Counter", dict(value)),
+    Counter: _called("collections", "Counter", dict),
     defaultdict: Emitter.default_dict,
-    taeda.Size: lambda self, value: self.call("torch", "Size", tuple(value)),
+    taeda.Size: _called("torch", "Size", tuple),
     taeda.device: lambda self, value: self.call("torch", "device", str(value)),
     Tensor: Emitter.tensor,
 }

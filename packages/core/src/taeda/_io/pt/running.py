@@ -16,6 +16,7 @@ import taeda
 
 from .. import safetypes
 from . import names
+from .allowed import Allowed
 from .context import Context, Known
 from .errors import RefusedPickle
 from .refusal import names_asked
@@ -48,10 +49,37 @@ class _Unpickler(pickle.Unpickler):
         known = names.find(module, name)
         top = module.partition(".")[0]
         if top == "torch" and isinstance(known, Known):
-            return lambda *arguments: known.make(arguments, self.context)
+            return _Maker(known, self.context)
         if top == "torch":
             return _ours(module, name) if known is None else known
+        if "." in name:  # a class inside another, which the pickles of protocol 2 name like others
+            return _inner(super().find_class(module, name.partition(".")[0]), name)
         return safetypes.own(f"{module}.{name}") or super().find_class(module, name)
+
+
+class _Maker:
+    """A name of torch's that stands for a function of ours: called by the pickle, or an argument in it."""
+
+    def __init__(self, known: Known, context: Context) -> None:
+        self.known, self.context = known, context
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.known.make(tuple(map(_as_data, arguments)), self.context)
+
+
+def _as_data(argument: Any) -> Any:
+    """An argument as it stands where no code of the file runs."""
+    if isinstance(argument, _Maker):
+        return argument.known
+    if isinstance(argument, type) and issubclass(argument, taeda.Tensor):
+        return Allowed(f"{argument.__module__} {argument.__qualname__}", argument)
+    return argument
+
+
+def _inner(outer: Any, name: str) -> Any:
+    for part in name.split(".")[1:]:
+        outer = getattr(outer, part)
+    return outer
 
 
 def _ours(module: str, name: str) -> Any:

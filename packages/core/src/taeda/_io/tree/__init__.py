@@ -2,8 +2,8 @@
 
 JSON's own values stand for themselves (None, bool, int, float, str, list); everything else is an
 object with one key, which names the kind: {"tuple": [...]}, {"dict": [[key, value], ...]},
-{"tensor": 3}. A container that is met again is {"again": n}, the n-th that was complete. Decoding makes
-these kinds and nothing else, so a file cannot run code.
+{"tensor": 3}. A container, or a name, that is met again is {"again": n}, the n-th that was complete.
+Decoding makes these kinds and nothing else, so a file cannot run code.
 """
 
 from __future__ import annotations

@@ -67,23 +67,21 @@ def _is_object(node: dict[str, Json]) -> bool:
 class _Decoder:
     def __init__(self, tensors: list[Any], whole: Json) -> None:
         self.tensors, self.whole = tensors, whole
-        self.complete: list[Any] = []  # containers, as they are finished
+        self.complete: list[Any] = []  # what is numbered, as it is finished
 
     def node(self, node: Json) -> Any:
         if type(node) is list:
             return self.done(self.values(node))
         if type(node) is not dict:
             return node
-        extra = None
-        if len(node) == 2:
-            extra = node.pop(MODULE_VERSIONS, None) or node.pop("attributes", None)
+        extra = [node.pop(key) for key in _EXTRAS if key in node] if len(node) == 2 else []
         if len(node) != 1:
             raise FormatError(f"an object of the tree has one key, got {sorted(node)}")
         [(kind, value)] = node.items()
         made = self.one(kind, value)
-        if extra is not None:
-            self.attach(made, extra)
-        return self.done(made) if kind in _CONTAINERS else made
+        for part in extra:
+            self.attach(made, part)
+        return self.done(made) if kind in _NUMBERED else made
 
     def one(self, kind: str, value: Json) -> Any:
         reader = _READERS.get(kind)
@@ -207,7 +205,9 @@ def _bytes(value: Json) -> bytes:
 
 
 _OF_TENSORS = frozenset(dir(Tensor)) - {"__dict__"} - ABSENT
-_CONTAINERS: dict[str, Callable[[_Decoder, Json], Any]] = {
+_EXTRAS = (MODULE_VERSIONS, "attributes")
+#: the kinds that {"again": n} counts: each that `_Encoder.container` writes
+_NUMBERED: dict[str, Callable[[_Decoder, Json], Any]] = {
     "tuple": lambda d, v: tuple(d.values(v)),
     "set": lambda d, v: set(d.values(v)),
     "frozenset": lambda d, v: frozenset(d.values(v)),
@@ -223,12 +223,12 @@ _CONTAINERS: dict[str, Callable[[_Decoder, Json], Any]] = {
     "Generator": _Decoder.generator,
     "storage": _Decoder.storage,
     "object": _Decoder.object,
+    "name": _Decoder.named,
 }
 _READERS: dict[str, Callable[[_Decoder, Json], Any]] = {
-    **_CONTAINERS,
+    **_NUMBERED,
     "tensor": _Decoder.tensor,
     "again": _Decoder.again,
-    "name": _Decoder.named,
     "float": _nonfinite,
     "complex": lambda d, v: complex(*d.values(v)),
     "bytes": lambda d, v: _bytes(v),
