@@ -20,7 +20,7 @@ ONE = {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}
 
 @pytest.fixture(autouse=True)
 def every_header_is_long(monkeypatch):
-    monkeypatch.setattr(headerscan, "is_long", lambda length, file_bytes: True)
+    monkeypatch.setattr(headerscan, "is_long", lambda length, file_bytes, factor: True)
 
 
 def source(text, data=b"x"):
@@ -152,3 +152,20 @@ def test_a_file_of_ours_goes_through_it():
     damaged[damaged.index(b'"U8"' if b'"U8"' in damaged else b'"F32"') + 1] ^= 1
     with pytest.raises(FormatError, match="header is damaged"):
         taeda.load(io.BytesIO(damaged))
+
+
+LONG = ["k" * 700_000, "€" * 200_000, "\U0001f600" * 100_000, '"\\' * 200_000, "a" * 65_535]
+
+
+@pytest.mark.parametrize("name", LONG, ids=lambda name: f"{name[0]!a}")
+def test_names_of_any_length(name):
+    for text in (json.dumps, lambda value: json.dumps(value, ensure_ascii=False)):
+        given = text({"__metadata__": {name: name}, name: ONE}).encode()
+        parse_header(given, 1)
+        scanned(given)
+        pair = text({name: entry(0, 1), name + "b": entry(1, 2)}).encode()
+        scanned(pair, bytes(2))
+        with pytest.raises(FormatError, match="stands twice"):
+            scanned(pair.replace(b'b":', b'":'), bytes(2))
+    with pytest.raises(FormatError):
+        scanned(json.dumps({name: ONE}).encode()[:-30])

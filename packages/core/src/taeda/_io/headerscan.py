@@ -8,9 +8,10 @@ each entry that it has seen.
 from __future__ import annotations
 
 import codecs
+import hashlib
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import taeda
@@ -22,7 +23,8 @@ from .source import Source
 __all__ = ["check_long_header"]
 
 _WINDOW = 1 << 20
-_LONGEST = 1 << 16  # bytes of one entry, or of one name
+_FACTOR = 20  # bytes that the objects of a header take, for each of its own
+_LONGEST = 1 << 16  # bytes of one entry, or of a name that is taken at once
 _TEXT = rb'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
 _MEMBER = re.compile(rb"\s*+(" + _TEXT + rb")\s*+:\s*+")
 _ENTRY = re.compile(rb"\{(?:[^{}\"]++|" + _TEXT + rb")*+\}")
@@ -37,18 +39,18 @@ def check_long_header(source: Source, length: int) -> None:
 
     What stands in the texts of the metadata is not looked into.
     """
-    if not is_long(length, source.size):
+    if not is_long(length, source.size, _FACTOR):
         return
     text = _Text(source, LENGTH_BYTES, LENGTH_BYTES + length)
     seen = _Seen()
-    for name, entry in _entries(text):
-        seen.add(name, entry)
+    for name, number, entry in _entries(text):
+        seen.add(name, number, entry)
     if text.rest().strip():
         raise FormatError("the header is no valid JSON: something follows its end")
     if (twice := seen.twice()) is not None:
         again = _entries(_Text(source, LENGTH_BYTES, LENGTH_BYTES + length))
         raise FormatError(
-            f"the key {next(n for n, _ in again if hash(n) == twice)!r:.200} stands twice in one object"
+            f"the key {next(n for n, h, _ in again if h == twice)!r:.200} stands twice in one object"
         )
     seen.check_layout(source.size - LENGTH_BYTES - length)
 
@@ -63,14 +65,38 @@ class _Text:
 
     def take(self, pattern: re.Pattern[bytes], what: str) -> re.Match[bytes]:
         """What the text goes on with; FormatError if it is not `what`."""
-        if len(self.window) - self.at < _LONGEST and self.next < self.end:
-            self._refill()
-        found = pattern.match(self.window, self.at)
+        found = self.look(pattern)
         if found is None:
             shown = self.window[self.at : self.at + 40]
             raise FormatError(f"the header has no {what} where one is wanted, but {shown!r}")
-        self.at = found.end()
         return found
+
+    def look(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        """What the text goes on with, if it is of this pattern."""
+        if len(self.window) - self.at < _LONGEST and self.next < self.end:
+            self._refill()
+        found = pattern.match(self.window, self.at)
+        if found is not None:
+            self.at = found.end()
+        return found
+
+    def name(self, what: str = "name") -> tuple[str, int]:
+        """A name and the colon behind it: its text, of a long one the beginning, and its hash."""
+        if (found := self.look(_MEMBER)) is not None:
+            text = load_json(found[1], "the header")
+            return text, hash(text) if len(text) < _LONG else _digest([text])
+        self.take(_BEFORE_NAME, what)
+        begin: list[str] = []
+        number = _digest(self.decoded(begin))
+        self.take(_COLON, "colon")
+        return begin[0], number
+
+    def decoded(self, begin: list[str]) -> Iterator[str]:
+        """The pieces of a text as they are read; the beginning of the first is left in `begin`."""
+        for piece in self.pieces():
+            text = load_json(b'"%b"' % piece, "the header")
+            begin.append(text[: 0 if begin else _SHOWN])
+            yield text
 
     def _refill(self) -> None:
         more = self.source.read(self.next, min(_WINDOW, self.end - self.next))
@@ -84,10 +110,16 @@ class _Text:
     def skip_text(self) -> None:
         """A text of any length."""
         self.take(_QUOTE, "text")
-        while (
-            self.take(_PART_OF_TEXT, "text").end() > len(self.window) - 8 and self.next < self.end
-        ):
+        for _ in self.pieces():
             pass
+
+    def pieces(self) -> Iterator[bytes]:
+        """The rest of a text, and its end, a window at a time."""
+        more = True
+        while more:
+            piece = self.take(_PART_OF_TEXT, "text")
+            more = piece.end() > len(self.window) - 8 and self.next < self.end
+            yield piece[0]
         self.take(_QUOTE, "end of a text")
 
     def rest(self) -> bytes:
@@ -98,18 +130,32 @@ class _Text:
 
 
 _QUOTE = re.compile(b'"')
+_BEFORE_NAME = re.compile(rb'\s*+"')
+_COLON = re.compile(rb"\s*+:\s*+")
+_SHOWN = 1000  # characters of a long name
+_LONG = 5000  # characters: one that is longer in the file than a window holds has more, however it is written
+
+
+def _digest(pieces: Iterable[str]) -> int:
+    """The hash of a long text, wherever it is cut."""
+    digest = hashlib.blake2b(digest_size=8)
+    for piece in pieces:
+        digest.update(piece.encode("utf-16-le", "surrogatepass"))  # pairs may lie in two pieces
+    return hash(digest.digest())
+
+
 _BEGIN = re.compile(rb"\{(\s*+\})?")
 
 
-def _entries(text: _Text) -> Iterator[tuple[str, Entry]]:
-    """Each entry under its name; the metadata is looked through."""
+def _entries(text: _Text) -> Iterator[tuple[str, int, Entry]]:
+    """Each entry behind its name and that one's hash; the metadata is looked through."""
     if text.take(_BEGIN, "object")[1]:
         return
     described = False
     while True:
-        name = load_json(text.take(_MEMBER, "name")[1], "the header")
+        name, number = text.name()
         if name != "__metadata__":
-            yield name, entry_of(name, _fields(text))
+            yield name, number, entry_of(name, _fields(text))
         elif described:
             raise FormatError("the key '__metadata__' stands twice in one object")
         else:
@@ -127,7 +173,7 @@ def _skip_metadata(text: _Text) -> None:
     if text.take(_BEGIN, "object of metadata")[1]:
         return
     while True:
-        text.take(_MEMBER, "name in the metadata")
+        text.name("name in the metadata")
         text.skip_text()
         if text.take(_NEXT, "comma or end")[1] == b"}":
             return
@@ -140,8 +186,8 @@ class _Seen:
         self.names = array("q")
         self.begins, self.ends, self.empty = array("q"), array("q"), array("q")
 
-    def add(self, name: str, entry: Entry) -> None:
-        self.names.append(hash(name))
+    def add(self, name: str, number: int, entry: Entry) -> None:
+        self.names.append(number)
         if entry.end >= 1 << 62:
             raise FormatError(f"entry {name!r:.200} is said to reach to byte {entry.end}")
         if entry.nbytes:

@@ -21,6 +21,7 @@ __all__ = [
     "FormatError",
     "Header",
     "entry_of",
+    "pairs_once",
     "parse_header",
     "write_header",
 ]
@@ -160,8 +161,10 @@ def parse_header(text: bytes, data_bytes: int) -> Header:
     return Header(entries, metadata)
 
 
-def load_json(text: bytes | str, what: str) -> Any:
-    """Strict JSON: no key twice, no NaN, nothing nested deeper than Python allows."""
+def load_json(text: bytes | str, what: str, deep: bool = False) -> Any:
+    """Strict JSON: no key twice, no NaN, nothing nested deeper than Python allows (with `deep` a
+    RecursionError says so).
+    """
     try:
         return _STRICT.decode(
             text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
@@ -169,10 +172,13 @@ def load_json(text: bytes | str, what: str) -> Any:
     except FormatError:
         raise
     except (ValueError, RecursionError) as error:
+        if deep and isinstance(error, RecursionError):
+            raise
         raise FormatError(f"{what} is no valid JSON: {error}") from None
 
 
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def pairs_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dict of pairs; FormatError for a key that stands twice."""
     made = dict(pairs)
     if len(made) != len(pairs):
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
@@ -185,7 +191,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 # One for all: to make a decoder takes longer than to read a short text.
-_STRICT = json.JSONDecoder(object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
+_STRICT = json.JSONDecoder(object_pairs_hook=pairs_once, parse_constant=_no_constant)
 
 
 def is_count(value: Any) -> bool:

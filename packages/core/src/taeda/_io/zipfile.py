@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from .safetensors import FormatError
 from .source import Source
 
-__all__ = ["Record", "read_directory"]
+__all__ = ["MOST_RECORDS", "Record", "read_directory"]
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -31,7 +31,7 @@ _STORED, _DEFLATED = 0, 8
 _ZIP64 = 0x0001
 #: extra fields that change nothing: torch's padding, and times
 _HARMLESS = {0x4246, 0x5455, 0x7875}
-_RECORDS = 100_000
+MOST_RECORDS = 100_000
 _NAME = 1024
 
 
@@ -110,9 +110,9 @@ def _end(source: Source) -> tuple[int, int, int]:
             f"the archive's directory is said to be {size} bytes from byte {position} on, and must "
             f"end at byte {at}"
         )
-    if count > _RECORDS or count * _CENTRAL.size > size:
+    if count > MOST_RECORDS or count * _CENTRAL.size > size:
         raise FormatError(
-            f"the archive claims {count} records in {size} bytes of directory; {_RECORDS} are the "
+            f"the archive claims {count} records in {size} bytes of directory; {MOST_RECORDS} are the "
             "most that are read"
         )
     return count, size, position

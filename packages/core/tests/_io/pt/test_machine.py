@@ -326,7 +326,7 @@ def test_refused(words, message):
 
 def test_memory_is_in_proportion_to_the_pickle():
     with pytest.raises(RuntimeError, match="refused as a bomb"):
-        read(b"\x80\x02(" + b"]" * 1_000_000 + b"l.")
+        read(b"\x80\x04(" + b"\x8f" * 1_000_000 + b"l.")
     assert len(read(b"\x80\x02(" + b"]" * 100_000 + b"l.")) == 100_000
 
 

@@ -25,7 +25,7 @@ from ..safetensors import (
     parse_header,
 )
 from ..source import Source
-from ..tree import decode, names_in_tree
+from ..tree import decode, names_in_tree, parse
 from .layout import KEYS, REQUIRED, UNKNOWN, VERSION, header_is_whole
 
 __all__ = ["native_names", "read_native"]
@@ -61,7 +61,7 @@ def read_native(
         reader.aligns = alignments(rows) if mmap else {}
         bases = reader.bases(entries_of_data(rows))
         tensors = [tensor_of_row(row, header, bases) for row in rows]
-        return decode(load_json(header.metadata[KEYS.TREE], "the tree"), tensors)
+        return decode(parse(header.metadata[KEYS.TREE]), tensors)
 
 
 def native_names(f: Any) -> list[str]:
@@ -70,7 +70,7 @@ def native_names(f: Any) -> list[str]:
         header, _ = _read_header(source)
         if not _is_own(header):
             return []
-        return names_in_tree(load_json(header.metadata[KEYS.TREE], "the tree"))
+        return names_in_tree(parse(header.metadata[KEYS.TREE]))
 
 
 class _Reader:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from taeda._native import core as _core
@@ -13,7 +12,7 @@ from ..place import tag_of
 from ..progress import Advance
 from ..safetensors import Entry, Header
 from ..storages import Collector, Piece
-from ..tree import encode
+from ..tree import dump, encode
 from .layout import KEYS, UNKNOWN, VERSION, checksum, template, with_sums
 
 __all__ = ["Content", "write_native"]
@@ -32,11 +31,11 @@ class Content:
         metadata = {
             "format": "taeda",
             KEYS.VERSION: VERSION,
-            KEYS.TREE: _dump(tree),
+            KEYS.TREE: dump(tree),
             KEYS.TENSORS: f"[{','.join(row.described() for row in collector.rows)}]",
         }
         if elsewhere := {p.name: tag for p in pieces if (tag := tag_of(p.rows[0].tensor)) != "cpu"}:
-            metadata[KEYS.LOCATIONS] = _dump(elsewhere)
+            metadata[KEYS.LOCATIONS] = dump(elsewhere)
         self.template = template(Header(_entries(pieces), metadata), len(self.pieces))
         self.data_bytes = sum(piece.nbytes for piece in pieces)
         self.size = len(self.template) + self.data_bytes
@@ -49,16 +48,6 @@ def _entries(pieces: list[Piece]) -> dict[str, Entry]:
         made[piece.name] = Entry(code, shape, position, position + piece.nbytes)
         position += piece.nbytes
     return made
-
-
-_as_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
-
-
-def _dump(value: Any) -> str:
-    try:
-        return _as_json(value)
-    except RecursionError:
-        raise ValueError("cannot save the object: nested too deeply") from None
 
 
 def write_native(file: Any, content: Content, advance: Advance) -> None:

@@ -6,7 +6,7 @@ import enum
 import functools
 import struct
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import taeda
@@ -14,16 +14,25 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from .. import safetypes
+from ..budget import Budget
 from ..place import tag_of
+from ..steps import DEEPEST, Steps, drive
 from ..storages import UNINITIALIZED
 from ..tree.encoding import has_state
+from .errors import RefusedPickle
+from .keys import Keys
+from .machine import LONGEST_NAME
 from .names import STORAGE_OF
 from .others import writer_of
 
-__all__ = ["Emitter"]
+__all__ = ["Bare", "Emitter"]
 
+#: writes a value; of one with parts it returns the steps to that
+Write = Callable[["Emitter", Any], "Steps | None"]
 _BATCH = 1000
 _LONGEST_INT = 255  # bytes
+_MOST_STEPS = 3 * DEEPEST  # a module's fields and a namespace's are no levels of their own
+_OPEN = -1  # the height of a container that is not complete
 _MODULE_VERSIONS = "_metadata"  # what a module's state_dict() carries beside its entries
 
 
@@ -38,17 +47,38 @@ class Emitter:
         self.numbers: dict[int, int] = {}
         self.path: list[str] = []
         self.families = 0  # modules on the way down
-        try:
-            self.value(value)
-        except RecursionError:
-            raise ValueError("cannot save the object: nested too deeply") from None
+        self.height = 0  # of what was written since the container around it began
+        self.heights: dict[int, int] = {}  # of each container that is complete
+        self.keys = Keys(Budget(1 << 62))
+        self.value(value)
         self.pickle = bytes(self.out + b".")
 
     def value(self, value: Any) -> None:
-        write = _WRITERS.get(type(value)) or self.writer(value)
-        write(self, value)
+        """Write a value, with all of its parts."""
+        steps = self.part(value)
+        if steps is not None:
+            drive(steps, self.too_deep(), _MOST_STEPS)
 
-    def writer(self, value: Any) -> Callable[[Emitter, Any], None]:
+    def part(self, value: Any) -> Steps | None:
+        """Write a value; of one with parts the steps to that."""
+        write = _WRITERS.get(type(value)) or self.writer(value)
+        return write(self, value)
+
+    def parts(self, value: Any) -> Steps:
+        """The same, amid steps."""
+        if (steps := self.part(value)) is not None:
+            yield steps
+
+    def too_deep(self) -> ValueError:
+        return ValueError(
+            f"cannot save {self.place()}: nested too deeply, more than {DEEPEST} levels"
+        )
+
+    def place(self) -> str:
+        shown = ".".join(map(str, self.path[:100]))[:200]
+        return f"the object at '{shown}'" if self.path else "the object"
+
+    def writer(self, value: Any) -> Write:
         """How a value is written whose type is derived from one that is known."""
         if isinstance(value, Tensor):
             return Emitter.tensor
@@ -65,19 +95,18 @@ class Emitter:
             return lambda self, v: self.name("torch", str(v).rpartition(".")[2])
         if write := self.of_class(value):
             return write
-        place = f"the object at '{'.'.join(self.path)[:200]}'" if self.path else "the object"
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         advice = "save tensors, numbers, texts, and lists, tuples, sets and dicts of them"
         if hasattr(value, "state_dict"):
             advice = "save its state_dict()"
         raise TypeError(
-            f"cannot save {place}, a {name}, in the form of .pt files: they hold data, not code; {advice}. "
-            "format='safetensors' has words for a few more kinds"
+            f"cannot save {self.place()}, a {name}, in the form of .pt files: they hold data, not code; "
+            f"{advice}. format='safetensors' has words for a few more kinds"
         )
 
     # ---- objects of classes ----
 
-    def of_class(self, value: Any) -> Callable[[Emitter, Any], None] | None:
+    def of_class(self, value: Any) -> Write | None:
         """How an object of an allowed class is written, a module, and what a module has; None for others."""
         kind = type(value)
         family = safetypes.family_of(kind)
@@ -96,31 +125,31 @@ class Emitter:
             )
         return lambda self, v: self.once(v, lambda v: self.new_object(v, *_split(kind, name)))
 
-    def new_object(self, value: Any, module: str, name: str) -> None:
+    def new_object(self, value: Any, module: str, name: str) -> Steps:
         kind, state = type(value), safetypes.state_of(value)
         if issubclass(kind, enum.Enum):
-            return self.call(module, name, value.value)
+            return (yield from self.call_of(module, name, value.value))
         if kind is functools.partial:
-            return self.partial(value)
+            return (yield from self.partial(value))
         self.name(module, name)
         if issubclass(kind, tuple):
-            self.plain_tuple(state)
+            yield from self.tuple_of(state)
             self.out += b"\x81"
             return self.remember(id(value))
         family = safetypes.family_of(kind)
         self.families += family is not None
         self.out += b")\x81"
         self.remember(id(value))
-        self.value({**_no_hooks(), **state} if family else state)
+        yield from self.parts(Bare({**_no_hooks(), **state} if family else state))
         self.out += b"b"
         self.families -= family is not None
         return None
 
-    def partial(self, value: functools.partial[Any]) -> None:
+    def partial(self, value: functools.partial[Any]) -> Steps:
         function, arguments, keywords = safetypes.partial_parts(value)
-        self.call("functools", "partial", function)
+        yield from self.call_of("functools", "partial", function)
         self.remember(id(value))
-        self.value((function, arguments, keywords, dict(vars(value)) or None))
+        yield from self.parts((function, arguments, keywords, dict(vars(value)) or None))
         self.out += b"b"
 
     # ---- words ----
@@ -138,19 +167,32 @@ class Emitter:
 
     def name(self, module: str, name: str) -> None:
         if not self.recalled((module, name)):
+            if max(len(module.encode()), len(name.encode())) >= LONGEST_NAME:
+                raise ValueError(
+                    f"cannot save {self.place()}: the name of its class is longer than {LONGEST_NAME} bytes"
+                )
             self.out += f"c{module}\n{name}\n".encode()
             self.remember((module, name))
 
     def call(self, module: str, name: str, *arguments: Any) -> None:
-        """What `module.name` makes of the arguments."""
+        """What `module.name` makes of the arguments, which are small."""
+        drive(self.call_of(module, name, *arguments), self.too_deep())
+
+    def call_of(self, module: str, name: str, *arguments: Any) -> Steps:
+        """The same of any arguments."""
         self.name(module, name)
-        self.plain_tuple(arguments)
+        yield from self.tuple_of(arguments)
         self.out += b"R"
 
     def plain_tuple(self, values: tuple[Any, ...]) -> None:
+        """A tuple of small values, which is not remembered."""
+        drive(self.tuple_of(values), self.too_deep())
+
+    def tuple_of(self, values: tuple[Any, ...]) -> Steps:
         self.out += b")" if not values else b"(" if len(values) > 3 else b""
         for value in values:
-            self.value(value)
+            if (steps := self.part(value)) is not None:
+                yield steps
         self.out += (b"", b"\x85", b"\x86", b"\x87")[len(values)] if len(values) < 4 else b"t"
 
     # ---- numbers and texts ----
@@ -182,69 +224,110 @@ class Emitter:
 
     # ---- containers ----
 
-    def once(self, value: Any, write: Callable[[Any], None]) -> None:
+    def once(self, value: Any, write: Callable[[Any], Steps]) -> Steps | None:
         """Write a container the first time, and afterwards only that it is the same."""
+        height = self.heights.get(id(value))
+        if (
+            height == _OPEN and not self.families
+        ):  # a module's own code may be asked for what is round
+            raise ValueError(f"cannot save {self.place()}: it contains itself")
         if not self.recalled(id(value)):
             self.kept.append(value)
-            write(value)
+            return self.opened(value, write(value))
+        self.height = max(self.height, height or 0)
+        return None
 
-    def put_list(self, value: list[Any]) -> None:
-        self.once(value, self.new_list)
+    def of_parts(self, content: Any) -> Bare:
+        """A list or dict that stands for the parts of a container."""
+        return Bare(content)
 
-    def new_list(self, value: list[Any]) -> None:
+    def bare(self, value: Bare) -> Steps:
+        self.kept.append(value.content)
+        return self.new_dict(value.content) if value.is_dict else self.new_list(value.content)
+
+    def opened(self, value: Any, steps: Steps) -> Steps:
+        """The steps to a container, whose height is known afterwards."""
+        outer, self.height = self.height, 0
+        self.heights[id(value)] = _OPEN
+        yield from steps
+        self.heights[id(value)] = height = self.height + 1
+        if height > DEEPEST:
+            raise self.too_deep()
+        self.height = max(outer, height)
+
+    def put_list(self, value: list[Any]) -> Steps | None:
+        return self.once(value, self.new_list)
+
+    def new_list(self, value: list[Any]) -> Steps:
         self.out += b"]"
         self.remember(id(value))
         for begin in range(0, len(value), _BATCH):
             self.out += b"("
             for number, item in enumerate(value[begin : begin + _BATCH], begin):
-                self.at(number, item)
+                self.path.append(number)
+                if (steps := self.part(item)) is not None:
+                    yield steps
+                self.path.pop()
             self.out += b"e"
 
-    def at(self, key: Any, value: Any) -> None:
-        self.path.append(str(key))
-        self.value(value)
-        self.path.pop()
+    def put_tuple(self, value: tuple[Any, ...]) -> Steps | None:
+        return self.once(value, self.new_tuple)
 
-    def put_tuple(self, value: tuple[Any, ...]) -> None:
-        self.once(value, self.new_tuple)
-
-    def new_tuple(self, value: tuple[Any, ...]) -> None:
-        self.plain_tuple(value)
+    def new_tuple(self, value: tuple[Any, ...]) -> Steps:
+        yield from self.tuple_of(value)
         if value:
             self.remember(id(value))
 
-    def put_dict(self, value: dict[Any, Any]) -> None:
-        self.once(value, self.new_dict)
+    def put_dict(self, value: dict[Any, Any]) -> Steps | None:
+        return self.once(value, self.new_dict)
 
-    def new_dict(self, value: dict[Any, Any]) -> None:
+    def new_dict(self, value: dict[Any, Any]) -> Steps:
         self.out += b"}"
         self.remember(id(value))
-        self.entries(value)
+        yield from self.entries(value)
 
-    def entries(self, value: dict[Any, Any]) -> None:
+    def checked(self, keys: Iterable[Any]) -> None:
+        """ValueError for keys and members of sets that are read only by those who trust the file."""
+        if self.families:
+            return
+        try:
+            for key in keys:
+                self.keys.checked(key)
+        except RefusedPickle as error:
+            raise ValueError(
+                f"cannot save {self.place()} in the form of .pt files: {error}; use "
+                "format='safetensors'"
+            ) from None
+
+    def entries(self, value: dict[Any, Any]) -> Steps:
+        self.checked(value)
         items = list(value.items())
         for begin in range(0, len(items), _BATCH):
             self.out += b"("
             for key, item in items[begin : begin + _BATCH]:
-                self.value(key)
-                self.at(key, item)
+                if (steps := self.part(key)) is not None:
+                    yield steps
+                self.path.append(key)
+                if (steps := self.part(item)) is not None:
+                    yield steps
+                self.path.pop()
             self.out += b"u"
 
-    def ordered_dict(self, value: OrderedDict[Any, Any]) -> None:
-        self.once(value, self.new_ordered_dict)
+    def ordered_dict(self, value: OrderedDict[Any, Any]) -> Steps | None:
+        return self.once(value, self.new_ordered_dict)
 
-    def new_ordered_dict(self, value: OrderedDict[Any, Any]) -> None:
+    def new_ordered_dict(self, value: OrderedDict[Any, Any]) -> Steps:
         self.call("collections", "OrderedDict")
         self.remember(id(value))
-        self.entries(value)
+        yield from self.entries(value)
         if hasattr(value, _MODULE_VERSIONS):
-            self.value({_MODULE_VERSIONS: getattr(value, _MODULE_VERSIONS)})
+            yield from self.parts({_MODULE_VERSIONS: getattr(value, _MODULE_VERSIONS)})
             self.out += b"b"
 
-    def default_dict(self, value: defaultdict[Any, Any]) -> None:
-        self.once(value, self.new_default_dict)
+    def default_dict(self, value: defaultdict[Any, Any]) -> Steps | None:
+        return self.once(value, self.new_default_dict)
 
-    def new_default_dict(self, value: defaultdict[Any, Any]) -> None:
+    def new_default_dict(self, value: defaultdict[Any, Any]) -> Steps:
         factory = value.default_factory
         self.name("collections", "defaultdict")
         if factory in (list, dict, set, int, float, str, tuple, bool):
@@ -255,11 +338,11 @@ class Emitter:
             raise TypeError("cannot save a defaultdict whose factory is a function of its own")
         self.out += b"\x85R"
         self.remember(id(value))
-        self.entries(value)
+        yield from self.entries(value)
 
     # ---- tensors ----
 
-    def tensor(self, value: Tensor) -> None:
+    def tensor(self, value: Tensor) -> Steps | None:
         kind = type(value).__name__
         if kind in UNINITIALIZED and type(value).__module__.startswith("taeda."):
             return self.once(value, self.new_uninitialized)
@@ -267,35 +350,34 @@ class Emitter:
             raise TypeError(f"cannot save a {kind}: convert it to a plain Tensor first")
         if value.layout is not taeda.strided:
             raise NotImplementedError(f"cannot save a tensor whose layout is {value.layout}")
-        self.once(value, self.new_parameter if kind == "Parameter" else self.new_tensor)
-        return None
+        return self.once(value, self.new_parameter if kind == "Parameter" else self.new_tensor)
 
-    def new_uninitialized(self, value: Tensor) -> None:
+    def new_uninitialized(self, value: Tensor) -> Steps:
         self.name("torch.nn.parameter", type(value).__name__)
         self.out += b"("
         for argument in (value.requires_grad, None, value.dtype):
-            self.value(argument)
+            yield from self.parts(argument)
         self.out += b"tR"
         self.remember(id(value))
 
-    def new_parameter(self, value: Tensor) -> None:
+    def new_parameter(self, value: Tensor) -> Steps:
         self.name("torch._utils", "_rebuild_parameter")
         plain = value.detach()
         self.kept.append(plain)  # what is remembered goes by its id
-        self.new_tensor(plain)
+        yield from self.new_tensor(plain)
         self.value(value.requires_grad)
         self.call("collections", "OrderedDict")
         self.out += b"\x87R"
         self.remember(id(value))
 
-    def new_tensor(self, value: Tensor) -> None:
+    def new_tensor(self, value: Tensor) -> Steps:
         if notes := vars(value):  # attributes that a program set
             self.name("torch._tensor", "_rebuild_from_type_v2")
             self.out += b"("
             self.maker(value)
             self.name("torch", "Tensor")
             self.arguments(value)
-            self.value(notes)
+            yield from self.parts(notes)
             self.out += b"tR"
         else:
             self.maker(value)
@@ -356,14 +438,26 @@ def _no_hooks() -> dict[str, Any]:
     }
 
 
-def _called(module: str, name: str, parts: Callable[[Any], Any]) -> Callable[[Emitter, Any], None]:
+class Bare:
+    """A list or dict that stands for the parts of a container: no level of its own."""
+
+    def __init__(self, content: Any) -> None:
+        self.content, self.is_dict = content, isinstance(content, dict)
+
+
+def _called(module: str, name: str, parts: Callable[[Any], Any], keys: bool = False) -> Write:
     """How a container is written that `module.name` makes of `parts` of it. Each is written once."""
 
-    def write(self: Emitter, value: Any) -> None:
-        self.call(module, name, parts(value))
+    def steps(self: Emitter, value: Any) -> Steps:
+        if keys:
+            self.checked(value)
+        made = parts(value)
+        yield from self.call_of(
+            module, name, Bare(made) if isinstance(made, (list, dict)) else made
+        )
         self.remember(id(value))
 
-    return lambda self, value: self.once(value, lambda v: write(self, v))
+    return lambda self, value: self.once(value, lambda v: steps(self, v))
 
 
 def _split(thing: Any, full: str) -> tuple[str, str]:
@@ -376,7 +470,7 @@ def _split(thing: Any, full: str) -> tuple[str, str]:
     return full.removesuffix(f".{name}"), name
 
 
-_WRITERS: dict[type, Callable[[Emitter, Any], None]] = {
+_WRITERS: dict[type, Write] = {
     type(None): lambda self, value: self.out.extend(b"N"),
     bool: lambda self, value: self.out.extend(b"\x88" if value else b"\x89"),
     int: Emitter.put_int,
@@ -387,8 +481,8 @@ _WRITERS: dict[type, Callable[[Emitter, Any], None]] = {
     bytearray: _called("__builtin__", "bytearray", bytes),
     list: Emitter.put_list,
     tuple: Emitter.put_tuple,
-    set: _called("__builtin__", "set", list),
-    frozenset: _called("__builtin__", "frozenset", list),
+    set: _called("__builtin__", "set", list, keys=True),
+    frozenset: _called("__builtin__", "frozenset", list, keys=True),
     dict: Emitter.put_dict,
     OrderedDict: Emitter.ordered_dict,
     Counter: _called("collections", "Counter", dict),
@@ -396,4 +490,5 @@ _WRITERS: dict[type, Callable[[Emitter, Any], None]] = {
     taeda.Size: _called("torch", "Size", tuple),
     taeda.device: lambda self, value: self.call("torch", "device", str(value)),
     Tensor: Emitter.tensor,
+    Bare: Emitter.bare,
 }

@@ -19,13 +19,13 @@ from .context import Context, Known, StorageType
 from .errors import RefusedPickle, TruncatedPickle
 from .nesting import check_nesting
 
-__all__ = ["ENTRY", "SLOT", "Machine", "load"]
+__all__ = ["ENTRY", "LONGEST_NAME", "SLOT", "Machine", "load"]
 
 _MAPPINGS = (dict, OrderedDict, Counter, defaultdict)
 _HIGHEST = 5
 _LONGEST_INT = 1024  # bytes; converting a longer one to decimal text would take seconds
 _MARKS = 10_000
-_LONGEST_NAME = 1000
+LONGEST_NAME = 1000
 _MEMO_GAP = 64
 # bytes that things take, for the budget
 SLOT, _NUMBER, ENTRY, _TABLE = 9, 32, 64, 170
@@ -107,10 +107,10 @@ class Machine:
         return int.from_bytes(self.take(size), "little")
 
     def line(self) -> str:
-        end = self.data.find(b"\n", self.at, self.at + _LONGEST_NAME)
-        if end < 0 and self.at + _LONGEST_NAME <= len(self.data):
-            raise self.wrong(f"a name is longer than {_LONGEST_NAME} bytes")
-        return self.text(self.take(end + 1 - self.at if end >= 0 else _LONGEST_NAME)[:-1])
+        end = self.data.find(b"\n", self.at, self.at + LONGEST_NAME)
+        if end < 0 and self.at + LONGEST_NAME <= len(self.data):
+            raise self.wrong(f"a name is longer than {LONGEST_NAME} bytes")
+        return self.text(self.take(end + 1 - self.at if end >= 0 else LONGEST_NAME)[:-1])
 
     def text(self, data: bytes) -> str:
         try:

@@ -8,13 +8,13 @@ from itertools import chain
 from types import NoneType
 from typing import Any
 
+from ..steps import DEEPEST
 from .arrays import DtypeRecord
 from .context import Known, StorageType
 from .errors import RefusedPickle
 
 __all__ = ["check_nesting"]
 
-_DEEPEST = 1000
 _SMALL = 8
 _SEQUENCES = (list, tuple, deque)
 _PLAIN = (str, int, float, bytes, NoneType)
@@ -42,7 +42,7 @@ def check_nesting(value: Any) -> None:
             way.pop()
             open_now.remove(id(here.node))
             heights[id(here.node)] = height = here.below + 1
-            if height > _DEEPEST:
+            if height > DEEPEST:
                 raise _too_deep()
             if way:
                 way[-1].below = max(way[-1].below, height)
@@ -50,7 +50,7 @@ def check_nesting(value: Any) -> None:
             raise RefusedPickle("the object contains itself")
         elif id(child) in heights:
             here.below = max(here.below, heights[id(child)])
-        elif len(way) >= _DEEPEST:
+        elif len(way) >= DEEPEST:
             raise _too_deep()
         else:
             open_now.add(id(child))
@@ -58,7 +58,7 @@ def check_nesting(value: Any) -> None:
 
 
 def _too_deep() -> RefusedPickle:
-    return RefusedPickle(f"the object is nested deeper than {_DEEPEST} levels")
+    return RefusedPickle(f"the object is nested deeper than {DEEPEST} levels")
 
 
 def _inside(value: Any) -> Iterator[Any]:

@@ -11,14 +11,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from ..steps import Steps
 from ..tree.arrays import is_numpy
+from .plain import LONGEST_DEQUE
 
 if TYPE_CHECKING:
     from .emit import Emitter
 
 __all__ = ["writer_of"]
 
-Write = Callable[["Emitter", Any], None]
+Write = Callable[["Emitter", Any], Steps | None]
 
 
 def writer_of(value: Any) -> Write | None:
@@ -32,7 +34,7 @@ def writer_of(value: Any) -> Write | None:
     return _WRITERS.get(type(value))
 
 
-def _array(emitter: Emitter, value: Any) -> None:
+def _array(emitter: Emitter, value: Any) -> Steps:
     emitter.name("numpy._core.multiarray", "_reconstruct")
     emitter.out += b"("
     emitter.name("numpy", "ndarray")
@@ -46,7 +48,7 @@ def _array(emitter: Emitter, value: Any) -> None:
     emitter.value(tuple(value.shape))
     _dtype(emitter, value.dtype)
     emitter.value(fortran)
-    emitter.value(value.tobytes("F" if fortran else "C"))
+    yield from emitter.parts(value.tobytes("F" if fortran else "C"))
     emitter.out += b"tb"
 
 
@@ -69,8 +71,10 @@ def _dtype(emitter: Emitter, dtype: Any) -> None:
     emitter.out += b"b"
 
 
-def _deque(emitter: Emitter, value: deque[Any]) -> None:
-    emitter.call("collections", "deque", list(value), value.maxlen)
+def _deque(emitter: Emitter, value: deque[Any]) -> Steps:
+    if value.maxlen is not None and value.maxlen >= LONGEST_DEQUE:
+        raise ValueError(f"cannot save a deque whose greatest length is {value.maxlen}")
+    yield from emitter.call_of("collections", "deque", emitter.of_parts(list(value)), value.maxlen)
     emitter.remember(id(value))
 
 
@@ -79,10 +83,10 @@ def _range(emitter: Emitter, value: range) -> None:
 
 
 def _namespace(module: str) -> Write:
-    def write(emitter: Emitter, value: Any) -> None:
+    def write(emitter: Emitter, value: Any) -> Steps:
         emitter.call(module, type(value).__name__)
         emitter.remember(id(value))
-        emitter.value(dict(vars(value)))
+        yield from emitter.parts(emitter.of_parts(dict(vars(value))))
         emitter.out += b"b"
 
     return lambda emitter, v: emitter.once(v, lambda v: write(emitter, v))

@@ -15,6 +15,7 @@ from .errors import RefusedPickle
 
 __all__ = [
     "FACTORIES",
+    "LONGEST_DEQUE",
     "bytearray_",
     "bytes_of_text",
     "complex_",
@@ -41,6 +42,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
 }
 FACTORIES["builtins long"] = int  # Python 2's
 CONTAINER = 300  # bytes
+LONGEST_DEQUE = 1 << 40
 
 
 def ordered_dict(arguments: Arguments, context: Context) -> OrderedDict[Any, Any]:
@@ -137,7 +139,7 @@ def size(arguments: Arguments, context: Context) -> taeda.Size:
 def deque_(arguments: Arguments, context: Context) -> deque[Any]:
     """(list[, longest]); Python puts the elements in afterwards, one by one."""
     items, longest = want((*arguments, *((), None)[len(arguments) :]), (object, object), "a deque")
-    length = longest is None or (type(longest) is int and 0 <= longest < 1 << 40)
+    length = longest is None or (type(longest) is int and 0 <= longest < LONGEST_DEQUE)
     if not isinstance(items, (list, tuple)) or not length:
         raise RefusedPickle("a deque is made of a list and its greatest length")
     context.budget.spend(700 + 9 * len(items))

@@ -14,6 +14,7 @@ from taeda._native import core as _core
 
 from .. import settings
 from ..progress import Advance
+from ..zipfile import MOST_RECORDS
 from .emit import Emitter
 
 __all__ = ["Content", "write_pt"]
@@ -35,6 +36,11 @@ class Content:
         self.pickle, self.storages = made.pickle, made.storages
         self.data_bytes = sum(storage.numel() for storage in self.storages)
         records = len(self.storages) + 6
+        if records > MOST_RECORDS:
+            raise ValueError(
+                f"{len(self.storages)} storages are too many for a .pt file, of which "
+                f"{MOST_RECORDS - 6} are read again: use format='safetensors'"
+            )
         self.size = len(self.pickle) + self.data_bytes + _OVERHEAD * records
 
 

@@ -10,5 +10,6 @@ from __future__ import annotations
 
 from .decoding import decode, dtype_named, names_in_tree
 from .encoding import encode
+from .text import dump, parse
 
-__all__ = ["decode", "dtype_named", "encode", "names_in_tree"]
+__all__ = ["decode", "dtype_named", "dump", "encode", "names_in_tree", "parse"]

@@ -18,6 +18,7 @@ from taeda._tensor.absent import ABSENT
 
 from .. import refusals, safetypes
 from ..safetensors import FormatError
+from ..steps import DEEPEST, GeneratorType, Steps, drive
 from .arrays import array_from, dtype_from, scalar_from
 from .encoding import FACTORIES, MODULE_VERSIONS
 
@@ -38,10 +39,10 @@ _WRONG = (
 
 def decode(node: Json, tensors: list[Any]) -> Any:
     """The object that `encode` saw, with `tensors[i]` for the one that got number i."""
-    try:
-        return _Decoder(tensors, node).node(node)
-    except RecursionError:
-        raise FormatError("the object is nested too deeply") from None
+    made = _Decoder(tensors, node).node(node)
+    if type(made) is not GeneratorType:
+        return made
+    return drive(made, FormatError(f"the object is nested too deeply: more than {DEEPEST} levels"))
 
 
 def names_in_tree(tree: Json) -> list[str]:
@@ -69,21 +70,38 @@ class _Decoder:
         self.tensors, self.whole = tensors, whole
         self.complete: list[Any] = []  # what is numbered, as it is finished
 
-    def node(self, node: Json) -> Any:
+    def node(self, node: Json) -> Any | Steps:
+        """The value of a node; of one with parts the steps to it."""
         if type(node) is list:
-            return self.done(self.values(node))
+            return self.sequence(node)
         if type(node) is not dict:
             return node
         extra = [node.pop(key) for key in _EXTRAS if key in node] if len(node) == 2 else []
         if len(node) != 1:
             raise FormatError(f"an object of the tree has one key, got {sorted(node)}")
         [(kind, value)] = node.items()
+        if extra or kind in _NUMBERED:
+            return self.container(kind, value, extra)
+        return self.one(kind, value)
+
+    def sequence(self, node: list[Json]) -> Steps:
+        return self.done((yield from self.values(node)))
+
+    def container(self, kind: str, value: Json, extra: list[Json]) -> Steps:
         made = self.one(kind, value)
+        if type(made) is GeneratorType:
+            made = yield from self.built(kind, made)
         for part in extra:
-            self.attach(made, part)
+            yield from self.attach(made, part)
         return self.done(made) if kind in _NUMBERED else made
 
-    def one(self, kind: str, value: Json) -> Any:
+    def built(self, kind: str, steps: Steps) -> Steps:
+        try:
+            return (yield from steps)
+        except _WRONG as error:
+            raise FormatError(f"the tree holds a {kind} that cannot be: {error}") from None
+
+    def one(self, kind: str, value: Json) -> Any | Steps:
         reader = _READERS.get(kind)
         if reader is None:
             raise FormatError(f"the tree names an unknown kind: {kind!r}")
@@ -96,26 +114,41 @@ class _Decoder:
         self.complete.append(made)
         return made
 
-    def values(self, value: Json) -> list[Any]:
+    def part(self, node: Json) -> Steps:
+        made = self.node(node)
+        return (yield made) if type(made) is GeneratorType else made
+
+    def leaf(self, node: Json) -> Any:
+        """A value without parts."""
+        if type(node) is list or type(made := self.node(node)) is GeneratorType:
+            raise FormatError("the tree has a container where a value is wanted")
+        return made
+
+    def values(self, value: Json) -> Steps:
         if type(value) is not list:
             raise FormatError(f"the tree has {type(value).__name__} where a list is wanted")
-        return [self.node(v) if type(v) in _PARTS else v for v in value]
+        made = []
+        for v in value:
+            node = self.node(v) if type(v) in _PARTS else v
+            made.append((yield node) if type(node) is GeneratorType else node)
+        return made
 
-    def pairs(self, value: Json) -> list[tuple[Any, Any]]:
-        return [
-            (
-                self.node(k) if type(k) in _PARTS else k,
-                self.node(v) if type(v) in _PARTS else v,
-            )
-            for k, v in value
-        ]
+    def pairs(self, value: Json) -> Steps:
+        made = []
+        for k, v in value:
+            key = self.node(k) if type(k) in _PARTS else k
+            if type(key) is GeneratorType:
+                key = yield key
+            node = self.node(v) if type(v) in _PARTS else v
+            made.append((key, (yield node) if type(node) is GeneratorType else node))
+        return made
 
-    def attach(self, made: Any, extra: Json) -> None:
+    def attach(self, made: Any, extra: Json) -> Steps:
         """What hangs on an object besides what it is."""
         if type(made) is OrderedDict:
-            made._metadata = self.node(extra)  # type: ignore[attr-defined]
+            made._metadata = yield from self.part(extra)  # type: ignore[attr-defined]
         elif isinstance(made, Tensor):
-            self.attributes(made, dict(self.pairs(extra)))
+            self.attributes(made, dict((yield from self.pairs(extra))))
         else:
             raise FormatError(f"attributes stand at a {type(made).__name__}")
 
@@ -135,12 +168,12 @@ class _Decoder:
             raise FormatError(f"the tree repeats container {value!r}, which is not complete there")
         return self.complete[value]
 
-    def object(self, value: Json) -> Any:
+    def object(self, value: Json) -> Steps:
         name, state = value
         kind = safetypes.type_named(name)
         if not isinstance(kind, type):
             raise FormatError(refusals.of_classes(names_in_tree(self.whole)))
-        return safetypes.restore(kind, self.node(state))
+        return safetypes.restore(kind, (yield from self.part(state)))
 
     def named(self, name: Json) -> Any:
         found = safetypes.type_named(name) if isinstance(name, str) else None
@@ -151,21 +184,44 @@ class _Decoder:
     def generator(self, value: Json) -> Any:
         device, state = value
         made = taeda.Generator(device)
-        return made.set_state(self.node(state))
+        return made.set_state(self.leaf(state))
 
     def storage(self, value: Json) -> Any:
-        content = self.node(value)
+        content = self.leaf(value)
         if not isinstance(content, Tensor):
             raise FormatError("a storage wants a tensor")
         return content.untyped_storage()
 
     def array(self, value: Json) -> Any:
         node, described, shape = value
-        return array_from(self.node(node), described, shape)
+        return array_from(self.leaf(node), described, shape)
 
-    def defaultdict(self, value: Json) -> Any:
+    def deque(self, value: Json) -> Steps:
+        longest, values = value
+        return deque((yield from self.values(values)), longest)
+
+    def defaultdict(self, value: Json) -> Steps:
         factory, pairs = value
-        return defaultdict(FACTORIES[factory] if factory else None, self.pairs(pairs))
+        kind = FACTORIES[factory] if factory else None
+        return defaultdict(kind, (yield from self.pairs(pairs)))
+
+
+def _of_values(kind: Callable[[Any], Any]) -> Callable[[_Decoder, Json], Steps]:
+    """Reads what `kind` makes of a list of values."""
+
+    def read(decoder: _Decoder, value: Json) -> Steps:
+        return kind((yield from decoder.values(value)))
+
+    return read
+
+
+def _of_pairs(kind: Callable[[Any], Any]) -> Callable[[_Decoder, Json], Steps]:
+    """Reads what `kind` makes of a list of pairs."""
+
+    def read(decoder: _Decoder, value: Json) -> Steps:
+        return kind((yield from decoder.pairs(value)))
+
+    return read
 
 
 def _named(kind: type) -> Callable[[Any, Json], Any]:
@@ -208,17 +264,17 @@ _OF_TENSORS = frozenset(dir(Tensor)) - {"__dict__"} - ABSENT
 _EXTRAS = (MODULE_VERSIONS, "attributes")
 #: the kinds that {"again": n} counts: each that `_Encoder.container` writes
 _NUMBERED: dict[str, Callable[[_Decoder, Json], Any]] = {
-    "tuple": lambda d, v: tuple(d.values(v)),
-    "set": lambda d, v: set(d.values(v)),
-    "frozenset": lambda d, v: frozenset(d.values(v)),
-    "dict": lambda d, v: dict(d.pairs(v)),
-    "OrderedDict": lambda d, v: OrderedDict(d.pairs(v)),
-    "Counter": lambda d, v: Counter(dict(d.pairs(v))),
+    "tuple": _of_values(tuple),
+    "set": _of_values(set),
+    "frozenset": _of_values(frozenset),
+    "dict": _of_pairs(dict),
+    "OrderedDict": _of_pairs(OrderedDict),
+    "Counter": _of_pairs(lambda pairs: Counter(dict(pairs))),
     "defaultdict": _Decoder.defaultdict,
-    "deque": lambda d, v: deque(d.values(v[1]), v[0]),
-    "namespace": lambda d, v: types.SimpleNamespace(**dict(d.pairs(v))),
-    "Namespace": lambda d, v: argparse.Namespace(**dict(d.pairs(v))),
-    "Size": lambda d, v: taeda.Size(d.values(v)),
+    "deque": _Decoder.deque,
+    "namespace": _of_pairs(lambda pairs: types.SimpleNamespace(**dict(pairs))),
+    "Namespace": _of_pairs(lambda pairs: argparse.Namespace(**dict(pairs))),
+    "Size": _of_values(taeda.Size),
     "ndarray": _Decoder.array,
     "Generator": _Decoder.generator,
     "storage": _Decoder.storage,
@@ -230,7 +286,7 @@ _READERS: dict[str, Callable[[_Decoder, Json], Any]] = {
     "tensor": _Decoder.tensor,
     "again": _Decoder.again,
     "float": _nonfinite,
-    "complex": lambda d, v: complex(*d.values(v)),
+    "complex": lambda d, v: complex(*map(d.leaf, v)),
     "bytes": lambda d, v: _bytes(v),
     "bytearray": lambda d, v: bytearray(_bytes(v)),
     "numpy": lambda d, v: scalar_from(*v),

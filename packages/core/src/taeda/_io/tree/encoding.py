@@ -17,6 +17,7 @@ import taeda
 from taeda import Tensor
 
 from .. import safetypes
+from ..steps import DEEPEST, GeneratorType, Steps, drive
 from .arrays import array_node, dtype_node, is_numpy, scalar_node
 
 __all__ = ["FACTORIES", "MODULE_VERSIONS", "Json", "Keep", "encode", "has_state"]
@@ -40,7 +41,9 @@ def encode(value: Any, keep: Keep) -> Json:
     TypeError for an object of another kind and ValueError for a container inside itself, both with
     the path to it.
     """
-    return _Encoder(keep).node(value, "")
+    encoder = _Encoder(keep)
+    made = encoder.node(value, "")
+    return encoder.drive(made) if type(made) is GeneratorType else made
 
 
 class _Encoder:
@@ -50,8 +53,22 @@ class _Encoder:
         self.complete: dict[int, int] = {}  # number of each container
         self.alive: list[Any] = []  # keeps ids from being used again
         self.families = 0  # objects on the way down whose classes are recorded by name
+        self.path = ""  # of the container that was opened last
 
-    def node(self, value: Any, path: str) -> Json:
+    def drive(self, steps: Steps) -> Json:
+        """What comes of the steps."""
+        too_deep = ValueError("nested too deeply")
+        try:
+            return drive(steps, too_deep)
+        except ValueError as error:
+            if error is not too_deep:
+                raise
+            raise ValueError(
+                f"cannot save {_place(self.path)}: nested too deeply, more than {DEEPEST} levels"
+            ) from None
+
+    def node(self, value: Any, path: str) -> Json | Steps:
+        """The JSON of a value; of one with parts the steps to it."""
         if type(value) in _PLAIN:
             return value
         if isinstance(value, Tensor):
@@ -67,52 +84,57 @@ class _Encoder:
         """A tensor whose numbers are wanted wherever other tensors go."""
         return {"tensor": self.keep(value, path, ["data"])[0]}
 
-    def tensor(self, value: Tensor, path: str) -> Json:
+    def tensor(self, value: Tensor, path: str) -> Json | Steps:
         number, new = self.keep(value, path, [])
         attributes = getattr(value, "__dict__", None) if new else None
-        if attributes:
-            return {"tensor": number, "attributes": self.pairs(attributes, path)}
-        return {"tensor": number}
+        return self.noted(number, attributes, path) if attributes else {"tensor": number}
 
-    def container(self, value: Any, path: str) -> Json:
+    def noted(self, number: int, attributes: dict[str, Any], path: str) -> Steps:
+        return {"tensor": number, "attributes": (yield from self.pairs(attributes, path))}
+
+    def container(self, value: Any, path: str) -> Json | Steps:
         if id(value) in self.complete:
             return {"again": self.complete[id(value)]}
         if id(value) in self.open:
             raise ValueError(f"cannot save {_place(path)}: it contains itself")
+        return self.opened(value, path)
+
+    def opened(self, value: Any, path: str) -> Steps:
         self.open.add(id(value))
-        try:
-            made = self.entries(value, path)
-        except RecursionError:
-            raise ValueError(f"cannot save {_place(path)}: nested too deeply") from None
-        finally:
-            self.open.remove(id(value))
-        self.complete[id(value)] = len(self.complete)
+        self.path = path
         self.alive.append(value)
+        made = yield from self.entries(value, path)
+        self.open.remove(id(value))
+        self.complete[id(value)] = len(self.complete)
         return made
 
-    def entries(self, value: Any, path: str) -> Json:
+    def entries(self, value: Any, path: str) -> Steps:
         kind = type(value)
         if kind is list:
-            return self.values(value, path)
+            return (yield from self.values(value, path))
         if kind in _MAPPINGS:
-            node = {_MAPPINGS[kind]: self.pairs(value, path)}
+            node = {_MAPPINGS[kind]: (yield from self.pairs(value, path))}
             if hasattr(value, MODULE_VERSIONS):
-                node[MODULE_VERSIONS] = self.node(getattr(value, MODULE_VERSIONS), path)
+                node[MODULE_VERSIONS] = yield from self.one(getattr(value, MODULE_VERSIONS), path)
             return node
         if kind in _SEQUENCES:
-            return {_SEQUENCES[kind]: self.values(value, path)}
-        return self.rare(value, path)
+            return {_SEQUENCES[kind]: (yield from self.values(value, path))}
+        return (yield from self.rare(value, path))
 
-    def rare(self, value: Any, path: str) -> Json:
+    def one(self, value: Any, path: str) -> Steps:
+        made = self.node(value, path)
+        return (yield made) if type(made) is GeneratorType else made
+
+    def rare(self, value: Any, path: str) -> Steps:
         kind = type(value)
         if kind is taeda.Size:
             return {"Size": list(value)}
         if kind is deque:
-            return {"deque": [value.maxlen, self.values(value, path)]}
+            return {"deque": [value.maxlen, (yield from self.values(value, path))]}
         if kind in _BAGS:
-            return {_BAGS[kind]: self.pairs(vars(value), path)}
+            return {_BAGS[kind]: (yield from self.pairs(vars(value), path))}
         if kind is defaultdict and (factory := _factory(value)) is not None:
-            return {"defaultdict": [factory, self.pairs(value, path)]}
+            return {"defaultdict": [factory, (yield from self.pairs(value, path))]}
         if kind is taeda.Generator:
             return {"Generator": [str(value.device), self.data(value.get_state(), path)]}
         if kind is taeda.UntypedStorage:
@@ -120,7 +142,7 @@ class _Encoder:
         if is_numpy(value, array=True):
             return array_node(value, path, self.data)
         if (name := self.recorded(value, path)) is not None:
-            return self.instance(value, name, path)
+            return (yield from self.instance(value, name, path))
         if self.families and (name := safetypes.findable_name(value)) is not None:
             return {"name": name}
         raise TypeError(_unsavable(value, path))
@@ -144,28 +166,31 @@ class _Encoder:
             )
         return name
 
-    def instance(self, value: Any, name: str, path: str) -> Json:
-        self.families += safetypes.family_of(type(value)) is not None
-        try:
-            return {"object": [name, self.node(safetypes.state_of(value), path)]}
-        finally:
-            self.families -= safetypes.family_of(type(value)) is not None
+    def instance(self, value: Any, name: str, path: str) -> Steps:
+        family = safetypes.family_of(type(value)) is not None
+        self.families += family
+        made = {"object": [name, (yield from self.one(safetypes.state_of(value), path))]}
+        self.families -= family
+        return made
 
-    def values(self, values: Iterable[Any], path: str) -> list[Json]:
+    def values(self, values: Iterable[Any], path: str) -> Steps:
         start = f"{path}." if path else ""
-        return [
-            v if type(v) in _PLAIN else self.node(v, f"{start}{i}") for i, v in enumerate(values)
-        ]
+        made = []
+        for i, v in enumerate(values):
+            node = v if type(v) in _PLAIN else self.node(v, f"{start}{i}")
+            made.append((yield node) if type(node) is GeneratorType else node)
+        return made
 
-    def pairs(self, mapping: Any, path: str) -> list[Json]:
+    def pairs(self, mapping: Any, path: str) -> Steps:
         start = f"{path}." if path else ""
-        return [
-            [
-                k if type(k) in _PLAIN else self.node(k, path),
-                v if type(v) in _PLAIN else self.node(v, f"{start}{k}"),
-            ]
-            for k, v in mapping.items()
-        ]
+        made = []
+        for k, v in mapping.items():
+            key = k if type(k) in _PLAIN else self.node(k, path)
+            if type(key) is GeneratorType:
+                key = yield key
+            node = v if type(v) in _PLAIN else self.node(v, f"{start}{k}")
+            made.append([key, (yield node) if type(node) is GeneratorType else node])
+        return made
 
 
 def has_state(value: Any) -> bool:
