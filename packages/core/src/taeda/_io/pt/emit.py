@@ -23,9 +23,9 @@ from .errors import RefusedPickle
 from .keys import Keys
 from .machine import LONGEST_NAME
 from .names import STORAGE_OF
-from .others import writer_of
+from .others import Bare, writer_of
 
-__all__ = ["Bare", "Emitter"]
+__all__ = ["Emitter"]
 
 #: writes a value; of one with parts it returns the steps to that
 Write = Callable[["Emitter", Any], "Steps | None"]
@@ -188,6 +188,17 @@ class Emitter:
         """A tuple of small values, which is not remembered."""
         drive(self.tuple_of(values), self.too_deep())
 
+    def counts(self, values: Iterable[int]) -> None:
+        """A tuple of numbers, which is not remembered."""
+        self.out += b"("
+        for value in values:
+            self.put_int(value)
+        self.out += b"t"
+
+    def empty_ordered_dict(self) -> None:
+        self.name("collections", "OrderedDict")
+        self.out += b")R"
+
     def tuple_of(self, values: tuple[Any, ...]) -> Steps:
         self.out += b")" if not values else b"(" if len(values) > 3 else b""
         for value in values:
@@ -236,10 +247,6 @@ class Emitter:
             return self.opened(value, write(value))
         self.height = max(self.height, height or 0)
         return None
-
-    def of_parts(self, content: Any) -> Bare:
-        """A list or dict that stands for the parts of a container."""
-        return Bare(content)
 
     def bare(self, value: Bare) -> Steps:
         self.kept.append(value.content)
@@ -317,7 +324,7 @@ class Emitter:
         return self.once(value, self.new_ordered_dict)
 
     def new_ordered_dict(self, value: OrderedDict[Any, Any]) -> Steps:
-        self.call("collections", "OrderedDict")
+        self.empty_ordered_dict()
         self.remember(id(value))
         yield from self.entries(value)
         if hasattr(value, _MODULE_VERSIONS):
@@ -366,7 +373,7 @@ class Emitter:
         self.kept.append(plain)  # what is remembered goes by its id
         yield from self.new_tensor(plain)
         self.value(value.requires_grad)
-        self.call("collections", "OrderedDict")
+        self.empty_ordered_dict()
         self.out += b"\x87R"
         self.remember(id(value))
 
@@ -397,8 +404,8 @@ class Emitter:
         else:
             self.storage(value)
             self.value(value.storage_offset())
-        self.value(tuple(value.shape))
-        self.value(tuple(value.stride()))
+        self.counts(value.shape)
+        self.counts(value.stride())
         self.value(value.requires_grad)
         if not value.is_meta:
             self.rest(value)
@@ -406,7 +413,7 @@ class Emitter:
 
     def rest(self, value: Tensor) -> None:
         """Hooks, of which none is saved, and what the numbers do not tell."""
-        self.call("collections", "OrderedDict")
+        self.empty_ordered_dict()
         if value.dtype not in STORAGE_OF:
             self.value(value.dtype)
         if marks := {m: True for m in ("conj", "neg") if getattr(value, f"is_{m}")()}:
@@ -436,13 +443,6 @@ def _no_hooks() -> dict[str, Any]:
         "_forward_hooks": OrderedDict(),
         "_is_full_backward_hook": None,
     }
-
-
-class Bare:
-    """A list or dict that stands for the parts of a container: no level of its own."""
-
-    def __init__(self, content: Any) -> None:
-        self.content, self.is_dict = content, isinstance(content, dict)
 
 
 def _called(module: str, name: str, parts: Callable[[Any], Any], keys: bool = False) -> Write:

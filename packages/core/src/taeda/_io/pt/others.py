@@ -18,9 +18,16 @@ from .plain import LONGEST_DEQUE
 if TYPE_CHECKING:
     from .emit import Emitter
 
-__all__ = ["writer_of"]
+__all__ = ["Bare", "writer_of"]
 
 Write = Callable[["Emitter", Any], Steps | None]
+
+
+class Bare:
+    """A list or dict that stands for the parts of a container: no level of its own."""
+
+    def __init__(self, content: Any) -> None:
+        self.content, self.is_dict = content, isinstance(content, dict)
 
 
 def writer_of(value: Any) -> Write | None:
@@ -74,7 +81,7 @@ def _dtype(emitter: Emitter, dtype: Any) -> None:
 def _deque(emitter: Emitter, value: deque[Any]) -> Steps:
     if value.maxlen is not None and value.maxlen >= LONGEST_DEQUE:
         raise ValueError(f"cannot save a deque whose greatest length is {value.maxlen}")
-    yield from emitter.call_of("collections", "deque", emitter.of_parts(list(value)), value.maxlen)
+    yield from emitter.call_of("collections", "deque", Bare(list(value)), value.maxlen)
     emitter.remember(id(value))
 
 
@@ -86,7 +93,7 @@ def _namespace(module: str) -> Write:
     def write(emitter: Emitter, value: Any) -> Steps:
         emitter.call(module, type(value).__name__)
         emitter.remember(id(value))
-        yield from emitter.parts(emitter.of_parts(dict(vars(value))))
+        yield from emitter.parts(Bare(dict(vars(value))))
         emitter.out += b"b"
 
     return lambda emitter, v: emitter.once(v, lambda v: write(emitter, v))
