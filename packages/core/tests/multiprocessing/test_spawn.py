@@ -6,6 +6,9 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
+import textwrap
 import time
 
 import pytest
@@ -119,3 +122,37 @@ def test_children_end_with_a_killed_parent(tmp_path):
         time.sleep(0.01)
     assert len(pids) == 2
     assert not any(map(alive, pids))
+
+
+IGNORED = """
+    import os, signal, sys
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    import taeda.multiprocessing as mp
+
+    def well(i): pass
+    def exits(i): sys.exit(0)
+    def raises(i): assert not i, "number 1"
+    def killed(i): i and os.kill(os.getpid(), 9)
+
+    if __name__ == "__main__":
+        for function in (well, exits, raises, killed):
+            try:
+                mp.start_processes(function, nprocs=2, start_method=sys.argv[1])
+                print(function.__name__, "well")
+            except mp.ProcessException as error:
+                print(function.__name__, type(error).__name__, error.error_index)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_where_the_system_reaps_children(method, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(IGNORED))
+    command = [sys.executable, str(program), method]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.stdout.splitlines() == [
+        "well well",
+        "exits well",
+        "raises ProcessRaisedException 1",
+        "killed ProcessExitedException 1",
+    ], done.stderr

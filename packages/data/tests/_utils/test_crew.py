@@ -354,3 +354,64 @@ def test_starting_without_descriptors_loses_none():
             resource.setrlimit(resource.RLIMIT_NOFILE, limit)
     assert refused > 2
     assert descriptors() == before
+
+
+IGNORED = """
+    import os, signal, sys
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    from taeda.utils.data import DataLoader
+
+    class Killed:
+        def __len__(self): return 20
+        def __getitem__(self, i): return os.kill(os.getpid(), 9) if i == 9 else i
+
+    if __name__ == "__main__":
+        method = sys.argv[1]
+        def total():
+            loader = DataLoader(range(20), 5, num_workers=2, multiprocessing_context=method)
+            return sum(int(b.sum()) for b in loader)
+        first = total()
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(3):
+            assert total() == first == 190
+        assert len(os.listdir("/proc/self/fd")) == before
+        try:
+            list(DataLoader(Killed(), 5, num_workers=2, multiprocessing_context=method))
+        except RuntimeError as error:
+            print(error)
+        import gc; gc.collect()
+        assert len(os.listdir("/proc/self/fd")) == before
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_where_the_system_reaps_children(method, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(IGNORED))
+    command = [sys.executable, str(program), method]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "exited unexpectedly: worker 1 " in done.stdout
+    assert "at sample 9 of batch 1" in done.stdout
+
+
+def test_a_daemon_thread_at_the_end_of_the_program_says_nothing(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent("""
+        import threading, time
+        from taeda.utils.data import DataLoader
+
+        def read():
+            while True:
+                for _ in DataLoader(range(1000), 2, num_workers=2, multiprocessing_context="fork"):
+                    seen.set()
+
+        seen = threading.Event()
+        threading.Thread(target=read, daemon=True).start()
+        seen.wait()
+    """)
+    )
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -412,3 +412,32 @@ def test_streams_want_as_many_workers():
     next(batches)
     with pytest.raises(ValueError, match="read by 2 workers, this loader has num_workers=3"):
         DataLoader(Stream(9), num_workers=3).load_state_dict(loader.state_dict())
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("given", [0, 3, 7])
+@pytest.mark.parametrize("asked", [1, 2])
+@pytest.mark.parametrize("begun", [False, True])
+def test_asking_for_the_state_changes_nothing(workers, given, asked, begun):
+    """Whenever and however often it is asked, before the first batch as well."""
+
+    def make():
+        return DataLoader(Resumable(13), batch_size=2, num_workers=workers)
+
+    whole = plain([*make()])
+    loader = make()
+    batches = iter(loader)
+    for _ in range(given):
+        next(batches)
+    state = loader.state_dict()
+    for _ in range(asked):  # each state is taken from a loader that was resumed by the last
+        loader = make()
+        loader.load_state_dict(state)
+        batches = iter(loader) if begun else None
+        state = loader.state_dict()
+    rest = plain([*(loader if batches is None else batches)])
+    resumed = make()
+    resumed.load_state_dict(state)
+    wanted = whole[given:]
+    assert [batch[0] for batch in rest] == [batch[0] for batch in wanted]
+    assert [batch[0] for batch in plain([*resumed])] == [batch[0] for batch in wanted]

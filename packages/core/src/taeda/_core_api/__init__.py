@@ -11,6 +11,7 @@ There is no other way in: `tools/packages.py check` refuses it.
     files        a file that is replaced whole or not at all, classes whose objects files hold
     sharing      memory that several processes see
     forks        locks that a fork waits for
+    processes    how processes ended
     building     compilers, and kernels built by them
     trees        tuples, lists and dicts of values, taken apart and put together
 

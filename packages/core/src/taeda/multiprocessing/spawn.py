@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -14,6 +15,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from .._process_ends import UNKNOWN, note_end
+
 __all__ = [
     "ProcessContext",
     "ProcessException",
@@ -25,6 +28,7 @@ __all__ = [
 ]
 
 PATIENCE = 10.0  # seconds between asking a process to end and ending it
+_WELL = b""  # the report of a process that ends well: its exit code may be lost
 _REPORT_BYTES = 32_000  # of a traceback: what fits into a pipe that nobody reads yet
 
 
@@ -72,10 +76,21 @@ def _run(fn: Callable[..., Any], i: int, args: tuple[Any, ...], report: Connecti
         fn(i, *args)
     except KeyboardInterrupt:
         pass  # the parent was interrupted as well, and says so
+    except SystemExit as end:
+        if not end.code:
+            _say_well(report)
+        raise
     except Exception:  # noqa: BLE001 - the parent raises it
         text = traceback.format_exc().encode(errors="replace")
         report.send_bytes(text[-_REPORT_BYTES:])
         sys.exit(1)
+    else:
+        _say_well(report)
+
+
+def _say_well(report: Connection) -> None:
+    with contextlib.suppress(OSError):  # the parent is gone: nobody asks
+        report.send_bytes(_WELL)
 
 
 def _end_with_parent() -> None:
@@ -98,6 +113,7 @@ class ProcessContext:
 
     def __init__(self, processes: Sequence[BaseProcess], reports: Sequence[Connection]) -> None:
         self.processes, self._reports = list(processes), list(reports)
+        self._texts: dict[int, bytes | None] = {}  # reports that were read
         self.sentinels = {p.sentinel: i for i, p in enumerate(processes)}
 
     def pids(self) -> list[int]:
@@ -119,19 +135,37 @@ class ProcessContext:
         failed = None
         for i in sorted(ended):
             self.processes[i].join()
-            if failed is None and self.processes[i].exitcode:
+            if failed is None and self._failed(i):
                 failed = i
         if failed is None:
             return not self.sentinels
         self._end(grace_period)
         raise self._error(failed)
 
+    def _failed(self, i: int) -> bool:
+        note_end(self.processes[i])
+        if self.processes[i].exitcode != UNKNOWN:
+            return bool(self.processes[i].exitcode)
+        self._texts[i] = self._report(i)
+        return self._texts[i] != _WELL
+
+    def _report(self, i: int) -> bytes | None:
+        """What a process said at its end; None if it said nothing."""
+        try:
+            return self._reports[i].recv_bytes() if self._reports[i].poll() else None
+        except EOFError:  # it never wrote: its end of the pipe is closed
+            return None
+
+    def _runs(self, process: BaseProcess) -> bool:
+        note_end(process)
+        return process.is_alive()
+
     def _end(self, grace_period: float | None) -> None:
         """Bring the processes that still run to their end."""
         self._wait(grace_period or 0)
         for act in (BaseProcess.terminate, BaseProcess.kill):
             for process in self.processes:
-                if process.is_alive():
+                if self._runs(process):
                     act(process)
             self._wait(grace_period or PATIENCE)
         self.sentinels.clear()
@@ -144,13 +178,17 @@ class ProcessContext:
     def _error(self, i: int) -> ProcessException:
         process = self.processes[i]
         pid, code = process.pid or 0, process.exitcode or 0
-        if self._reports[i].poll():
-            try:
-                text = self._reports[i].recv_bytes().decode(errors="replace")
-                msg = f"\n\n-- Process {i} terminated with the following error:\n{text}"
-                return ProcessRaisedException(msg, i, pid)
-            except EOFError:  # it never wrote: its end of the pipe is closed
-                pass
+        said = self._texts[i] if i in self._texts else self._report(i)
+        if said:
+            text = said.decode(errors="replace")
+            msg = f"\n\n-- Process {i} terminated with the following error:\n{text}"
+            return ProcessRaisedException(msg, i, pid)
+        if code == UNKNOWN:
+            return ProcessExitedException(
+                f"process {i} terminated before its function had returned; how is not known, as "
+                "SIGCHLD is ignored: signal.signal(signal.SIGCHLD, signal.SIG_DFL) keeps exit codes",
+                i, pid, code,
+            )  # fmt: skip
         if code < 0:
             name = _signal_name(-code)
             return ProcessExitedException(

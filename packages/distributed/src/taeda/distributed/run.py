@@ -242,6 +242,8 @@ def main(args: Sequence[str] | None = None) -> None:
     """The command. Exit status 1 if a process failed, 128 + n after signal n."""
     logging.basicConfig(format="taedarun: %(message)s", level=logging.INFO)
     options = parse_args(args)
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # inherited: exit codes would be lost
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, raise_on_signal)
     try:

@@ -4,6 +4,7 @@ it fares.
 
 from __future__ import annotations
 
+import atexit
 import os
 import select
 import signal
@@ -11,6 +12,8 @@ import time
 import weakref
 from collections.abc import Iterator
 from typing import Any
+
+from taeda._core_api.processes import UNKNOWN, note_end
 
 from . import status
 from .channel import Channel
@@ -23,6 +26,32 @@ __all__ = ["Crew"]
 
 _PATIENCE = 0.3  # seconds for all workers to write their stacks
 
+
+class _Exit:
+    """A context for talks with workers. When the program ends they are dismissed, and a daemon
+    thread that still asks them waits for its end, which is near.
+    """
+
+    def __init__(self) -> None:
+        self.watched = self.came = False
+
+    def watch(self) -> None:
+        """Learn of the end before the workers are dismissed: what was registered last runs first."""
+        if not self.watched:
+            self.watched = True
+            atexit.register(self._note)
+
+    def _note(self) -> None:
+        self.came = True
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        while self.came and kind is not None and issubclass(kind, (OSError, EOFError, IndexError)):
+            time.sleep(1)
+
+
+_exit = _Exit()
 _crews: weakref.WeakSet[Crew] = weakref.WeakSet()
 
 
@@ -47,6 +76,7 @@ class Crew:
             _dismiss(self._owner, self.members, now=True)
             raise
         self._end = weakref.finalize(self, _collected, self._owner, self.members)
+        _exit.watch()
 
     def _start(self, context: Any, setups: list[Setup]) -> None:
         pairs = [Channel.pair() for _ in setups]
@@ -95,7 +125,8 @@ class Crew:
     def _sending(self, worker: int, send: Any) -> None:
         self._check_owner()
         try:
-            send(self.members[worker])
+            with _exit:
+                send(self.members[worker])
         except ConnectionError:
             raise self._gone(worker) from None
 
@@ -122,7 +153,8 @@ class Crew:
         talking = [worker for worker, is_life in ready if not is_life]
         for worker in talking:
             try:
-                reply = self.members[worker].receive()
+                with _exit:
+                    reply = self.members[worker].receive()
             except EOFError:
                 raise self._gone(worker) from None
             if reply is not None:
@@ -147,6 +179,7 @@ class Crew:
         member = self.members[worker]
         member.hear_hello()
         member.process.join(1)
+        note_end(member.process)
         stack = member.status.stack() if member.status else ""
         error = RuntimeError(
             f"DataLoader worker (pid(s) {member.pid}) exited unexpectedly: worker {worker} "
@@ -181,6 +214,7 @@ class Crew:
 
     def _ask_for_stack(self, member: Member) -> int | None:
         """Where the stack will stand; None if the worker is dead, or not yet able to write one."""
+        note_end(member.process)
         if member.status is None or not member.process.is_alive():
             return None
         return member.status.ask_for_stack(member.pid)
@@ -202,6 +236,8 @@ def _answered(member: Member, since: int | None) -> bool:
 def _ending(code: int | None) -> str:
     if code is None:
         return "closed its channel"
+    if code == UNKNOWN:
+        return "ended, how is not known as SIGCHLD is ignored,"
     if code >= 0:
         return f"exited with code {code}"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
@@ -220,15 +256,27 @@ def _dismiss(owner: int, members: list[Member], now: bool = False) -> None:
         return
     for member in members:
         member.channel.close()
+        note_end(member.process)
         if now and member.process.is_alive():
             member.process.kill()
     try:
         join_or_kill([member.process for member in members], GRACE / 2)
     finally:
-        for member in members:
-            member.process.close()
-            member.close()
-        members.clear()
+        _close_all(members)
+
+
+def _close_all(members: list[Member]) -> None:
+    """Give back what tells of each worker, whatever fails at another."""
+    errors = []
+    for member in members:
+        for close in (member.process.close, member.close):
+            try:
+                close()
+            except (ValueError, OSError) as error:
+                errors.append(error)
+    members.clear()
+    if errors:
+        raise errors[0]
 
 
 # ---- forks of the parent ----

@@ -68,6 +68,7 @@ class IterableFetcher:
     ) -> None:
         self.samples = iter(dataset)
         self.batched, self.collate_fn, self.drop_last = batched, collate_fn, drop_last
+        self.ended = False  # while it gave its last samples
         if status:
             self.samples = _told(self.samples, status)
 
@@ -76,6 +77,7 @@ class IterableFetcher:
         if not self.batched:
             return self.collate_fn(next(self.samples))
         samples = [*itertools.islice(self.samples, len(index))]
+        self.ended = len(samples) < len(index)
         if not samples or (self.drop_last and len(samples) < len(index)):
             raise StopIteration
         return self.collate_fn(samples)
@@ -91,11 +93,20 @@ def _told(samples: Iterator[Any], status: Status) -> Iterator[Any]:
         yield sample
 
 
-def stream_state(dataset: Any) -> Any:
+#: the state of a data set that has ended with its last batch: what it says of itself may be that it
+#: stands at its beginning again
+_ENDED = {"taeda.stream": "ended"}
+
+
+def stream_state(dataset: Any, fetcher: Any = None) -> Any:
     """What an iterable data set that can be resumed says of its place; None of others."""
     if not hasattr(dataset, "load_state_dict") or not hasattr(dataset, "state_dict"):
         return None
-    return dataset.state_dict()
+    return _ENDED if getattr(fetcher, "ended", False) else dataset.state_dict()
+
+
+def _is_ended(state: Any) -> bool:
+    return isinstance(state, dict) and state.keys() == _ENDED.keys()
 
 
 def resumed_stream(
@@ -110,6 +121,8 @@ def resumed_stream(
     """A fetcher that begins where another had got to: by the data set's own state, or by reading
     past `skip` samples.
     """
+    if _is_ended(state):
+        return IterableFetcher((), batched, collate_fn, drop_last)
     if state is not None:
         dataset.load_state_dict(state)
     fetcher = IterableFetcher(dataset, batched, collate_fn, drop_last, status)

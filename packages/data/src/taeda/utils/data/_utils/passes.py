@@ -92,10 +92,15 @@ class SinglePass(Pass):
         super()._open()
         self._draw = ordered(self._loader, self._place, self._begin).__next__
         self._fetch: Callable[[Any], Any]
+        # The data set of a resumed pass goes to its place with the first batch: until then its own
+        # state tells of another.
+        self._stream: Any = None
+        self._waits = self._place.order is not None or self._place.dataset is not None
         self._plain = not (self._pins or self._bar is not None or self._told is not None)
 
     def _begin(self) -> Iterator[Any]:
-        self._fetch, entries = _fetching(self._loader, self._place)
+        self._fetch, entries, self._stream = _fetching(self._loader, self._place)
+        self._waits = False
         return entries
 
     def __next__(self) -> Any:
@@ -122,25 +127,29 @@ class SinglePass(Pass):
 
     def state_dict(self) -> dict[str, Any] | None:
         """Where the pass stands; None once it is over."""
-        if self._loader._streams:
-            self._place.dataset = stream_state(self._loader.dataset)
+        if self._loader._streams and not self._waits:
+            self._place.dataset = stream_state(self._loader.dataset, self._stream)
         return super().state_dict()
 
 
-def _fetching(loader: Any, place: Place) -> tuple[Callable[[Any], Any], Iterator[Any]]:
-    """What makes batches, and the entries it makes them of, from the first of the epoch on."""
+def _fetching(loader: Any, place: Place) -> tuple[Callable[[Any], Any], Iterator[Any], Any]:
+    """What makes batches, and the entries it makes them of, from the first of the epoch on; and
+    what reads the stream, if there is one.
+    """
+    stream: Any = None
     dataset, sampler, collate = loader.dataset, loader._index_sampler, loader.collate_fn
     skip, entries = place.yielded, iter(sampler)
     if loader._streams:
         facts = dataset, loader._auto_collation, collate, loader.drop_last
         skipped = skip * (loader.batch_size or 1)
-        fetch: Callable[[Any], Any] = resumed_stream(*facts, skipped, place.dataset).fetch
+        stream = resumed_stream(*facts, skipped, place.dataset)
+        fetch: Callable[[Any], Any] = stream.fetch
     else:
         whole = None if loader.seed_batches else whole_batches(dataset, sampler, collate)
         if whole is not None:
-            return whole
+            return *whole, None
         fetch = MapFetcher(dataset, loader._auto_collation, collate).fetch
-    return _seeded(fetch, place, skip) if loader.seed_batches else fetch, entries
+    return _seeded(fetch, place, skip) if loader.seed_batches else fetch, entries, stream
 
 
 def _seeded(fetch: Callable[[Any], Any], place: Place, number: int) -> Callable[[Any], Any]:

@@ -19,6 +19,8 @@ from multiprocessing.context import BaseContext
 from types import FrameType
 from typing import Any
 
+from taeda._core_api.processes import note_end
+
 __all__ = [
     "checked_context",
     "default_context",
@@ -251,8 +253,11 @@ def join_or_kill(processes: list[Any], patience: float) -> None:
         for process in processes:
             process.join(max(0, end - time.monotonic()))
     finally:
+        for process in processes:
+            note_end(process)
         late = [process for process in processes if process.is_alive()]
         for process in late:
             process.kill()
         for process in late:
             process.join()
+            note_end(process)

@@ -219,7 +219,7 @@ class _Worker:
         self._arena.sent([segment for segment, _ in used])
 
     def _stream_state(self) -> Any:
-        return stream_state(self._dataset) if self._setup.iterable else None
+        return stream_state(self._dataset, self._fetcher) if self._setup.iterable else None
 
     def _moved_streams(self) -> seeds.Streams | None:
         now = seeds.streams()

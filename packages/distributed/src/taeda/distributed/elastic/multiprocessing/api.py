@@ -291,8 +291,14 @@ def start_processes(
     """Start a function or a program once for each local rank, numbered from 0, with its arguments
     and environment.
 
-    ValueError if the numbers of `args` and `envs` are not 0, 1, 2, ...
+    ValueError if the numbers of `args` and `envs` are not 0, 1, 2, ...; RuntimeError while SIGCHLD
+    is ignored.
     """
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+        raise RuntimeError(
+            "SIGCHLD is ignored, so nobody learns how a rank ended, and one that failed would seem to have "
+            "ended well: call signal.signal(signal.SIGCHLD, signal.SIG_DFL) first"
+        )
     count = len(args)
     for what, given in (("args", args), ("envs", envs)):
         if set(given) != set(range(count)):
