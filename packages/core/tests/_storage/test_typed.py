@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 
 import pytest
 
@@ -78,3 +79,24 @@ def test_copies(copied):
     assert s.tolist() == [1, 2]
     assert other.tolist() == [9, 2]
     assert other.dtype is taeda.int32
+
+
+def test_copies_of_tensors_and_storages_stay_together():
+    x = taeda.zeros(3)
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        given = [[x, x.storage(), x.untyped_storage()][i] for i in order]
+        made = dict(zip(order, copy.deepcopy(given), strict=True))
+        made[0].add_(1)
+        assert made[1].tolist() == [1.0] * 3
+        assert made[2].data_ptr() == made[0].data_ptr() != x.data_ptr()
+
+
+def test_the_size_of_a_storage_counts_its_bytes():
+    for count in (0, 100):
+        x = taeda.zeros(count)
+        small = [
+            sys.getsizeof(x[:0].clone().untyped_storage()),
+            sys.getsizeof(x[:0].clone().storage()),
+        ]
+        large = [sys.getsizeof(x.untyped_storage()), sys.getsizeof(x.storage())]
+        assert [b - a for a, b in zip(small, large, strict=True)] == [4 * count] * 2

@@ -40,3 +40,26 @@ def test_a_subclass_is_asked():
 
     assert taeda.ones(2).as_subclass(Loud).is_cpu
     assert told[-1] == taeda.Tensor.is_cpu.__get__
+
+
+@pytest.mark.parametrize("value", [3.0, [5.0, 6.0]], ids=["number", "tensor"])
+def test_parts_are_written_through_their_views(value):
+    given = value if isinstance(value, float) else taeda.tensor(value)
+    told = [value] * 2 if isinstance(value, float) else value
+    z = taeda.tensor([1 + 2j, 3 + 4j])
+    z.real = given
+    assert z.tolist() == [complex(told[0], 2), complex(told[1], 4)]
+    z.imag = given
+    assert z.tolist() == [complex(x, x) for x in told]
+    r = taeda.zeros(2)
+    r.real = given
+    assert r.tolist() == told
+    with pytest.raises(RuntimeError, match="imag"):
+        r.imag = given
+    leaf = taeda.zeros(2, dtype=taeda.complex64, requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf"):
+        leaf.real = given
+    inner = leaf * 1
+    inner.real = given
+    inner.imag.sum().backward()
+    assert leaf.grad.tolist() == [1j, 1j]

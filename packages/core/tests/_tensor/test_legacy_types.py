@@ -97,3 +97,15 @@ def test_types_of_a_device():
 
 def test_meta_tensors_stay_where_they_are():
     assert taeda.empty(2, device="meta").type(taeda.DoubleTensor).device.type == "meta"
+
+
+def test_the_class_of_all_tensors_stands_for_the_default_dtype():
+    x = taeda.ones(2, dtype=taeda.int32)
+    for kind in (taeda.Tensor, "taeda.Tensor", "torch.Tensor"):
+        assert x.type(kind).dtype is taeda.float32
+
+
+@pytest.mark.parametrize("kind", [int, float, bool, "foo", 3])
+def test_what_is_no_type_of_tensors_is_refused(kind):
+    with pytest.raises(ValueError, match="invalid type"):
+        taeda.ones(2).type(kind)

@@ -71,3 +71,48 @@ def test_every_tensor_is_dense():
     assert (x.dense_dim(), x.sparse_dim()) == (2, 0)
     assert x.to_dense() is x
     assert x.to_dense(taeda.float64).dtype is taeda.float64
+
+
+@pytest.fixture
+def deterministic():
+    taeda.use_deterministic_algorithms(True)
+    yield
+    taeda.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 2, 5), (2, 1, 4, 4), (1, 2, 3, 4, 5)])
+def test_resizing_to_a_format(shape):
+    last = taeda.channels_last if len(shape) == 4 else taeda.channels_last_3d
+    wanted = taeda.empty(shape, memory_format=last)
+    assert taeda.zeros(2).resize_(shape, memory_format=last).stride() == wanted.stride()
+    assert taeda.zeros(2).resize_(shape).stride() == taeda.empty(shape).stride()
+    as_it = taeda.zeros(2).resize_as_(wanted, memory_format=taeda.preserve_format)
+    assert as_it.stride() == wanted.stride()
+    assert taeda.zeros(2).resize_as_(wanted).stride() == taeda.empty(shape).stride()
+    with pytest.raises(RuntimeError, match="preserve_format"):
+        taeda.zeros(2).resize_(shape, memory_format=taeda.preserve_format)
+    with pytest.raises(RuntimeError, match="rank"):
+        taeda.zeros(2).resize_(3, memory_format=last)
+
+
+def test_what_is_grown_is_filled_where_that_was_asked_for(deterministic):
+    assert str(taeda.zeros(2).resize_(4).tolist()) == "[0.0, 0.0, nan, nan]"
+    most = taeda.iinfo(taeda.int32).max
+    assert taeda.zeros(1, dtype=taeda.int32).resize_(3).tolist() == [0, most, most]
+    assert taeda.zeros(6)[:2].resize_(4).tolist() == [0.0] * 4
+    assert str(taeda.zeros(4)[2:].resize_(4).tolist()) == "[0.0, 0.0, nan, nan]"
+    taeda.utils.deterministic.fill_uninitialized_memory = False
+    try:
+        taeda.zeros(2).resize_(4)
+    finally:
+        taeda.utils.deterministic.fill_uninitialized_memory = True
+
+
+@pytest.mark.parametrize("dtype", [taeda.int32, taeda.float64, taeda.uint8, taeda.bool])
+def test_a_storage_of_another_dtype_is_refused(dtype):
+    storage = taeda.zeros(8, dtype=dtype).storage()
+    for arguments in ((storage,), (storage, 0, (1,))):
+        with pytest.raises(RuntimeError, match=r"expected a storage of taeda\.float32"):
+            taeda.empty(0).set_(*arguments)
+    assert taeda.empty(0).set_(storage.untyped()).dtype is taeda.float32
+    assert taeda.empty(0, dtype=dtype).set_(storage).shape == (8,)

@@ -142,3 +142,53 @@ with torch.profiler.profile():
 
 def _has(module):
     return importlib.util.find_spec(module) is not None
+
+
+PATCHED = """
+import inspect, sys
+from types import ModuleType
+from unittest import mock
+import taeda
+taeda.install_as_torch()
+import torch, torch.nn, torch.autograd, torch.cuda, torch.serialization, torch.compiler
+import torch._utils, torch._dynamo
+
+def stand_ins():
+    for name, module in sorted(sys.modules.items()):
+        if name.partition(".")[0] == "torch" and module is not sys.modules.get("taeda" + name[5:]):
+            yield name, module
+
+count = 0
+for place, module in list(stand_ins()):
+    for name in dir(module):
+        if name[:2] == "__":
+            continue
+        try:
+            before = getattr(module, name)
+        except Exception:  # absent here, or its package is
+            continue
+        if isinstance(before, ModuleType) or getattr(module, name) is not before:
+            continue  # a module is found by the import system; an answer made anew has no place
+        with mock.patch.object(module, name) as mocked:
+            assert getattr(module, name) is mocked, (place, name)
+        assert getattr(module, name) is before, (place, name)
+        count += 1
+assert count > 500, count
+assert taeda.add is torch.add and taeda.load is torch.load
+with mock.patch("torch.add") as mocked:
+    assert taeda.add is mocked
+with mock.patch("torch.distributed.is_available", lambda: 7):
+    assert torch.distributed.is_available() == 7
+assert torch.distributed.is_available() is False
+torch.something = 3
+assert taeda.something == 3
+del torch.something
+assert not hasattr(torch, "something") and not hasattr(taeda, "something")
+"""
+
+
+def test_stand_ins_read_write_and_delete_in_one_place():
+    done = subprocess.run(
+        [sys.executable, "-c", PATCHED], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr

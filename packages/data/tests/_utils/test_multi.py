@@ -327,3 +327,11 @@ def test_memory_of_other_sizes_is_used_again_and_sizes_stay():
                 assert sample["array"].tolist() == sample["tensor"].tolist() == [i] * n
                 assert len(sample["text"]) == 40_000 + n
     assert all(len(member._memories) < 60 for member in loader._iterator._crew.members)
+
+
+def test_workers_are_shut_down_by_the_old_name():
+    batches = iter(DataLoader(range(100), 2, num_workers=2))
+    next(batches)
+    batches._shutdown_workers()
+    with pytest.raises(RuntimeError, match="have ended"):
+        next(batches)

@@ -140,3 +140,51 @@ def test_no_table_is_made_before_it_is_needed(add):
     add(1)  # after global hooks of other tests, this call notices that they are gone
     assert not [name for name in add.__dict__ if name.endswith("_hooks")]
     assert not add._hooked
+
+
+class Forwarding(nn.Module):
+    """Answers for names that it does not know by another module's."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def __getattr__(self, name):
+        if name == "module":
+            return super().__getattr__(name)
+        return getattr(super().__getattr__("module"), name)
+
+    def forward(self, x):
+        return self.module(x)
+
+
+class Refusing(nn.Linear):
+    def __getattr__(self, name):
+        raise AttributeError(f"{name} is refused")
+
+
+REGISTER = [name for name in dir(nn.Module) if name.startswith("register_") and "hook" in name]
+
+
+@pytest.mark.parametrize("register", REGISTER)
+def test_hooks_belong_to_the_module_that_they_are_registered_on(register):
+    inner = nn.Linear(2, 2)
+    for module in (Forwarding(inner), Refusing(2, 2)):
+        before = {name: len(table) for name, table in vars(inner).items() if "hooks" in name}
+        getattr(module, register)(lambda *args, **kwargs: None)
+        assert {n: len(table) for n, table in vars(inner).items() if "hooks" in n} == before
+        assert any(table for name, table in vars(module).items() if "hooks" in name)
+
+
+def test_every_table_is_found_before_getattr_is_asked():
+    tables = [name for name in dir(nn.modules.module.Module) if name.endswith("_hooks")]
+    names = {"_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
+        "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
+        "_load_state_dict_post_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+        "_forward_pre_hooks_with_kwargs"}  # fmt: skip
+    assert names >= set(tables)
+    module = Refusing(1, 1)
+    for name in names:
+        table = getattr(module, name)
+        assert table == {} and getattr(module, name) is table is vars(module)[name]
+        assert not hasattr(nn.Module, name)

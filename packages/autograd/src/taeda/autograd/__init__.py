@@ -20,8 +20,8 @@ from .grad_mode import (
     set_multithreading_enabled,
 )
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .variable import Variable
 
-Variable = _taeda.Tensor  # the name of old programs
 is_grad_enabled = _taeda.is_grad_enabled
 
 __all__ = [

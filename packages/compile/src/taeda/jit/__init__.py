@@ -23,6 +23,7 @@ import taeda
 from taeda import nn
 from taeda._core_api import warn
 
+from ._apart import apart
 from ._check import TracerWarning, TracingCheckError
 from ._trace import TracedModule, trace, trace_module
 from ._watching import is_tracing
@@ -41,9 +42,10 @@ _pool: ThreadPoolExecutor | None = None
 def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
     """`obj`, compiled as by `taeda.compile`; a UserWarning, once, says that there is no TorchScript.
 
-    Of a function the compiled function, whose `code` is its source as text, if there is any; a
-    module itself, whose calls are compiled from now on. A class, and a function that is built in,
-    are given back. TypeError for what is none of them, and for the options of TorchScript.
+    Of a function the compiled function, whose `code` is its source as text, if there is any; of a
+    module another one, with the same parameters and buffers, whose calls are compiled: what is set
+    in one of the two later, the other does not see. A class, and a function that is built in, are
+    given back. TypeError for what is none of them, and for the options of TorchScript.
     """
     if args or kwargs:
         raise TypeError("jit.script: nothing is compiled from source here, so there are no options")
@@ -51,14 +53,15 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"jit.script: wanted a function, class or module, got {type(obj).__name__}")
     _warn_once()
     if builtins.isinstance(obj, nn.Module):
-        obj.compile()
-        return obj
+        made = apart(obj)
+        made.compile()
+        return made
     if not builtins.isinstance(obj, types.FunctionType):
         return obj
-    made: Any = taeda.compile(obj)
+    function: Any = taeda.compile(obj)
     with contextlib.suppress(OSError):  # there is no source: typed in, or made by exec
-        made.code = textwrap.dedent(inspect.getsource(obj))
-    return made
+        function.code = textwrap.dedent(inspect.getsource(obj))
+    return function
 
 
 def _warn_once() -> None:

@@ -4,6 +4,7 @@ such as FloatStorage.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -64,7 +65,16 @@ class TypedStorage(Casts):
         return _wrap, (self._untyped_storage, self.dtype)
 
     def __deepcopy__(self, memo: Any) -> TypedStorage:
+        made = memo[id(self)] = TypedStorage(
+            wrap_storage=copy.deepcopy(self._untyped_storage, memo), dtype=self.dtype
+        )
+        return made
+
+    def __copy__(self) -> TypedStorage:
         return self.clone()
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
 
     def _plain(self) -> Any:
         return getattr(_core, _INTEGERS.get(_word(self.dtype), _word(self.dtype)))

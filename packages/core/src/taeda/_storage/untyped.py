@@ -49,6 +49,9 @@ class UntypedStorage(Casts):
         made._bytes = _core.storage_bytes(tensor)
         return made
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     @property
     def device(self) -> Any:
         """Where the bytes are."""

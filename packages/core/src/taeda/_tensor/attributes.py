@@ -24,6 +24,27 @@ def _set_view_properties() -> None:
 _set_view_properties()
 
 
+def _set_part(name: str) -> None:
+    """Let an assignment to a view write through it."""
+    view: property = vars(Tensor)[name]
+
+    def write(self: Tensor, value: Any) -> None:
+        if type(self) is not Tensor:
+            from .._layers import dispatch as _dispatch  # it needs Tensor complete
+
+            if _dispatch.has_overrides((self,)):
+                _dispatch.dispatch_override(vars(Tensor)[name].__set__, (self, value), {})
+                return
+        part = view.fget(self)  # type: ignore[misc]  # a view has one
+        part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
+
+    setattr(Tensor, name, property(view.fget, write, doc=view.__doc__))
+
+
+for _part in ("real", "imag"):
+    _set_part(_part)
+
+
 _ABSENT = (
     *("is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn", "is_mps", "is_xpu"),
     *("is_nested", "is_ipu", "is_xla", "is_mtia", "is_maia", "is_vulkan"),

@@ -131,9 +131,18 @@ def _named(text: str) -> tuple[Any, str]:
 
 def _dtype_and_place(kind: Any) -> tuple[Any, str | None]:
     """The dtype that a class, its name or a dtype stands for, and the device; None for any."""
+    if kind is Tensor or kind in ("taeda.Tensor", "torch.Tensor"):
+        return _core.get_default_dtype(), "cpu"
     if isinstance(kind, str):
         return _named(kind)
-    return (kind.dtype, kind.place) if isinstance(kind, TensorType) else (kind, None)
+    if isinstance(kind, TensorType):
+        return kind.dtype, kind.place
+    if not isinstance(kind, _core.dtype):
+        raise ValueError(
+            f"invalid type: {kind!r}; wanted a dtype, or a class of tensors such as "
+            "taeda.FloatTensor, or its name"
+        )
+    return kind, None
 
 
 def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:

@@ -10,15 +10,64 @@ from ._method import Tensor, method
 
 @method
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Other sizes in place: grows the storage, never shrinks it, keeps the elements in storage order."""
+    """Other sizes in place: grows the storage, never shrinks it, keeps the elements in storage order.
+
+    `memory_format` lays the dimensions out. With `use_deterministic_algorithms` what was grown is
+    filled, as `empty` is then.
+    """
     flat = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    return self._resize(tuple(flat))
+    return _resized(self, tuple(flat), memory_format)
+
+
+def _resized(self: Tensor, sizes: tuple[int, ...], memory_format: Any) -> Tensor:
+    if memory_format is _core.preserve_format:
+        raise RuntimeError("resize_: memory_format=preserve_format has nothing to preserve")
+    strides = _strides(sizes, memory_format)
+    before = _core.storage_bytes(self).numel() if _fills() else None
+    made = self._resize(sizes)
+    if before is not None:
+        _fill_from(made, before)
+    if strides is not None:
+        made.as_strided_(sizes, strides)
+    return made
+
+
+def _strides(sizes: tuple[int, ...], memory_format: Any) -> tuple[int, ...] | None:
+    """The strides of a format in which the channels come last; None for rows in order."""
+    if memory_format in (None, _core.contiguous_format):
+        return None
+    like = _core.functions[""]["empty"]
+    return tuple(like(sizes, device="meta", memory_format=memory_format).stride())
+
+
+def _fills() -> bool:
+    from .. import _settings
+
+    if not _settings.are_deterministic_algorithms_enabled():
+        return False
+    from ..utils import deterministic
+
+    return bool(deterministic.fill_uninitialized_memory)
+
+
+def _fill_from(made: Tensor, before: int) -> None:
+    """Fill the elements that lie behind the bytes there were."""
+    count = _core.storage_bytes(made).numel() // made.element_size()
+    first = -(-before // made.element_size())
+    if count > first and made.device.type != "meta":
+        grown = _core.on_storage(made.detach(), made.dtype, (count - first,), (1,), first)
+        grown.copy_(_core.functions[""]["empty_like"](grown))  # which is filled
 
 
 @method
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
-    """The sizes of `other`, in place."""
-    return self._resize(tuple(other.shape))
+    """The sizes of `other`, in place; with `preserve_format` also its order of dimensions."""
+    if memory_format is _core.preserve_format:
+        formats = (_core.channels_last, _core.channels_last_3d)
+        fits = (f for f in formats if other.is_contiguous(memory_format=f))
+        in_rows = tuple(other.stride()) == _row_major(tuple(other.shape))
+        memory_format = None if in_rows else next(fits, None)
+    return _resized(self, tuple(other.shape), memory_format)
 
 
 @method
@@ -42,6 +91,11 @@ def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
     """Become a view of another tensor's storage, or of a storage with the given geometry."""
+    kind = getattr(source, "_untyped_storage", None) is not None and source.dtype
+    if kind and kind is not self.dtype:
+        raise RuntimeError(
+            f"set_: expected a storage of {self.dtype}, or an UntypedStorage, but got one of {kind}"
+        )
     if source is None:
         view = _core.functions[""]["empty"](0, dtype=self.dtype)
     elif isinstance(source, Tensor) and size is None:

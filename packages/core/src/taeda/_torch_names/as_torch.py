@@ -86,14 +86,14 @@ def _filled(name: str) -> ModuleType | None:
 
 class _Torch(ModuleType):
     """A module of torch that is not quite ours: what it does not hold itself comes from ours, and
-    is written there.
+    is written and deleted there. A name that was written over comes back when it is deleted.
     """
 
     def __init__(self, name: str, ours: ModuleType) -> None:
         super().__init__(name, ours.__doc__)
         origin = getattr(ours, "__file__", None)
         spec = ModuleSpec(name, _Loader, origin=origin, is_package=True)  # type: ignore[arg-type]  # has the two methods
-        self.__dict__.update(_taeda=ours, __path__=[], __file__=origin, __spec__=spec)
+        self.__dict__.update(_taeda=ours, _written={}, __path__=[], __file__=origin, __spec__=spec)
 
     def __getattr__(self, name: str) -> Any:
         if (private := f"{self.__name__}.{name}") in MODULES:
@@ -112,10 +112,24 @@ class _Torch(ModuleType):
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name[:2] == "__":
+        if name[:2] == "__" or name in self.__dict__:
             ModuleType.__setattr__(self, name, value)
         else:
-            setattr(self.__dict__["_taeda"], name, value)
+            ours = self.__dict__["_taeda"]
+            if name in vars(ours):
+                self.__dict__["_written"].setdefault(name, vars(ours)[name])
+            setattr(ours, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in self.__dict__:
+            ModuleType.__delattr__(self, name)
+            return
+        ours, written = self.__dict__["_taeda"], self.__dict__["_written"]
+        delattr(ours, name)
+        # unittest.mock deletes what it wrote over a name of ours, and relies on the old value being there:
+        # it does not put back what can be read, nor a builtin's name.
+        if name in written:
+            setattr(ours, name, written.pop(name))
 
     def __dir__(self) -> list[str]:
         return dir(self.__dict__["_taeda"])
@@ -123,19 +137,9 @@ class _Torch(ModuleType):
 
 def _private(name: str) -> ModuleType:
     """A private module of torch: ours where there is one, with what else libraries name."""
-    module = made(name)
-    ours = _ours(name)
-    below = {n for n in vars(ours) if f"{name}.{n}" in MODULES}
-    module.__dict__.update(
-        {n: v for n, v in vars(ours).items() if n[:2] != "__" and n not in below}
-    )
-
-    def miss(asked: str) -> Any:
-        if f"{name}.{asked}" in MODULES:
-            return importlib.import_module(f"{name}.{asked}")
-        return getattr(ours, asked)
-
-    module.__dict__["__getattr__"] = miss
+    module = _Torch(name, _ours(name))
+    own = vars(made(name))
+    module.__dict__.update({n: v for n, v in own.items() if n[:2] != "__" or n == "__doc__"})
     return module
 
 

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-__all__ = ["VERBOSE_OFF", "VERBOSE_ON", "VERBOSE_ON_CREATION", "is_available", "verbose"]
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = [
+    "VERBOSE_OFF",
+    "VERBOSE_ON",
+    "VERBOSE_ON_CREATION",
+    "enabled",
+    "flags",
+    "is_available",
+    "set_flags",
+    "verbose",
+]
+
+#: True changes nothing: there is no oneDNN to be used
+enabled = False
+_TELL = {"_deterministic": (None, False, True), "_allow_tf32": (None, False, True),
+    "_fp32_precision": (None, "none", "ieee")}  # fmt: skip
 
 VERBOSE_OFF, VERBOSE_ON, VERBOSE_ON_CREATION = 0, 1, 2
 
@@ -26,3 +44,42 @@ class verbose:
         return self
 
     def __exit__(self, *exception: object) -> None: ...
+
+
+def set_flags(
+    _enabled: bool | None = None,
+    _deterministic: bool | None = None,
+    _allow_tf32: bool | None = None,
+    _fp32_precision: str | None = None,
+) -> tuple[Any, ...]:
+    """Set `enabled`, and give back what was set before. RuntimeError for what only oneDNN could do:
+    float32 is computed in float32 here, and every convolution gives the same bits each time.
+    """
+    global enabled
+    given = {
+        "_deterministic": _deterministic,
+        "_allow_tf32": _allow_tf32,
+        "_fp32_precision": _fp32_precision,
+    }
+    for name, value in given.items():
+        if value not in _TELL[name]:
+            raise RuntimeError(f"oneDNN is not used, so {name[1:]} cannot be {value!r}")
+    before = enabled
+    if _enabled is not None:
+        enabled = bool(_enabled)
+    return before, True, False, "none"
+
+
+@contextlib.contextmanager
+def flags(
+    enabled: bool = False,
+    deterministic: bool = False,
+    allow_tf32: bool = False,
+    fp32_precision: str = "none",
+) -> Iterator[None]:
+    """What `set_flags` sets, within a block."""
+    before = set_flags(enabled, deterministic, allow_tf32, fp32_precision)
+    try:
+        yield
+    finally:
+        set_flags(before[0])

@@ -35,14 +35,25 @@ _CALL_TABLES = frozenset(
         "_backward_hooks",
     }
 )
-_STATE_TABLES = frozenset(
-    {
-        "_state_dict_hooks",
-        "_state_dict_pre_hooks",
-        "_load_state_dict_pre_hooks",
-        "_load_state_dict_post_hooks",
-    }
-)
+
+
+class _Table:
+    """A table of hooks as an attribute of the class: a module's own, made when it is first read.
+
+    Python finds it before it asks `__getattr__`, so a module that forwards names it does not know to
+    another one keeps hooks of its own.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, module: Any, owner: type | None = None) -> HookTable:
+        if module is None:
+            raise AttributeError(f"{owner!r} has no {self.name}: each module has its own")
+        if self.name in _CALL_TABLES:
+            module.__dict__["_hooked"] = True
+        table = module.__dict__[self.name] = HookTable()
+        return table
 
 
 class Hooks(Registration):
@@ -51,14 +62,17 @@ class Hooks(Registration):
     _hooked = False
     _is_full_backward_hook: bool | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _CALL_TABLES:
-            self.__dict__["_hooked"] = True
-        elif name not in _STATE_TABLES:
-            return super().__getattr__(name)
-        table = HookTable()
-        self.__dict__[name] = table
-        return table
+    _forward_pre_hooks = _Table()
+    _forward_pre_hooks_with_kwargs = _Table()
+    _forward_hooks = _Table()
+    _forward_hooks_with_kwargs = _Table()
+    _forward_hooks_always_called = _Table()
+    _backward_pre_hooks = _Table()
+    _backward_hooks = _Table()
+    _state_dict_hooks = _Table()
+    _state_dict_pre_hooks = _Table()
+    _load_state_dict_pre_hooks = _Table()
+    _load_state_dict_post_hooks = _Table()
 
     def _add_hook(
         self, table: OrderedDict[int, Hook], hook: Hook, *extra: Any, prepend: bool = False

@@ -132,6 +132,11 @@ class MultiPass(Pass):
         self._over()
         raise StopIteration
 
+    def _shutdown_workers(self) -> None:
+        """End the workers at once; the pass gives nothing more."""
+        if self._crew is not None:
+            self._crew.dismiss(now=True)
+
     def _next_worker(self) -> int | None:
         """The worker whose answer comes next, once it is here; None at the end of the epoch."""
         if self._loader.in_order:
