@@ -10,7 +10,7 @@ import taeda
 from taeda import nn
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:taeda.jit.script gives:UserWarning")
+pytestmark = pytest.mark.filterwarnings(r"ignore:taeda\.jit\.script gives:UserWarning")
 
 
 class Net(nn.Module):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+import textwrap
 import threading
 from pathlib import Path
 from types import ModuleType
@@ -245,3 +246,84 @@ thread.join(60)
 print(thread.is_alive(), sys.modules["taeda"].linalg.inv is not None)
 """
     assert fresh(code).split() == ["taeda._native", "taeda._native", "False", "True"]
+
+
+SIGNALS = """
+    import io, signal
+    import taeda
+    count = 0
+
+    def handle(*_):
+        global count
+        count += 1
+        x = taeda.ones(20, requires_grad=True)
+        (x * 2).sum().backward()
+        taeda.nn.functional.relu(x)
+
+    signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    model = taeda.nn.Linear(5, 5)
+    model(taeda.randn(4, 5)).sum().backward()
+    taeda.save(model.state_dict(), io.BytesIO())
+    taeda.linalg.norm(taeda.ones(3))
+    while count < 3:
+        pass
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    import gc
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == set() and gc.isenabled()
+"""
+
+
+def program(code, tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(textwrap.dedent(code))
+    return subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+def test_handlers_of_signals_see_whole_modules(tmp_path):
+    for _ in range(3):
+        done = program(SIGNALS, tmp_path)
+        assert done.returncode == 0, done.stderr
+
+
+def test_finalizers_see_whole_modules(tmp_path):
+    done = program("""
+        import gc, sys
+        import taeda
+
+        class Round:
+            def __init__(self): self.own = self
+            def __del__(self): ended.append(taeda.autograd.__all__ and taeda.nn.Linear(1, 1))
+
+        ended = []
+        gc.set_threshold(1)
+        for _ in range(50): Round()
+        taeda.autograd.grad
+        gc.collect()
+        assert len(ended) == 50
+    """, tmp_path)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_second_import_is_refused_with_the_reason(tmp_path):
+    done = program("""
+        import sys, taeda
+        for name in [n for n in sys.modules if n.partition(".")[0] == "taeda"]:
+            del sys.modules[name]
+        import taeda
+    """, tmp_path)  # fmt: skip
+    assert "ImportError: taeda was imported in this process before" in done.stderr
+
+
+def test_a_subinterpreter_is_told_the_reason(tmp_path):
+    interpreters = pytest.importorskip(
+        "_xxsubinterpreters", reason="this Python names it otherwise"
+    )
+    assert interpreters
+    done = program("""
+        import _xxsubinterpreters as interpreters
+        interpreters.run_string(interpreters.create(), "import taeda")
+    """, tmp_path)  # fmt: skip
+    assert "serves one interpreter of a process" in done.stderr

@@ -22,6 +22,11 @@ if _folder := os.environ.get("TAEDA_NATIVE"):
 from ._core import lib as _lib  # after the path is complete
 
 _lib.td_register()
+if "taeda._native.core" not in sys.modules:
+    raise ImportError(
+        "the compiled core of taeda serves one interpreter of a process, the main one, and this is "
+        "another: use threads or processes in place of subinterpreters"
+    )
 core: ModuleType = sys.modules["taeda._native.core"]
 if getattr(core, "failed", False):
     raise ImportError("the compiled core of taeda did not start; the lines above say why")

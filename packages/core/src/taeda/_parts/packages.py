@@ -17,6 +17,8 @@ that it could want.
 
 from __future__ import annotations
 
+import _signal
+import gc
 import importlib.util
 import os.path
 import sys
@@ -45,6 +47,53 @@ _MACHINERY = frozenset(
 )  # fmt: skip
 
 _here = _local()  # .loading: how many modules of ours this thread is importing
+
+
+class _Calm:
+    """Code of ours that is being imported is not interrupted by a program's own.
+
+    The handler of a signal, or a finalizer, that runs amid an import and computes would be shown
+    modules that are half filled: it is in the thread that imports, so it cannot wait. Signals for
+    which Python has a handler come afterwards, and so do collections of garbage.
+    """
+
+    def __enter__(self) -> None:
+        """The first of a thread counts."""
+        _here.depth = depth = getattr(_here, "depth", 0) + 1
+        if depth > 1:
+            return
+        _here.collects = gc.isenabled()
+        gc.disable()
+        if hasattr(_signal, "pthread_sigmask"):
+            handled = [n for n in range(1, _signal.NSIG) if n not in _OF_ERRORS and _is_handled(n)]
+            _here.mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, handled)
+
+    def __exit__(self, *exception: object) -> None:
+        """The last of a thread lets come what waited."""
+        _here.depth -= 1
+        if _here.depth:
+            return
+        if _here.collects:
+            gc.enable()
+        if hasattr(_signal, "pthread_sigmask"):
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, _here.mask)
+
+
+#: signals that tell of the instruction at hand: they cannot wait
+_OF_ERRORS = frozenset(
+    getattr(_signal, name, 0)
+    for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
+)
+
+
+def _is_handled(number: int) -> bool:
+    try:
+        return callable(_signal.getsignal(number))
+    except ValueError:  # no such signal
+        return False
+
+
+_calm = _Calm()
 
 
 class _Run:
@@ -109,7 +158,7 @@ def _finish(package: _Package, run: _Run) -> None:
     """Run the code of the package, or wait until another thread has.
     An exception leaves it to the next who asks.
     """
-    with run.lock:
+    with _calm, run.lock:
         if type(package) is not _Package:
             return
         run.owner = get_ident()
@@ -156,23 +205,35 @@ def name_place(value: Any, module: str, name: str) -> None:
 class _Loader(SourceFileLoader):
     """Runs modules at once, counted, and packages when they are asked for something."""
 
+    calm = False  # from the making of a module to its end
+
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         if "._" not in spec.name:
             _wait_for_taeda()  # here, for whoever looks for a module holds the lock of all imports
+        # Where the import system goes on to run the module, which it shows to others before that.
+        self.calm = sys._getframe(2).f_code.co_name == "_load_unlocked"
+        if self.calm:
+            _calm.__enter__()
         if spec.submodule_search_locations is None or spec.name in AT_ONCE or "._" in spec.name:
             return None
         _runs[spec.name] = _Run()
         return _Package(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        if type(module) is not _Package:
-            self.run(module)
+        try:
+            if type(module) is not _Package:
+                self.run(module)
+        finally:
+            if self.calm:
+                self.calm = False
+                _calm.__exit__()
 
     def run(self, module: ModuleType) -> None:
         """Execute the code of the module."""
         _here.loading = getattr(_here, "loading", 0) + 1
         try:
-            super().exec_module(module)
+            with _calm:
+                super().exec_module(module)
         finally:
             _here.loading -= 1
         if "._" not in module.__name__:
@@ -193,7 +254,8 @@ class _First(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         try:
-            super().exec_module(module)
+            with _calm:
+                super().exec_module(module)
         finally:
             self.thread = 0
             self.over.release()
@@ -275,6 +337,19 @@ class _Finder:
 
 
 def install_packages() -> None:
-    """Put the finder before Python's, once."""
-    if not any(getattr(finder, "__name__", "") == "_Finder" for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder)
+    """Put the finder before Python's, once. ImportError if there is one of an earlier import, whose
+    modules were taken from `sys.modules`: the compiled core is that one's still.
+    """
+    for finder in sys.meta_path:
+        if finder is _Finder:
+            return
+        if _full_name(finder) == _full_name(_Finder):
+            raise ImportError(
+                "taeda was imported in this process before, and its modules were removed from sys.modules: "
+                "its compiled part cannot be imported twice. Keep the modules, or start another process"
+            )
+    sys.meta_path.insert(0, _Finder)
+
+
+def _full_name(finder: Any) -> tuple[Any, Any]:
+    return getattr(finder, "__module__", None), getattr(finder, "__name__", None)
