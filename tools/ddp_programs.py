@@ -3,17 +3,22 @@ alone and under taedarun.
 
 python tools/ddp_programs.py                  every program, alone and on two ranks
 python tools/ddp_programs.py --names meters   those whose name matches
+python tools/ddp_programs.py --random 60      random ones for 60 seconds instead, on 2 and 3 ranks
+python tools/ddp_programs.py --seed 17        the random ones of one seed
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "testing" / "ddp_programs"
@@ -47,12 +52,38 @@ def run(path: Path, ranks: int) -> str:
     return ""
 
 
+def run_random(seconds: float, seeds: Iterable[int]) -> int:
+    """How many random programs ended with wrong gradients; each is printed."""
+    sys.path.insert(0, str(FOLDER.parent))
+    from ddp_random import Program, wrong
+
+    until, failed, outcomes = time.monotonic() + seconds, 0, Counter[str]()
+    for seed in seeds:
+        if time.monotonic() > until:
+            break
+        for size in (2, 3):
+            said = wrong(Program.made(seed, size))
+            kind = "wrong" if said and not said.startswith("refused: ") else said[:7] or "means"
+            outcomes[kind] += 1
+            if kind == "wrong":
+                failed += 1
+                print(f"seed {seed}, {size} ranks: {said}\n{Program.made(seed, size)}")
+    print(", ".join(f"{kind}: {count}" for kind, count in outcomes.items()))
+    return failed
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--names", default="")
+    parser.add_argument("--random", type=float, default=0)
+    parser.add_argument("--seed", type=int)
     options = parser.parse_args()
+    if options.seed is not None:
+        return bool(run_random(1000, [options.seed]))
+    if options.random:
+        return bool(run_random(options.random, itertools.count(1000)))
     failed = 0
     for path in sorted(FOLDER.glob("*.py")):
         for ranks in (1, 2):

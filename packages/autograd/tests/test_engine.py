@@ -10,6 +10,7 @@ import weakref
 import pytest
 
 import taeda
+from taeda._core_api import runtime as _core
 
 
 def leaf(*values: float) -> taeda.Tensor:
@@ -404,3 +405,38 @@ def test_a_rule_computes_only_what_leads_to_a_wanted_input(wanted):
     y.register_hook(another_walk)
     taeda.autograd.backward(y.sum(), inputs=leaves[1:])
     assert made.pop() == [False, True, True]  # also with another walk inside
+
+
+def test_a_call_at_the_end_of_the_outermost_backward_hears_how_it_went():
+    heard = []
+
+    class Inside(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            with taeda.enable_grad():
+                z = taeda.ones(1, requires_grad=True) * 2
+            z.register_hook(lambda _: _core.queue_outer_callback(heard.append))
+            z.register_hook(lambda _: _core.queue_callback(lambda: heard.append("inner")))
+            z.backward()
+            heard.append("backward")
+            return grad
+
+    x = taeda.ones(1, requires_grad=True)
+    Inside.apply(x).backward()
+    assert heard == ["inner", "backward", True]
+    heard.clear()
+    y = Inside.apply(x * 1)
+
+    def fails(_):
+        raise ValueError("no")
+
+    x.register_hook(fails)
+    with pytest.raises(ValueError, match="no"):
+        y.backward()
+    assert heard == ["inner", "backward", False]
+    with pytest.raises(RuntimeError, match="none runs in this thread"):
+        _core.queue_outer_callback(print)

@@ -83,6 +83,140 @@ same_everywhere(model.module.a.weight.grad); same_everywhere(model.module.b.weig
 """
 )
 
+LEFT = (
+    START
+    + """
+from types import SimpleNamespace
+from taeda.utils.checkpoint import checkpoint
+class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Parameter(taeda.ones(1)) for _ in range(3))
+    def forward(self, x, names, form=lambda t: t):
+        return form(sum(getattr(self, name) * x for name in names))
+x = taeda.tensor([float(rank + 1)])
+mean = (size + 1) / 2
+def grads(model):
+    return [p.grad if p.grad is None else p.grad.item() for p in model.parameters()]
+def check(model, *want):
+    got = grads(model)
+    assert all(g is w is None or abs(g - w) < 1e-6 for g, w in zip(got, want)), (got, want)
+for views in (False, True):
+    made = lambda **more: DDP(Heads(), gradient_as_bucket_view=views, **more)
+    unused = lambda: made(find_unused_parameters=True)
+    model = unused()  # used under no_sync only
+    with model.no_sync(): model(x, "a").backward()
+    model(x, "b").backward()
+    check(model, mean, mean, None)
+    model = unused()  # accumulated, then used on one rank only
+    model(x, "ab").backward()
+    model(taeda.tensor([10.0]), "ab" if rank else "a").backward()
+    check(model, mean + 10, mean + 10 * (size - 1) / size, None)
+    model = unused()  # accumulated, then used nowhere
+    model(x, "ab").backward()
+    before = model.module.b.grad
+    model(x, "a").backward()
+    check(model, 2 * mean, mean, None)
+    assert model.module.b.grad is before
+    for form, back in ((lambda t: SimpleNamespace(t=t), lambda o: o.t), (lambda t: {t}, lambda o: o.pop()),
+                       (lambda t: lambda: t, lambda o: o()), (lambda t: iter([t]), next)):
+        model = unused()
+        back(model(x, "a", form)).backward()
+        check(model, mean, None, None)
+    model = unused()  # two forwards, one backward; and around the wrapper
+    (model(x, "a") + model(x, "b") + model.module(x, "c")).backward()
+    check(model, mean, mean, mean)
+    model = made()  # two forwards, a backward each
+    one, two = model(x, "abc"), model(x, "abc")
+    one.backward(); two.backward()
+    check(model, 2 * mean, 2 * mean, 2 * mean)
+    model = made()  # forward outside of no_sync, backward inside
+    out = model(x, "abc")
+    with model.no_sync(): out.backward()
+    check(model, mean, mean, mean)
+    model = made()  # two losses over parts of one forward, then only one of them
+    opt = taeda.optim.SGD(model.parameters(), lr=1.0)
+    pair = lambda t: (t, model.module.b * model.module.c * x)
+    one, two = model(x, "a", pair)
+    one.backward(); two.backward()
+    check(model, mean, mean, mean)
+    one, two = model(x, "a", pair)
+    one.backward()
+    raises(RuntimeError, "no gradient for 2 of 3 parameters: b, c", opt.step)
+    raises(RuntimeError, "no gradient for 2 of 3 parameters: b, c", lambda: model(x, "abc"))
+    model = made(check_reduction=True)
+    one, two = model(x, "a", pair)
+    raises(RuntimeError, "no gradient for 2 of 3 parameters: b, c", one.backward)
+    model = made()  # a gradient around the wrapper is not stepped on, unless it is averaged
+    opt = taeda.optim.SGD(model.parameters(), lr=1.0)
+    model.module(x, "b").backward()
+    raises(RuntimeError, "this rank alone: b got them around", opt.step)
+    taeda.optim.SGD(nn.Linear(1, 1).parameters(), lr=1.0).step()
+    model(x, "abc").backward()
+    opt.step()
+    same_everywhere(model.module.b)
+    # static: unused parameters, several checkpoints, and a graph that changes
+    model = made(static_graph=True)
+    for step in range(3):
+        model.zero_grad()
+        model(x, "ab" if rank else "a").backward()
+        check(model, mean, size * (size + 1) / 2 / size - 1 / size, None)
+    raises(RuntimeError, "c got more gradients", lambda: model(x, "ac").backward())
+    model = made(static_graph=True)
+    twice = lambda t: checkpoint(lambda y: model.module.a * y, t, use_reentrant=True)
+    for step in range(3):
+        model.zero_grad()
+        y = x.clone().requires_grad_()
+        model(y, "b", lambda t: twice(twice(t))).backward()
+        check(model, 2 * mean, mean, None)
+        assert (size > 1) <= model.reducer.rebuilt
+    # frozen later, and ignored
+    model = made()
+    model(x, "abc").backward()
+    model.zero_grad()
+    model.module.b.requires_grad_(False)
+    model(x, "abc").backward()
+    check(model, mean, None, mean)
+    model.module.b.requires_grad_(True)
+    model(x, "abc").backward()
+    check(model, 2 * mean, mean, 2 * mean)
+    model.module.a.requires_grad_(rank == 0)
+    raises(dist.DistMismatchError, "frozen", lambda: model(x, "abc").backward())
+    module = Heads()
+    module.b.data.fill_(rank)
+    DDP._set_params_and_buffers_to_ignore_for_model(module, ["b"])
+    model = DDP(module, gradient_as_bucket_view=views)
+    model(x, "abc").backward()
+    check(model, mean, rank + 1, mean)
+    assert module.b.item() == rank and module.b._ddp_ignored
+    module.b = nn.Parameter(taeda.ones(1))
+    model(x, "abc")
+    # buckets of nothing are not sent, if that holds for all ranks
+    model = made(skip_all_reduce_unused_params=True, bucket_cap_mb=1e-6)
+    sent = []
+    model.register_comm_hook(None, lambda _, bucket: sent.append(bucket.index()) or
+                             dist.all_reduce(bucket.buffer().div_(size), async_op=True).get_future())
+    model(x, "ac").backward()
+    check(model, mean, None, mean)
+    assert len(sent) == 2 and len(model.reducer.buckets) == 3, sent
+# ranks without inputs give what they had not given yet, and the others' gradients keep their base
+for options in ({}, {"gradient_as_bucket_view": True}, {"find_unused_parameters": True}):
+    model = DDP(Heads(), **options)
+    with model.join():
+        for step in range(2 + rank):
+            model(x, "abc").backward()  # never cleared
+    given = 2 * sum(range(1, size + 1)) / size
+    late = sum((r + 1) * r for r in range(size)) / size
+    check(model, *[given + late] * 3)
+    model = DDP(Heads(), **options)
+    with model.join():
+        model.zero_grad()
+        with model.no_sync(): model(x, "abc").backward()
+        if rank: model(x, "abc").backward()
+    check(model, *[(2 * sum(range(2, size + 1)) + 1) / size] * 3)
+"""
+)
+
 MIXED = (
     START
     + """
@@ -105,8 +239,7 @@ class Some(nn.Module):
     def forward(self, x, spare=False):
         return {"out": [self.spare(x) if spare else self.used(x)]}
 model = DDP(Some())
-model(X[mine])["out"][0].sum().backward()
-raises(RuntimeError, "spare.weight", lambda: model(X[mine]))
+raises(RuntimeError, "spare.weight", lambda: model(X[mine])["out"][0].sum().backward())
 raises(RuntimeError, "find_unused_parameters=True", lambda: model(X[mine]))
 model = DDP(Some(), find_unused_parameters=True)
 for step in range(3):
@@ -208,6 +341,11 @@ def test_autocast_and_scaling(mpi):
 
 def test_unused_parameters_and_refusals(mpi):
     all_well(run_ranks(UNUSED, 2))
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_no_gradient_is_lost_or_left_local(mpi, size):
+    all_well(run_ranks(LEFT, size, timeout=90))
 
 
 def test_hooks_and_join(mpi):

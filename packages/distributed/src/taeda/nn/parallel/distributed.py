@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,10 +29,16 @@ class DistributedDataParallel(nn.Module, Joinable):
     backward still computes.
 
     - `broadcast_buffers`: buffers become those of rank 0 before each forward in training.
-    - `find_unused_parameters`: parameters that the outputs do not depend on count as zero; without
-      it they are an error.
+    - `find_unused_parameters`: a rank may give no gradient to some parameters. It then gives what
+      they hold, or zero; a parameter without new gradients on all ranks keeps what it has. Without
+      this option they are an error.
+    - `skip_all_reduce_unused_params`: the same, and buckets of such parameters are not reduced.
+      They must be the same on all ranks; RuntimeError where they are not.
+    - `static_graph`: every step uses the same parameters as often as the first step does. Then some
+      may get no gradient, and others several in one backward (reentrant checkpoints).
+      RuntimeError when a step differs.
     - `gradient_as_bucket_view`: gradients are views of the buckets, which saves a copy.
-    - `static_graph`: every step uses the same parameters.
+    - `check_reduction`: each backward must bring all gradients, not several backwards together.
     - `init_sync=False`: leave the parameters as they are on each rank.
     - `device_mesh`: its one dimension is the group.
 
@@ -88,16 +94,20 @@ class DistributedDataParallel(nn.Module, Joinable):
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.require_backward_grad_sync = True
         ignored = getattr(module, "_ddp_params_and_buffers_to_ignore", ())
+        self.parameters_to_ignore = set(ignored)
         self._buffers_sent = [b for name, b in module.named_buffers() if name not in ignored]
-        self._owners, self._counts = _owners(module), _counts(module)
+        self._owners, self._counts = _owners(module, ignored), _counts(module)
+        self._frozen: set[int] = set()  # ids of parameters that needed gradients, and do not now
         self._compare(named)
         if init_sync:
             _send_from_first([param.detach() for _, param in named], group)
             _send_from_first([buffer.detach() for buffer in self._buffers_sent], group)
         cap = None if bucket_cap_mb is None else int(bucket_cap_mb * (1 << 20))
-        unused = find_unused_parameters or (skip_all_reduce_unused_params and not static_graph)
-        lane = group.lane(device.type)
-        self.reducer = Reducer(lane, named, cap, gradient_as_bucket_view, unused, static_graph)
+        skips = skip_all_reduce_unused_params
+        self.reducer = Reducer(
+            group.lane(device.type), named, cap, gradient_as_bucket_view,
+            find_unused_parameters or skips, static_graph, skips, check_reduction,
+        )  # fmt: skip
         self._joined: _Joined | None = None
 
     def _compare(self, named: Sequence[tuple[str, Tensor]]) -> None:
@@ -107,7 +117,9 @@ class DistributedDataParallel(nn.Module, Joinable):
         parts = [
             f"{name} {tuple(p.shape)} {str(p.dtype).removeprefix('taeda.')}" for name, p in named
         ]
-        text = f"{len(parts)} parameters: {', '.join(parts)}"
+        self._compare_text(f"{len(parts)} parameters: {', '.join(parts)}")
+
+    def _compare_text(self, text: str) -> None:
         if len(text) > 500:
             text = f"{text[:400]}... {zlib.crc32(text.encode()):08x}"
         call = Call("DistributedDataParallel", f"DistributedDataParallel({text})")
@@ -118,8 +130,9 @@ class DistributedDataParallel(nn.Module, Joinable):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the module returns."""
         reducer = self.reducer
-        learns = taeda.is_grad_enabled() and self.require_backward_grad_sync
-        if learns:
+        learns = taeda.is_grad_enabled()
+        averages = learns and self.require_backward_grad_sync
+        if averages:
             self._check_unchanged()
             reducer.check_finished()
             self._notify_join()
@@ -128,41 +141,79 @@ class DistributedDataParallel(nn.Module, Joinable):
         if self.device_ids:
             inputs, kwargs = _moved(inputs, self.device), _moved(kwargs, self.device)
         outputs = self.module(*inputs, **kwargs)
-        if learns:
+        if averages:
             reducer.prepare(outputs)
+        elif learns:
+            reducer.keep_local(outputs)
         return outputs
 
     def _notify_join(self) -> None:
         work = Join.notify_join_context(self)
-        if work is not None and self._joined is not None:
+        if work is not None:
             work.wait()
-            self.reducer.divide_by = self._joined.divisor()
+        if self._joined is not None:
+            self._joined.tell(self.reducer)
+        else:
+            self.reducer.late.tell(0, joins=False)
 
     def _send_buffers(self) -> None:
         if self._buffers_sent and self.process_group.size() > 1:
             _send_from_first([buffer.detach() for buffer in self._buffers_sent], self.process_group)
 
     def _check_unchanged(self) -> None:
+        frozen: set[int] = set()
         for owner, name, param, needs in self._owners:
-            if owner._parameters.get(name) is not param or param.requires_grad is not needs:
+            now = owner._parameters.get(name)
+            if now is param and param.requires_grad is needs:
+                continue
+            if now is not param or not needs:
                 raise RuntimeError(
                     f"the parameter {name!r} of {type(owner).__name__} was replaced, removed or "
-                    "(un)frozen after the "
-                    "module was wrapped: wrap it again"
+                    "unfrozen after the module was wrapped: wrap it again"
                 )
+            frozen.add(id(param))
+        if frozen != self._frozen:
+            self._freeze(frozen)
         if any(n != (len(m._parameters), len(m._modules)) for m, n in self._counts):
             self._check_none_added()
+
+    def _freeze(self, frozen: set[int]) -> None:
+        """Parameters with these ids need no gradient now. DistMismatchError unless that is so on
+        all ranks.
+        """
+        reducer = self.reducer
+        numbers = {n for n, param in enumerate(reducer.params) if id(param) in frozen}
+        self._compare_text(f"frozen: {', '.join(reducer.names[n] for n in sorted(numbers))}")
+        reducer.freeze(numbers)
+        self._frozen = frozen
 
     def _check_none_added(self) -> None:
         """Modules have others than they had; without parameters they may."""
         known = {id(param) for _, _, param, _ in self._owners}
-        added = [name for name, param in self.module.named_parameters() if id(param) not in known]
+        added = [
+            name
+            for name, param in self.module.named_parameters()
+            if id(param) not in known and name not in self.parameters_to_ignore
+        ]
         if added:
             raise RuntimeError(
                 f"{', '.join(map(repr, added))} joined the module after it was wrapped, so no "
                 "gradient of it would be averaged: wrap the module again"
             )
         self._counts = _counts(self.module)
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(
+        module: nn.Module, params_and_buffers_to_ignore: Collection[str]
+    ) -> None:
+        """Wrappers made of `module` from now on leave these parameters and buffers, by their names,
+        to the caller: they are not sent, averaged or watched.
+        """
+        names = params_and_buffers_to_ignore
+        module._ddp_params_and_buffers_to_ignore = names
+        for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+            if name in names:
+                tensor._ddp_ignored = True  # type: ignore[attr-defined]  # others look at it
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -210,6 +261,7 @@ class DistributedDataParallel(nn.Module, Joinable):
     def join_hook(self, **kwargs: Any) -> JoinHook:
         """What a rank does when it has run out of inputs. `divide_by_initial_world_size` as in `join`."""
         self._joined = _Joined(self, kwargs.get("divide_by_initial_world_size", True))
+        self.reducer.late.tell(0, joins=True)
         return self._joined
 
     @property
@@ -234,6 +286,12 @@ class _Joined(JoinHook):
     def __init__(self, ddp: DistributedDataParallel, by_initial: bool) -> None:
         self._ddp, self._by_initial = ddp, by_initial
 
+    def tell(self, reducer: Reducer) -> None:
+        """How many ranks have inputs, and by what number a sum is divided."""
+        group = self._ddp.process_group
+        reducer.divide_by = self.divisor()
+        reducer.late.tell(group.size() - Join.active(group), joins=True)
+
     def divisor(self) -> int:
         """By how much a sum is divided: by all ranks, or by those that still have inputs."""
         group = self._ddp.process_group
@@ -241,7 +299,7 @@ class _Joined(JoinHook):
 
     def main_hook(self) -> None:
         ddp = self._ddp
-        ddp.reducer.divide_by = self.divisor()
+        self.tell(ddp.reducer)
         if ddp.broadcast_buffers and ddp.training:
             ddp._send_buffers()
         ddp.reducer.shadow()
@@ -254,6 +312,7 @@ class _Joined(JoinHook):
         tensors += [buffer.detach() for buffer in ddp._buffers_sent]
         _send_from(tensors, ddp.process_group, root)
         ddp.reducer.divide_by = ddp.process_group.size()
+        ddp.reducer.late.tell(0, joins=False)
         ddp._joined = None
 
 
@@ -354,12 +413,14 @@ def _moved(value: Any, device: taeda.device) -> Any:
     return value
 
 
-def _owners(module: nn.Module) -> list[tuple[nn.Module, str, Tensor, bool]]:
+def _owners(
+    module: nn.Module, ignored: Collection[str]
+) -> list[tuple[nn.Module, str, Tensor, bool]]:
     return [
         (owner, name, param, param.requires_grad)
-        for owner in module.modules()
+        for prefix, owner in module.named_modules()
         for name, param in owner._parameters.items()
-        if param is not None
+        if param is not None and (f"{prefix}.{name}" if prefix else name) not in ignored
     ]
 
 
