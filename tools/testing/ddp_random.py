@@ -122,6 +122,8 @@ class Program:
                 "ab" if draw.random() < 0.15 and not joins else "",
                 draw.choice(BRANCHES) if draw.random() < 0.1 else "",
             )
+            if any(call.around for call in calls):
+                turn.frozen = ""  # the wrapper's own backward may bring no gradient then
             program.turns.append(turn)
         if joins:
             program.lengths = [draw.randint(0, len(program.turns)) for _ in range(size)]
