@@ -245,3 +245,131 @@ def test_the_older_launcher(tmp_path):
 def test_wrong_flags(tmp_path, flags, words):
     code, _, err = run(tmp_path, "", *flags)
     assert code != 0 and words in err
+
+
+CHILD = """
+import subprocess
+child = subprocess.Popen(["sleep", "60"])
+with open(sys.argv[0] + str(rank), "w") as file:
+    file.write(str(child.pid))
+"""
+
+
+def children(tmp_path, process):
+    files = [tmp_path / f"program.py{rank}" for rank in range(2)]
+    until = time.monotonic() + 60
+    while not all(file.exists() and file.read_text() for file in files):
+        assert time.monotonic() < until and process.poll() is None
+        time.sleep(0.02)
+    return [int(file.read_text()) for file in files]
+
+
+def test_children_of_ranks_end_with_it(tmp_path):
+    process = start(tmp_path, CHILD + "time.sleep(60)", "--nproc-per-node", "2")
+    try:
+        pids = children(tmp_path, process)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert [state_of(pid) for pid in pids] == ["gone", "gone"]
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_children_of_ranks_that_ended_end_too(tmp_path, code):
+    process = start(tmp_path, CHILD + f"sys.exit({code})", "--nproc-per-node", "2")
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == bool(code), err
+    files = [tmp_path / f"program.py{rank}" for rank in range(2)]
+    assert [state_of(int(file.read_text())) for file in files] == ["gone", "gone"]
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        process = start(tmp_path, CHILD + "time.sleep(1)", "--nproc-per-node", "2")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    try:
+        children(tmp_path, process)
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0, err
+
+
+def test_exit_codes_are_seen_where_the_caller_ignores_its_children(tmp_path):
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        process = start(tmp_path, "sys.exit(5)", "--nproc-per-node", "2")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 1 and "exitcode 5" in err
+
+
+def test_lines_of_ranks_are_whole(tmp_path):
+    body = """
+for number in range(300):
+    print("word", rank, number, flush=True)
+    print("word", rank, number, file=sys.stderr)
+"""
+    code, out, err = run(tmp_path, body, "--nproc-per-node", "3")
+    assert code == 0
+    wanted = sorted(f"word {rank} {number}" for rank in range(3) for number in range(300))
+    assert sorted(out.splitlines()) == wanted
+    assert sorted(line for line in err.splitlines() if "taedarun" not in line) == wanted
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_it_leaves_no_folder_behind(tmp_path, code):
+    path, temporary = tmp_path / "program.py", tmp_path / "tmp"
+    temporary.mkdir()
+    path.write_text(f"raise SystemExit({code})")
+    command = [sys.executable, "-m", "taeda.distributed.run", "--nproc-per-node", "2"]
+    env = {**os.environ, "TMPDIR": str(temporary)}
+    for flags, left in (([], 0), (["--redirects", "3"], 1)):
+        done = subprocess.run(
+            [*command, *flags, str(path)], env=env, timeout=60, capture_output=True
+        )
+        assert done.returncode == bool(code)
+        assert len(list(temporary.glob("taedarun_*"))) == left
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [('raise ValueError("the cause")', "ValueError: the cause"), ("os._exit(7)", "exitcode 7")],
+)
+def test_who_ended_first_is_the_root_cause_without_record(mpi, tmp_path, ends, words):
+    body = f"""
+import taeda, taeda.distributed as dist
+dist.init_process_group("gloo")
+dist.all_reduce(taeda.ones(3))
+if rank == 1:
+    {ends}
+dist.all_reduce(taeda.ones(3))
+"""
+    code, _, err = run(tmp_path, body, "--nproc-per-node", "2")
+    cause, _, others = err.partition("Root cause")[2].partition("Other failures")
+    assert code == 1 and "rank 1" in cause and words in cause, err
+    assert "rank 0" in others and ("gave up" in others or "DistPeerDiedError" in others)
+
+
+def test_who_ended_first_is_the_root_cause_without_a_group(tmp_path):
+    body = "time.sleep(0.04 * (1 - rank)); os._exit(7 + rank)"
+    for _ in range(3):
+        code, _, err = run(tmp_path, body, "--nproc-per-node", "2", "--monitor-interval", "1")
+        assert code == 1 and "exitcode 8" in err.partition("Root cause")[2].partition("Other")[0], (
+            err
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -248,11 +249,22 @@ def _install_excepthook() -> None:
         return
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
+        _tell_launcher(error)
         _tell_others(error)
         before(kind, error, trace)
 
     hook._tells_others = True  # type: ignore[attr-defined]  # functions take attributes
     sys.excepthook = hook
+
+
+def _tell_launcher(error: BaseException) -> None:
+    """Before the others hear of it: taedarun names the first failure."""
+    from .elastic.multiprocessing.errors import VARIABLES, ErrorHandler
+
+    paths = [os.environ[name] for name in VARIABLES if name in os.environ]
+    if paths and isinstance(error, Exception) and not os.path.exists(paths[0]):
+        with contextlib.suppress(OSError):  # a full disk; what ends the process is told anyway
+            ErrorHandler().record_exception(error)
 
 
 def _tell_others(error: BaseException) -> None:

@@ -207,7 +207,8 @@ def _command(options: argparse.Namespace) -> tuple[str, list[str]]:
         if options.module:
             raise SystemExit("taedarun: --no-python and --module exclude each other")
         return options.training_script, options.training_script_args
-    words = ["-u"]
+    to_files = options.redirects != "0" or options.tee != "0" or options.local_ranks_filter
+    words = ["-u"] if to_files or not sys.stdout.isatty() else []  # lines on a terminal stay whole
     if options.module:
         words.append("-m")
     return sys.executable, [*words, options.training_script, *options.training_script_args]
@@ -245,7 +246,10 @@ def main(args: Sequence[str] | None = None) -> None:
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # inherited: exit codes would be lost
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, raise_on_signal)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, raise_on_signal)
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # exit codes would be lost
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         run(options)
     except SignalException as error:

@@ -20,6 +20,8 @@ from types import FrameType
 from typing import IO, Any
 
 from .errors import ProcessFailure, record
+from .exits import Exits, left_by, signal_all
+from .lines import Lines
 from .logs import DefaultLogsSpecs, LogsDest, LogsSpecs, Std, to_map
 from .tail import Tail
 
@@ -81,6 +83,7 @@ class PContext(ABC):
     ) -> None:  # fmt: skip
         self.name, self.entrypoint, self.args, self.envs = name, entrypoint, dict(args), dict(envs)
         self.nprocs = len(envs)
+        self._logs_specs = logs_specs
         self.logs = logs_specs.reify(self.envs)
         prefixes = log_line_prefixes or {rank: f"[{name}{rank}]:" for rank in self.envs}
         self._tails = [
@@ -91,10 +94,16 @@ class PContext(ABC):
             )
         ]
         self._failures: dict[int, ProcessFailure] = {}
+        self._exits: Exits | None = None
 
-    @abstractmethod
     def start(self) -> None:
         """Start the processes."""
+        self._start()
+        self._exits = Exits(self.pids())
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Start them."""
 
     @abstractmethod
     def pids(self) -> dict[int, int]:
@@ -142,35 +151,48 @@ class PContext(ABC):
             time.sleep(0.01)
 
     def _failure(self, rank: int, code: int) -> ProcessFailure:
-        return ProcessFailure(rank, self.pids()[rank], code, self.logs.error_files[rank])
+        failure = ProcessFailure(rank, self.pids()[rank], code, self.logs.error_files[rank])
+        if self._exits is not None:
+            failure.order = self._exits.place(rank)
+            if failure.error_file_data is None and rank in self._exits.times:
+                failure.timestamp = int(self._exits.times[rank])
+        return failure
 
     def close(self, death_sig: signal.Signals | None = None, timeout: float = 30) -> None:
-        """End what still runs: `death_sig` (SIGTERM), and SIGKILL after `timeout` seconds; also
-        what they started themselves.
+        """End what still runs: `death_sig` (SIGTERM), and SIGKILL after `timeout` seconds; then
+        what they started themselves and left.
         """
-        if not death_sig:
-            death_sig = signal.SIGTERM
-        running = [rank for rank, code in self._poll().items() if code is None]
-        for rank in running:
-            _signal(self.pids()[rank], death_sig)
-        until = time.monotonic() + timeout
-        while any(self._poll()[rank] is None for rank in running) and time.monotonic() < until:
-            time.sleep(0.01)
-        for rank in running:
-            if self._poll()[rank] is None:
-                _signal(self.pids()[rank], signal.SIGKILL)
-        while any(code is None for code in self._poll().values()):
-            time.sleep(0.01)
+        death_sig = death_sig or signal.SIGTERM
+        running = [pid for rank, pid in self.pids().items() if self._poll()[rank] is None]
+        signal_all(running, death_sig)
+        self._await_ends(timeout)
+        signal_all(
+            [p for rank, p in self.pids().items() if self._poll()[rank] is None], signal.SIGKILL
+        )
+        self._await_ends(None)
+        self._end_what_is_left(min(timeout, LAST_WORDS))
         for tail in self._tails:
             tail.stop()
+        if self._exits is not None:
+            self._exits.stop()
+        self._logs_specs.release()
 
+    def _await_ends(self, timeout: float | None) -> None:
+        until = None if timeout is None else time.monotonic() + timeout
+        while None in self._poll().values() and (until is None or time.monotonic() < until):
+            time.sleep(0.01)
 
-def _signal(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, signal.SIGCONT)  # one that is stopped could not hear it
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return
+    def _end_what_is_left(self, timeout: float) -> None:
+        """Every process of ours leads a session, in which are those that it started."""
+        sessions, until = set(self.pids().values()), time.monotonic() + timeout
+        if left := left_by(sessions):
+            signal_all(left, signal.SIGTERM)
+        while left and time.monotonic() < until:
+            time.sleep(0.02)
+            left = left_by(sessions)
+        while left:
+            signal_all(left, signal.SIGKILL)
+            left = left_by(sessions)
 
 
 def end_with(parent: int) -> None:
@@ -186,16 +208,36 @@ class SubprocessContext(PContext):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.subprocess_handlers: dict[int, Any] = {}
+        self._lines: list[Lines] = []
 
-    def start(self) -> None:
+    def _start(self) -> None:
         from .subprocess_handler.handlers import get_subprocess_handler
 
+        stdouts = self._shown_by_line(self.logs.stdouts, sys.stdout)
+        stderrs = self._shown_by_line(self.logs.stderrs, sys.stderr)
         for rank, environment in self.envs.items():
             environment = {**environment, "TORCHELASTIC_ERROR_FILE": self.logs.error_files[rank]}
             self.subprocess_handlers[rank] = get_subprocess_handler(
                 str(self.entrypoint), self.args[rank], environment,
-                self.logs.stdouts[rank], self.logs.stderrs[rank], rank,
+                stdouts[rank], stderrs[rank], rank,
             )  # fmt: skip
+        for lines in self._lines:
+            lines.start()
+
+    def _shown_by_line(self, paths: Mapping[int, str], console: Any) -> dict[int, str]:
+        """Pipes in the place of the console, where several write to one that is no terminal. A
+        terminal they have themselves: programs ask for its width, and write it line by line.
+        """
+        try:
+            out = console.fileno()
+        except (OSError, ValueError, AttributeError):  # no file behind it
+            return dict(paths)
+        shared = [rank for rank, path in paths.items() if not path]
+        if len(shared) < 2 or os.isatty(out):
+            return dict(paths)
+        lines = Lines(out)
+        self._lines.append(lines)
+        return {rank: path or lines.pipe() for rank, path in paths.items()}
 
     def pids(self) -> dict[int, int]:
         return {rank: handler.proc.pid for rank, handler in self.subprocess_handlers.items()}
@@ -207,6 +249,9 @@ class SubprocessContext(PContext):
         super().close(death_sig, timeout)
         for handler in self.subprocess_handlers.values():
             handler.close()  # its logs
+        for lines in self._lines:
+            lines.stop()
+        self._lines.clear()
 
     def _return_values(self) -> dict[int, Any]:
         return dict.fromkeys(self.envs)
@@ -225,7 +270,7 @@ class MultiprocessContext(PContext):
         self._processes: dict[int, Any] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="taeda_results_")
 
-    def start(self) -> None:
+    def _start(self) -> None:
         context: Any = multiprocessing.get_context(self.start_method)
         for rank, environment in self.envs.items():
             environment = {**environment, "TORCHELASTIC_ERROR_FILE": self.logs.error_files[rank]}
@@ -268,6 +313,7 @@ def _run_function(
 ) -> None:  # fmt: skip
     """In the child."""
     end_with(parent)
+    os.setsid()
     os.environ.update(environment)
     for number, path in zip((1, 2), files, strict=True):
         if path:
@@ -333,6 +379,6 @@ def start_program(
     parent = os.getpid()
     process = subprocess.Popen(
         command, env={**os.environ, **environment}, stdout=streams[0], stderr=streams[1],
-        preexec_fn=lambda: end_with(parent),
+        start_new_session=True, preexec_fn=lambda: end_with(parent),
     )  # fmt: skip
     return process, files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -81,15 +82,21 @@ class LogsSpecs(ABC):
     def reify(self, envs: dict[int, dict[str, str]]) -> LogsDest:
         """The paths for the processes with these environments."""
 
+    def release(self) -> None:  # noqa: B027 - most kinds keep what they made
+        """All processes have ended, and what they wrote of errors was read."""
+
 
 class DefaultLogsSpecs(LogsSpecs):
     """Files `<log_dir>/<run id>/attempt_<n>/<local rank>/{stdout.log,stderr.log,error.json}`."""
 
+    _temporary = False  # the folder is ours, and has no logs
+
     @property
     def root_log_dir(self) -> str:
-        """The folder, a temporary one if none was given."""
+        """The folder, a temporary one if none was given, which stays if there are logs in it."""
         if self._root_log_dir is None:
             self._root_log_dir = tempfile.mkdtemp(prefix="taedarun_")
+            self._temporary = True
         return self._root_log_dir
 
     def reify(self, envs: dict[int, dict[str, str]]) -> LogsDest:
@@ -112,4 +119,10 @@ class DefaultLogsSpecs(LogsSpecs):
                 files[rank] = path if teed or hidden or redirects[rank] & std else ""
                 tee_files[rank] = path if teed and not hidden else ""
             dest.error_files[rank] = os.path.join(folder, "error.json")
+        self._temporary &= not any([*dest.stdouts.values(), *dest.stderrs.values()])
         return dest
+
+    def release(self) -> None:
+        if self._temporary and self._root_log_dir is not None:
+            shutil.rmtree(self._root_log_dir, ignore_errors=True)
+            self._root_log_dir, self._temporary = None, False

@@ -99,6 +99,7 @@ class ProcessFailure:
     error_file_data: dict[str, Any] | None = field(init=False, default=None)
     message: str = field(init=False, default="")
     timestamp: int = field(init=False, default=0)
+    order: int = field(init=False, default=0)  # among the ends of its machine's processes
 
     def __post_init__(self) -> None:
         self.timestamp = int(time.time())
@@ -152,10 +153,7 @@ class ChildFailedError(Exception):
 
     def get_first_failure(self) -> tuple[int, ProcessFailure]:
         """Rank and facts of the process that failed first."""
-        rank = min(
-            self.failures,
-            key=lambda r: (self.failures[r].timestamp, _secondary(self.failures[r]), r),
-        )
+        rank = min(self.failures, key=lambda rank: (*_when(self.failures[rank]), rank))
         return rank, self.failures[rank]
 
     def format_msg(self) -> str:
@@ -177,6 +175,10 @@ class ChildFailedError(Exception):
         )
         text = "\n".join("    " + line for line in failure.message.rstrip().splitlines())
         return [f"{head}, at {failure.timestamp_isoformat()}", text]
+
+
+def _when(failure: ProcessFailure) -> tuple[int, int, int]:
+    return failure.timestamp, _secondary(failure), failure.order
 
 
 def _secondary(failure: ProcessFailure) -> int:

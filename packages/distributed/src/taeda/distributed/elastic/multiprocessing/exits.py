@@ -1,0 +1,81 @@
+"""When processes ended, and what they left running."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Collection, Mapping
+
+__all__ = ["Exits", "left_by", "signal_all"]
+
+
+class Exits:
+    """Notes the time at which each of some processes ends, by local rank, on a thread of its own:
+    who looks from time to time sees several at once, and not which was the first.
+    """
+
+    def __init__(self, pids: Mapping[int, int]) -> None:
+        self.times: dict[int, float] = {}  # in the order of the ends
+        self._ranks: dict[int, int] = {}
+        for rank, pid in pids.items():
+            with contextlib.suppress(
+                OSError
+            ):  # an old kernel, or it has gone: the order is unknown
+                self._ranks[os.pidfd_open(pid)] = rank
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="taedarun-exits", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        poll = select.poll()
+        for descriptor in self._ranks:
+            poll.register(descriptor, select.POLLIN)
+        waiting = len(self._ranks)
+        while waiting and not self._stop.is_set():
+            for descriptor, _ in poll.poll(100):
+                self.times[self._ranks[descriptor]] = time.time()
+                poll.unregister(descriptor)
+                waiting -= 1
+        for descriptor in self._ranks:
+            os.close(descriptor)
+
+    def place(self, rank: int) -> int:
+        """Among the ends so far, that of one that has ended."""
+        until = time.monotonic() + 0.5  # for the thread, on a busy machine
+        while rank not in self.times and self._thread.is_alive() and time.monotonic() < until:
+            time.sleep(0.005)
+        order = list(self.times)
+        return order.index(rank) if rank in order else len(order)
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stop.set()
+        self._thread.join()
+
+
+def left_by(sessions: Collection[int]) -> list[int]:
+    """The processes that run in sessions of these numbers, without the leaders."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) in sessions:
+            continue
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                words = file.read().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if words[0] not in "ZX" and int(words[3]) in sessions:
+            found.append(int(name))
+    return found
+
+
+def signal_all(pids: Collection[int], number: int) -> None:
+    """Send a signal; one that is stopped is woken to hear it."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+            os.kill(pid, number)
