@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from forks import forked
 
 import taeda
 import taeda.distributed as dist
 from taeda import nn
+from taeda._core_api import runtime
 from taeda.nn.parallel import DistributedDataParallel
 
 
@@ -70,3 +73,24 @@ def test_the_methods_of_a_group_are_the_collectives_under_way(group, call):
     work = call(group, x)
     assert isinstance(work, dist.Work) and work.wait()
     assert x.tolist() == [1.0, 1.0], "the fake backend leaves what the others would bring"
+
+
+@pytest.mark.parametrize("collective", ["all_reduce", "all_gather_into_tensor", "broadcast"])
+def test_the_thread_keeps_no_tensors_of_what_it_has_done(group, collective):
+    allocated = lambda: runtime.memory_stats()["allocated"]  # noqa: E731 - short
+
+    def begin(count: int) -> None:
+        x = taeda.ones(count)
+        args = {"broadcast": (x, 0), "all_gather_into_tensor": (taeda.ones(4 * count), x)}
+        work = getattr(dist, collective)(*args.get(collective, (x,)), async_op=True)
+        work.wait()
+
+    begin(1)
+    before = allocated()
+    begin(1 << 20)
+    until = time.monotonic() + 10
+    while (
+        allocated() - before > 1 << 20 and time.monotonic() < until
+    ):  # the thread goes on by itself
+        time.sleep(0.01)
+    assert allocated() - before < 1 << 20

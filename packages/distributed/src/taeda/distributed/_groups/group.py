@@ -247,6 +247,7 @@ class ProcessGroup:
     def _run_tasks(self) -> None:
         while (task := self._tasks.get()) is not None:
             task()
+            task = None  # it holds the tensors of its call, and the next one may be far away
 
     # ---- the end ----
 
