@@ -327,6 +327,20 @@ static void few_scores(const head *h, float *scores)
     TD_SYM(td_gemm_kernels).real[0].run(&g, NULL);
 }
 
+/* scores of query i to weights that add up to `sum`; the logarithm of the sum, in the scores' units
+ */
+static double soften_few(const head *h, int64_t i, float *row, float *sum)
+{
+    const td_attention *p = h->p;
+    int64_t seen = keys_seen(p, i, 1);
+    float top;
+    if (h->mask)
+        for (int64_t s = 0; s < seen; s++)
+            row[s] += h->mask[i * p->mask_stride[2] + s * p->mask_stride[3]] * LOG2_E;
+    soften_row(row, seen, sum, &top);
+    return log_sum(top, *sum);
+}
+
 /* work: scores [queries][keys], then what the product kernel wants */
 static void forward_few(const head *h, float *work)
 {
@@ -334,15 +348,11 @@ static void forward_few(const head *h, float *work)
     float *scores = work, *pack = scores + (p->queries * p->keys + 15) / 16 * 16;
     few_scores(h, scores);
     for (int64_t i = 0; i < p->queries; i++) {
-        float *row = scores + i * p->keys, sum, top;
+        float *row = scores + i * p->keys, sum;
         int64_t seen = keys_seen(p, i, 1);
-        if (h->mask)
-            for (int64_t s = 0; s < seen; s++)
-                row[s] += h->mask[i * p->mask_stride[2] + s * p->mask_stride[3]] * LOG2_E;
-        soften_row(row, seen, &sum, &top);
+        h->logsumexp[i] = soften_few(h, i, row, &sum) * M_LN2;
         for (int64_t s = 0; s < seen; s++) row[s] = sum != 0 ? row[s] / sum : 0;
         for (int64_t s = seen; s < p->keys; s++) row[s] = 0;
-        h->logsumexp[i] = log_sum(top, sum) * M_LN2;
     }
     td_gemm g = {.m = p->queries,
                  .n = p->value_width,
@@ -387,6 +397,7 @@ typedef struct block_work {
     /* logsumexp of each query, in the scores' units, as the sum of two */
     float shift[QB], low[QB];
     float delta[QB]; /* sum of its gradient times its output */
+    float *few;      /* [queries][keys], where there are few queries */
 } block_work;
 
 static void set_shift(block_work *w, int64_t i, double sum)
@@ -396,20 +407,48 @@ static void set_shift(block_work *w, int64_t i, double sum)
     w->low[i] = seen ? (float)(sum - w->shift[i]) : 0;
 }
 
+/* More than the two products round small scores apart? Then the sum given is not of these keys
+ * alone, or the scores are large. */
+static bool is_another_sum(double given, double own)
+{
+    return fabs(given - own) > 2e-6 + 1e-7 * fabs(own);
+}
+
+/* by how much each given sum is larger than that of the scores of few queries as forward had them
+ */
+static void add_what_is_more(const head *h, double *own, const double *given, float *scores)
+{
+    few_scores(h, scores);
+    for (int64_t i = 0; i < h->p->queries; i++) {
+        float sum;
+        own[i] += given[i] - soften_few(h, i, scores + i * h->p->keys, &sum) * M_LN2;
+    }
+}
+
 /* Few queries had their scores from another product, which rounds otherwise; large scores differ by
- * more than weights may. Their sums come from the scores that backward itself computes. */
-static void sum_again(const head *h, block_work *w, int64_t first, int64_t n)
+ * more than weights may. Their sums come from the scores that backward itself computes. A sum given
+ * may be of more keys than these (a ring of processes); what it has more is added. */
+static void sum_again(const head *h, block_work *w, int64_t n)
 {
     const td_attention *p = h->p;
-    int64_t seen = keys_seen(p, first, n);
+    const double *given = h->logsumexp;
+    double own[FEW];
+    bool others = false;
+    int64_t seen = keys_seen(p, 0, n);
     running r;
     start_rows(&r);
     for (int64_t s = 0; s < seen; s += KB) {
         int64_t keys = least(KB, seen - s);
-        score(h, w->turned_q, w->weights, first, n, s, keys);
-        soften(p, w->weights, first, n, s, keys, &r);
+        score(h, w->turned_q, w->weights, 0, n, s, keys);
+        soften(p, w->weights, 0, n, s, keys, &r);
     }
-    for (int64_t i = 0; i < n; i++) set_shift(w, i, log_sum(r.top[i], r.sum[i]));
+    for (int64_t i = 0; i < n; i++) {
+        own[i] = log_sum(r.top[i], r.sum[i]) * M_LN2;
+        others |= is_another_sum(given[i], own[i]);
+    }
+    if (others) add_what_is_more(h, own, given, w->few);
+    for (int64_t i = 0; i < n; i++) /* NaN: neither this call nor forward saw a key */
+        set_shift(w, i, given[i] == -INFINITY || isnan(own[i]) ? given[i] / M_LN2 : own[i] / M_LN2);
 }
 
 static void start_block(const head *h, block_work *w, int64_t first, int64_t n)
@@ -425,7 +464,7 @@ static void start_block(const head *h, block_work *w, int64_t first, int64_t n)
                     *o = h->out + (first + i) * p->out.row;
         w->delta[i] = (float)TD_SYM(td_gemm_kernels).real[0].dot(p->value_width, g, 1, o, 1);
     }
-    if (p->queries <= FEW) sum_again(h, w, first, n);
+    if (p->queries <= FEW) sum_again(h, w, n);
 }
 
 /* weights = 2^(scores - shift); slopes = weights * (slopes - delta). The scores have the bits that
@@ -505,7 +544,8 @@ static int64_t backward_head(const head *h, block_work *w, int64_t started)
 
 static int64_t backward_work(const td_attention *p)
 {
-    return (2 * p->width + p->value_width + 2 * KB) * QB * (int64_t)sizeof(float);
+    int64_t few = p->queries <= FEW ? p->queries * p->keys + 64 : 0;
+    return ((2 * p->width + p->value_width + 2 * KB) * QB + few) * (int64_t)sizeof(float);
 }
 
 static void backward(const td_attention *p, int64_t begin, int64_t end, void *work)
@@ -516,6 +556,7 @@ static void backward(const td_attention *p, int64_t begin, int64_t end, void *wo
     w.weights = w.turned_grad + p->value_width * QB;
     w.slopes = w.weights + KB * QB;
     w.dq = w.slopes + KB * QB;
+    w.few = w.dq + p->width * QB;
     for (int64_t task = begin; task < end; task++) {
         int64_t batch = task / p->kv_heads, shared = task % p->kv_heads, started = 0;
         head h = {0};

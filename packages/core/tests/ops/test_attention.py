@@ -213,3 +213,39 @@ def test_the_gradient_of_values_keeps_its_digits_for_large_scores(queries, keys,
     dv = _nn._fused_attention_backward(grad, q, k, v, None, output, total, causal, 1.7)[2]
     # every query gives away weights that sum to 1
     np.testing.assert_allclose(dv.double().sum(2).numpy(), queries, rtol=3e-6)
+
+
+@pytest.mark.parametrize("queries", [1, 3, 6, 7, 70])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("size", [1, 10])
+@pytest.mark.parametrize("share", [0.5, 0.02])
+def test_gradients_of_some_of_the_keys_follow_the_sum_of_all(queries, masked, size, share):
+    """Processes in a ring have some keys each. Given the whole output and sum, each part's gradients
+    are those of the whole.
+    """
+    keys, width = 100, 24
+    at = int(keys * share)
+    q, k, v, grad = (
+        taeda.from_numpy(np.random.default_rng(seed).standard_normal((2, 2, n, width)) * by).float()
+        for seed, (n, by) in enumerate([(queries, size), (keys, 1), (keys, 1), (queries, 1)])
+    )
+    mask = None
+    if masked:
+        mask = taeda.from_numpy(np.random.default_rng(9).standard_normal((queries, keys))).float()
+        mask[0, :at] = -float("inf")  # the first query sees the second part alone
+    output, total = _nn._fused_attention(q, k, v, mask, False, 0.7)
+    whole = _nn._fused_attention_backward(grad, q, k, v, mask, output, total, False, 0.7)
+    parts = [
+        _nn._fused_attention_backward(
+            grad, q, k[:, :, part].contiguous(), v[:, :, part].contiguous(),
+            None if mask is None else mask[:, part].contiguous(), output, total, False, 0.7,
+        )
+        for part in (slice(0, at), slice(at, keys))
+    ]  # fmt: skip
+    together = (
+        parts[0][0] + parts[1][0],
+        taeda.cat([parts[0][1], parts[1][1]], 2),
+        taeda.cat([parts[0][2], parts[1][2]], 2),
+    )
+    for want, got in zip(whole, together, strict=True):
+        np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=2e-4, atol=3e-5 * size)
