@@ -147,6 +147,8 @@ for views in (False, True):
     model = made(check_reduction=True)
     one, two = model(x, "a", pair)
     raises(RuntimeError, "no gradient for 2 of 3 parameters: b, c", one.backward)
+    opt = taeda.optim.SGD(model.parameters(), lr=1.0)
+    raises(RuntimeError, "no gradient for 2 of 3 parameters: b, c", opt.step)
     model = made()  # a gradient around the wrapper is not stepped on, unless it is averaged
     opt = taeda.optim.SGD(model.parameters(), lr=1.0)
     model.module(x, "b").backward()

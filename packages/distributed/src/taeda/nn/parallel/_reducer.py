@@ -26,7 +26,7 @@ from taeda.distributed._collectives import all_reduce, broadcast
 from taeda.distributed._groups.group import ProcessGroup
 from taeda.distributed._types import ReduceOp
 
-from . import _guard
+from . import _guard, _texts
 from ._buckets import MIB, Bucket, assign, build
 from ._late import Late
 from ._walks import Output, Walk, watch_gradients, watch_outputs
@@ -81,10 +81,11 @@ class Reducer:
         self._walk: Walk | None = None
         self._open = False
         self._failed = False
+        self._watched = False  # optimizers ask before their steps
         self._shadows = False  # this rank has run out of inputs
         self._skipped: set[int] = set()  # buckets of this pass
         self._saved: dict[int, Tensor] = {}  # gradients that lie in a buffer, for nobody's mean
-        self._outputs: weakref.WeakSet[Output] = weakref.WeakSet()  # no backward came by yet
+        self._outputs: list[weakref.ref[Output]] = []  # since the last mean
         self._hidden = 0  # forwards whose outputs were not found, and whose backwards are to come
         self._next = 0
         self.buckets = self._build(list(reversed(range(len(self.params)))))
@@ -105,8 +106,9 @@ class Reducer:
         """A forward is over, and its backward will reduce."""
         self.expects = True
         found = watch_outputs(outputs, True, self._came_by)
-        for output in found:
-            self._outputs.add(output)
+        if len(self._outputs) > 100:  # forwards without a backward
+            self._outputs = [one for one in self._outputs if one() is not None]
+        self._outputs += [weakref.ref(output) for output in found]
         self._hidden += not found
 
     def keep_local(self, outputs: Any) -> None:
@@ -138,26 +140,12 @@ class Reducer:
         if held and self._open:
             raise RuntimeError(self._unfinished())
         if held:
-            raise RuntimeError(
-                f"step on gradients of this rank alone: {self._named(held)} got them around "
-                "DistributedDataParallel, by calls of its .module, and no backward of the wrapper "
-                "has averaged them. Call the wrapper, clear these gradients, or say "
-                "no_sync() if they shall stay local"
-            )
+            raise RuntimeError(_texts.stepped(self._named(held)))
 
     def _unfinished(self) -> str:
         missing = sorted(number for bucket in self.buckets for number in bucket.waiting)
-        what = (
-            f"got no gradient for {len(missing)} of {len(self.params)} parameters: "
-            f"{self._named(missing)}"
-            if missing
-            else "failed in backward"
-        )
-        return (
-            "Expected to have finished reduction in the prior iteration before starting a new one: "
-            f"rank {self.group.rank()} {what}. If they take no part in the loss on purpose, pass "
-            "find_unused_parameters=True to DistributedDataParallel; otherwise all outputs of "
-            "forward must take part in the loss"
+        return _texts.unfinished(
+            self.group.rank(), self._named(missing), len(missing), len(self.params)
         )
 
     def _named(self, numbers: Iterable[int]) -> str:
@@ -180,7 +168,7 @@ class Reducer:
     def _came_by(self, output: Output) -> None:
         """A backward runs the node of an output."""
         walk = self._here()
-        self._outputs.discard(output)
+        output.passed = True
         walk.limited |= bool(core.backward_task()[1])
         if not output.averages:
             walk.local = True
@@ -189,7 +177,9 @@ class Reducer:
 
     def mark(self, number: int) -> None:
         """The gradient of a parameter is there."""
-        walk = self._here()
+        walk = self._walk
+        if walk is None or walk.thread != threading.get_ident():
+            walk = self._here()
         walk.arrived.append(number)
         self.touched.add(number)
         if walk.averages:
@@ -235,33 +225,21 @@ class Reducer:
             if self._left[number] > 0:
                 return
         if number not in bucket.waiting:
-            raise RuntimeError(self._twice(number))
+            raise RuntimeError(_texts.twice(self.names[number], self.static))
         self._ready(number)
-
-    def _twice(self, number: int) -> str:
-        if self.static:
-            return (
-                f"static_graph=True, but the parameter {self.names[number]} got more gradients "
-                "than in the first step: the graph has changed. Leave static_graph out"
-            )
-        return (
-            f"the parameter {self.names[number]} got its gradient twice in one backward: it is "
-            "used in several checkpointed parts, or several backwards lead to it before all other "
-            "parameters have their gradients. Pass static_graph=True if every step does so, or "
-            "use_reentrant=False to checkpoint"
-        )
 
     def _ready(self, number: int) -> None:
         """What the parameter holds now goes into its bucket; full buckets leave in their order."""
-        bucket, _ = self._place[number]
-        self._fill(number)
+        bucket, view = self._place[number]
+        self._fill(number, view)
         bucket.waiting.discard(number)
+        if bucket.waiting:
+            return
         while self._next < len(self.buckets) and not self.buckets[self._next].waiting:
             self._launch(self._next)
             self._next += 1
 
-    def _fill(self, number: int) -> None:
-        _, view = self._place[number]
+    def _fill(self, number: int, view: Tensor) -> None:
         grad, new = self.params[number].grad, number in self.touched
         inside = grad is not None and grad.data_ptr() == view.data_ptr()
         if inside and not new:
@@ -311,14 +289,17 @@ class Reducer:
         walk, self._walk = self._walk, None
         if walk is None:
             return
-        if not well:
-            self._failed = self._open
-        elif walk.averages:
-            self._end_averaging(walk)
-        elif not walk.local and self.sync and self.group.size() > 1:
-            self.around.update(walk.arrived)
-        if self._open or self.around:
-            _guard.watch(self)
+        try:
+            if not well:
+                self._failed = self._open
+            elif walk.averages:
+                self._end_averaging(walk)
+            elif not walk.local and self.sync and self.group.size() > 1:
+                self.around.update(walk.arrived)
+        finally:
+            if (self._open or self.around) and not self._watched:
+                _guard.watch(self)
+                self._watched = True
 
     def _end_averaging(self, walk: Walk) -> None:
         waits = self.find_unused or self.static  # for ranks on which others took part
@@ -332,16 +313,18 @@ class Reducer:
                     self._ready(number)
         if self._next == len(self.buckets):
             self._finish()
-        elif self.static or self.whole or not len(self._outputs):
+        elif self.static or self.whole or not self._is_more_to_come():
             self._failed = True
             raise RuntimeError(self._changed() if self.static else self._unfinished())
 
+    def _is_more_to_come(self) -> bool:
+        """Are there outputs that no backward came by?"""
+        alive = [output() for output in self._outputs]
+        return any(output is not None and not output.passed for output in alive)
+
     def _changed(self) -> str:
         missing = [number for number, left in enumerate(self._left) if left > 0]
-        return (
-            f"static_graph=True, but on rank {self.group.rank()} {self._named(missing)} got fewer "
-            "gradients than in the first step: the graph has changed. Leave static_graph out"
-        )
+        return _texts.fewer(self.group.rank(), self._named(missing))
 
     def _finish(self) -> None:
         """All buckets are under way: take the means."""
@@ -355,20 +338,24 @@ class Reducer:
                 self._give(number, param)
             elif number in self._saved:
                 self._place[number][1].copy_(self._saved[number])
-        self._close_pass(sorted(self._used(kept)))
+        self._close_pass(sorted(self._used(kept)) if kept else ())
         if not self.rebuilt and not self.find_unused:
             self._rebuild()
 
     def _close_pass(self, left_out: Sequence[int]) -> None:
         if self.static and self.counts is None and not self._shadows:
             self.counts = self._left
-        for done in (self.touched, self.around, self._saved, self._outputs):
-            done.clear()
+        self.touched.clear()
+        self.around.clear()
+        self._saved.clear()
+        self._outputs.clear()
         self.late.forget()
         self._hidden = max(self._hidden - 1, 0)
         self._open, self.expects = False, bool(self._hidden)
         self.iteration += 1
-        _guard.forget(self)
+        if self._watched:
+            _guard.forget(self)
+            self._watched = False
         if left_out:
             self._failed = self._open = True
             raise RuntimeError(

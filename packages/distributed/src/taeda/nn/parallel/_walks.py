@@ -33,50 +33,46 @@ class Walk:
 class Output:
     """A node that computed an output. It lives as long as the node: a backward may still come by."""
 
+    __slots__ = ("__weakref__", "averages", "passed")
+
     def __init__(self, averages: bool) -> None:
         self.averages = averages
+        self.passed = False  # a backward came by
 
 
-def watch_outputs(outputs: Any, averages: bool, tell: Callable[[Output], None]) -> Sequence[Output]:
+def watch_outputs(outputs: Any, averages: bool, tell: Any) -> Sequence[Output]:
     """Have `tell` called when a backward comes by an output. It must be a bound method, and keeps
     nothing alive.
     """
-    weak = weakref.WeakMethod(tell)
+    owner, function = weakref.ref(tell.__self__), tell.__func__  # quicker than a WeakMethod
     nodes = {id(t.grad_fn): t.grad_fn for t in tensors_in(outputs) if t.grad_fn is not None}
     made = []
     for node in nodes.values():
         made.append(Output(averages))
-        node.register_prehook(_hook_of(weak, made[-1]))
+        node.register_prehook(_hook_of(owner, function, made[-1]))
     return made
 
 
-def _hook_of(weak: weakref.WeakMethod[Any], output: Output) -> Callable[[Any], None]:
+def _hook_of(
+    owner: weakref.ref[Any], function: Callable[..., None], value: Any
+) -> Callable[[Any], None]:
     def on_backward(_: Any) -> None:
-        tell = weak()
-        if tell is not None:
-            tell(output)
+        alive = owner()
+        if alive is not None:
+            function(alive, value)
 
     return on_backward
 
 
-def watch_gradients(params: Sequence[Tensor], tell: Callable[[int], None]) -> list[Any]:
+def watch_gradients(params: Sequence[Tensor], tell: Any) -> list[Any]:
     """Have `tell(number)` called when a parameter has got its gradient: a bound method, as above.
     Returns handles.
     """
-    weak = weakref.WeakMethod(tell)
+    owner, function = weakref.ref(tell.__self__), tell.__func__
     return [
-        param.register_post_accumulate_grad_hook(_teller(weak, number))
+        param.register_post_accumulate_grad_hook(_hook_of(owner, function, number))
         for number, param in enumerate(params)
     ]
-
-
-def _teller(weak: weakref.WeakMethod[Any], number: int) -> Callable[[Tensor], None]:
-    def on_gradient(_: Tensor) -> None:
-        tell = weak()
-        if tell is not None:
-            tell(number)
-
-    return on_gradient
 
 
 def tensors_in(value: Any) -> list[Tensor]:
