@@ -68,6 +68,15 @@ static void fill_numbers(numbers *to, const td_walk *w)
             memcpy(to->bytes[k], w->nd->data[k], (size_t)td_itemsize((td_dtype)w->dtypes[k]));
 }
 
+/* Bits of `numbers` as the device text reads them. */
+static uint32_t number_bits(const td_walk *w)
+{
+    uint32_t bits = w->numbers;
+    for (int k = 1; w->wide && k < w->nd->nop; k++)
+        if (w->dtypes[k] == w->wide->dtype) bits |= 1u << (16 + k);
+    return bits;
+}
+
 /* ---- which program ---- */
 static td_dtype bits_of(int64_t itemsize)
 {
@@ -119,6 +128,7 @@ static bool is_flat(const td_walk *w)
     if (nd->ndim > 1) return false;
     for (int k = 0; k < nd->nop; k++) {
         if (w->numbers >> k & 1) continue;
+        if (w->wide && w->dtypes[k] == w->wide->dtype) return false;
         if (nd->ndim && nd->strides[0][k] != td_itemsize((td_dtype)w->dtypes[k])) return false;
         if ((uintptr_t)nd->data[k] & 15) return false;
     }
@@ -136,7 +146,7 @@ static void divide_by(uint32_t size, uint32_t *magic, uint32_t *shift)
 
 static td_status run_flat(const td_walk *w, int ordinal)
 {
-    flat_call c = {.n = w->nd->numel, .numbers = w->numbers};
+    flat_call c = {.n = w->nd->numel, .numbers = number_bits(w)};
     void *function;
     td_cuda_program p = program_of(w, "flat");
     TD_TRY(td_cuda_function(&p, ordinal, &function));
@@ -150,7 +160,7 @@ static td_status run_flat(const td_walk *w, int ordinal)
 
 static td_status run_strided(const td_walk *w, int ordinal)
 {
-    strided_call c = {.n = (uint32_t)w->nd->numel, .numbers = w->numbers, .ndim = w->nd->ndim};
+    strided_call c = {.n = (uint32_t)w->nd->numel, .numbers = number_bits(w), .ndim = w->nd->ndim};
     void *function;
     td_cuda_program p = program_of(w, "strided");
     TD_TRY(td_cuda_function(&p, ordinal, &function));

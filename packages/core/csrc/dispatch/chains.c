@@ -41,7 +41,8 @@ static int put(PyObject *tuple, Py_ssize_t i, PyObject *made) /* takes it over *
     return PyTuple_SetItem(tuple, i, made);
 }
 
-/* (name, dtype, whether the result has it, ranges, (kind, fact) of each argument) */
+/* (name, dtype, whether the result has it, ranges (-1: a number, -2: one of float32 beside short
+ * floats), (kind, fact) of each argument) */
 static PyObject *loop_at(const uint8_t **at)
 {
     const uint8_t *from = *at;
@@ -52,7 +53,10 @@ static PyObject *loop_at(const uint8_t **at)
     PyObject *ranges = PyTuple_New(nop), *args = NULL;
     int status = ranges ? 0 : -1;
     for (int k = 0; status == 0 && k < nop; k++, from++)
-        status = put(ranges, k, PyLong_FromLong(*from == UINT8_MAX ? -1 : *from));
+        status = put(ranges, k,
+                     PyLong_FromLong(*from == TD_CHAIN_NUMBER ? -1
+                                     : *from == TD_CHAIN_WIDE ? -2
+                                                              : *from));
     int nargs = status == 0 ? *from++ : 0;
     if (status == 0 && !(args = PyTuple_New(nargs))) status = -1;
     for (int k = 0; status == 0 && k < nargs; k++, from += 2)

@@ -60,7 +60,8 @@ typedef enum td_kind { TD_KIND_POINTWISE, TD_KIND_C, TD_KIND_PYTHON, TD_KIND_COM
     X(ANY_DEVICE, 4096) /* the C function never touches elements but through the device's table */ \
     X(SLICES, 8192)     /* each of the views it gives may be written, which those of split and     \
                            unbind may not */                                                       \
-    X(DETACHES, 16384)  /* its result counts writes with its argument, and is no view of it */
+    X(DETACHES, 16384)  /* its result counts writes with its argument, and is no view of it */     \
+    X(ROUNDS_NUMBERS, 32768) /* of td_op */
 #define TD_ROW_FLAG(name, bit) TD_F_##name = bit,
 enum { TD_ROW_FLAGS(TD_ROW_FLAG) };
 #undef TD_ROW_FLAG

@@ -97,6 +97,7 @@ void td_load_loops(void)
     for (int i = 0; sorted && i < td_schema_count; i++)
         if (td_schemas[i].kind == TD_KIND_POINTWISE) sorted[n++] = &td_schemas[i];
     if (!sorted) return;
+    for (int i = 0; i < n; i++) *sorted[i]->op.numbers = td_find_numbers(sorted[i]->op.loop);
     qsort(sorted, (size_t)n, sizeof *sorted, by_loop);
     for (const td_loop_entry *const *table = td_loop_tables(); *table; table++)
         for (const td_loop_entry *e = *table; e->name; e++) {

@@ -30,6 +30,10 @@ typedef struct td_walk {
     /* nanoseconds per element and thread of the processor, about */
     double cost;
     const td_nd *nd;
+    /* NULL; or some operands are as wide as loops of short floats compute (td_row_dtype), where
+     * entry->dtype is one: then the processor's loop of that wide dtype */
+    const td_loop_entry *wide;
+    td_loop number; /* of td_number_loops, for the same work; NULL: none */
 } td_walk;
 
 struct td_reduce_plan; /* ops/reduction/plan.h */

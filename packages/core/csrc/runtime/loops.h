@@ -20,6 +20,22 @@ typedef struct td_loop_entry {
     td_loop loop;
 } td_loop_entry; /* tables end with a row whose name is NULL */
 
+/* The dtype in which loops of `d` compute: short floats, and complex numbers of them, are widened
+ * first. */
+static inline td_dtype td_row_dtype(td_dtype d)
+{
+    return d == TD_F16 || d == TD_BF16 ? TD_F32 : d == TD_C32 ? TD_C64 : d;
+}
+
+/* Loops of float16 and bfloat16 whose last operand is one float32 number, and whose others lie side
+ * by side: operators that are often given such a number need no buffer for it. */
+typedef struct td_number_loops {
+    const char *name; /* as in a td_loop_entry; NULL at the end */
+    td_loop f16, bf16;
+} td_number_loops;
+/* those of an operator's loops; NULL if it has none */
+const td_number_loops *td_find_numbers(const char *name);
+
 /* Every TD_TABLE of the kernel files in the best instruction set of this machine; ends with NULL
  * (generated). */
 const td_loop_entry *const *td_loop_tables(void);

@@ -73,10 +73,14 @@ typedef struct td_op {
     const char *loop;     /* pointwise ops: the name their loops are registered under */
     /* pointwise ops: [TD_NDTYPES], filled at load, NULL where there is none */
     const td_loop_entry **entries;
-    float cost;        /* nanoseconds per element and thread, about */
-    uint8_t promotion; /* td_promotion */
+    const td_number_loops **numbers; /* of the same: filled at load, NULL where there are none */
+    float cost;                      /* nanoseconds per element and thread, about */
+    uint8_t promotion;               /* td_promotion */
     uint8_t writes_out;
     uint16_t id;
+    /* pointwise ops: a number beside short floats is rounded to them before the loop runs, because
+     * it compares its operands or chooses among them; all others get it as wide as they compute */
+    uint8_t rounds_numbers;
 } td_op;
 
 struct td_call {

@@ -19,8 +19,6 @@ _TABLE = re.compile(r"^const td_loop_entry TD_TABLE", re.MULTILINE)
 _TYPES = {"F32": "f32", "F64": "f64", "F16": "f32", "BF16": "f32"}  # of the rows of each
 #: their loops that choose among rows by what they are given, or compute otherwise
 _OTHERS = ("clamp", "nextafter", "signbit", "where")
-#: short floats are rounded between its two steps
-_TWICE_ROUNDED = ("div_trunc",)
 #: rows that short floats have for themselves
 _OWN = ("nan_to_num",)
 #: rows of pow by the number that a chain notes of its exponent
@@ -41,8 +39,6 @@ def row(name: str, dtype: int, power: int = 0) -> tuple[str, str] | None:
         return None
     family, loop = found
     short = kind in ("F16", "BF16")
-    if short and name in _TWICE_ROUNDED:
-        return None
     if name == "pow":
         return family, f"{_POWERS[power]}_{_TYPES[kind]}_row_of"
     if short and name not in _OWN:

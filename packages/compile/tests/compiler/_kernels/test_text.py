@@ -111,6 +111,32 @@ def test_powers(dtype):
     agree(f, edges(16401, dtype), edges(16401, dtype).roll(3), dot)
 
 
+@pytest.mark.parametrize("dtype", [taeda.float16, taeda.bfloat16])
+def test_numbers_that_16_bits_cannot_hold(dtype):
+    def with_number(x, y, n):
+        made = [
+            x * n,
+            x / n,
+            n - x,
+            x + n,
+            x // n,
+            x % n,
+            x**n,
+            x.lerp(y, n),
+            x.clamp(max=n),
+            x < n,
+        ]
+        return [*made, taeda.div(x, n, rounding_mode="trunc")]
+
+    def f(x, y, dot, wide):
+        found = [made for n in (0.1, 70000.0, 1e-9, 0.5) for made in with_number(x, y, n)]
+        return (*found, taeda.where(found[9], 0.1, x), x * wide, x * dot, x**wide)
+
+    wide = taeda.tensor(0.1, dtype=taeda.float64)
+    dot = taeda.tensor(0.1, dtype=dtype)
+    agree(f, edges(16_401, dtype), edges(16_401, dtype).roll(3), dot, wide)
+
+
 def test_a_power_is_that_of_its_number_however_long_it_waits():
     """The number's tensor is gone when the loops run, and another one may lie there."""
 

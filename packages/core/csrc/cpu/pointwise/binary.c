@@ -44,9 +44,12 @@ CROWS(add_scaled, 2, ALPHA, x + ctimes(alpha, y))
 CROWS(sub_scaled, 2, ALPHA, x - ctimes(alpha, y))
 CROWS(rsub_scaled, 2, ALPHA, y - ctimes(alpha, x))
 
-NUMBER_ROWS(add, vec alpha = VARG(2), vfma(y, alpha, x))
-NUMBER_ROWS(sub, vec alpha = VARG(2), vfma(-y, alpha, x))
-NUMBER_ROWS(rsub, vec alpha = VARG(2), vfma(-x, alpha, y))
+#define SUM_NUMBER(ROWS)                               \
+    ROWS(add, vec alpha = VARG(2), vfma(y, alpha, x))  \
+    ROWS(sub, vec alpha = VARG(2), vfma(-y, alpha, x)) \
+    ROWS(rsub, vec alpha = VARG(2), vfma(-x, alpha, y))
+SUM_NUMBER(NUMBER_ROWS)
+SUM_NUMBER(NUMBER_ROWS_16)
 
 #define SUM(name, turned)                             \
     SUM_ROW(name, f32)                                \
@@ -65,19 +68,13 @@ SUM(rsub, sub)
 LIGHT_ROWS(mul, 2, , x * y)
 LIGHT_ROWS(div, 2, , x / y)
 SHORT_ROWS(div_trunc, 2, , vtrunc(x / y))
-SHORT_ROW(truncated_f32_row, 1, vf, float, VF_WIDTH, , vtrunc(x))
 NUMBER_ROWS(mul, , x * y)
 NUMBER_ROWS(div, , x / y)
+NUMBER_ROWS_16(mul, , x * y)
+NUMBER_ROWS_16(div, , x / y)
 NUMBER_LOOPS(mul, mul, true)
 NUMBER_LOOPS(div, div, false)
-TD_LOOP(div_trunc_f32, div_trunc_f32_row, TD_F32, TD_F32, TD_F32)
-TD_LOOP(div_trunc_f64, div_trunc_f64_row, TD_F64, TD_F64, TD_F64)
-/* short floats round the quotient to their own precision first, then cut it */
-#define SHORT_DIV_TRUNC(suffix, dtype)                           \
-    TD_LOOP(truncated_##suffix, truncated_f32_row, dtype, dtype) \
-    TD_THEN_LOOP(div_trunc_##suffix, dtype, div_##suffix, truncated_##suffix)
-SHORT_DIV_TRUNC(f16, TD_F16)
-SHORT_DIV_TRUNC(bf16, TD_BF16)
+FLOAT_LOOPS(div_trunc, 2)
 CROWS(mul, 2, , ctimes(x, y))
 CROWS(div, 2, , cover(x, y))
 COMPLEX_LOOPS(mul, 2)
@@ -181,3 +178,8 @@ const td_loop_entry TD_TABLE(binary)[] = {
         INT_TYPES(INT_ENTRY, "pow", pow){NULL, 0, NULL},
 };
 /* clang-format on */
+
+const td_number_loops TD_SYM(td_binary_numbers)[] = {
+    NUMBER_ENTRY(add), NUMBER_ENTRY(sub), NUMBER_ENTRY(rsub),
+    NUMBER_ENTRY(mul), NUMBER_ENTRY(div), {NULL, NULL, NULL},
+};

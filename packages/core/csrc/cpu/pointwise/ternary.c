@@ -52,6 +52,7 @@ INT_TYPES(INT_CLAMP, )
     vsel(vlt(vabs(w), vset(x, 0.5)), vfma(w, y - x, x), y - (y - x) * (vset(x, 1) - w))
 LIGHT_ROWS(lerp, 3, , VLERP(x, y, z))
 LIGHT_LOOPS(lerp, 3)
+NUMBER_ROWS_3(lerp, VLERP(x, y, z))
 #define NEAR_START(w) vlt((w) * (w) + cexchanged((w) * (w)), vset(w, 0.25))
 CROWS(lerp, 3, , vsel(NEAR_START(z), x + ctimes(z, y - x), y - ctimes(y - x, cnumber(z, 1, 0) - z)))
 COMPLEX_LOOPS(lerp, 3)
@@ -106,3 +107,5 @@ const td_loop_entry TD_TABLE(ternary)[] = {
                                 COMPLEX_ENTRIES("addcdiv", addcdiv){NULL, 0, NULL},
 };
 /* clang-format on */
+
+const td_number_loops TD_SYM(td_ternary_numbers)[] = {NUMBER_ENTRY(lerp), {NULL, NULL, NULL}};

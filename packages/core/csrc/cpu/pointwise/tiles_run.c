@@ -9,6 +9,7 @@
  * side in a buffer, and the loop runs over many of them at once. */
 #include "cpu/convert.h"
 #include "cpu/copy_rows.h"
+#include "cpu/pointwise/wide_run.h"
 #include "cpu/run/device.h"
 #include "runtime/cpu.h"
 #include "runtime/nd_order.h"
@@ -222,8 +223,21 @@ static bool run_short_rows(const td_walk *w)
     return true;
 }
 
-td_status td_cpu_pointwise(const td_walk *w)
+static td_status run(const td_walk *w)
 {
     if (!run_tiled(w) && !run_short_rows(w)) td_nd_run(w->nd, w->entry->loop, w->context, w->cost);
     return TD_OK;
+}
+
+td_status td_cpu_pointwise(const td_walk *w)
+{
+    if (!w->wide) return run(w);
+    td_wide wide = {
+        .loop = w->wide->loop, .number = w->number, .context = w->context, .nop = w->nd->nop};
+    memcpy(wide.dtypes, w->dtypes, sizeof wide.dtypes);
+    td_loop_entry entry = {w->entry->name, w->entry->dtype, td_wide_loop};
+    td_walk widened = *w;
+    widened.entry = &entry;
+    widened.context = &wide;
+    return run(&widened);
 }

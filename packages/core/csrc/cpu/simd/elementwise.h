@@ -16,12 +16,6 @@ typedef void (*td_row)(void *out, const void *const *in, int64_t n, const void *
 #define TD_BLOCK_BYTES 4096
 #define TD_BLOCK_PAD 192 /* so that no two buffers share their low address bits */
 
-/* The type a row sees for a dtype: short floats compute in float32. */
-static inline td_dtype td_row_dtype(td_dtype d)
-{
-    return d == TD_F16 || d == TD_BF16 ? TD_F32 : d == TD_C32 ? TD_C64 : d;
-}
-
 static inline void td_move_part(td_dtype to, char *out, int64_t so, td_dtype from, const char *in,
                                 int64_t si, int64_t n)
 {
@@ -97,15 +91,6 @@ static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *co
     {                                                                                             \
         static const uint8_t dtypes[] = {__VA_ARGS__};                                            \
         td_drive(row, sizeof dtypes - 1, dtypes, data, strides, n, context);                      \
-    }
-
-/* Loop `first` of two operands, whose results go through loop `second`, both of one dtype. */
-#define TD_THEN_LOOP(symbol, dtype, first, second)                                                \
-    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context) \
-    {                                                                                             \
-        first(data, strides, n, context);                                                         \
-        second((char *const[]){data[0], data[0]}, (int64_t[]){strides[0], strides[0]}, n,         \
-               context);                                                                          \
     }
 
 /* Once each: inline in their loops, as the compiler would have them, they would be compiled twice.

@@ -103,29 +103,67 @@
 /* ---- one number as the second operand: frequent enough to be spared the buffer that repeats it
  * ---- */
 
-#define NUMBER_ROW(symbol, v, type, width, setup, expression) \
-    TD_ROW(symbol)                                            \
-    {                                                         \
-        typedef type real __attribute__((unused));            \
-        typedef v vec __attribute__((unused));                \
-        type *o = out;                                        \
-        const type *px = in[0];                               \
-        v y = v##_set(*(const type *)in[1]);                  \
-        (void)context;                                        \
-        setup;                                                \
-        int64_t i = 0;                                        \
-        for (; i + width <= n; i += width) {                  \
-            v x = v##_load(px + i);                           \
-            v##_store(o + i, expression);                     \
-        }                                                     \
-        if (i < n) {                                          \
-            v x = v##_load_n(px + i, n - i);                  \
-            v##_store_n(o + i, expression, n - i);            \
-        }                                                     \
+#define NUMBER_ROW(symbol, m, v, type, number, width, setup, expression) \
+    TD_ROW(symbol)                                                       \
+    {                                                                    \
+        typedef number real __attribute__((unused));                     \
+        typedef v vec __attribute__((unused));                           \
+        type *o = out;                                                   \
+        const type *px = in[0];                                          \
+        v y = v##_set(*(const number *)in[1]);                           \
+        (void)context;                                                   \
+        setup;                                                           \
+        int64_t i = 0;                                                   \
+        for (; i + width <= n; i += width) {                             \
+            v x = m##_load(px + i);                                      \
+            m##_store(o + i, expression);                                \
+        }                                                                \
+        if (i < n) {                                                     \
+            v x = m##_load_n(px + i, n - i);                             \
+            m##_store_n(o + i, expression, n - i);                       \
+        }                                                                \
     }
-#define NUMBER_ROWS(name, setup, expression)                                  \
-    NUMBER_ROW(name##_number_f32_row, vf, float, VF_WIDTH, setup, expression) \
-    NUMBER_ROW(name##_number_f64_row, vd, double, VD_WIDTH, setup, expression)
+#define NUMBER_ROWS(name, setup, expression)                                             \
+    NUMBER_ROW(name##_number_f32_row, vf, vf, float, float, VF_WIDTH, setup, expression) \
+    NUMBER_ROW(name##_number_f64_row, vd, vd, double, double, VD_WIDTH, setup, expression)
+
+/* Beside 16 bits the number is a float32: loops of td_number_loops, where all lies side by side. */
+#define NUMBER_LOOP_16(name, suffix)                                                         \
+    static void name##_number_##suffix(char *const *data, const int64_t *strides, int64_t n, \
+                                       const void *context)                                  \
+    {                                                                                        \
+        (void)strides;                                                                       \
+        name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context);  \
+    }
+#define NUMBER_ROWS_16(name, setup, expression)                                              \
+    NUMBER_ROW(name##_number_f16_row, vh, vf, uint16_t, float, VF_WIDTH, setup, expression)  \
+    NUMBER_ROW(name##_number_bf16_row, vb, vf, uint16_t, float, VF_WIDTH, setup, expression) \
+    NUMBER_LOOP_16(name, f16)                                                                \
+    NUMBER_LOOP_16(name, bf16)
+/* the same with two operands before the number */
+#define NUMBER_ROW_3(symbol, m, expression)                                  \
+    TD_ROW(symbol)                                                           \
+    {                                                                        \
+        uint16_t *o = out;                                                   \
+        const uint16_t *px = in[0], *py = in[1];                             \
+        vf z = vf_set(*(const float *)in[2]);                                \
+        (void)context;                                                       \
+        int64_t i = 0;                                                       \
+        for (; i + VF_WIDTH <= n; i += VF_WIDTH) {                           \
+            vf x = m##_load(px + i), y = m##_load(py + i);                   \
+            m##_store(o + i, expression);                                    \
+        }                                                                    \
+        if (i < n) {                                                         \
+            vf x = m##_load_n(px + i, n - i), y = m##_load_n(py + i, n - i); \
+            m##_store_n(o + i, expression, n - i);                           \
+        }                                                                    \
+    }
+#define NUMBER_ROWS_3(name, expression)                  \
+    NUMBER_ROW_3(name##_number_f16_row, vh, expression)  \
+    NUMBER_ROW_3(name##_number_bf16_row, vb, expression) \
+    NUMBER_LOOP_16(name, f16)                            \
+    NUMBER_LOOP_16(name, bf16)
+#define NUMBER_ENTRY(name) {#name, name##_number_f16, name##_number_bf16}
 
 /* The loops of an op that has both kinds of rows. Where the number comes first, the number row of
  * `turned` takes the operands in each other's place, if it gives the same then: `when`. */

@@ -1,8 +1,9 @@
 /* chains.c - loops of elementwise work that were compiled as one (chains.h).
  *
- * A key: for each loop its entry, how many operands, the range of each (255: a number), how many
- * arguments, a kind and a fact of each, which for the exponent of pow says also whether it is one
- * of those with rows of their own; then for each range whether its last value is kept. */
+ * A key: for each loop its entry, how many operands, the range of each (or what stands for a
+ * number), how many arguments, a kind and a fact of each, which for the exponent of pow says also
+ * whether it is one of those with rows of their own; then for each range whether its last value is
+ * kept. */
 #include "ops/pointwise/chains.h"
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,9 @@ static int64_t write_key(uint8_t *key, const td_waiting *j)
         to += sizeof l->entry;
         *to++ = (uint8_t)(l->same_dtype << 4 | l->nop);
         for (int k = 0; k < l->nop; k++)
-            *to++ = l->steps[k] ? (uint8_t)range_of(j, l->data[k]) : UINT8_MAX;
+            *to++ = l->steps[k]          ? (uint8_t)range_of(j, l->data[k])
+                    : td_wait_wide(l, k) ? TD_CHAIN_WIDE
+                                         : TD_CHAIN_NUMBER;
         *to++ = (uint8_t)l->nargs;
         for (int k = 0; k < l->nargs; k++) {
             *to++ = (uint8_t)l->context[k].kind;

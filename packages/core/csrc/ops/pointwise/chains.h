@@ -21,6 +21,11 @@ typedef struct td_chain_arg { /* an argument of a loop's call, as cpu/simd/chain
     };
 } td_chain_arg;
 
+enum { /* in a key, in place of a range */
+       TD_CHAIN_NUMBER = 255,
+       TD_CHAIN_WIDE = 254 /* one of float32 beside short floats */
+};
+
 /* data: of each range, in the order of td_waiting; numbers: of each loop's operands that are one,
  * one after the other; args: of each loop, TD_MAX_ARGS places */
 typedef void (*td_chain_function)(char *const *data, const char *const *numbers,

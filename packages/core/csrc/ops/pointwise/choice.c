@@ -3,9 +3,10 @@
 #include <string.h>
 #include "ops/pointwise/pointwise.h"
 
-#define RULE(symbol, name, promotion, cost)                   \
-    static const td_loop_entry *symbol##_entries[TD_NDTYPES]; \
-    static const td_op symbol = {name, "", NULL, name, symbol##_entries, cost, promotion, 1, 0}
+#define RULE(symbol, name, promotion, cost)                                     \
+    static const td_loop_entry *symbol##_entries[TD_NDTYPES];                   \
+    static const td_op symbol = {name, "",   NULL,      name, symbol##_entries, \
+                                 NULL, cost, promotion, 1,    0}
 RULE(true_division, "div", TD_PROMOTE_FLOAT, 0.5f);
 RULE(truncated_division, "div_trunc", TD_PROMOTE_SAME, 1);
 RULE(floor_division, "floor_divide", TD_PROMOTE_SAME, 2);

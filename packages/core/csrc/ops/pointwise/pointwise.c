@@ -4,6 +4,7 @@
  *
  * Small contiguous operands of one shape take a short cut through all of it (run_flat). */
 #include <string.h>
+#include "cpu/pointwise/wide_run.h"
 #include "ops/pointwise/waiting.h"
 #include "runtime/pool.h"
 
@@ -90,14 +91,15 @@ static const td_tensor *flat_model(const td_pointwise *p, bool *turns)
 static char *number_data(const td_pointwise *p, int k, element *place)
 {
     const td_tensor *t = p->in.t[k];
-    if (t->dtype == p->compute || (p->keep >> k & 1)) return td_data(t);
-    if (t->dtype == TD_F64 && p->compute == TD_F32) {
+    td_dtype to = td_dtype_of_operand(p, k);
+    if (t->dtype == to || (p->keep >> k & 1)) return td_data(t);
+    if (t->dtype == TD_F64 && to == TD_F32) {
         float value = (float)*(const double *)td_data(t);
         memcpy(place, &value, sizeof value);
         return place->bytes;
     }
     td_scalar value = td_scalar_load((td_dtype)t->dtype, td_data(t));
-    td_scalar_store(&value, p->compute, place);
+    td_scalar_store(&value, to, place);
     return place->bytes;
 }
 
@@ -114,20 +116,40 @@ static bool flat_target(const td_pointwise *p, const td_tensor *out, const td_te
     return true;
 }
 
+void td_dtypes_in_memory(const td_pointwise *p, uint8_t *dtypes)
+{
+    dtypes[0] = (uint8_t)p->result;
+    for (int k = 0; k < p->in.n; k++)
+        dtypes[k + 1] = (uint8_t)(p->keep >> k & 1 ? p->in.t[k]->dtype : td_dtype_of_operand(p, k));
+}
+
 static td_status run_walk(const td_pointwise *p, const td_nd *nd, const td_tensor *out,
                           uint32_t numbers)
 {
     td_walk w = {.kind = TD_WALK_LOOP,
                  .numbers = numbers,
-                 .dtypes = {out->dtype},
                  .entry = p->entry,
                  .context = p->context,
                  .context_bytes = p->context_bytes,
                  .cost = p->cost,
-                 .nd = nd};
-    for (int k = 0; k < p->in.n; k++)
-        w.dtypes[k + 1] = p->keep >> k & 1 ? p->in.t[k]->dtype : (uint8_t)p->compute;
+                 .nd = nd,
+                 .wide = p->wide ? p->wide_entry : NULL,
+                 .number = p->number};
+    td_dtypes_in_memory(p, w.dtypes);
     return td_walk_run(&w, out->device);
+}
+
+/* The loop of a flat walk, which is called here. */
+static void run_loop(const td_pointwise *p, const td_nd *nd, int64_t n)
+{
+    if (!p->wide) {
+        p->entry->loop(nd->data, nd->strides[0], n, p->context);
+        return;
+    }
+    td_wide w = {
+        .loop = p->wide_entry->loop, .number = p->number, .context = p->context, .nop = nd->nop};
+    td_dtypes_in_memory(p, w.dtypes);
+    td_wide_loop(nd->data, nd->strides[0], n, &w);
 }
 
 /* Below this much work (nanoseconds) there is nothing to share out. */
@@ -147,7 +169,7 @@ static td_status walk_flat(const td_pointwise *p, td_tensor *out, int64_t n)
         nd.strides[0][k + 1] = is_number(t) ? 0 : td_itemsize((td_dtype)t->dtype);
     }
     if ((double)n * p->cost < SMALL_NS) {
-        if (n > 0) p->entry->loop(nd.data, nd.strides[0], n, p->context);
+        if (n > 0) run_loop(p, &nd, n);
         return TD_OK;
     }
     nd.ndim = 1;
@@ -281,8 +303,9 @@ static td_status convert_operands(td_pointwise *p, uint32_t *owned)
 {
     for (int k = 0; k < p->in.n; k++) {
         td_tensor *t = p->in.t[k], *converted;
-        if (t->dtype == p->compute || (p->keep >> k & 1)) continue;
-        TD_TRY(td_cast(&converted, t, p->compute));
+        td_dtype to = td_dtype_of_operand(p, k);
+        if (t->dtype == to || (p->keep >> k & 1)) continue;
+        TD_TRY(td_cast(&converted, t, to));
         p->in.t[k] = converted;
         *owned |= 1u << k;
     }
@@ -392,6 +415,38 @@ static td_status bind_loop(const td_op *op, td_dtype dtype, const td_loop_entry 
     return TD_OK;
 }
 
+/* The loop for a number behind short floats, if that is where the wide one is. */
+static td_loop number_loop(const td_op *op, const td_pointwise *p)
+{
+    const td_number_loops *found = op->numbers ? *op->numbers : NULL;
+    if (!found || p->wide != 1u << (p->in.n - 1)) return NULL;
+    return p->compute == TD_F16 ? found->f16 : p->compute == TD_BF16 ? found->bf16 : NULL;
+}
+
+/* Does a number of the host keep its value in `dtype`? */
+static bool fits_in(const td_tensor *t, td_dtype dtype)
+{
+    element rounded;
+    if (!td_on_host(t)) return false;
+    td_scalar value = td_scalar_load((td_dtype)t->dtype, td_data(t));
+    td_scalar_store(&value, dtype, &rounded);
+    td_scalar back = td_scalar_load(dtype, &rounded);
+    return back.re == value.re && back.im == value.im;
+}
+
+/* Numbers beside short floats stay what they are until the loop has widened those. Where this takes
+ * buffers, numbers that the short floats hold are left to the loop that takes none; not so in work
+ * that waits, whose chains do not depend on values. */
+static td_status keep_wide(const td_op *op, td_pointwise *p)
+{
+    p->number = number_loop(op, p);
+    bool fit = !p->number && !td_waits;
+    for (int k = 0; fit && k < p->in.n; k++)
+        fit = !(p->wide >> k & 1) || fits_in(p->in.t[k], p->compute);
+    if (fit) p->wide = 0;
+    return p->wide ? bind_loop(op, td_row_dtype(p->compute), &p->wide_entry) : TD_OK;
+}
+
 td_status td_pointwise_as(td_call *call, const td_op *op, td_pointwise_check check)
 {
     td_pointwise p = {
@@ -401,6 +456,12 @@ td_status td_pointwise_as(td_call *call, const td_op *op, td_pointwise_check che
     p.result = result_dtype((td_promotion)op->promotion, p.compute);
     if (check) TD_TRY(check(call, &p));
     TD_TRY(bind_loop(op, p.compute, &p.entry));
+    if (td_row_dtype(p.compute) != p.compute && !op->rounds_numbers) {
+        for (int k = 0; k < p.in.n; k++)
+            if (is_number(p.in.t[k]) && p.in.t[k]->dtype != p.compute && !(p.keep >> k & 1))
+                p.wide |= 1u << k;
+        if (p.wide) TD_TRY(keep_wide(op, &p));
+    }
     return td_pointwise_run(&p, &call->out[0]);
 }
 

@@ -17,6 +17,12 @@ typedef struct td_pointwise {
     const td_loop_entry *entry;
     td_dtype compute, result;
     uint32_t keep;
+    /* Numbers that are not rounded to `compute`, a bit each, but converted to the dtype in which
+     * its loops compute (td_row_dtype): these are short floats. Then the loop of that dtype, too.
+     */
+    uint32_t wide;
+    const td_loop_entry *wide_entry;
+    td_loop number; /* where the last operand alone is wide and there is one, of td_number_loops */
     double cost;
     const void *context;
     int64_t context_bytes;
@@ -26,6 +32,15 @@ static inline int64_t td_context_bytes(const td_call *call)
 {
     return call->nargs * (int64_t)sizeof(td_arg);
 }
+
+/* The dtype to which operand k is converted, if it is. */
+static inline td_dtype td_dtype_of_operand(const td_pointwise *p, int k)
+{
+    return p->wide >> k & 1 ? td_row_dtype(p->compute) : p->compute;
+}
+
+/* The dtypes of the result and of the operands behind it, once they are converted. */
+void td_dtypes_in_memory(const td_pointwise *p, uint8_t *dtypes);
 
 /* Broadcast, make or check *out (NULL: a new tensor; else written into), run. */
 td_status td_pointwise_run(td_pointwise *p, td_tensor **out);

@@ -74,10 +74,21 @@ const td_power_row td_power_rows[] = {{"pow_0", 0},        {"pow_1", 1},
                                       {"pow_minus_1", -1}, {"pow_minus_2", -2}};
 const int td_power_row_count = sizeof td_power_rows / sizeof *td_power_rows;
 
+static void take_wide(td_waiting_loop *l, const td_pointwise *p)
+{
+    l->loop = td_wide_loop;
+    l->wide.loop = p->wide_entry->loop;
+    l->wide.number = p->number;
+    l->wide.context = l->context;
+    l->wide.nop = l->nop;
+    td_dtypes_in_memory(p, l->wide.dtypes);
+}
+
 static uint8_t power_of(const td_waiting_loop *l) /* as cpu/pointwise/binary_real.c chooses */
 {
     if (strcmp(l->entry->name, "pow") || l->steps[2] || l->context[1].tensor != &number) return 0;
-    double exponent = td_scalar_load((td_dtype)l->entry->dtype, l->numbers[2]).re;
+    td_dtype dtype = (td_dtype)(l->wide.loop ? l->wide.dtypes[2] : l->entry->dtype);
+    double exponent = td_scalar_load(dtype, l->numbers[2]).re;
     for (int i = 0; i < td_power_row_count; i++)
         if (exponent == td_power_rows[i].exponent) return (uint8_t)(i + 1);
     return 0;
@@ -90,6 +101,7 @@ static td_waiting_loop *new_loop(td_waiting *j, const td_loop_entry *entry, td_d
     l->loop = entry->loop;
     l->same_dtype = result == (td_dtype)entry->dtype;
     l->tag = j->tag;
+    l->wide.loop = NULL;
     l->power = 0;
     l->steps[0] = td_itemsize(result);
     return l;
@@ -128,7 +140,7 @@ static bool note_operand(td_waiting *j, const td_pointwise *p, int k, const td_t
 {
     bool as_it_is = p->keep >> k & 1;
     if (t->ndim == 0) {
-        take_number(l, k + 1, t, as_it_is ? (td_dtype)t->dtype : p->compute);
+        take_number(l, k + 1, t, as_it_is ? (td_dtype)t->dtype : td_dtype_of_operand(p, k));
         return true;
     }
     l->data[k + 1] = td_data(t);
@@ -152,6 +164,7 @@ static bool note_all(td_waiting *j, const td_pointwise *p, const td_tensor *out)
     for (int k = 0; k < p->in.n; k++)
         if (!note_operand(j, p, k, in[k], l)) return false;
     take_context(l, p);
+    if (p->wide) take_wide(l, p);
     l->power = power_of(l);
     j->n++;
     return true;
@@ -264,7 +277,7 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
                 data[k] = !l->steps[k]             ? (char *)l->numbers[k]
                           : plan->place[i][k] >= 0 ? scratch[plan->place[i][k]]
                                                    : l->data[k] + from * l->steps[k];
-            l->loop(data, l->steps, count, l->context);
+            l->loop(data, l->steps, count, l->wide.loop ? (const void *)&l->wide : l->context);
         }
     }
 }

@@ -9,6 +9,7 @@
  * itself converts first, are converted by a loop that waits in front of it. */
 #ifndef TD_WAITING_H
 #define TD_WAITING_H
+#include "cpu/pointwise/wide_run.h"
 #include "ops/pointwise/pointwise.h"
 #include "runtime/op.h"
 
@@ -33,7 +34,9 @@ typedef struct td_waiting_loop {
     int nop, nargs;
     bool same_dtype; /* the result has the dtype of the computation */
     int tag;         /* what td_waiting said when it was noted */
-    uint8_t power;   /* of pow: which of td_power_rows, from 1; 0: any exponent */
+    /* what `loop` is given where a number is wider than the short floats beside it */
+    td_wide wide;
+    uint8_t power; /* of pow: which of td_power_rows, from 1; 0: any exponent */
     char *data[TD_MAX_OPERANDS];
     /* bytes from one element to the next; 0: a number, which lies in `numbers` */
     int64_t steps[TD_MAX_OPERANDS];
@@ -56,6 +59,13 @@ typedef struct td_waiting {
     td_tensor *turned[TD_WAITING_MOST]; /* owned: bools as numbers, for one reader each */
     td_waiting_loop loops[TD_WAITING_MOST];
 } td_waiting;
+
+/* Whether operand k of a loop is a number that is as wide as the loop computes, not as short as its
+ * dtype. */
+static inline bool td_wait_wide(const td_waiting_loop *l, int k)
+{
+    return !l->steps[k] && l->wide.loop && l->wide.dtypes[k] != l->entry->dtype;
+}
 
 extern _Thread_local td_waiting *td_waits; /* NULL: nothing waits */
 

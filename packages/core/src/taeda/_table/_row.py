@@ -68,6 +68,11 @@ class Row:
     tags: frozenset[str]
     doc: str
 
+    @property
+    def rounds_numbers(self) -> bool:
+        """Is a number beside short floats rounded to them before the loop runs?"""
+        return "rounds_numbers" in self.tags or self.promotion in ("compare", "bool")
+
 
 TABLE: list[Row] = []
 

@@ -52,14 +52,17 @@ op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pointwise="same"
 op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", c="float_power", loop="pow",
    writes_out=True, variants=ALL, device="any",
    numbers="self exponent", tags="casts_out takes_numbers", doc="Power computed in double precision.")
-binary("maximum", "Larger of two, NaN if either is.", numbers="", cost=0.3)
-binary("minimum", "Smaller of two, NaN if either is.", numbers="", cost=0.3)
-binary("fmax", "Larger of two; a NaN gives way to a number.", variants="function method out", numbers="")
-binary("fmin", "Smaller of two; a NaN gives way to a number.", variants="function method out", numbers="")
+binary("maximum", "Larger of two, NaN if either is.", numbers="", cost=0.3, tags="rounds_numbers")
+binary("minimum", "Smaller of two, NaN if either is.", numbers="", cost=0.3, tags="rounds_numbers")
+binary("fmax", "Larger of two; a NaN gives way to a number.", variants="function method out", numbers="",
+       tags="rounds_numbers")
+binary("fmin", "Smaller of two; a NaN gives way to a number.", variants="function method out", numbers="",
+       tags="rounds_numbers")
 binary("atan2", "Angle of the point (other, self).", "float", cost=2.0, numbers="", aliases="arctan2")
 binary("hypot", "Length of the vector (self, other).", cost=1.0, numbers="")
-binary("copysign.Tensor", "Magnitude of self with the sign of other.", "float")
-binary("nextafter", "Neighbouring number of self towards other.", cost=2.0, numbers="")
+binary("copysign.Tensor", "Magnitude of self with the sign of other.", "float", tags="rounds_numbers")
+binary("nextafter", "Neighbouring number of self towards other.", cost=2.0, numbers="",
+       tags="rounds_numbers")
 op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", composite=True, variants=ALL,
    doc="self times two to the power of other.")
 binary("logaddexp", "Logarithm of the sum of two exponentials.", cost=4.0,
@@ -68,7 +71,7 @@ binary("logaddexp2", "The same to base 2.", cost=4.0, variants="function method 
 binary("xlogy.Tensor", "self times the logarithm of other; 0 where self is 0.", "float", cost=2.0,
        numbers="self other", check="two_numbers")
 op("heaviside(Tensor self, Tensor values) -> Tensor", pointwise="same", check="same_dtypes",
-   variants=ALL, numbers="",
+   variants=ALL, numbers="", tags="rounds_numbers",
    doc="0 below zero, 1 above, `values` at zero.")
 binary("gcd", "Greatest common divisor.", cost=20.0, numbers="")
 binary("lcm", "Least common multiple.", cost=20.0, numbers="")
@@ -186,11 +189,12 @@ op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", c="where
    variants="function out", doc="self where the condition holds, else other.")
 op("clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", pointwise="same",
    check="clamp", cost=0.4, variants=ALL,
-   numbers="min max", aliases="clip", doc="Limited to [min, max]; max wins if the two cross.")
+   numbers="min max", aliases="clip", tags="rounds_numbers",
+   doc="Limited to [min, max]; max wins if the two cross.")
 op("clamp_min(Tensor self, Tensor min) -> Tensor", pointwise="same", check="fits", cost=0.3,
-   variants=ALL, doc="Not below min.")
+   variants=ALL, tags="rounds_numbers", doc="Not below min.")
 op("clamp_max(Tensor self, Tensor max) -> Tensor", pointwise="same", check="fits", cost=0.3,
-   variants=ALL, doc="Not above max.")
+   variants=ALL, tags="rounds_numbers", doc="Not above max.")
 op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", pointwise="same",
    check="same_dtypes", variants=ALL, numbers="weight",
    doc="Straight line from self (weight 0) to end (weight 1).")

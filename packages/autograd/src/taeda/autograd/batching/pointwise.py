@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import taeda
@@ -51,12 +52,14 @@ def _promoted(level: Level, values: list[Any], ranks: list[int]) -> Any:
     return common
 
 
-def lined_up(level: Level, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """The arguments with all samples, which broadcast as single ones do."""
+def lined_up(level: Level, args: Any, kwargs: Any, cast: bool = True) -> tuple[Any, Any]:
+    """The arguments with all samples, which broadcast as single ones do; without `cast` in the
+    types that they have.
+    """
     tensors = list(tensors_in((args, kwargs)))
     ranks = [rank(v) for v in tensors]
     wanted = max(ranks)
-    common = _promoted(level, tensors, ranks) if len(tensors) > 1 else None
+    common = _promoted(level, tensors, ranks) if cast and len(tensors) > 1 else None
 
     def change(value: Any) -> Any:
         if level.on(value):
@@ -75,10 +78,54 @@ def lined_up(level: Level, args: Any, kwargs: Any) -> tuple[Any, Any]:
     return tuple(map(change, args)), {name: change(value) for name, value in kwargs.items()}
 
 
+#: what short floats compute in
+_WIDE = {
+    taeda.float16: taeda.float32,
+    taeda.bfloat16: taeda.float32,
+    taeda.complex32: taeda.complex64,
+}
+
+
+def _rounds_numbers(func: Any) -> bool:
+    """Does the operation round a number to the short floats beside it, as it compares or chooses?"""
+    name = func.__name__.strip("_")
+    return _ALIASES.get(name, name) in _rounding()
+
+
+@cache
+def _rounding() -> set[str]:
+    flag = _core.row_flags["ROUNDS_NUMBERS"]
+    return {row[0].partition(".")[0] for row in _core.op_rows() if row[5] & flag}
+
+
 def elementwise(level: Level, func: Any, *args: Any, **kwargs: Any) -> Any:
     """The rule of all of them."""
+    tensors = list(tensors_in((args, kwargs)))
+    common = _promoted(level, tensors, [rank(v) for v in tensors]) if len(tensors) > 1 else None
+    if common in _WIDE and not _rounds_numbers(func):
+        return _widely(level, func, args, kwargs, common)
     args, kwargs = lined_up(level, args, kwargs)
     return func(*args, **kwargs)
+
+
+def _widely(level: Level, func: Any, args: Any, kwargs: Any, common: Any) -> Any:
+    """In the wider type, rounded once: so a number is used beside short floats where there are no
+    samples.
+    """
+    wide = _WIDE[common]
+
+    def widened(value: Any) -> Any:
+        gives = isinstance(value, Tensor) and value.dtype is not wide and value.dtype in (
+            taeda.float64, common
+        )  # fmt: skip
+        return value.to(wide) if gives else value
+
+    given, named = lined_up(level, args, kwargs, cast=False)
+    changed = tuple(map(widened, given))
+    made = func(*changed, **{name: widened(value) for name, value in named.items()})
+    if made is changed[0]:  # written in place
+        return given[0].copy_(made)
+    return made.to(common) if isinstance(made, Tensor) and made.dtype is wide else made
 
 
 def _register() -> None:

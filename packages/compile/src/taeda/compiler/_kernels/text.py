@@ -24,12 +24,14 @@ from .._errors import NoText
 __all__ = ["SYMBOL", "ChainText", "Loop", "of_chain"]
 
 SYMBOL = "taeda_chain"
-#: (name, dtype, whether the result has it, ranges or -1, (kind, fact) of each argument)
+#: (name, dtype, whether the result has it, ranges, (kind, fact) of each argument); in place of a range
+#: -1 is a number, -2 one of float32 beside short floats
 Loop = tuple[str, int, bool, tuple[int, ...], tuple[tuple[int, int], ...]]
 _NONE, _TENSOR, _SCALAR, _FLOAT, _BOOL, _STR = (
     arg_kinds[name] for name in ("NONE", "TENSOR", "SCALAR", "FLOAT", "BOOL", "STR")
 )
 _BOOLS, _F32 = dtype_numbers["BOOL"], dtype_numbers["F32"]
+_WIDE = -2
 #: operations on truth values, of cpu/simd/chain/truths.h
 _OF_TRUTHS = (
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"),
@@ -160,6 +162,8 @@ def _numbers(loops: tuple[Loop, ...], words: _Words) -> list[str]:
             n = len(found)
             vector, real = (words.lanes, "uint8_t") if truth else (words.vector, words.real)
             made = f"{vector}_truths_set" if truth else f"{words.moves}_set"
+            if code == _WIDE:
+                real, made = "float", "vf_set"
             found.append(f"    const {vector} n{n} = {made}(*(const {real} *)numbers[{n}]);")
     return found
 

@@ -28,5 +28,4 @@
 #define TD_WHERE_ROW(...)
 #define TD_PARTS_ROW(...)
 #define TD_LOOP(...)
-#define TD_THEN_LOOP(...)
 #endif

@@ -42,5 +42,7 @@
 
 /* a number is a vector like others here */
 #define NUMBER_ROWS(name, setup, expression)
+#define NUMBER_ROWS_16(name, setup, expression)
+#define NUMBER_ROWS_3(name, expression)
 #define NUMBER_LOOPS(name, turned, when)
 #endif

@@ -87,17 +87,4 @@ template <class Row, int Out, int... In> struct td_loop_of {
 #define TD_LOOP(symbol, row, ...) typedef td_loop_of<row, __VA_ARGS__> symbol;
 
 #include "cpu/simd/device/pointwise.h"
-
-/* The first result is rounded to `dtype`, as memory would. */
-#define TD_THEN_LOOP(symbol, dtype, first, second)                           \
-    struct symbol##_row {                                                    \
-        typedef typename first::row::out_t out_t;                            \
-        typedef typename first::row::in_t in_t;                              \
-        static TD_IN out_t apply(const void *context, in_t x, in_t y)        \
-        {                                                                    \
-            auto made = td_made<dtype>(first::row::apply(context, x, y));    \
-            return second::row::apply(context, td_read<dtype, out_t>(made)); \
-        }                                                                    \
-    };                                                                       \
-    TD_LOOP(symbol, symbol##_row, dtype, dtype, dtype)
 #endif

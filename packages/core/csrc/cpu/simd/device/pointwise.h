@@ -85,10 +85,12 @@ struct alignas(16) td_numbers {
     char bytes[TD_OPERANDS][16];
 };
 struct td_flat_call {
-    td_numbers number; /* operands that are numbers, in the dtype to compute in */
+    td_numbers number; /* operands that are numbers */
     char *data[TD_OPERANDS];
     int64_t n;
-    uint32_t numbers; /* bit k: operand k is number[k] */
+    /* bit k: operand k is number[k]; bit 16 + k: it is as wide as the row computes, where others of
+     * its dtype are short floats */
+    uint32_t numbers;
     td_arg args[TD_ARGS];
 };
 /* Dimensions as td_nd has them, the inner one first; an index is divided by a multiplication. Fewer
@@ -131,12 +133,28 @@ template <class T> struct td_seen<TD_BOOL, T> {
     typedef uint8_t type;
 };
 
-template <int N, class M> VFN td_chunk<M, N> td_take(const td_flat_call &c, int k, int64_t at)
+/* one element of operand k */
+template <int D, class T> VFN T td_element(const char *at, uint32_t numbers, int k)
 {
-    if (!(c.numbers >> k & 1)) return *(const td_chunk<M, N> *)((const M *)c.data[k] + at);
-    td_chunk<M, N> made;
+    if constexpr (((D == TD_F16 || D == TD_BF16) && sizeof(T) == 4) || D == TD_C32)
+        if (numbers >> (16 + k) & 1) return *(const T *)at;
+    return td_read<D, T>(*(const typename td_mem<D>::type *)at);
+}
+/* N elements of operand k, as a row sees them */
+template <int N, int D, class T>
+VFN td_chunk<T, N> td_take(const td_flat_call &c, int k, int64_t at)
+{
+    typedef typename td_mem<D>::type M;
+    td_chunk<T, N> made;
+    if (c.numbers >> k & 1) {
+        T number = td_element<D, T>(c.number.bytes[k], c.numbers, k);
 #pragma unroll
-    for (int i = 0; i < N; i++) made.v[i] = *(const M *)c.number.bytes[k];
+        for (int i = 0; i < N; i++) made.v[i] = number;
+        return made;
+    }
+    td_chunk<M, N> read = *(const td_chunk<M, N> *)((const M *)c.data[k] + at);
+#pragma unroll
+    for (int i = 0; i < N; i++) made.v[i] = td_read<D, T>(read.v[i]);
     return made;
 }
 
@@ -160,24 +178,22 @@ template <class Row, int Out, int... In> struct td_run<td_loop_of<Row, Out, In..
     {
         td_chunk<to, W> made;
 #pragma unroll
-        for (int i = 0; i < W; i++)
-            made.v[i] = td_made<Out>(Row::apply(
-                c.args, td_read<In, typename td_seen<In, typename Row::in_t>::type>(x.v[i])...));
+        for (int i = 0; i < W; i++) made.v[i] = td_made<Out>(Row::apply(c.args, x.v[i]...));
         *(td_chunk<to, W> *)((to *)c.data[0] + at) = made;
     }
     template <int W, int... K>
     static TD_IN void step(const td_flat_call &c, int64_t at, td_ints<K...>)
     {
-        put<W>(c, at, td_take<W, typename td_mem<In>::type>(c, K + 1, at)...);
+        put<W>(c, at,
+               td_take<W, In, typename td_seen<In, typename Row::in_t>::type>(c, K + 1, at)...);
     }
     template <int... K>
     static TD_IN void at(const td_strided_call &c, char *const *d, td_ints<K...>)
     {
         *(to *)d[0] = td_made<Out>(
-            Row::apply(c.args, td_read<In, typename td_seen<In, typename Row::in_t>::type>(
-                                   *(const typename td_mem<In>::type *)(c.numbers >> (K + 1) & 1
-                                                                            ? c.number.bytes[K + 1]
-                                                                            : d[K + 1]))...));
+            Row::apply(c.args, td_element<In, typename td_seen<In, typename Row::in_t>::type>(
+                                   c.numbers >> (K + 1) & 1 ? c.number.bytes[K + 1] : d[K + 1],
+                                   c.numbers, K + 1)...));
     }
 };
 

@@ -38,6 +38,8 @@
 
 /* a number costs a thread no buffer: the rows of two operands serve */
 #define NUMBER_ROWS(name, setup, expression)
+#define NUMBER_ROWS_16(name, setup, expression)
+#define NUMBER_ROWS_3(name, expression)
 #define NUMBER_LOOPS(name, turned, when) FLOAT_LOOPS(name, 2)
 
 #endif

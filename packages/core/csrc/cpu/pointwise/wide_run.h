@@ -1,0 +1,19 @@
+/* wide_run.h - loops of short floats with operands that are wider: numbers which 16 bits cannot
+ * hold. */
+#ifndef TD_WIDE_RUN_H
+#define TD_WIDE_RUN_H
+#include "runtime/loops.h"
+
+/* What td_wide_loop is given instead of the arguments of the call. */
+typedef struct td_wide {
+    td_loop loop;   /* of the wide dtype, td_row_dtype */
+    td_loop number; /* of td_number_loops, for where all lies side by side; NULL: none */
+    const void *context;
+    int nop;
+    uint8_t dtypes[TD_MAX_OPERANDS]; /* as they lie in memory, the output's first */
+} td_wide;
+
+/* A td_loop: short operands are widened block by block, and a short result is rounded once. */
+void td_wide_loop(char *const *data, const int64_t *strides, int64_t n, const void *wide);
+
+#endif
