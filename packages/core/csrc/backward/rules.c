@@ -135,8 +135,8 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
 {
     const char *name;
     PyObject *parts;
-    int joint, results;
-    if (!PyArg_ParseTuple(args, "spO!i", &name, &joint, &PyDict_Type, &parts, &results))
+    int joint, results, wide = 0;
+    if (!PyArg_ParseTuple(args, "spO!i|p", &name, &joint, &PyDict_Type, &parts, &results, &wide))
         return NULL;
     td_schema *s = td_find_schema(name);
     if (!s)
@@ -147,6 +147,7 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
     if (!rule) return td_no_memory();
     rule->attempt = attempt;
     rule->joint = (uint8_t)joint;
+    rule->wide = (uint8_t)wide;
     rule->differentiable_results = (int8_t)results;
     if (read_rule(rule, s, parts) < 0) {
         PyMem_Free(rule);
@@ -251,11 +252,42 @@ static PyObject *parameter(Node *n, int code, PyObject *const *grads)
     return saved_value(n, (code - TD_WANT_SHAPE) % 16, what);
 }
 
-static PyObject *call_formula(Node *n, const Formula *f, PyObject *const *grads)
+static PyObject *widened(PyObject *value);
+
+/* Takes over a tuple or list: the same, with what td_row_dtype makes of its tensors. */
+static PyObject *all_widened(PyObject *list)
+{
+    Py_ssize_t count = PySequence_Size(list);
+    PyObject *made = count < 0 ? NULL : PyTuple_New(count);
+    for (Py_ssize_t i = 0; made && i < count; i++) {
+        PyObject *value = PySequence_GetItem(list, i);
+        if (!value || !(value = widened(value))) Py_CLEAR(made);
+        else PyTuple_SetItem(made, i, value);
+    }
+    Py_DECREF(list);
+    return made;
+}
+
+/* Takes over what a formula is to be given. Steps in 16 bits would each be rounded, and overflow
+ * where the gradient does not; what a formula returns is rounded once, by the engine. */
+static PyObject *widened(PyObject *value)
+{
+    if (td_is_tensor(value)) {
+        td_dtype own = (td_dtype)TD_T(value)->dtype, wide = td_row_dtype(own);
+        if (own == wide) return value;
+        PyObject *made = PyObject_CallMethod(value, "to", "N", td_dtype_object(wide));
+        Py_DECREF(value);
+        return made;
+    }
+    return PyTuple_CheckExact(value) ? all_widened(value) : value;
+}
+
+static PyObject *call_formula(Node *n, const Rule *rule, const Formula *f, PyObject *const *grads)
 {
     PyObject *args = PyTuple_New(f->nparams);
     for (int i = 0; args && i < f->nparams; i++) {
         PyObject *value = parameter(n, f->params[i], grads);
+        if (value && rule->wide) value = widened(value);
         if (!value) Py_CLEAR(args);
         else PyTuple_SetItem(args, i, value);
     }
@@ -327,7 +359,7 @@ PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObj
 {
     if (rule->joint) {
         if (!grads[0] && wants_first(&rule->formulas[0])) return Py_None; /* zero */
-        PyObject *made = call_formula(n, &rule->formulas[0], grads);
+        PyObject *made = call_formula(n, rule, &rule->formulas[0], grads);
         int status = made ? spread_joint(n, made, results) : -1;
         Py_XDECREF(made);
         return status < 0 ? NULL : Py_None;
@@ -337,7 +369,7 @@ PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObj
             continue;
         const Formula *f = &rule->formulas[rule->of_argument[k]];
         if (!grads[0] && wants_first(f)) continue; /* no gradient came for the first result: zero */
-        PyObject *made = call_formula(n, f, grads);
+        PyObject *made = call_formula(n, rule, f, grads);
         int status = made ? put_argument(n, k, made, results) : -1;
         Py_XDECREF(made);
         if (status < 0) return NULL;

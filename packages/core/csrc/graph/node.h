@@ -154,6 +154,7 @@ typedef struct Formula {
 typedef struct Rule {
     uint32_t attempt; /* of loading the rules */
     uint8_t joint, nformulas;
+    uint8_t wide;                    /* formulas are given float32 in place of 16-bit floats */
     int8_t differentiable_results;   /* -1: all floating-point ones */
     int8_t of_argument[TD_MAX_ARGS]; /* which formula serves a Tensor argument, or -1 */
     Formula formulas[TD_MAX_ARGS];

@@ -108,7 +108,8 @@ class Call:
         """The gradient for an argument of that name by its formula; all of them by a joint one."""
         formula, parameters = self.facts.rule.formulas[name]
         given = {"grad": grads[0] if grads else None, "grads": grads, "needs": self.needs()}
-        return formula(*(given[p] if p in given else self.value(p) for p in parameters))
+        values = (given[p] if p in given else self.value(p) for p in parameters)
+        return formula(*(map(_widened, values) if self.facts.rule.wide else values))
 
     def holds(self, tangent: Tensor) -> bool:
         """Whether it is the tangent of an argument."""
@@ -151,6 +152,20 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
     "offset": lambda x: x.storage_offset(),
     "dtype": lambda x: x.dtype,
 }
+
+
+_WIDE = {
+    taeda.float16: taeda.float32,
+    taeda.bfloat16: taeda.float32,
+    taeda.complex32: taeda.complex64,
+}
+
+
+def _widened(value: Any) -> Any:
+    """As backward/rules.c widens what it gives to a formula."""
+    if isinstance(value, Tensor):
+        return value.to(_WIDE[value.dtype]) if value.dtype in _WIDE else value
+    return tuple(map(_widened, value)) if type(value) is tuple else value
 
 
 def changes(x: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
+from taeda._short_floats import rounded_once
 
 from .view import wrap_dim
 
@@ -55,21 +56,25 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number, dim: int) -> Tens
     return (doubled * (dx if x is None else _widths(name, y, x, dim))) / 2
 
 
+@rounded_once
 def trapezoid_x(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """One area for every row; of a single sample or none it is 0."""
     return _areas("trapezoid", y, x, 1, dim).sum(dim)
 
 
+@rounded_once
 def trapezoid_dx(y: Tensor, dx: Number, dim: int) -> Tensor:
     """Samples at equal distances: the heights are added before the distance is counted in."""
     return _heights("trapezoid", y, dim).sum(dim) * (dx / 2)
 
 
+@rounded_once
 def cumulative_trapezoid_x(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """One entry less than there are samples."""
     return _areas("cumulative_trapezoid", y, x, 1, dim).cumsum(dim)
 
 
+@rounded_once
 def cumulative_trapezoid_dx(y: Tensor, dx: Number, dim: int) -> Tensor:
     """Samples at equal distances."""
     return _areas("cumulative_trapezoid", y, None, dx, dim).cumsum(dim)

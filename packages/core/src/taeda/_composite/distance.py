@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._short_floats import rounded_once
 
 from .view import wrap_dim
 
@@ -55,6 +56,7 @@ def _by_rows(x1: Tensor, x2: Tensor, p: float) -> Tensor:
     return taeda._row_distances(a, b, p).to(dtype)
 
 
+@rounded_once
 def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """The norm of a slice is over all other dimensions."""
     if isinstance(p, complex) or isinstance(maxnorm, complex):
@@ -70,5 +72,4 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     others = [*range(self.dim())]
     del others[wrap_dim(dim, self.dim())]
     norm = taeda.linalg.vector_norm(self, p, others, True)
-    scale = taeda.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0)
-    return self * (scale if scale.dtype == self.dtype else scale.to(self.dtype))
+    return self * taeda.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).to(self.dtype)

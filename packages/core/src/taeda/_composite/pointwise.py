@@ -6,10 +6,12 @@ import math
 
 import taeda
 from taeda import Tensor
+from taeda._short_floats import rounded_once
 
 __all__ = ["conj_physical", "isreal", "ldexp", "mvlgamma", "positive"]
 
 
+@rounded_once
 def ldexp(self: Tensor, other: Tensor) -> Tensor:
     """Product with a power of two."""
     return taeda.mul(self, taeda.pow(2.0, other))

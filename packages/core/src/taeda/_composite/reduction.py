@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 from taeda import dtype as Dtype
+from taeda._short_floats import rounded_once, widened
 
 from ._segments import segment_reduce
 
@@ -55,11 +56,12 @@ def nanmean(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype
         raise RuntimeError(f"nanmean(): expected a floating point or complex dtype, got {dtype}")
     dims = dim if dim else list(range(self.dim()))
     count = (~taeda.isnan(self)).sum(dims, keepdim)
+    x, made = widened(self), dtype or self.dtype
     if self.is_complex():
-        total = taeda.where(taeda.isnan(self), 0, self).sum(dims, keepdim, dtype=dtype)
+        total = taeda.where(taeda.isnan(x), 0, x).sum(dims, keepdim, dtype=dtype)
     else:
-        total = taeda.nansum(self, dims, keepdim, dtype=dtype)
-    return total / count
+        total = taeda.nansum(x, dims, keepdim, dtype=dtype)
+    return (widened(total) / count).to(made)
 
 
 def trace(self: Tensor) -> Tensor:
@@ -131,6 +133,7 @@ def nuclear_norm_dim(self: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
     return taeda.linalg.matrix_norm(self, "nuc", dim, keepdim)
 
 
+@rounded_once
 def dist(self: Tensor, other: Tensor, p: Number) -> Tensor:
     """The norm of the difference."""
     return taeda.linalg.vector_norm(self - other, p)

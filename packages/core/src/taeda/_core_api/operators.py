@@ -1,5 +1,5 @@
 """The operators of nn, which have no public name of their own; operators that are defined at run
-time, and rules for them.
+time, and rules for them; functions of several steps on 16-bit floats.
 """
 
 from __future__ import annotations
@@ -11,8 +11,17 @@ from taeda._library.custom_ops import CustomOpDef
 from taeda._library.operators import OpOverload, OpOverloadPacket
 from taeda._library.table import rule_of
 from taeda._native import core as _core
+from taeda._short_floats import rounded_once, widened
 
-__all__ = ["CustomOpDef", "OpOverload", "OpOverloadPacket", "nn", "rule_of"]
+__all__ = [
+    "CustomOpDef",
+    "OpOverload",
+    "OpOverloadPacket",
+    "nn",
+    "rounded_once",
+    "rule_of",
+    "widened",
+]
 
 #: by name, as the table has them in its namespace "nn": `nn.linear(x, weight)`
 nn: Any = SimpleNamespace(**_core.functions["nn"])

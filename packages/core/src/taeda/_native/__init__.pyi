@@ -8,5 +8,6 @@ def register_rule(
     joint: bool,
     parts: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]],
     differentiable_results: int,
+    wide: bool = ...,
     /,
 ) -> None: ...

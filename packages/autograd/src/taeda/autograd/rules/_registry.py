@@ -18,6 +18,10 @@ alive:
 | `result`, `result0`, `result1`, ... | saved results |
 | `needs` | tuple of bools: which Tensor arguments want a gradient (one bool for a Tensor[]) |
 
+Numbers of 16 bits reach a formula as float32: each of its steps would be rounded to 16 bits, and might
+leave their range, where float32 is rounded once, at the end. `as_is=True` hands them on as they are, for
+formulas that move numbers, or are one operation of core, which computes in float32 itself.
+
 A formula for a Tensor[] argument returns a sequence of gradients. A returned gradient that is larger than the
 argument by broadcasting is summed down by the engine, and cast to the argument's dtype. None means zero.
 Use the `_shape` form whenever only the shape is wanted: it costs no memory and forgives in-place writes.
@@ -40,23 +44,26 @@ Views need nothing: a view of the tangent is taken.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from taeda._core_api import runtime as _native
 
 __all__ = [
     "Rule", "by_transposition", "forward", "linear", "multilinear", "not_differentiable", "rule",
-    "rule_joint", "rules",
-    "tangents",
+    "rule_as_is", "rule_joint", "rule_joint_as_is", "rules", "tangents",
 ]  # fmt: skip
 
 
 class Rule(NamedTuple):
-    """A rule as it was written: formulas with the names of their parameters; the joint one under ""."""
+    """A rule as it was written: formulas with the names of their parameters; the joint one under "".
+    `wide`: they are given float32 in place of 16-bit floats.
+    """
 
     joint: bool
     formulas: dict[str, tuple[Callable, tuple[str, ...]]]
     differentiable_results: int
+    wide: bool = False
 
 
 class Forward(NamedTuple):
@@ -77,31 +84,41 @@ def _parameters(formula: Callable) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def rule(name: str, *, differentiable_results: int = -1, **formulas: Callable) -> None:
+def rule(
+    name: str, *, differentiable_results: int = -1, as_is: bool = False, **formulas: Callable
+) -> None:
     """Give op `name` ("mul.Tensor") one formula per Tensor argument; arguments left out get no gradient.
 
     differentiable_results: how many leading results carry a gradient; -1 means every floating-point one.
+    as_is: 16-bit floats are not widened.
     """
     parts = {argument: (formula, _parameters(formula)) for argument, formula in formulas.items()}
-    _register(name, Rule(False, parts, differentiable_results))
+    _register(name, Rule(False, parts, differentiable_results, not as_is))
 
 
 def _register(name: str, made: Rule) -> None:
-    _native.register_rule(name, made.joint, made.formulas, made.differentiable_results)
+    _native.register_rule(name, made.joint, made.formulas, made.differentiable_results, made.wide)
     rules[name] = made
 
 
-def rule_joint(name: str, *, differentiable_results: int = -1) -> Callable[[Callable], Callable]:
+def rule_joint(
+    name: str, *, differentiable_results: int = -1, as_is: bool = False
+) -> Callable[[Callable], Callable]:
     """Give op `name` one formula that returns a tuple: a gradient (or None) per Tensor argument, in
     schema order.
     """
 
     def register(formula: Callable) -> Callable:
         parts = {"": (formula, _parameters(formula))}
-        _register(name, Rule(True, parts, differentiable_results))
+        _register(name, Rule(True, parts, differentiable_results, not as_is))
         return formula
 
     return register
+
+
+#: for families whose formulas move numbers or are one operation each
+rule_as_is = partial(rule, as_is=True)
+rule_joint_as_is = partial(rule_joint, as_is=True)
 
 
 def not_differentiable(name: str, reason: str) -> None:

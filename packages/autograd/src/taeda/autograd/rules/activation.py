@@ -14,7 +14,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
-from ._registry import rule
+from ._registry import rule, rule_as_is
 
 
 def _none(grad: Tensor) -> Tensor:
@@ -30,7 +30,7 @@ def _sigmoid(grad: Tensor, result: Tensor) -> Tensor:
     return _nn.sigmoid_backward(grad, result)
 
 
-rule("sigmoid", self=_sigmoid)
+rule_as_is("sigmoid", self=_sigmoid)
 rule(
     "sigmoid_backward",
     grad_output=lambda grad, output: _nn.sigmoid_backward(grad, output),
@@ -49,7 +49,7 @@ def _logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
     return _nn.logit_backward(grad, self, eps)
 
 
-rule("logit", self=_logit)
+rule_as_is("logit", self=_logit)
 rule("logit_backward", grad_output=_logit, self=_logit_second)
 
 # ---- piecewise linear: no second derivative ----
@@ -79,8 +79,8 @@ def _hardsigmoid(grad: Tensor, self: Tensor) -> Tensor:
     return _nn.hardsigmoid_backward(grad, self)
 
 
-rule("relu", self=lambda grad, result: _nn.threshold_backward(grad, result, 0))
-rule("relu6", self=lambda grad, self: _nn.hardtanh_backward(grad, self, 0, 6))
+rule_as_is("relu", self=lambda grad, result: _nn.threshold_backward(grad, result, 0))
+rule_as_is("relu6", self=lambda grad, self: _nn.hardtanh_backward(grad, self, 0, 6))
 for _name, _formula in {
     "threshold": _threshold,
     "hardtanh": _hardtanh,
@@ -89,8 +89,8 @@ for _name, _formula in {
     "leaky_relu": _leaky_relu,
     "hardsigmoid": _hardsigmoid,
 }.items():
-    rule(_name, self=_formula)
-    rule(f"{_name}_backward", grad_output=_formula, self=_none)
+    rule_as_is(_name, self=_formula)
+    rule_as_is(f"{_name}_backward", grad_output=_formula, self=_none)
 
 rule(
     "_prelu_kernel",
@@ -107,7 +107,7 @@ def _hardswish_second(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tensor
     return taeda.where(self.abs() < 3, grad * grad_output / 3, 0.0)
 
 
-rule("hardswish", self=_hardswish)
+rule_as_is("hardswish", self=_hardswish)
 rule("hardswish_backward", grad_output=_hardswish, self=_hardswish_second)
 
 # ---- exponential linear units ----
@@ -140,9 +140,9 @@ def _elu_second(
     return taeda.where(self_or_result < 0, slope, 0.0)
 
 
-rule("elu", self=_elu)
-rule("selu", self=lambda grad, self: _elu(grad, self, _SELU_ALPHA, _SELU_SCALE, 1))
-rule("celu", self=lambda grad, self, alpha: _elu(grad, self, alpha, 1, 1 / alpha))
+rule_as_is("elu", self=_elu)
+rule_as_is("selu", self=lambda grad, self: _elu(grad, self, _SELU_ALPHA, _SELU_SCALE, 1))
+rule_as_is("celu", self=lambda grad, self, alpha: _elu(grad, self, alpha, 1, 1 / alpha))
 rule("elu_backward", grad_output=_elu_first, self_or_result=_elu_second)
 
 # ---- gelu ----
@@ -165,7 +165,7 @@ def _gelu_second(grad: Tensor, grad_output: Tensor, self: Tensor, approximate: s
     return weight * (2 * slope * inner + x * bend)
 
 
-rule("gelu", self=_gelu)
+rule_as_is("gelu", self=_gelu)
 rule("gelu_backward", grad_output=_gelu, self=_gelu_second)
 
 # ---- silu and mish ----
@@ -194,9 +194,9 @@ def _mish_second(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tensor:
     return grad * grad_output * (2 * first + self * second)
 
 
-rule("silu", self=_silu)
+rule_as_is("silu", self=_silu)
 rule("silu_backward", grad_output=_silu, self=_silu_second)
-rule("mish", self=_mish)
+rule_as_is("mish", self=_mish)
 rule("mish_backward", grad_output=_mish, self=_mish_second)
 
 # ---- softplus and log_sigmoid ----
@@ -223,7 +223,7 @@ def _softplus_second(
     return taeda.where(self * beta > threshold, 0.0, slope)
 
 
-rule("log_sigmoid", self=_log_sigmoid)
+rule_as_is("log_sigmoid", self=_log_sigmoid)
 rule("log_sigmoid_backward", grad_output=_log_sigmoid, self=_log_sigmoid_second)
-rule("softplus", self=_softplus)
+rule_as_is("softplus", self=_softplus)
 rule("softplus_backward", grad_output=_softplus, self=_softplus_second)

@@ -9,7 +9,8 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.table import attention_weights
 
-from ._registry import not_differentiable, rule_joint
+from ._registry import not_differentiable
+from ._registry import rule_joint_as_is as rule_joint
 
 
 @rule_joint("_fused_attention", differentiable_results=1)

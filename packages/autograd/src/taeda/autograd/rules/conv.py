@@ -10,7 +10,8 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
-from ._registry import forward, rule_joint
+from ._registry import forward
+from ._registry import rule_joint_as_is as rule_joint
 
 Ints = Sequence[int]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import taeda
 
-from ._registry import forward, linear, not_differentiable, rule
+from ._registry import forward, linear, not_differentiable
+from ._registry import rule_as_is as rule
 
 for _name in (
     "empty_like",

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 
-from ._registry import linear, rule
+from ._registry import linear
+from ._registry import rule_as_is as rule
 
 rule(
     "_fft_c2c",

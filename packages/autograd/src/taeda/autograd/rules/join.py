@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from taeda import Tensor
 
-from ._registry import linear, rule
+from ._registry import linear
+from ._registry import rule_as_is as rule
 
 
 def _cat(grad: Tensor, tensors_shape: tuple[tuple[int, ...], ...], dim: int) -> list[Tensor]:

@@ -13,7 +13,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
-from ._registry import not_differentiable, rule, rule_joint
+from ._registry import not_differentiable, rule, rule_joint, rule_joint_as_is
 
 NONE, MEAN, SUM = range(3)
 Gradient = Tensor | None
@@ -81,12 +81,15 @@ def _of_difference(name: str, parameter: str, curvature: Curvature) -> None:
         by_self = factor * curvature(self, target, *rest) if needs[1] or needs[2] else None
         return (by_grad, by_self, None if by_self is None else -by_self)
 
-    _register(name, parameter, first, second)
+    _register(name, parameter, first, second, as_is=True)
 
 
-def _register(name: str, parameter: str, first: Callable, second: Callable) -> None:
+def _register(
+    name: str, parameter: str, first: Callable, second: Callable, as_is: bool = False
+) -> None:
     """Register under the argument names of the schema, with or without a parameter."""
-    forward, again = rule_joint(name, differentiable_results=1), rule_joint(f"{name}_backward")
+    forward = rule_joint(name, differentiable_results=1, as_is=as_is)
+    again = rule_joint(f"{name}_backward")
     if parameter == "beta":
         forward(
             lambda grads, needs, self, target, reduction, beta: first(
@@ -212,7 +215,7 @@ _of_pair(
 # ---- class scores ----
 
 
-@rule_joint("nll_loss_forward", differentiable_results=1)
+@rule_joint_as_is("nll_loss_forward", differentiable_results=1)
 def _nll(
     grads: tuple[Gradient, ...],
     self: Tensor,
@@ -238,7 +241,7 @@ rule(
 )
 
 
-@rule_joint("_cross_entropy", differentiable_results=1)
+@rule_joint_as_is("_cross_entropy", differentiable_results=1)
 def _cross_entropy(
     grads: tuple[Gradient, ...],
     self: Tensor,

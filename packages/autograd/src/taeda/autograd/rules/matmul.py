@@ -7,8 +7,11 @@ from collections.abc import Callable
 import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
+from taeda._core_api.operators import widened
 
-from ._registry import forward, multilinear, not_differentiable, rule, rule_joint
+from ._registry import forward, multilinear, not_differentiable
+from ._registry import rule_as_is as rule
+from ._registry import rule_joint_as_is as rule_joint
 
 Number = bool | int | float | complex
 
@@ -44,23 +47,30 @@ rule(
     self=lambda grad, tensor: grad * tensor.conj(),
     tensor=lambda grad, self: grad * self.conj(),
 )
+
+
+def _times(product: Callable[..., Tensor], a: Tensor, b: Tensor, alpha: Number) -> Tensor:
+    """alpha times a product, which is not rounded to 16 bits in between."""
+    return product(a, b) if alpha == 1 else _scaled(product(widened(a), widened(b)), alpha)
+
+
 rule(
     "addmm",
     self=lambda grad, beta: _scaled(grad, beta),
-    mat1=lambda grad, mat2, alpha: _scaled(taeda.mm(grad, _adjoint(mat2)), alpha),
-    mat2=lambda grad, mat1, alpha: _scaled(taeda.mm(_adjoint(mat1), grad), alpha),
+    mat1=lambda grad, mat2, alpha: _times(taeda.mm, grad, _adjoint(mat2), alpha),
+    mat2=lambda grad, mat1, alpha: _times(taeda.mm, _adjoint(mat1), grad, alpha),
 )
 rule(
     "addmv",
     self=lambda grad, beta: _scaled(grad, beta),
-    mat=lambda grad, vec, alpha: _scaled(taeda.outer(grad, vec.conj()), alpha),
-    vec=lambda grad, mat, alpha: _scaled(taeda.mv(_adjoint(mat), grad), alpha),
+    mat=lambda grad, vec, alpha: _times(taeda.outer, grad, vec.conj(), alpha),
+    vec=lambda grad, mat, alpha: _times(taeda.mv, _adjoint(mat), grad, alpha),
 )
 rule(
     "baddbmm",
     self=lambda grad, beta: _scaled(grad, beta),
-    batch1=lambda grad, batch2, alpha: _scaled(taeda.bmm(grad, _adjoint(batch2)), alpha),
-    batch2=lambda grad, batch1, alpha: _scaled(taeda.bmm(_adjoint(batch1), grad), alpha),
+    batch1=lambda grad, batch2, alpha: _times(taeda.bmm, grad, _adjoint(batch2), alpha),
+    batch2=lambda grad, batch1, alpha: _times(taeda.bmm, _adjoint(batch1), grad, alpha),
 )
 
 

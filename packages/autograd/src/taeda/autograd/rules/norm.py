@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import taeda
 from taeda import Tensor
 
-from ._registry import rule_joint
+from ._registry import rule_joint, rule_joint_as_is
 
 Gradient = Tensor | None
 Mean = Callable[[Tensor], Tensor]
@@ -81,7 +81,7 @@ def _alive_deviation(variance: Tensor, r: Tensor) -> Tensor:
 # ---- layer_norm and rms_norm ----
 
 
-@rule_joint("native_layer_norm", differentiable_results=1)
+@rule_joint_as_is("native_layer_norm", differentiable_results=1)
 def _layer_norm(
     grads: tuple[Gradient, ...],
     needs: tuple[bool, ...],
@@ -118,7 +118,7 @@ def _layer_norm_again(
     return (to_g, to_x, None, None, to_w if weight is not None else None, None)
 
 
-@rule_joint("_fused_rms_norm", differentiable_results=1)
+@rule_joint_as_is("_fused_rms_norm", differentiable_results=1)
 def _rms_norm(
     grads: tuple[Gradient, ...],
     needs: tuple[bool, ...],
@@ -158,7 +158,7 @@ def _along_channels(vector: Gradient, ndim: int) -> Gradient:
     return None if vector is None else vector.view(-1, *[1] * (ndim - 2))
 
 
-@rule_joint("_batch_norm", differentiable_results=1)
+@rule_joint_as_is("_batch_norm", differentiable_results=1)
 def _batch_norm(
     grads: tuple[Gradient, ...],
     needs: tuple[bool, ...],
@@ -238,7 +238,7 @@ def _of_constants(
 # ---- group_norm ----
 
 
-@rule_joint("native_group_norm")
+@rule_joint_as_is("native_group_norm")
 def _group_norm(
     grads: tuple[Gradient, ...],
     needs: tuple[bool, ...],

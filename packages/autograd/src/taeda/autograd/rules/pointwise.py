@@ -17,7 +17,7 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
 from .. import forward_ad
-from ._registry import by_transposition, not_differentiable, rule
+from ._registry import by_transposition, not_differentiable, rule, rule_as_is
 
 
 def _cj(x: Any) -> Any:
@@ -48,10 +48,10 @@ def _scaled(grad: Tensor, factor: Any) -> Tensor:
     return grad if factor == 1 else -grad if factor == -1 else grad * _cj(factor)
 
 
-rule("add.Tensor", self=lambda grad: grad, other=lambda grad, alpha: _scaled(grad, alpha))
-rule("sub.Tensor", self=lambda grad: grad, other=lambda grad, alpha: _scaled(grad, -alpha))
-rule("rsub.Tensor", self=lambda grad, alpha: _scaled(grad, -alpha), other=lambda grad: grad)
-rule(
+rule_as_is("add.Tensor", self=lambda grad: grad, other=lambda grad, alpha: _scaled(grad, alpha))
+rule_as_is("sub.Tensor", self=lambda grad: grad, other=lambda grad, alpha: _scaled(grad, -alpha))
+rule_as_is("rsub.Tensor", self=lambda grad, alpha: _scaled(grad, -alpha), other=lambda grad: grad)
+rule_as_is(
     "mul.Tensor",
     self=lambda grad, other: grad * _cj(other),
     other=lambda grad, self: grad * _cj(self),
@@ -85,7 +85,7 @@ rule(
     other=lambda grad, self, other: -grad * taeda.div(self, other, rounding_mode="trunc"),
 )
 rule("floor_divide", self=_refusal("floor_divide"), other=_refusal("floor_divide"))
-rule("neg", self=lambda grad: -grad)
+rule_as_is("neg", self=lambda grad: -grad)
 rule("reciprocal", self=lambda grad, result: -grad * _cj(result * result))
 rule("square", self=lambda grad, self: grad * _cj(2 * self))
 rule("sqrt", self=lambda grad, result: grad / _cj(2 * result))
@@ -167,10 +167,10 @@ rule(
 
 # ---- exponentials and logarithms ----
 
-rule("exp", self=lambda grad, result: grad * _cj(result))
+rule_as_is("exp", self=lambda grad, result: grad * _cj(result))
 rule("exp2", self=lambda grad, result: grad * _cj(result) * math.log(2))
 rule("expm1", self=lambda grad, self: grad * _cj(self.exp()))  # the result + 1 cancels on the left
-rule("log", self=lambda grad, self: grad / _cj(self))
+rule_as_is("log", self=lambda grad, self: grad / _cj(self))
 # not of self * log(2): of its square comes the second derivative, which overflows before that does
 rule("log2", self=lambda grad, self: grad / math.log(2) / _cj(self))
 rule("log10", self=lambda grad, self: grad / math.log(10) / _cj(self))
@@ -223,8 +223,8 @@ rule("cosh", self=lambda grad, self: grad * _cj(self.sinh()))
 rule("asinh", self=lambda grad, self: grad * _cj(_one_and_square(self).rsqrt()))
 rule("acosh", self=lambda grad, self: grad * _cj((self - 1).rsqrt() * (self + 1).rsqrt()))
 rule("atanh", self=lambda grad, self: grad / _cj(_one_less_square(self)))
-rule("deg2rad", self=lambda grad: grad * (math.pi / 180))
-rule("rad2deg", self=lambda grad: grad * (180 / math.pi))
+rule_as_is("deg2rad", self=lambda grad: grad * (math.pi / 180))
+rule_as_is("rad2deg", self=lambda grad: grad * (180 / math.pi))
 
 
 def _tanh(grad: Tensor, result: Tensor) -> Tensor:
@@ -233,7 +233,7 @@ def _tanh(grad: Tensor, result: Tensor) -> Tensor:
     return _nn.tanh_backward(grad, result)
 
 
-rule("tanh", self=_tanh)
+rule_as_is("tanh", self=_tanh)
 rule(
     "tanh_backward",
     grad_output=lambda grad, output: _nn.tanh_backward(grad, output),
@@ -267,6 +267,13 @@ _SINC_SLOPES = [
 ]  # fmt: skip
 
 
+def _cos_of_turns(x: Tensor) -> Tensor:
+    """cos(pi x), without whole turns, which have no digits of a large x to lose."""
+    if not x.is_complex():
+        x = x - 2 * (x.detach() / 2).round()
+    return (x * math.pi).cos()
+
+
 def _sinc_slope(x: Tensor) -> Tensor:
     """(cos(pi x) - sinc(x)) / x, whose terms grow equal at 0."""
     near = x.abs() < 0.5
@@ -274,7 +281,7 @@ def _sinc_slope(x: Tensor) -> Tensor:
     square, series = (small * math.pi) ** 2, taeda.full_like(x, _SINC_SLOPES[-1])
     for c in reversed(_SINC_SLOPES[:-1]):
         series = series * square + c
-    return taeda.where(near, small * series, ((large * math.pi).cos() - large.sinc()) / large)
+    return taeda.where(near, small * series, (_cos_of_turns(large) - large.sinc()) / large)
 
 
 rule("sinc", self=lambda grad, self: grad * _cj(_sinc_slope(self)))
@@ -294,9 +301,9 @@ for _name in ("polygamma", "polygamma.of"):
 # ---- rounding and signs ----
 
 for _name in ("floor", "ceil", "trunc", "round", "round.decimals", "sign"):
-    rule(_name, self=_none)
-rule("frac", self=lambda grad: grad)
-rule("abs", self=lambda grad, self: grad * self.sgn())
+    rule_as_is(_name, self=_none)
+rule_as_is("frac", self=lambda grad: grad)
+rule_as_is("abs", self=lambda grad, self: grad * self.sgn())
 
 
 def _sgn(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
@@ -323,11 +330,11 @@ rule("sgn", self=_sgn)
 by_transposition("sgn")
 rule("angle", self=_angle)
 rule("_conj_physical", self=lambda grad: grad.conj())
-rule("nan_to_num", self=lambda grad, self: grad * self.isfinite())
+rule_as_is("nan_to_num", self=lambda grad, self: grad * self.isfinite())
 rule("copysign.Tensor", self=_copysign, other=_none)
 
 
-rule("nextafter", self=lambda grad: grad, other=_none)
+rule_as_is("nextafter", self=lambda grad: grad, other=_none)
 rule("heaviside", self=_refusal("heaviside"), values=_refusal("heaviside"))
 
 
@@ -352,13 +359,13 @@ def _clamp_high(grad: Tensor, self: Tensor, min: Any, max: Tensor) -> Tensor:
     return taeda.where(taken, grad, 0.0)
 
 
-rule("clamp", self=_clamp, min=_clamp_low, max=_clamp_high)
-rule(
+rule_as_is("clamp", self=_clamp, min=_clamp_low, max=_clamp_high)
+rule_as_is(
     "clamp_min",
     self=lambda grad, self, min: taeda.where(self >= min, grad, 0.0),
     min=lambda grad, self, min: taeda.where(self < min, grad, 0.0),
 )
-rule(
+rule_as_is(
     "clamp_max",
     self=lambda grad, self, max: taeda.where(self <= max, grad, 0.0),
     max=lambda grad, self, max: taeda.where(self > max, grad, 0.0),
@@ -370,12 +377,12 @@ def _share(grad: Tensor, own: Tensor, other: Tensor, loses: Tensor) -> Tensor:
     return taeda.where(loses, 0.0, taeda.where(own == other, grad / 2, grad))
 
 
-rule(
+rule_as_is(
     "maximum",
     self=lambda grad, self, other: _share(grad, self, other, self < other),
     other=lambda grad, self, other: _share(grad, other, self, other < self),
 )
-rule(
+rule_as_is(
     "minimum",
     self=lambda grad, self, other: _share(grad, self, other, self > other),
     other=lambda grad, self, other: _share(grad, other, self, other > self),
@@ -390,17 +397,17 @@ def _first_of_min(self: Tensor, other: Tensor) -> Tensor:
     return (self <= other) | other.isnan()
 
 
-rule(
+rule_as_is(
     "fmax",
     self=lambda grad, self, other: taeda.where(_first_of_max(self, other), grad, 0.0),
     other=lambda grad, self, other: taeda.where(_first_of_max(self, other), 0.0, grad),
 )
-rule(
+rule_as_is(
     "fmin",
     self=lambda grad, self, other: taeda.where(_first_of_min(self, other), grad, 0.0),
     other=lambda grad, self, other: taeda.where(_first_of_min(self, other), 0.0, grad),
 )
-rule(
+rule_as_is(
     "where.self",
     self=lambda grad, condition: taeda.where(condition, grad, 0.0),
     other=lambda grad, condition: taeda.where(condition, 0.0, grad),

@@ -9,7 +9,9 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.table import grid_sample_by_steps
 
-from ._registry import linear, not_differentiable, rule, rule_joint
+from ._registry import linear, not_differentiable
+from ._registry import rule_as_is as rule
+from ._registry import rule_joint_as_is as rule_joint
 
 Shape = tuple[int, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import forward, not_differentiable, rule
+from ._registry import forward, not_differentiable, rule, rule_as_is
 
 # ---- samples: the gradient of what was there, or of a parameter of the distribution, is zero ----
 for _name in (
@@ -13,7 +13,7 @@ for _name in (
     *("random_", "random_.to", "random_.from", "bernoulli_.float", "bernoulli", "bernoulli.p"),
     "poisson",
 ):
-    rule(_name, self=lambda: None)
+    rule_as_is(_name, self=lambda: None)
 rule("bernoulli_.Tensor", self=lambda: None, p=lambda: None)
 rule("normal.Tensor_Tensor", mean=lambda: None, std=lambda: None)
 rule("normal.Tensor_float", mean=lambda: None)
@@ -36,8 +36,8 @@ def _dropout(grad: Tensor, result1: Tensor, p: float, train: bool | None) -> Ten
     return taeda.native_dropout_backward(grad, result1, scale)
 
 
-rule("native_dropout", input=_dropout, differentiable_results=1)
-rule(
+rule_as_is("native_dropout", input=_dropout, differentiable_results=1)
+rule_as_is(
     "native_dropout_backward",
     grad_output=lambda grad, mask, scale: taeda.native_dropout_backward(grad, mask, scale),
 )

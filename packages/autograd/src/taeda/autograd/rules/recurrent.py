@@ -11,7 +11,8 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
 from ._recurrent_steps import gru_by_steps, lstm_by_steps, rnn_by_steps
-from ._registry import not_differentiable, rule_joint
+from ._registry import not_differentiable
+from ._registry import rule_joint_as_is as rule_joint
 
 
 @rule_joint("_lstm", differentiable_results=2)

@@ -13,7 +13,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._registry import forward, linear, not_differentiable, rule, rule_joint
+from ._registry import forward, linear, not_differentiable, rule, rule_as_is, rule_joint
 
 Shape = tuple[int, ...]
 
@@ -45,20 +45,20 @@ def _count(shape: Shape, dim: Sequence[int] | int | None) -> int:
 
 # ---- sums ----
 
-rule("sum", self=lambda grad, self_shape: grad.expand(self_shape))
-rule(
+rule_as_is("sum", self=lambda grad, self_shape: grad.expand(self_shape))
+rule_as_is(
     "sum.dim_IntList",
     self=lambda grad, self_shape, dim, keepdim: _spread(grad, self_shape, dim, keepdim),
 )
-rule("mean", self=lambda grad, self_shape: grad.expand(self_shape) / math.prod(self_shape))
-rule(
+rule_as_is("mean", self=lambda grad, self_shape: grad.expand(self_shape) / math.prod(self_shape))
+rule_as_is(
     "mean.dim",
     self=lambda grad, self_shape, dim, keepdim: (
         _spread(grad, self_shape, dim, keepdim) / _count(self_shape, dim)
     ),
 )
 linear("sum", "sum.dim_IntList", "mean", "mean.dim")
-rule(
+rule_as_is(
     "nansum",
     self=lambda grad, self, dim, keepdim: taeda.where(
         taeda.isnan(self), 0.0, _spread(grad, self.shape, dim, keepdim)
@@ -66,8 +66,12 @@ rule(
 )
 
 
-def _logsumexp(grad: Tensor, self: Tensor, result: Tensor, dim: list[int], keepdim: bool) -> Tensor:
+def _logsumexp(
+    grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dim: list[int], keepdim: bool
+) -> Tensor:
     shape = self.shape
+    if self_dtype is not self.dtype:  # what 16 bits round off is a factor of all weights
+        result = self.logsumexp(dim, keepdim)
     result = _restore(result, shape, dim, keepdim)
     if not result.is_complex():  # a row of -inf alone has weights of 0, one that holds +inf none
         result = taeda.where(result == -math.inf, 0.0, result)
@@ -99,7 +103,9 @@ def _products_of_others(x: Tensor, dim: int) -> Tensor:
     return before * after
 
 
-def _prod(grad: Tensor, self: Tensor, result: Tensor, dtype: Any) -> Tensor:
+def _prod(grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dtype: Any) -> Tensor:
+    if self_dtype is not self.dtype:  # the range of 16 bits is soon left
+        result = self.prod()
     if self.dim() == 0:
         return grad
     if self.numel() == 0:
@@ -110,7 +116,11 @@ def _prod(grad: Tensor, self: Tensor, result: Tensor, dtype: Any) -> Tensor:
     return grad * others.conj()
 
 
-def _prod_dim(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
+def _prod_dim(
+    grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dim: int, keepdim: bool
+) -> Tensor:
+    if self_dtype is not self.dtype:
+        result = self.prod(dim, keepdim)
     if self.dim() == 0:
         return grad
     grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
@@ -161,7 +171,7 @@ for _name in ("amax", "amin"):
         self=lambda grad, self, result, dim, keepdim: _evenly(grad, self, result, dim, keepdim),
     )
 for _name in ("max.dim", "min.dim", "median.dim", "nanmedian.dim", "kthvalue", "mode"):
-    rule(
+    rule_as_is(
         _name,
         differentiable_results=1,
         self=lambda grad, self_shape, result1, dim, keepdim: _at_index(

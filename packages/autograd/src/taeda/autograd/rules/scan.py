@@ -5,7 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import forward, linear, rule
+from ._registry import forward, linear, rule, rule_as_is
 
 
 def _sum_of_later(x: Tensor, dim: int) -> Tensor:
@@ -15,7 +15,7 @@ def _sum_of_later(x: Tensor, dim: int) -> Tensor:
     return x.flip(dim).cumsum(dim).flip(dim)
 
 
-rule("cumsum", self=lambda grad, dim: _sum_of_later(grad, dim))
+rule_as_is("cumsum", self=lambda grad, dim: _sum_of_later(grad, dim))
 linear("cumsum")
 
 
@@ -67,8 +67,8 @@ def _at_places(grad: Tensor, self_shape: tuple[int, ...], result1: Tensor, dim: 
     return zeros.scatter_add(dim, result1, grad)
 
 
-rule("cummax", differentiable_results=1, self=_at_places)
-rule("cummin", differentiable_results=1, self=_at_places)
+rule_as_is("cummax", differentiable_results=1, self=_at_places)
+rule_as_is("cummin", differentiable_results=1, self=_at_places)
 
 
 def _signed_sums(t: Tensor, self: Tensor, dim: int) -> Tensor:

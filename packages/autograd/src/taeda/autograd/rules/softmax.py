@@ -5,7 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import forward, rule
+from ._registry import forward, rule, rule_as_is
 
 
 def _softmax(grad: Tensor, result: Tensor, dim: int) -> Tensor:
@@ -17,9 +17,9 @@ def _log_softmax(grad: Tensor, result: Tensor, dim: int) -> Tensor:
 
 
 for _name in ("softmax.int", "_softmax"):
-    rule(_name, self=_softmax)
+    rule_as_is(_name, self=_softmax)
 for _name in ("log_softmax.int", "_log_softmax"):
-    rule(_name, self=_log_softmax)
+    rule_as_is(_name, self=_log_softmax)
 
 
 def _total(x: Tensor, dim: int) -> Tensor:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import forward, not_differentiable, rule
+from ._registry import forward, not_differentiable
+from ._registry import rule_as_is as rule
 
 
 def _back(grad: Tensor, self_shape: tuple[int, ...], result1: Tensor, dim: int) -> Tensor:

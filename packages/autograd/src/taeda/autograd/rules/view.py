@@ -9,7 +9,8 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
-from ._registry import forward, linear, not_differentiable, rule
+from ._registry import forward, linear, not_differentiable
+from ._registry import rule_as_is as rule
 
 Shape = tuple[int, ...]
 

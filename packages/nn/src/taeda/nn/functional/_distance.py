@@ -5,12 +5,14 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
+from taeda._core_api.operators import rounded_once, widened
 
 __all__ = ["cosine_similarity", "normalize", "one_hot", "pairwise_distance", "pdist"]
 
 one_hot = _nn.one_hot
 
 
+@rounded_once
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)) along `dim`; the shapes broadcast."""
     if not (x1.is_floating_point() or x1.is_complex()) or not (
@@ -29,6 +31,7 @@ def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
     return x / taeda.linalg.vector_norm(x, 2, dim, keepdim=True).clamp_min(eps)
 
 
+@rounded_once
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
@@ -57,5 +60,6 @@ def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
     """x / max(|x|_p, eps) along `dim`."""
-    length = taeda.linalg.vector_norm(input, p, dim, keepdim=True).clamp_min(eps)
-    return input / length if out is None else taeda.div(input, length, out=out)
+    x = widened(input)
+    length = taeda.linalg.vector_norm(x, p, dim, keepdim=True).clamp_min(eps)
+    return (x / length).to(input.dtype) if out is None else taeda.div(x, length, out=out)
