@@ -20,12 +20,7 @@ typedef struct pair {
     X(u8, uint8_t) X(u16, u16_anywhere) X(u32, u32_anywhere) X(u64, u64_anywhere) X(u128, pair)
 #define BY_SIZE(name) {name##_u8, name##_u16, name##_u32, name##_u64, name##_u128}
 
-static inline int64_t index_at(char *const *data, const int64_t *strides, int64_t i)
-{
-    return *(const int64_t *)(data[1] + i * strides[1]);
-}
-
-/* ---- moving elements ---- */
+/* ---- indices ---- */
 
 /* Are n indices of a row below `size`? Negative ones are large as unsigned numbers. */
 static bool in_range(const int64_t *index, int64_t n, int64_t size)
@@ -35,16 +30,42 @@ static bool in_range(const int64_t *index, int64_t n, int64_t size)
     return !outside;
 }
 
-static bool strided_in_range(const char *index, int64_t stride, int64_t n, int64_t size)
+#define BLOCK 256 /* indices: copied, checked, then used while they are in the nearest cache */
+
+/* Copies n <= BLOCK indices: no other thread can change what was checked. */
+static bool take_indices(int64_t *restrict to, const char *index, int64_t stride, int64_t n,
+                         int64_t size)
 {
-    if (stride == sizeof(int64_t)) return in_range((const int64_t *)index, n, size);
-    bool inside = true;
-    for (int64_t i = 0; i < n; i++)
-        inside &= (uint64_t)*(const int64_t *)(index + i * stride) < (uint64_t)size;
-    return inside;
+    if (stride == sizeof(int64_t)) memcpy(to, index, (size_t)n * sizeof *to);
+    else
+        for (int64_t i = 0; i < n; i++) to[i] = *(const int64_t *)(index + i * stride);
+    return in_range(to, n, size);
 }
 
-#define GATHER_BLOCK 256 /* indices: checked, then used while they are in the nearest cache */
+/* `n` numbers of data[0] and data[2], one for each index of `at` */
+typedef void (*meet)(char *const *data, const int64_t *strides, const int64_t *at, int64_t n,
+                     int64_t apart);
+
+/* Calls `one` for blocks of a row, with indices that stay what they were when they were checked. */
+static void by_blocks(char *const *data, const int64_t *strides, int64_t n,
+                      const td_gather_places *p, meet one)
+{
+    int64_t taken[BLOCK];
+    char *at[3] = {data[0], data[1], data[2]};
+    if (!p->outside) {
+        one(data, strides, (const int64_t *)data[1], n, p->apart);
+        return;
+    }
+    for (; n > 0; n -= BLOCK) {
+        int64_t m = n < BLOCK ? n : BLOCK;
+        if (take_indices(taken, at[1], strides[1], m, p->size))
+            one(at, strides, taken, m, p->apart);
+        else atomic_store_explicit(p->outside, true, memory_order_relaxed);
+        for (int k = 0; k < 3; k++) at[k] += m * strides[k];
+    }
+}
+
+/* ---- moving elements ---- */
 
 #define GATHER(suffix, type)                                                                     \
     static void gather_dense_##suffix(type *restrict to, const int64_t *index, const type *from, \
@@ -52,42 +73,36 @@ static bool strided_in_range(const char *index, int64_t stride, int64_t n, int64
     {                                                                                            \
         for (int64_t i = 0; i < n; i++) to[i] = from[index[i]];                                  \
     }                                                                                            \
-    static void gather_block_##suffix(char *const *data, const int64_t *strides, int64_t n,      \
-                                      int64_t apart)                                             \
+    static void gather_block_##suffix(char *const *data, const int64_t *strides,                 \
+                                      const int64_t *index, int64_t n, int64_t apart)            \
     {                                                                                            \
-        if (strides[0] == sizeof(type) && strides[1] == sizeof(int64_t) && strides[2] == 0 &&    \
-            apart == sizeof(type)) {                                                             \
-            gather_dense_##suffix((type *)data[0], (const int64_t *)data[1],                     \
-                                  (const type *)data[2], n);                                     \
+        if (strides[0] == sizeof(type) && strides[2] == 0 && apart == sizeof(type)) {            \
+            gather_dense_##suffix((type *)data[0], index, (const type *)data[2], n);             \
             return;                                                                              \
         }                                                                                        \
         for (int64_t i = 0; i < n; i++)                                                          \
             *(type *)(data[0] + i * strides[0]) =                                                \
-                *(const type *)(data[2] + i * strides[2] + index_at(data, strides, i) * apart);  \
+                *(const type *)(data[2] + i * strides[2] + index[i] * apart);                    \
     }                                                                                            \
     static void gather_##suffix(char *const *data, const int64_t *strides, int64_t n,            \
                                 const void *context)                                             \
     {                                                                                            \
-        const td_gather_places *p = context;                                                     \
-        char *at[3] = {data[0], data[1], data[2]};                                               \
-        for (; n > 0; n -= GATHER_BLOCK) {                                                       \
-            int64_t m = n < GATHER_BLOCK ? n : GATHER_BLOCK;                                     \
-            if (strided_in_range(at[1], strides[1], m, p->size))                                 \
-                gather_block_##suffix(at, strides, m, p->apart);                                 \
-            else atomic_store_explicit(p->outside, true, memory_order_relaxed);                  \
-            for (int k = 0; k < 3; k++) at[k] += m * strides[k];                                 \
-        }                                                                                        \
+        by_blocks(data, strides, n, context, gather_block_##suffix);                             \
     }
 SIZES(GATHER)
 
 #define SCATTER(suffix, type)                                                          \
+    static void scatter_block_##suffix(char *const *data, const int64_t *strides,      \
+                                       const int64_t *index, int64_t n, int64_t apart) \
+    {                                                                                  \
+        for (int64_t i = 0; i < n; i++)                                                \
+            *(type *)(data[0] + i * strides[0] + index[i] * apart) =                   \
+                *(const type *)(data[2] + i * strides[2]);                             \
+    }                                                                                  \
     static void scatter_##suffix(char *const *data, const int64_t *strides, int64_t n, \
                                  const void *context)                                  \
     {                                                                                  \
-        int64_t apart = *(const int64_t *)context;                                     \
-        for (int64_t i = 0; i < n; i++)                                                \
-            *(type *)(data[0] + i * strides[0] + index_at(data, strides, i) * apart) = \
-                *(const type *)(data[2] + i * strides[2]);                             \
+        by_blocks(data, strides, n, context, scatter_block_##suffix);                  \
     }
 SIZES(SCATTER)
 
@@ -176,13 +191,11 @@ static void take(char *dense, const char *indexed, const td_index_walk *w, int64
     X(u16, TD_U16, uint16_t, PLAIN, PLAIN) \
     X(u32, TD_U32, uint32_t, PLAIN, PLAIN) \
     X(u64, TD_U64, uint64_t, PLAIN, PLAIN)
-#define FLOATS(X)                                       \
-    X(f16, TD_F16, uint16_t, td_f16_load, td_f16_store) \
-    WIDE_FLOATS(X)
-#define WIDE_FLOATS(X)                                      \
+#define FLOATS(X)                                           \
+    X(f16, TD_F16, uint16_t, td_f16_load, td_f16_store)     \
     X(bf16, TD_BF16, uint16_t, td_bf16_load, td_bf16_store) \
-    X(f32, TD_F32, float, PLAIN, PLAIN)                     \
-    X(f64, TD_F64, double, PLAIN, PLAIN)
+    WIDE_FLOATS(X)
+#define WIDE_FLOATS(X) X(f32, TD_F32, float, PLAIN, PLAIN) X(f64, TD_F64, double, PLAIN, PLAIN)
 #define COMPLEXES(X) \
     X(c64, TD_C64, float complex, PLAIN, PLAIN) X(c128, TD_C128, double complex, PLAIN, PLAIN)
 
@@ -220,16 +233,21 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
             td_f16_narrow(to, a, m);                                                            \
         }                                                                                       \
     }
-#define PUT_STRIDED(op, expression, name, type, load, store)                                     \
-    static void scatter_##op##_##name(char *const *data, const int64_t *s, int64_t n,            \
-                                      const void *context)                                       \
-    {                                                                                            \
-        int64_t apart = *(const int64_t *)context;                                               \
-        for (int64_t i = 0; i < n; i++) {                                                        \
-            type *at = (type *)(data[0] + i * s[0] + index_at(data, s, i) * apart);              \
-            *at = (type)store(expression(load(*at), load(*(const type *)(data[2] + i * s[2])))); \
-        }                                                                                        \
-    }                                                                                            \
+#define PUT_SCATTER(op, expression, name, type, load, store)                                       \
+    static void put_block_##op##_##name(char *const *data, const int64_t *s, const int64_t *index, \
+                                        int64_t n, int64_t apart)                                  \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            type *at = (type *)(data[0] + i * s[0] + index[i] * apart);                            \
+            *at = (type)store(expression(load(*at), load(*(const type *)(data[2] + i * s[2]))));   \
+        }                                                                                          \
+    }                                                                                              \
+    static void scatter_##op##_##name(char *const *data, const int64_t *s, int64_t n,              \
+                                      const void *context)                                         \
+    {                                                                                              \
+        by_blocks(data, s, n, context, put_block_##op##_##name);                                   \
+    }
+#define PUT_COMBINE(op, expression, name, type, load, store)                                     \
     static void combine_##op##_##name(char *const *data, const int64_t *s, int64_t n,            \
                                       const void *context)                                       \
     {                                                                                            \
@@ -243,12 +261,10 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
             *at = (type)store(expression(load(*at), load(*(const type *)(data[1] + i * s[1])))); \
         }                                                                                        \
     }
-#define PUT(op, expression, name, type, load, store) \
-    PUT_ROW(op, expression, name, type, load, store) \
-    PUT_STRIDED(op, expression, name, type, load, store)
-#define PUT_HALF(op, expression) \
-    PUT_HALF_ROW(op)             \
-    PUT_STRIDED(op, expression, f16, uint16_t, td_f16_widen_1, td_f16_narrow_1)
+#define PUT(op, expression, name, type, load, store)     \
+    PUT_ROW(op, expression, name, type, load, store)     \
+    PUT_SCATTER(op, expression, name, type, load, store) \
+    PUT_COMBINE(op, expression, name, type, load, store)
 #define PUT_INTEGER(name, dtype, type, load, store) \
     PUT(add, ADD_INTEGER, name, type, load, store)  \
     PUT(mul, MUL_INTEGER, name, type, load, store)  \
@@ -259,17 +275,60 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
     PUT(mul, MUL_NUMBER, name, type, load, store) \
     PUT(div, DIV_NUMBER, name, type, load, store) \
     PUT(max, MAX_NUMBER, name, type, load, store) PUT(min, MIN_NUMBER, name, type, load, store)
+/* of 16 bits: several sums or products meet in `many`, not here */
+#define PUT_16(scattered, row, op, expression, name, widen_1, narrow_1) \
+    row(op, expression, name, uint16_t, widen_1, narrow_1)              \
+        scattered(op, expression, name, uint16_t, widen_1, narrow_1)    \
+            PUT_COMBINE(op, expression, name, uint16_t, widen_1, narrow_1)
+#define NOT_SCATTERED(op, expression, name, type, load, store)
+#define F16_ROW(op, expression, name, type, load, store) PUT_HALF_ROW(op)
+#define PUT_F16(scattered, op, expression) \
+    PUT_16(scattered, F16_ROW, op, expression, f16, td_f16_widen_1, td_f16_narrow_1)
+#define PUT_BF16(scattered, op, expression) \
+    PUT_16(scattered, PUT_ROW, op, expression, bf16, td_bf16_load, td_bf16_store)
+#define PUT_HALF(X)                   \
+    X(NOT_SCATTERED, add, ADD_NUMBER) \
+    X(NOT_SCATTERED, mul, MUL_NUMBER) \
+    X(PUT_SCATTER, div, DIV_NUMBER)   \
+    X(PUT_SCATTER, max, MAX_NUMBER)   \
+    X(PUT_SCATTER, min, MIN_NUMBER)
 #define PUT_COMPLEX(name, dtype, type, load, store) \
     PUT(add, ADD_NUMBER, name, type, load, store)   \
     PUT(mul, MUL_NUMBER, name, type, load, store) PUT(div, DIV_NUMBER, name, type, load, store)
 INTEGERS(PUT_INTEGER)
 WIDE_FLOATS(PUT_FLOAT)
-PUT_HALF(add, ADD_NUMBER)
-PUT_HALF(mul, MUL_NUMBER)
-PUT_HALF(div, DIV_NUMBER)
-PUT_HALF(max, MAX_NUMBER)
-PUT_HALF(min, MIN_NUMBER)
+PUT_HALF(PUT_F16)
+PUT_HALF(PUT_BF16)
 COMPLEXES(PUT_COMPLEX)
+
+/* ---- sums and products of 16-bit numbers ---- */
+
+#define MANY(op, expression, name, widen_1, narrow_1)                                            \
+    static void many_##op##_##name(char *to, const char *from, const int64_t *of, int64_t count, \
+                                   int64_t apart, int64_t n)                                     \
+    {                                                                                            \
+        float sum[HALF_BLOCK], row[HALF_BLOCK];                                                  \
+        if (n == 1) { /* the same without the cost of a block */                                 \
+            float one = widen_1(*(const uint16_t *)to);                                          \
+            for (int64_t k = 0; k < count; k++)                                                  \
+                one = expression(one, widen_1(*(const uint16_t *)(from + of[k] * apart)));       \
+            *(uint16_t *)to = narrow_1(one);                                                     \
+            return;                                                                              \
+        }                                                                                        \
+        for (; n > 0; n -= HALF_BLOCK, to += 2 * HALF_BLOCK, from += 2 * HALF_BLOCK) {           \
+            int64_t m = n < HALF_BLOCK ? n : HALF_BLOCK;                                         \
+            td_##name##_widen(sum, (const uint16_t *)to, m);                                     \
+            for (int64_t k = 0; k < count; k++) {                                                \
+                td_##name##_widen(row, (const uint16_t *)(from + of[k] * apart), m);             \
+                row_##op##_f32(sum, row, m);                                                     \
+            }                                                                                    \
+            td_##name##_narrow((uint16_t *)to, sum, m);                                          \
+        }                                                                                        \
+    }
+MANY(add, ADD_NUMBER, f16, td_f16_widen_1, td_f16_narrow_1)
+MANY(mul, MUL_NUMBER, f16, td_f16_widen_1, td_f16_narrow_1)
+MANY(add, ADD_NUMBER, bf16, td_bf16_load, td_bf16_store)
+MANY(mul, MUL_NUMBER, bf16, td_bf16_load, td_bf16_store)
 
 /* truth values: any and all */
 #define OR_TRUTH(a, b) ((a) || (b))
@@ -289,21 +348,23 @@ static int64_t count(const uint8_t *mask, int64_t n)
 /* Without branches: every element is written, the place moves on after a true one only. */
 #define COMPRESS(suffix, type)                                                            \
     static void compress_scalar_##suffix(char *to, const char *from, const uint8_t *mask, \
-                                         int64_t found)                                   \
+                                         int64_t n, int64_t found)                        \
     {                                                                                     \
         type *out = (type *)to;                                                           \
         const type *in = (const type *)from;                                              \
-        for (int64_t i = 0, k = 0; k < found; i++) {                                      \
+        int64_t k = 0;                                                                    \
+        for (int64_t i = 0; k < found && i < n; i++) {                                    \
             out[k] = in[i];                                                               \
             k += mask[i] != 0;                                                            \
         }                                                                                 \
+        if (k < found) memset(out + k, 0, (size_t)(found - k) * sizeof(type));            \
     }
 SIZES(COMPRESS)
 
 #if defined __AVX512F__ && defined __AVX512BW__ && defined __AVX512VL__
-static void compress_u32(char *to, const char *from, const uint8_t *mask, int64_t found)
+static void compress_u32(char *to, const char *from, const uint8_t *mask, int64_t n, int64_t found)
 {
-    while (found >= 16) { /* so that 16 mask bytes are there to read */
+    for (; found >= 16 && n >= 16; n -= 16) { /* so that 16 mask bytes are there to read */
         __m128i truth = _mm_loadu_si128((const __m128i *)mask);
         __mmask16 m = _mm_test_epi8_mask(truth, truth);
         __m512i v = _mm512_maskz_compress_epi32(m, _mm512_loadu_si512(from));
@@ -314,12 +375,12 @@ static void compress_u32(char *to, const char *from, const uint8_t *mask, int64_
         from += 64;
         mask += 16;
     }
-    compress_scalar_u32(to, from, mask, found);
+    compress_scalar_u32(to, from, mask, n, found);
 }
 
-static void compress_u64(char *to, const char *from, const uint8_t *mask, int64_t found)
+static void compress_u64(char *to, const char *from, const uint8_t *mask, int64_t n, int64_t found)
 {
-    while (found >= 8) {
+    for (; found >= 8 && n >= 8; n -= 8) {
         __m128i truth = _mm_loadl_epi64((const __m128i *)mask);
         __mmask8 m = (__mmask8)_mm_test_epi8_mask(truth, truth);
         __m512i v = _mm512_maskz_compress_epi64(m, _mm512_loadu_si512(from));
@@ -330,19 +391,21 @@ static void compress_u64(char *to, const char *from, const uint8_t *mask, int64_
         from += 64;
         mask += 8;
     }
-    compress_scalar_u64(to, from, mask, found);
+    compress_scalar_u64(to, from, mask, n, found);
 }
 #else
 #define compress_u32 compress_scalar_u32
 #define compress_u64 compress_scalar_u64
 #endif
 
-static void positions(int64_t *to, const uint8_t *mask, int64_t first, int64_t found)
+static void positions(int64_t *to, const uint8_t *mask, int64_t first, int64_t n, int64_t found)
 {
-    for (int64_t i = 0, k = 0; k < found; i++) {
+    int64_t k = 0;
+    for (int64_t i = 0; k < found && i < n; i++) {
         to[k] = first + i;
         k += mask[i] != 0;
     }
+    if (k < found) memset(to + k, 0, (size_t)(found - k) * sizeof *to);
 }
 
 /* ---- the table ---- */
@@ -359,6 +422,7 @@ static void positions(int64_t *to, const uint8_t *mask, int64_t first, int64_t f
 #define COMBINE_MAX(name, dtype, type, load, store) ENTRY(max, combine, name, dtype)
 #define COMBINE_MIN(name, dtype, type, load, store) ENTRY(min, combine, name, dtype)
 #define NUMBERS(X) INTEGERS(X) FLOATS(X) COMPLEXES(X)
+#define WIDE_NUMBERS(X) INTEGERS(X) WIDE_FLOATS(X) COMPLEXES(X)
 #define REALS(X) INTEGERS(X) FLOATS(X)
 
 #define MOVES(kind)                                                                              \
@@ -377,8 +441,8 @@ const td_index_kernels TD_SYM(td_index_kernels) = {
     .scatter =
         {
             [TD_PUT_COPY] = MOVES(scatter),
-            [TD_PUT_ADD] = {NUMBERS(SCATTER_ADD)[TD_BOOL] = scatter_max_truth},
-            [TD_PUT_MUL] = {NUMBERS(SCATTER_MUL)[TD_BOOL] = scatter_min_truth},
+            [TD_PUT_ADD] = {WIDE_NUMBERS(SCATTER_ADD)[TD_BOOL] = scatter_max_truth},
+            [TD_PUT_MUL] = {WIDE_NUMBERS(SCATTER_MUL)[TD_BOOL] = scatter_min_truth},
             [TD_PUT_DIV] = {NUMBERS(SCATTER_DIV)},
             [TD_PUT_MAX] = {REALS(SCATTER_MAX)[TD_BOOL] = scatter_max_truth},
             [TD_PUT_MIN] = {REALS(SCATTER_MIN)[TD_BOOL] = scatter_min_truth},
@@ -391,6 +455,11 @@ const td_index_kernels TD_SYM(td_index_kernels) = {
             [TD_PUT_DIV] = {NUMBERS(COMBINE_DIV)},
             [TD_PUT_MAX] = {REALS(COMBINE_MAX)[TD_BOOL] = combine_max_truth},
             [TD_PUT_MIN] = {REALS(COMBINE_MIN)[TD_BOOL] = combine_min_truth},
+        },
+    .many =
+        {
+            [TD_PUT_ADD] = {[TD_F16] = many_add_f16, [TD_BF16] = many_add_bf16},
+            [TD_PUT_MUL] = {[TD_F16] = many_mul_f16, [TD_BF16] = many_mul_bf16},
         },
     .masked_fill = BY_SIZE(masked_fill),
     .take = take,

@@ -1,6 +1,7 @@
 /* indexing.h - the loops behind indexing: reading and writing at places that other tensors name.
- * Indices are int64, and already checked and free of negative ones, but for `gather`, which looks
- * itself. One instance per instruction set (TD_PICK). */
+ * Indices are int64 and free of negative ones. The caller has looked at them, but another thread
+ * may write to them since: every loop looks again at the very number that it uses. One instance per
+ * instruction set (TD_PICK). */
 #ifndef TD_INDEX_KERNELS_H
 #define TD_INDEX_KERNELS_H
 #include <stdatomic.h>
@@ -27,11 +28,13 @@ typedef struct td_index_walk {
     const int64_t *outer_at, *at, *inner_at;
 } td_index_walk;
 
-/* Places of a dimension: their byte distance and their number. What names another place is not
- * read. */
+/* Places of a dimension: their byte distance and their number. What names another place is neither
+ * read nor written. */
 typedef struct td_gather_places {
     int64_t apart, size;
-    atomic_bool *outside; /* set if an index was outside */
+    /* set if an index was outside; NULL: the indices are the call's own, dense and already checked
+     */
+    atomic_bool *outside;
 } td_gather_places;
 
 /* What a device with kernels of its own is asked for (TD_WORK_PLACES). Indices are checked. */
@@ -56,18 +59,22 @@ typedef struct td_places_job {
 typedef struct td_index_kernels {
     /* out, index, base; by log2 of the itemsize; the context is td_gather_places */
     td_loop gather[5];
-    /* base, index, source; NULL: no such arithmetic; the context is the byte distance (int64_t) of
-     * the dimension's places */
+    /* base, index, source; NULL: no such arithmetic; the context is td_gather_places */
     td_loop scatter[TD_PUTS][TD_NDTYPES];
     td_loop combine[TD_PUTS][TD_NDTYPES]; /* target, source: target op= source */
     td_loop masked_fill[5];               /* out, in, mask; the context is the element */
     /* dense blocks of rows begin <= o * count + i < end */
     void (*take)(char *dense, const char *indexed, const td_index_walk *w, int64_t begin,
                  int64_t end);
-    /* masks: bytes, true unless 0; `found` is the number of true ones */
+    /* Sums and products of float16 and bfloat16: n numbers at `to` meet the n numbers of every row
+     * from[of[k] * apart], k < count, in float32, and are rounded once. NULL: other arithmetic. */
+    void (*many[TD_PUTS][TD_NDTYPES])(char *to, const char *from, const int64_t *of, int64_t count,
+                                      int64_t apart, int64_t n);
+    /* Masks: n bytes, true unless 0; `found` is the number of true ones. Where another thread has
+     * cleared some of them since, the rest of `to` is 0. */
     int64_t (*count)(const uint8_t *mask, int64_t n);
-    void (*compress[5])(char *to, const char *from, const uint8_t *mask, int64_t found);
-    void (*positions)(int64_t *to, const uint8_t *mask, int64_t first, int64_t found);
+    void (*compress[5])(char *to, const char *from, const uint8_t *mask, int64_t n, int64_t found);
+    void (*positions)(int64_t *to, const uint8_t *mask, int64_t first, int64_t n, int64_t found);
     bool (*in_range)(const int64_t *index, int64_t n, int64_t size);
 } td_index_kernels;
 

@@ -26,10 +26,13 @@ static void move_chunks(void *context, int64_t begin, int64_t end)
     for (int64_t k = begin; k < end; k++) {
         int64_t found = c->first[k + 1] - c->first[k];
         const uint8_t *mask = c->mask + k * CHUNK;
-        if (c->size < 0) kernels->positions((int64_t *)c->to + c->first[k], mask, k * CHUNK, found);
+        if (c->size < 0)
+            kernels->positions((int64_t *)c->to + c->first[k], mask, k * CHUNK, chunk_length(c, k),
+                               found);
         else
             kernels->compress[c->size](c->to + (c->first[k] << c->size),
-                                       c->from + (k * CHUNK << c->size), mask, found);
+                                       c->from + (k * CHUNK << c->size), mask, chunk_length(c, k),
+                                       found);
     }
 }
 
@@ -113,7 +116,7 @@ td_status td_mask_place(td_tensor *out, const td_tensor *mask, const td_tensor *
             TD_RUNTIME_ERROR,
             "masked_scatter: Number of elements of source < number of ones in mask: %lld < %lld",
             (long long)source->numel, (long long)needed);
-    for (int64_t i = 0; used < needed; i++)
+    for (int64_t i = 0; used < needed && i < mask->numel; i++)
         if (truths[i]) memcpy(to + i * itemsize, from + used++ * itemsize, (size_t)itemsize);
     return TD_OK;
 }

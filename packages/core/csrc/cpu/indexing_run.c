@@ -28,26 +28,62 @@ bool td_index_all_in_range(const int64_t *index, int64_t n, int64_t size)
     return !c.outside;
 }
 
-void td_index_wrap(td_tensor *out, const td_tensor *index, int64_t size)
+td_status td_index_changed(void)
 {
-    const int64_t *from = td_data(index);
-    int64_t *to = td_data(out);
-    for (int64_t i = 0; i < index->numel; i++) to[i] = from[i] + (from[i] < 0 ? size : 0);
+    return td_fail(TD_INDEX_ERROR, "an index was changed by another thread while it was used, and "
+                                   "names no place now; give the call a clone() of its own");
 }
 
-void td_index_add_offsets(int64_t *at, const td_tensor *index, int64_t size, int64_t stride)
+#define TAKEN 256
+
+/* Copies n <= TAKEN indices, negative ones as places from the end. No other thread can change what
+ * is checked here. Those that name no place become 0. */
+static bool take_wrapped(int64_t *to, const int64_t *from, int64_t n, int64_t size)
 {
-    const int64_t *from = td_data(index);
-    for (int64_t i = 0; i < index->numel; i++)
-        at[i] += (from[i] + (from[i] < 0 ? size : 0)) * stride;
+    bool inside = true;
+    memcpy(to, from, (size_t)n * sizeof *to);
+    for (int64_t i = 0; i < n; i++) to[i] += to[i] < 0 ? size : 0;
+    for (int64_t i = 0; i < n; i++) inside &= (uint64_t)to[i] < (uint64_t)size;
+    for (int64_t i = 0; !inside && i < n; i++)
+        if ((uint64_t)to[i] >= (uint64_t)size) to[i] = 0;
+    return inside;
+}
+
+bool td_index_wrap(td_tensor *out, const td_tensor *index, int64_t size)
+{
+    int64_t *to = td_data(out);
+    bool inside = true;
+    for (int64_t i = 0; i < index->numel; i += TAKEN)
+        inside &= take_wrapped(to + i, (const int64_t *)td_data(index) + i,
+                               index->numel - i < TAKEN ? index->numel - i : TAKEN, size);
+    return inside;
+}
+
+bool td_index_add_offsets(int64_t *at, const td_tensor *index, int64_t size, int64_t stride)
+{
+    int64_t taken[TAKEN];
+    bool inside = true;
+    for (int64_t i = 0; i < index->numel; i += TAKEN) {
+        int64_t m = index->numel - i < TAKEN ? index->numel - i : TAKEN;
+        inside &= take_wrapped(taken, (const int64_t *)td_data(index) + i, m, size);
+        for (int64_t k = 0; k < m; k++) at[i + k] += taken[k] * stride;
+    }
+    return inside;
+}
+
+/* Index i as it is now, or -1 if it names none of `size` places: read once. */
+static int64_t place_at(const td_tensor *index, int64_t i, int64_t size)
+{
+    int64_t place = ((const volatile int64_t *)td_data(index))[i];
+    return (uint64_t)place < (uint64_t)size ? place : -1;
 }
 
 void td_index_counts(td_tensor *out, const td_tensor *index, bool start)
 {
-    const int64_t *at = td_data(index);
-    int64_t *counts = td_data(out);
+    int64_t *counts = td_data(out), place;
     for (int64_t i = 0; i < out->numel; i++) counts[i] = start;
-    for (int64_t i = 0; i < index->numel; i++) counts[at[i]]++;
+    for (int64_t i = 0; i < index->numel; i++)
+        if ((place = place_at(index, i, out->numel)) >= 0) counts[place]++;
     for (int64_t i = 0; i < out->numel; i++) counts[i] += counts[i] == 0;
 }
 
@@ -56,9 +92,12 @@ td_status td_index_frequencies(td_tensor *out, const td_tensor *index, int64_t s
     td_tensor *counts;
     TD_TRY(td_tensor_empty(&counts, TD_I64, TD_CPU, 1, &size));
     td_index_counts(counts, index, false);
-    const int64_t *count = td_data(counts), *at = td_data(index);
+    const int64_t *count = td_data(counts);
     int64_t *to = td_data(out);
-    for (int64_t i = 0; i < index->numel; i++) to[i] = count[at[i]];
+    for (int64_t i = 0; i < index->numel; i++) {
+        int64_t place = place_at(index, i, size);
+        to[i] = place < 0 ? 1 : count[place];
+    }
     td_tensor_free(counts);
     return TD_OK;
 }
@@ -118,10 +157,11 @@ typedef struct writing {
 static void write_elements(const writing *w, int64_t lane)
 {
     const td_index_walk *k = w->walk;
-    int64_t o = lane / k->inner, i = lane % k->inner, one_byte = 1;
+    static const td_gather_places bytes = {.apart = 1};
+    int64_t o = lane / k->inner, i = lane % k->inner;
     char *const data[] = {w->indexed + k->outer_at[o] + k->inner_at[i], (char *)k->at,
                           (char *)w->dense + (o * k->count * k->inner + i) * w->itemsize};
-    w->scatter(data, (int64_t[]){0, 8, k->inner * w->itemsize}, k->count, &one_byte);
+    w->scatter(data, (int64_t[]){0, 8, k->inner * w->itemsize}, k->count, &bytes);
 }
 
 static void write_blocks(const writing *w, int64_t lane)
@@ -211,16 +251,23 @@ bool td_index_gather(td_tensor *out, const td_tensor *at, const td_tensor *self,
 
 bool td_index_can_scatter(td_put put, td_dtype dtype)
 {
-    return TD_PICK(td_index_kernels)->scatter[put][dtype] != NULL;
+    const td_index_kernels *k = TD_PICK(td_index_kernels);
+    return k->scatter[put][dtype] || k->many[put][dtype];
 }
 
 /* Threads share out a dimension other than the indexed one. */
 typedef struct scattering {
     walk3 walk;
     td_loop loop;
-    int64_t apart;
+    td_gather_places places;
     int split; /* the dimension that is shared out */
 } scattering;
+
+static void init_walk(td_nd *nd, const walk3 *w)
+{
+    td_nd_init_raw(nd, 3, w->data, w->ndim, w->sizes,
+                   (const int64_t *const[]){w->strides[0], w->strides[1], w->strides[2]});
+}
 
 static void scatter_part(void *context, int64_t begin, int64_t end)
 {
@@ -229,9 +276,8 @@ static void scatter_part(void *context, int64_t begin, int64_t end)
     td_nd nd;
     w.sizes[s->split] = end - begin;
     for (int k = 0; k < 3; k++) w.data[k] += begin * w.strides[k][s->split];
-    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes,
-                   (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
-    td_nd_run_serial(&nd, s->loop, &s->apart);
+    init_walk(&nd, &w);
+    td_nd_run_serial(&nd, s->loop, &s->places);
 }
 
 static void run_scatter(scattering *s, int64_t dim, int64_t numel)
@@ -246,48 +292,74 @@ static void run_scatter(scattering *s, int64_t dim, int64_t numel)
     td_heavy_end(token);
 }
 
-void td_index_scatter(td_tensor *target, int64_t dim, const td_tensor *index, const td_tensor *src,
-                      td_put put)
+static void scatter_walk(walk3 *w, const td_tensor *target, int64_t dim, const td_tensor *index,
+                         const td_tensor *src)
 {
-    scattering s = {.apart = stride_of(target, dim) * td_itemsize((td_dtype)target->dtype)};
-    s.loop = TD_PICK(td_index_kernels)->scatter[put][target->dtype];
-    walk_shape(&s.walk, index);
-    add_operand(&s.walk, 0, target, dim);
-    add_operand(&s.walk, 1, index, -1);
-    if (src->ndim) add_operand(&s.walk, 2, src, -1);
+    walk_shape(w, index);
+    add_operand(w, 0, target, dim);
+    add_operand(w, 1, index, -1);
+    if (src->ndim) add_operand(w, 2, src, -1);
     else {
-        memset(s.walk.strides[2], 0, sizeof s.walk.strides[2]);
-        s.walk.data[2] = td_data(src);
+        memset(w->strides[2], 0, sizeof w->strides[2]);
+        w->data[2] = td_data(src);
     }
+}
+
+int64_t td_index_places(const td_tensor *target, int64_t dim, int64_t *apart)
+{
+    *apart = stride_of(target, dim) * td_itemsize((td_dtype)target->dtype);
+    return size_of(target, dim);
+}
+
+td_status td_index_scatter(td_tensor *target, int64_t dim, const td_tensor *index,
+                           const td_tensor *src, td_put put)
+{
+    atomic_bool outside = false;
+    scattering s = {.places = {.outside = &outside}};
+    s.places.size = td_index_places(target, dim, &s.places.apart);
+    s.loop = TD_PICK(td_index_kernels)->scatter[put][target->dtype];
+    scatter_walk(&s.walk, target, dim, index, src);
     run_scatter(&s, dim, index->numel);
+    return outside ? td_index_changed() : TD_OK;
+}
+
+void td_index_walk_serial(td_tensor *target, int64_t dim, const td_tensor *index,
+                          const td_tensor *src, td_loop loop, const void *context)
+{
+    walk3 w;
+    td_nd nd;
+    scatter_walk(&w, target, dim, index, src);
+    init_walk(&nd, &w);
+    td_nd_run_serial(&nd, loop, context);
 }
 
 /* ---- dense rows ---- */
 
-void td_index_take_row(td_tensor *out, const td_tensor *at, const td_tensor *row)
+bool td_index_take_row(td_tensor *out, const td_tensor *at, const td_tensor *row)
 {
     td_nd nd;
     int64_t itemsize = td_itemsize((td_dtype)row->dtype);
-    atomic_bool outside = false; /* and stays so: the caller has looked */
+    atomic_bool outside = false;
     const td_gather_places places = {itemsize, row->numel, &outside};
     td_nd_init_raw(&nd, 3, (char *const[]){td_data(out), td_data(at), td_data(row)}, 1, &at->numel,
                    (const int64_t *const[]){&itemsize, (int64_t[]){8}, (int64_t[]){0}});
     td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places,
               1.5);
+    return !outside;
 }
 
 void td_index_put_row(td_tensor *row, const td_tensor *at, const td_tensor *values, td_put put)
 {
     int64_t itemsize = td_itemsize((td_dtype)row->dtype);
     td_loop loop = TD_PICK(td_index_kernels)->scatter[put][row->dtype];
+    const td_gather_places places = {.apart = itemsize};
     loop((char *const[]){td_data(row), td_data(at), td_data(values)}, (int64_t[]){0, 8, itemsize},
-         at->numel, &itemsize);
+         at->numel, &places);
 }
 
 td_status td_index_scale_rows(td_tensor *grad, const td_tensor *index, int64_t rows,
                               int64_t padding, bool by_frequency)
 {
-    const int64_t *at = td_data(index);
     td_loop divide = TD_PICK(td_index_kernels)->combine[TD_PUT_DIV][grad->dtype];
     int64_t width = grad->sizes[grad->ndim - 1], itemsize = td_itemsize((td_dtype)grad->dtype);
     int64_t *counts = by_frequency ? calloc((size_t)rows + 1, sizeof *counts) : NULL;
@@ -296,12 +368,17 @@ td_status td_index_scale_rows(td_tensor *grad, const td_tensor *index, int64_t r
     if (by_frequency && !divide)
         return free(counts), td_fail(TD_NOT_IMPLEMENTED, "\"embedding\" not implemented for '%s'",
                                      td_dtypes[grad->dtype].type_name);
-    for (int64_t i = 0; counts && i < index->numel; i++) counts[at[i]]++;
+    /* an index that names no row any more counts at the end, where nobody looks */
+    for (int64_t i = 0; counts && i < index->numel; i++) {
+        int64_t place = place_at(index, i, rows);
+        counts[place < 0 ? rows : place]++;
+    }
     for (int64_t i = 0; width && i < index->numel; i++) {
         char *row = (char *)td_data(grad) + i * width * itemsize, number[16];
-        if (at[i] == padding) memset(row, 0, (size_t)(width * itemsize));
-        else if (counts && counts[at[i]] > 1) {
-            td_scalar count = td_scalar_int(counts[at[i]]);
+        int64_t place = place_at(index, i, rows);
+        if (place == padding) memset(row, 0, (size_t)(width * itemsize));
+        else if (counts && place >= 0 && counts[place] > 1) {
+            td_scalar count = td_scalar_int(counts[place]);
             td_scalar_store(&count, (td_dtype)grad->dtype, number);
             divide((char *const[]){row, number}, (int64_t[]){itemsize, 0}, width, NULL);
         }

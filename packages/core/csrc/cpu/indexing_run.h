@@ -7,11 +7,14 @@
 
 /* ---- index tensors, row-major ---- */
 bool td_index_all_in_range(const int64_t *index, int64_t n, int64_t size);
+/* Both return whether all indices name a place; an index that names none adds nothing. */
 /* negative ones count from the end */
-void td_index_wrap(td_tensor *out, const td_tensor *index, int64_t size);
+bool td_index_wrap(td_tensor *out, const td_tensor *index, int64_t size);
 /* at[i] += stride * wrapped index */
-void td_index_add_offsets(int64_t *at, const td_tensor *index, int64_t size, int64_t stride);
-/* how often each place is named, at least 1 */
+bool td_index_add_offsets(int64_t *at, const td_tensor *index, int64_t size, int64_t stride);
+/* IndexError: an index that was right named no place when it was used */
+td_status td_index_changed(void);
+/* how often each place is named, at least 1; in both, indices that name none do not count */
 void td_index_counts(td_tensor *counts, const td_tensor *index, bool start);
 /* how often the place of each index is named, of int64 */
 td_status td_index_frequencies(td_tensor *out, const td_tensor *index, int64_t size);
@@ -28,11 +31,17 @@ bool td_index_can_scatter(td_put put, td_dtype dtype);
 /* false: one names no place */
 bool td_index_gather(td_tensor *out, const td_tensor *at, const td_tensor *self, int64_t dim);
 /* src: 0-dim, or large enough */
-void td_index_scatter(td_tensor *target, int64_t dim, const td_tensor *index, const td_tensor *src,
-                      td_put put);
+td_status td_index_scatter(td_tensor *target, int64_t dim, const td_tensor *index,
+                           const td_tensor *src, td_put put);
+/* how many places the dimension has, and how many bytes they lie apart */
+int64_t td_index_places(const td_tensor *target, int64_t dim, int64_t *apart);
+/* rows of (target without `dim`, index, src), one after the other */
+void td_index_walk_serial(td_tensor *target, int64_t dim, const td_tensor *index,
+                          const td_tensor *src, td_loop loop, const void *context);
 
 /* ---- dense rows ---- */
-void td_index_take_row(td_tensor *out, const td_tensor *at, const td_tensor *row);
+/* false: one names no place */
+bool td_index_take_row(td_tensor *out, const td_tensor *at, const td_tensor *row);
 void td_index_put_row(td_tensor *row, const td_tensor *at, const td_tensor *values, td_put put);
 /* Rows of a gradient: 0 where the index is `padding` (-1: none), divided by how often the index
  * comes if asked. */

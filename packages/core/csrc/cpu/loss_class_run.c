@@ -33,6 +33,12 @@ static bool is_class(const td_class_scores *s, int64_t target)
     return target >= 0 && target < s->classes;
 }
 
+/* Target i, read once: another thread may write to it, and what was looked at is what is used. */
+static int64_t target_of(const td_class_scores *s, int64_t i)
+{
+    return ((const volatile int64_t *)td_data(s->target))[i];
+}
+
 /* Where the score of target i stands. */
 static int64_t position(const td_class_scores *s, int64_t i, int64_t target)
 {
@@ -51,18 +57,18 @@ static void pick_chunks(void *context, int64_t begin, int64_t end)
 {
     const picking *p = context;
     const td_class_scores *s = p->s;
-    const int64_t *targets = td_data(s->target);
     for (int64_t chunk = begin; chunk < end; chunk++) {
         int64_t last =
             (chunk + 1) * CHUNK < td_class_count(s) ? (chunk + 1) * CHUNK : td_class_count(s);
         td_class_sum sum = {0, 0, -1};
         for (int64_t i = chunk * CHUNK; i < last; i++) {
             double loss = 0;
-            if (targets[i] != s->ignore && !is_class(s, targets[i])) {
+            int64_t target = target_of(s, i);
+            if (target != s->ignore && !is_class(s, target)) {
                 sum.bad = i;
-            } else if (targets[i] != s->ignore) {
-                double w = s->weight ? read_number(s->weight, targets[i]) : 1;
-                loss = w * loss_at(p, i, targets[i]);
+            } else if (target != s->ignore) {
+                double w = s->weight ? read_number(s->weight, target) : 1;
+                loss = w * loss_at(p, i, target);
                 sum.loss += loss;
                 sum.weight += w;
             }
@@ -105,15 +111,15 @@ td_status td_class_pick(const td_class_scores *s, const td_tensor *statistics, t
 td_status td_class_scales(td_tensor *out, const td_class_scores *s, const td_tensor *grad,
                           double factor)
 {
-    const int64_t *targets = td_data(s->target);
     bool one = s->reduction != 0;
     for (int64_t i = 0; i < out->numel; i++) {
-        bool used = targets[i] != s->ignore;
-        if (used && !is_class(s, targets[i]))
+        int64_t target = target_of(s, i);
+        bool used = target != s->ignore;
+        if (used && !is_class(s, target))
             return td_fail(TD_INDEX_ERROR,
                            "%s: Target %lld is out of bounds: there are %lld classes", s->op,
-                           (long long)targets[i], (long long)s->classes);
-        double w = used && s->weight ? read_number(s->weight, targets[i]) : 1;
+                           (long long)target, (long long)s->classes);
+        double w = used && s->weight ? read_number(s->weight, target) : 1;
         write_number(out, i, used ? read_number(grad, one ? 0 : i) * w * factor : 0);
     }
     return TD_OK;
@@ -121,10 +127,10 @@ td_status td_class_scales(td_tensor *out, const td_class_scores *s, const td_ten
 
 void td_class_subtract(td_tensor *out, const td_class_scores *s, const td_tensor *scale)
 {
-    const int64_t *targets = td_data(s->target);
     for (int64_t i = 0; i < td_class_count(s); i++) {
-        if (targets[i] == s->ignore) continue;
-        int64_t at = position(s, i, targets[i]);
+        int64_t target = target_of(s, i);
+        if (target == s->ignore || !is_class(s, target)) continue;
+        int64_t at = position(s, i, target);
         write_number(out, at, read_number(out, at) - read_number(scale, i));
     }
 }

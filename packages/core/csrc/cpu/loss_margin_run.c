@@ -53,7 +53,7 @@ static void run_samples(void *context, int64_t begin, int64_t end)
     td_scratch_give(&j->scratch, others);
 }
 
-td_status td_margins_run(const td_margins *m)
+static td_status run_checked(const td_margins *m)
 {
     bool is_double = m->x->dtype == TD_F64;
     int64_t samples = m->x->sizes[0], classes = m->x->sizes[1];
@@ -71,4 +71,17 @@ td_status td_margins_run(const td_margins *m)
     td_heavy_end(token);
     td_scratch_end(&j.scratch);
     return TD_OK;
+}
+
+/* by labels of the call's own: another thread may write to those that were given */
+td_status td_margins_run(const td_margins *m)
+{
+    td_margins own = *m;
+    td_tensor *target;
+    TD_TRY(td_tensor_empty(&target, TD_I64, TD_CPU, m->target->ndim, m->target->sizes));
+    td_status status = td_copy(target, m->target);
+    own.target = target;
+    if (status == TD_OK) status = run_checked(&own);
+    td_tensor_free(target);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* search_run.c - bisection for every value; counts and histograms in one pass. */
 #include "cpu/sorting/search_run.h"
 #include <math.h>
+#include <string.h>
 #include "cpu/sorting/bisect.h"
 #include "runtime/pool.h"
 
@@ -91,11 +92,16 @@ td_status td_count_length(const td_tensor *x, int64_t minlength, int64_t *length
     return TD_OK;
 }
 
-#define COUNT(name, T, STEP)                                              \
-    static void name(T *counts, const int64_t *at, const T *w, int64_t n) \
-    {                                                                     \
-        (void)w;                                                          \
-        for (int64_t i = 0; i < n; i++) counts[at[i]] += STEP;            \
+/* Places are read once and looked at again: another thread may write to them since their largest
+ * was found. */
+#define COUNT(name, T, STEP)                                                            \
+    static void name(T *counts, int64_t size, const int64_t *at, const T *w, int64_t n) \
+    {                                                                                   \
+        (void)w;                                                                        \
+        for (int64_t i = 0; i < n; i++) {                                               \
+            int64_t place = ((const volatile int64_t *)at)[i];                          \
+            if ((uint64_t)place < (uint64_t)size) counts[place] += STEP;                \
+        }                                                                               \
     }
 COUNT(count_ones, int64_t, 1)
 COUNT(count_f32, float, w[i])
@@ -104,9 +110,10 @@ COUNT(count_f64, double, w[i])
 void td_count_run(td_tensor *out, const td_tensor *x, const td_tensor *weights)
 {
     const int64_t *at = td_data(x);
-    if (!weights) count_ones(td_data(out), at, NULL, x->numel);
-    else if (weights->dtype == TD_F32) count_f32(td_data(out), at, td_data(weights), x->numel);
-    else count_f64(td_data(out), at, td_data(weights), x->numel);
+    int64_t size = out->numel, n = x->numel;
+    if (!weights) count_ones(td_data(out), size, at, NULL, n);
+    else if (weights->dtype == TD_F32) count_f32(td_data(out), size, at, td_data(weights), n);
+    else count_f64(td_data(out), size, at, td_data(weights), n);
 }
 
 /* ---- histograms ---- */
@@ -115,13 +122,15 @@ void td_count_run(td_tensor *out, const td_tensor *x, const td_tensor *weights)
  * at most. What lies outside goes to bin `bins`, which nobody reads: no branch depends on a value.
  */
 #define HISTOGRAM(name, T, I, BLOCK)                                                           \
-    static void name(int64_t *counts, const T *x, int64_t n, I bins, T low, T high)            \
+    static void name(int64_t *counts, const T *given, int64_t n, I bins, T low, T high)        \
     {                                                                                          \
         double first = (double)low, width = ((double)high - first) / (double)bins;             \
         double scale = 1 / width;                                                              \
         I at[BLOCK];                                                                           \
-        for (int64_t begin = 0; begin < n; begin += BLOCK, x += BLOCK) {                       \
+        T x[BLOCK]; /* no other thread changes what is compared */                             \
+        for (int64_t begin = 0; begin < n; begin += BLOCK) {                                   \
             int size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;                           \
+            memcpy(x, given + begin, (size_t)size * sizeof *x);                                \
             for (int i = 0; i < size; i++) {                                                   \
                 I inside = (x[i] >= low) & (x[i] <= high);                                     \
                 double place = inside ? ((double)x[i] - first) * scale : 0;                    \

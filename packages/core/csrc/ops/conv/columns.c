@@ -2,6 +2,7 @@
  * back into images. */
 #include "cpu/conv/windows_run.h"
 #include "cpu/indexing_run.h"
+#include "ops/indexing/index.h"
 #include "ops/view/view.h"
 #include "runtime/loops.h"
 
@@ -182,6 +183,7 @@ td_status td_op_col2im(td_call *call)
     int n = SELF->ndim;
     td_windows w;
     td_tensor *dense;
+    if (td_is_half(SELF)) return td_sums_in_float(call, 0, td_op_col2im);
     TD_TRY(read_pair(call, 1, "output_size", 1, w.in));
     TD_TRY(read_windows(&w, call, 2));
     int64_t places = w.kernel[0] * w.kernel[1];

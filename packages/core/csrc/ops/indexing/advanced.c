@@ -197,7 +197,12 @@ td_status td_op_index_put_(td_call *call)
                        "destination and %s for the source.",
                        td_dtypes[SELF->dtype].name, td_dtypes[values->dtype].name);
     call->out[0] = SELF;
-    const td_tensor *mask = whole_mask(SELF, TD_LEN(1), indices);
+    bool spread = td_has_zero_stride(SELF);
+    if (spread && (values->numel != 1 || TD_BOOLEAN(3))) return td_fail_overlap_within();
+    const td_tensor *mask = spread ? NULL : whole_mask(SELF, TD_LEN(1), indices);
+    /* what reads the mask while it writes would read what it has written */
+    td_overlap how = mask ? td_overlap_of(SELF, mask) : TD_APART;
+    if (how != TD_APART && how != TD_IDENTICAL) mask = NULL;
     if (mask && values->numel == 1 && values->ndim <= 1 && !TD_BOOLEAN(3)) {
         td_scalar number;
         TD_TRY(td_index_number(&number, values));

@@ -87,7 +87,10 @@ td_status td_op_gather(td_call *call)
     if (status == TD_OK && !inside) {
         status = ready_index(&checked, "gather", index, dim, size_of(SELF, dim),
                              false); /* it words the refusal */
-        if (status == TD_OK) td_tensor_free(checked);
+        if (status == TD_OK) {
+            td_tensor_free(checked);
+            status = td_index_changed();
+        }
     }
     td_tensor_free(at);
     return status;
@@ -120,11 +123,14 @@ static void drop(prepared *p)
     td_tensor_free(p->src);
 }
 
-static td_status own_source(prepared *p, const td_call *call, const td_tensor *src)
+/* the index, ready, and apart from what is written */
+static td_status own_index(prepared *p, const td_call *call, const char *name)
 {
-    if (call->out[0] != SELF || !td_may_overlap(SELF, src)) return td_tensor_alias(&p->src, src);
-    TD_TRY(td_tensor_empty_like(&p->src, src, (td_dtype)src->dtype));
-    return td_copy(p->src, src);
+    td_tensor *index;
+    TD_TRY(td_index_own(&index, call, TD_TENSOR(2)));
+    td_status status = ready_index(&p->index, name, index, p->dim, size_of(SELF, p->dim), false);
+    td_tensor_free(index);
+    return status;
 }
 
 static td_status prepare(prepared *p, td_call *call, const char *name, const td_tensor *src)
@@ -136,8 +142,8 @@ static td_status prepare(prepared *p, td_call *call, const char *name, const td_
                        "%s(): Expected self.dtype to be equal to src.dtype, got %s and %s", name,
                        td_dtypes[SELF->dtype].name, td_dtypes[src->dtype].name);
     TD_TRY(check_shapes(name, SELF, p->dim, TD_TENSOR(2), src));
-    TD_TRY(ready_index(&p->index, name, TD_TENSOR(2), p->dim, size_of(SELF, p->dim), false));
-    td_status status = src ? own_source(p, call, src) : TD_OK;
+    td_status status = own_index(p, call, name);
+    if (status == TD_OK && src) status = td_index_own(&p->src, call, src);
     if (status == TD_OK) status = td_index_target(call, &p->target);
     if (status != TD_OK) drop(p);
     return status;
@@ -260,6 +266,8 @@ td_status td_op_scatter_reduce(td_call *call)
     td_put put = TD_PUT_ADD;
     prepared p;
     TD_TRY(reduction_of(reduce, &put));
+    if (td_is_half(SELF) && td_is_half(TD_TENSOR(3)) && strcmp(reduce, "mean") == 0)
+        return td_sums_in_float(call, 3, td_op_scatter_reduce);
     TD_TRY(prepare(&p, call, "scatter_reduce", TD_TENSOR(3)));
     td_status status =
         include_self ? TD_OK
@@ -287,7 +295,8 @@ static td_status row_index(td_tensor **out, const td_tensor *index, int64_t size
     td_status status = index->numel ? td_index_check(dense, 0, size, &rule) : TD_OK;
     if (status == TD_OK)
         status = td_tensor_empty(out, TD_I64, (td_device)dense->device, index->ndim, index->sizes);
-    if (status == TD_OK && !td_is_meta(index)) td_index_wrap(*out, dense, size);
+    if (status == TD_OK && !td_is_meta(index) && !td_index_wrap(*out, dense, size))
+        status = td_index_changed();
     td_tensor_free(dense);
     return status;
 }
@@ -338,7 +347,7 @@ static td_status put_row(td_tensor *target, const td_tensor *at, const td_tensor
 td_status td_op_put(td_call *call)
 {
     const td_tensor *index = TD_TENSOR(1), *source = TD_TENSOR(2);
-    td_tensor *at, *target;
+    td_tensor *at, *target, *values;
     if (source->dtype != SELF->dtype)
         return td_fail(TD_RUNTIME_ERROR,
                        "put_(): self and source expected to have the same dtype, but got "
@@ -350,9 +359,13 @@ td_status td_op_put(td_call *call)
                        "got source.numel() = %lld, index.numel() = %lld",
                        (long long)source->numel, (long long)index->numel);
     TD_TRY(row_index(&at, index, SELF->numel, "put_"));
-    td_status status = td_index_target(call, &target);
-    if (status == TD_OK && at->numel && !td_is_meta(SELF))
-        status = put_row(target, at, source, TD_BOOLEAN(3) ? TD_PUT_ADD : TD_PUT_COPY);
+    td_status status = td_index_own(&values, call, source);
+    if (status == TD_OK) {
+        status = td_index_target(call, &target);
+        if (status == TD_OK && at->numel && !td_is_meta(SELF))
+            status = put_row(target, at, values, TD_BOOLEAN(3) ? TD_PUT_ADD : TD_PUT_COPY);
+        td_tensor_free(values);
+    }
     td_tensor_free(at);
     return status;
 }

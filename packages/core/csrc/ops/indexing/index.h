@@ -85,10 +85,25 @@ td_status td_places_of_row(td_tensor **out, const td_tensor *bytes);
 td_status td_places_compress(td_tensor **out, const td_tensor *dense, const td_tensor *mask);
 td_status td_places_place(td_tensor *out, const td_tensor *mask, const td_tensor *source);
 
+/* ---- float16 and bfloat16 (ops/indexing/sums.c) ---- */
+
+/* Sums and products in float32, rounded once: the two functions above come here by themselves. */
+td_status td_sums_put(td_tensor *self, const td_index_walk *walk, const td_tensor *source,
+                      td_put put);
+td_status td_sums_scatter(td_tensor *target, int64_t dim, const td_tensor *index,
+                          const td_tensor *src, td_put put);
+/* An operator that computes with its sums before they are rounded: `op` once more, with self and
+ * argument number `source` (0: self alone) in float32, its result rounded to where it belongs. */
+td_status td_sums_in_float(td_call *call, int source, td_impl op);
+bool td_is_half(const td_tensor *t);
+
 /* ---- targets ---- */
 
 /* Where an operator that changes a copy of self writes: self itself in the in-place form, else
- * call->out[0], a new copy. */
+ * call->out[0], a new copy. In place, the index may not share memory with self: RuntimeError. Where
+ * that is not clear, and of a source that does, the operator reads a copy. */
 td_status td_index_target(td_call *call, td_tensor **out);
+/* `t` itself, or a copy where self is written in place and may share memory with it */
+td_status td_index_own(td_tensor **out, const td_call *call, const td_tensor *t);
 
 #endif

@@ -161,6 +161,23 @@ td_status td_index_masked_fill(td_tensor *out, const td_tensor *self, const td_t
     return td_places_fill(out, self, mask, value);
 }
 
+/* In place: each element is read before it is written, so the mask may be the tensor itself, but no
+ * part of it. */
+static td_status fill_self(td_tensor *self, const td_tensor *mask, const td_scalar *value)
+{
+    td_tensor *own;
+    if (self->numel == 0) return TD_OK;
+    if (td_has_zero_stride(self)) return td_fail_overlap_within();
+    td_overlap how = td_overlap_of(self, mask);
+    if (how == TD_TANGLED) return td_fail_overlap();
+    if (how != TD_UNCLEAR) return td_index_masked_fill(self, self, mask, value);
+    TD_TRY(td_tensor_empty_like(&own, mask, TD_BOOL));
+    td_status status = td_copy(own, mask);
+    if (status == TD_OK) status = td_index_masked_fill(self, self, own, value);
+    td_tensor_free(own);
+    return status;
+}
+
 static td_status masked_fill(td_call *call, const td_scalar *value)
 {
     int64_t sizes[TD_MAX_DIMS];
@@ -176,6 +193,7 @@ static td_status masked_fill(td_call *call, const td_scalar *value)
                        td_shape_text(SELF->ndim, SELF->sizes, a), td_shape_text(n, sizes, b));
     td_dtype dtype = (td_dtype)SELF->dtype;
     td_device device = (td_device)SELF->device;
+    if (call->out[0] && !td_is_meta(SELF)) return fill_self(SELF, mask, value);
     if (!call->out[0])
         TD_TRY(same ? td_empty_format(OUT, SELF, dtype, device, TD_PRESERVE_FORMAT)
                     : td_tensor_empty(OUT, dtype, device, n, sizes));

@@ -2,6 +2,7 @@
  * kernels of its device. */
 #include "cpu/indexing_mask_run.h"
 #include "cpu/indexing_run.h"
+#include "cpu/indexing_sums_run.h"
 #include "ops/indexing/index.h"
 #include "ops/view/view.h"
 
@@ -20,6 +21,7 @@ td_status td_places_take(td_tensor *out, const td_tensor *self, const td_index_w
 td_status td_places_put(td_tensor *self, const td_index_walk *walk, const td_tensor *source,
                         td_put put)
 {
+    if (td_index_rounds(put, (td_dtype)self->dtype)) return td_sums_put(self, walk, source, put);
     if (td_on_host(self)) return td_index_put(self, walk, source, put), TD_OK;
     return elsewhere(&(td_places_job){
         .what = TD_PLACES_PUT, .out = self, .from = source, .walk = walk, .put = put});
@@ -48,7 +50,9 @@ td_status td_places_gather(td_tensor *out, const td_tensor *at, const td_tensor 
 td_status td_places_scatter(td_tensor *target, int64_t dim, const td_tensor *index,
                             const td_tensor *src, td_put put)
 {
-    if (td_on_host(target)) return td_index_scatter(target, dim, index, src, put), TD_OK;
+    if (td_index_rounds(put, (td_dtype)target->dtype))
+        return td_sums_scatter(target, dim, index, src, put);
+    if (td_on_host(target)) return td_index_scatter(target, dim, index, src, put);
     return elsewhere(&(td_places_job){.what = TD_PLACES_SCATTER,
                                       .out = target,
                                       .at = index,
@@ -86,7 +90,7 @@ static td_status two_rows(td_tensor **a, td_tensor **b, const td_tensor *x, cons
 td_status td_places_take_row(td_tensor *out, const td_tensor *at, const td_tensor *row)
 {
     td_tensor *line, *to, *flat;
-    if (td_on_host(row)) return td_index_take_row(out, at, row), TD_OK;
+    if (td_on_host(row)) return td_index_take_row(out, at, row) ? TD_OK : td_index_changed();
     TD_TRY(two_rows(&to, &line, out, row));
     td_status status = td_view_sizes(&flat, at, 1, &at->numel);
     if (status == TD_OK) {
@@ -103,7 +107,8 @@ td_status td_places_put_row(td_tensor *row, const td_tensor *at, const td_tensor
                             td_put put)
 {
     td_tensor *line, *from;
-    if (td_on_host(row)) return td_index_put_row(row, at, values, put), TD_OK;
+    if (td_on_host(row) && !td_index_rounds(put, (td_dtype)row->dtype))
+        return td_index_put_row(row, at, values, put), TD_OK;
     TD_TRY(two_rows(&line, &from, row, values));
     td_status status = td_places_scatter(line, 0, at, from, put);
     td_tensor_free(line);

@@ -146,9 +146,9 @@ static td_status add_offsets(int64_t *at, const td_tensor *index, const dims *sh
     td_status status = td_contiguous(&dense, wide);
     td_tensor_free(wide);
     if (status != TD_OK) return status;
-    td_index_add_offsets(at, dense, size, stride);
+    if (!td_index_add_offsets(at, dense, size, stride)) status = td_index_changed();
     td_tensor_free(dense);
-    return TD_OK;
+    return status;
 }
 
 static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor *const *indices,
@@ -233,15 +233,36 @@ td_status td_index_write(td_tensor *self, const td_index_plan *p, const td_tenso
 
 /* ---- targets ---- */
 
+/* the first behind self: the index */
+static const td_tensor *first_tensor(const td_call *call)
+{
+    for (int k = 1; k < call->nargs; k++)
+        if (call->args[k].kind == TD_ARG_TENSOR) return call->args[k].tensor;
+    return NULL;
+}
+
+static td_status check_apart(const td_call *call, const td_tensor *self)
+{
+    const char *name = call->op ? call->op->name : "index";
+    if (td_has_zero_stride(self))
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s_: more than one element of the written-to tensor refers to a single "
+                       "memory location; clone() it first",
+                       name);
+    const td_tensor *index = first_tensor(call);
+    td_overlap how = index ? td_overlap_of(self, index) : TD_APART;
+    if (how != TD_IDENTICAL && how != TD_TANGLED) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s_: unsupported operation: some elements of the index and the written-to "
+                   "tensor refer to a single memory location; clone() the index first",
+                   name);
+}
+
 td_status td_index_target(td_call *call, td_tensor **out)
 {
     const td_tensor *self = TD_TENSOR(0);
     if (call->out[0]) {
-        if (td_has_zero_stride(self))
-            return td_fail(TD_RUNTIME_ERROR,
-                           "%s_: more than one element of the written-to tensor refers to a single "
-                           "memory location; clone() it first",
-                           call->op ? call->op->name : "index");
+        TD_TRY(check_apart(call, self));
         *out = call->out[0];
         return TD_OK;
     }
@@ -249,4 +270,15 @@ td_status td_index_target(td_call *call, td_tensor **out)
                            TD_PRESERVE_FORMAT));
     *out = call->out[0];
     return td_is_meta(self) ? TD_OK : td_copy(*out, self);
+}
+
+td_status td_index_own(td_tensor **out, const td_call *call, const td_tensor *t)
+{
+    const td_tensor *self = TD_TENSOR(0);
+    if (call->out[0] != self || td_is_meta(self) || !td_may_overlap(self, t))
+        return td_tensor_alias(out, t);
+    TD_TRY(td_tensor_empty_like(out, t, (td_dtype)t->dtype));
+    td_status status = td_copy(*out, t);
+    if (status != TD_OK) td_tensor_free(*out);
+    return status;
 }

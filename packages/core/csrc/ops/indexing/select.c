@@ -92,11 +92,13 @@ static td_status check_source(const td_tensor *self, int64_t dim, const td_tenso
         name, (long long)index->numel, (long long)count, (long long)dim);
 }
 
+static bool is_scaled(const td_scalar *alpha) { return !(alpha->re == 1 && alpha->im == 0); }
+
 /* source, row-major and apart from the target; times alpha if there is one */
 static td_status ready_source(td_tensor **out, const td_tensor *source, const td_tensor *target,
                               const td_scalar *alpha)
 {
-    bool scaled = alpha && !(alpha->re == 1 && alpha->im == 0);
+    bool scaled = alpha && is_scaled(alpha);
     if (!scaled && (td_is_meta(target) || !td_may_overlap(target, source)))
         return td_contiguous(out, source);
     td_tensor *copy, *factor;
@@ -181,6 +183,8 @@ td_status td_op_index_copy(td_call *call)
 td_status td_op_index_add(td_call *call)
 {
     TD_TRY(td_check_fits(&TD_SCALAR(4), (td_dtype)SELF->dtype));
+    if (td_is_half(SELF) && td_is_half(TD_TENSOR(3)) && is_scaled(&TD_SCALAR(4)))
+        return td_sums_in_float(call, 3, td_op_index_add);
     return index_write_once(call, &(writer){"index_add_", TD_PUT_ADD, &TD_SCALAR(4), NULL});
 }
 
@@ -241,6 +245,8 @@ td_status td_op_index_reduce(td_call *call)
         return td_fail(TD_NOT_IMPLEMENTED, "\"index_reduce\" not implemented for 'Bool'");
     td_scalar start = td_index_neutral(put, (td_dtype)SELF->dtype);
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
+    if (td_is_half(SELF) && td_is_half(TD_TENSOR(3)) && strcmp(reduce, "mean") == 0)
+        return td_sums_in_float(call, 3, td_op_index_reduce);
     TD_TRY(
         index_write(call, &(writer){"index_reduce_", put, NULL, include_self ? NULL : &start}, &s));
     td_status status = strcmp(reduce, "mean") ? TD_OK : divide_by_counts(&s, dim, include_self);
@@ -387,6 +393,8 @@ td_status td_op_embedding_dense_backward(td_call *call)
     td_scalar zero = td_scalar_int(0);
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     int n = indices->ndim;
+    if (td_is_half(SELF) && TD_BOOLEAN(4)) /* divided before it is added up */
+        return td_sums_in_float(call, 0, td_op_embedding_dense_backward);
     if (SELF->ndim != n + 1 || memcmp(SELF->sizes, indices->sizes, (size_t)n * sizeof(int64_t)))
         return td_fail(TD_RUNTIME_ERROR,
                        "embedding_dense_backward: the gradient must have the shape of the indices "

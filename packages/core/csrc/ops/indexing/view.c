@@ -176,6 +176,7 @@ static td_status combine(td_tensor *target, const td_tensor *source, td_put put)
 td_status td_op_unfold_backward(td_call *call)
 {
     td_tensor *windows;
+    if (td_is_half(SELF)) return td_sums_in_float(call, 0, td_op_unfold_backward);
     TD_TRY(zeros(call));
     TD_TRY(td_view_unfold(&windows, call->out[0], TD_INT(2), TD_INT(3), TD_INT(4)));
     td_status status = combine(windows, SELF, TD_PUT_ADD);
@@ -243,6 +244,7 @@ td_status td_op_as_strided_backward(td_call *call)
     int64_t span = (input_end > view_end ? input_end : view_end) - low;
     td_scalar zero = td_scalar_int(0);
     td_tensor *storage, *view, *input;
+    if (td_is_half(SELF)) return td_sums_in_float(call, 0, td_op_as_strided_backward);
     if (td_is_meta(SELF))
         return td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_META, (int)TD_LEN(1), TD_INTS(1));
     TD_TRY(td_tensor_empty(&storage, (td_dtype)SELF->dtype, (td_device)SELF->device, 1, &span));

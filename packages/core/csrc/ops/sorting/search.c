@@ -163,7 +163,7 @@ static td_status count_elsewhere(td_tensor *out, const td_tensor *near, const td
         return td_fail(TD_MEMORY_ERROR, "bincount: no memory for %lld places",
                        (long long)near->numel);
     memset(at, 0, (size_t)bytes);
-    td_index_add_offsets(at, near, out->sizes[0], item);
+    bool inside = td_index_add_offsets(at, near, out->sizes[0], item);
     td_index_walk walk = {.outer = 1,
                           .count = near->numel,
                           .inner = 1,
@@ -171,8 +171,8 @@ static td_status count_elsewhere(td_tensor *out, const td_tensor *near, const td
                           .outer_at = &none,
                           .at = at,
                           .inner_at = &none};
-    td_status status = TD_OK;
-    if (!weights) {
+    td_status status = inside ? TD_OK : td_index_changed();
+    if (status == TD_OK && !weights) {
         status = td_tensor_empty(&ones, TD_I64, (td_device)out->device, 1, &near->numel);
         if (status == TD_OK) status = td_fill(ones, &one);
     }

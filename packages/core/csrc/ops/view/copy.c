@@ -214,6 +214,18 @@ static void interleave(const td_tensor *counts, td_tensor *out)
     if (counts->dtype == TD_I64) INTERLEAVE(int64_t) else INTERLEAVE(int32_t)
 }
 
+/* In the host's memory, as the size of the result depends on them; a copy, as another thread may
+ * write to them between their sum and their use. */
+static td_status own_counts(td_tensor **out, const td_tensor *counts)
+{
+    td_tensor *near;
+    TD_TRY(td_to_host(&near, counts));
+    td_status status = td_tensor_empty(out, (td_dtype)near->dtype, TD_CPU, 1, near->sizes);
+    if (status == TD_OK && (status = td_copy(*out, near)) != TD_OK) td_tensor_free(*out);
+    td_tensor_free(near);
+    return status;
+}
+
 td_status td_op_repeat_interleave(td_call *call)
 {
     const td_tensor *counts = SELF;
@@ -232,7 +244,7 @@ td_status td_op_repeat_interleave(td_call *call)
         return td_tensor_empty(&call->out[0], (td_dtype)counts->dtype, TD_META, 1, &TD_INT(1));
     }
     td_tensor *near, *made;
-    TD_TRY(td_to_host(&near, counts)); /* the size of the result depends on the numbers */
+    TD_TRY(own_counts(&near, counts));
     td_status status = total_count(near, &total);
     if (status == TD_OK && TD_HAS(1) && TD_INT(1) != total)
         status = td_fail(TD_RUNTIME_ERROR,

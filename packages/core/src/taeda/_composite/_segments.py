@@ -40,6 +40,9 @@ def segment_reduce(
             f"segment_reduce: wanted floating-point data, got {data.dtype}; convert it: data.float()"
         )
     edges = _edges(data, lengths, offsets, axis, unsafe)
+    if data.dtype in (taeda.float16, taeda.bfloat16):  # sums and products are rounded once
+        wide = _reduce(data.to(taeda.float32), how, edges, edges.dim() - 1, initial)
+        return wide.to(data.dtype)
     return _reduce(data, how, edges, edges.dim() - 1, initial)
 
 

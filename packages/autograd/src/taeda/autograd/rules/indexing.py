@@ -24,6 +24,8 @@ def _grown(part: Tensor, shape: Shape) -> Tensor:
     """`part` in the first corner of a tensor of zeros: scatter leaves the rest of a larger src unread."""
     if tuple(part.shape) == tuple(shape):
         return part
+    if part.dim() != len(shape):  # an index without elements may have any rank: nothing was read
+        return part.new_zeros(shape)
     whole = part.new_zeros(shape)
     whole[tuple(slice(n) for n in part.shape)] = part
     return whole
@@ -124,10 +126,16 @@ class _Places:
         return x.scatter_reduce(self.dim, self.index, values, how, include_self=include_self)
 
 
+def _shared(grad: Tensor, count: Tensor) -> Tensor:
+    """`grad` divided by int64 counts, 0 counting as 1. Types of 16 bits hold no large count."""
+    wide = taeda.float32 if grad.dtype in (taeda.float16, taeda.bfloat16) else grad.dtype
+    return (grad.to(wide) / count.clamp_min(1).to(wide)).to(grad.dtype)
+
+
 def _reduce_mean(p: _Places, grad: Tensor, include_self: bool) -> tuple[Tensor, Tensor]:
-    count = taeda.full_like(grad, int(include_self))
-    count = p.add(count, taeda.ones_like(p.source, dtype=grad.dtype))
-    grad = grad / count.masked_fill(count == 0, 1)
+    count = taeda.full_like(grad, int(include_self), dtype=taeda.int64)
+    count = p.add(count, taeda.ones_like(p.source, dtype=taeda.int64))
+    grad = _shared(grad, count)
     return grad, p.read(grad)
 
 
@@ -139,13 +147,13 @@ def _reduce_extremum(
     p: _Places, grad: Tensor, self: Tensor, result: Tensor, include_self: bool
 ) -> tuple[Tensor, Tensor]:
     """Shared evenly by all that took part and equal the result; a NaN equals a NaN."""
-    self_wins = _equal(self, result).to(grad.dtype)
+    self_wins = _equal(self, result).to(taeda.int64)
     if not include_self:
         self_wins = p.clear(self_wins)
-    source_wins = _equal(p.source, p.read(result)).to(grad.dtype)
-    count = p.add(self_wins, source_wins)
-    share = grad / count.masked_fill(count == 0, 1)
-    return share * self_wins, p.read(share) * source_wins
+    source_wins = _equal(p.source, p.read(result))
+    count = p.add(self_wins, source_wins.to(taeda.int64))
+    share = _shared(grad, count)
+    return share * self_wins.to(grad.dtype), p.read(share) * source_wins.to(grad.dtype)
 
 
 def _reduce_prod(
@@ -155,7 +163,7 @@ def _reduce_prod(
     rest_of_self = p.reduce(self.masked_fill(self == 0, 1), p.source, "prod", include_self)
     grad_self = grad * rest_of_self / self.masked_fill(self == 0, 1)
     zero = p.source == 0
-    zeros = p.read(p.add(taeda.zeros_like(self), zero.to(self.dtype)))
+    zeros = p.read(p.add(taeda.zeros_like(self, dtype=taeda.int64), zero.to(taeda.int64)))
     single = zero & (zeros == 1)
     rest_of_single = p.reduce(self, p.source.masked_fill(single, 1), "prod", include_self)
     by_division = p.read(grad * result) / p.source.masked_fill(zero, 1)
@@ -172,7 +180,9 @@ def _reduce(
     reduce: str,
     include_self: bool,
 ) -> Pair:
-    if reduce == "sum":
+    if not (p.by_slices or p.index.numel()):  # nothing was read, whatever the rank of the index
+        grad_self, grad_source = grad, p.source.new_zeros(p.shape)
+    elif reduce == "sum":
         grad_self, grad_source = grad, p.read(grad)
     elif reduce == "mean":
         grad_self, grad_source = _reduce_mean(p, grad, include_self)
@@ -273,8 +283,10 @@ def _embedding_again(
     rows = taeda.embedding(grad, indices)
     if scale_grad_by_freq:
         flat = indices.reshape(-1)
-        counts = grad.new_zeros((num_weights,)).index_add(0, flat, grad.new_ones((flat.numel(),)))
-        rows = rows / counts.index_select(0, flat).reshape(indices.shape).unsqueeze(-1)
+        ones = taeda.ones(flat.shape, dtype=taeda.int64, device=flat.device)
+        counts = taeda.zeros(num_weights, dtype=taeda.int64, device=flat.device)
+        counts = counts.index_add(0, flat, ones).index_select(0, flat)
+        rows = _shared(rows, counts.reshape(indices.shape).unsqueeze(-1))
     return rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
 
 

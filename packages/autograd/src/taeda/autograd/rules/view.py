@@ -78,9 +78,11 @@ def _as_strided_again(
     highest = max((int(p.max()) for p in (here, there) if p.numel()), default=-1)
     here, there = here - lowest, there - lowest
     memory = grad.new_zeros(highest - lowest + 1)
-    shares = memory.detach().index_add(0, here, taeda.ones_like(here, dtype=memory.dtype))
-    memory = memory.index_add(0, here, grad.reshape(-1)) / taeda.where(shares == 0, 1, shares)
-    return memory[there].reshape(size)
+    shares = taeda.zeros(memory.shape, dtype=taeda.int64).index_add(0, here, taeda.ones_like(here))
+    wide = taeda.float32 if grad.dtype in (taeda.float16, taeda.bfloat16) else grad.dtype
+    memory = memory.to(wide).index_add(0, here, grad.to(wide).reshape(-1))
+    memory = memory / shares.clamp_min(1).to(wide)
+    return memory[there].reshape(size).to(grad.dtype)
 
 
 def _places(size: Sequence[int], stride: Sequence[int], offset: int) -> Tensor:

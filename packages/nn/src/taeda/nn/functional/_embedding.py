@@ -43,7 +43,8 @@ def embedding(
             )
         padding_idx %= rows
     if max_norm is not None:
-        input = input.contiguous()
+        # it may lie in the memory of the rows that are written
+        input = input.clone(memory_format=taeda.contiguous_format)
         _shorten_rows(weight, input, max_norm, norm_type)
     return _embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
@@ -104,6 +105,8 @@ def embedding_bag(
     if max_norm is not None or not flat.is_cpu:  # before a row is written; a device tells too late
         _check_indices(flat, weight.size(0))
     if max_norm is not None:
+        flat, offsets = flat.clone(), offsets.clone()  # they may lie in the memory of the rows
+        weights = None if weights is None else weights.clone()
         _shorten_rows(weight, flat, max_norm, norm_type)
     bag, count = _bag_of_each(flat, offsets, include_last_offset)
     rows = _rows(flat, weight, scale_grad_by_freq, padding_idx)
@@ -267,11 +270,13 @@ def _reduce_bags(
     zeros = taeda.zeros((count, rows.size(1)), dtype=rows.dtype, device=rows.device)
     if mode == "max":
         return _largest(rows, bag, zeros)
+    if rows.dtype in (taeda.float16, taeda.bfloat16):  # rounded once
+        return _reduce_bags(rows.float(), bag, count, mode, weights).to(rows.dtype)
     if weights is not None:
         rows = rows * weights.unsqueeze(1)
     total = zeros.index_add(0, bag, rows)
     if mode == "sum":
         return total
-    ones = taeda.ones(bag.numel(), dtype=rows.dtype, device=rows.device)
-    sizes = taeda.zeros(count, dtype=rows.dtype, device=rows.device).index_add_(0, bag, ones)
-    return total / sizes.clamp_min(1).unsqueeze(1)
+    sizes = taeda.zeros(count, dtype=bag.dtype, device=bag.device)
+    sizes.index_add_(0, bag, taeda.ones_like(bag))
+    return total / sizes.clamp_min(1).to(rows.dtype).unsqueeze(1)
