@@ -2,22 +2,9 @@
 #include "cpu/indexing.h"
 #include <complex.h>
 #include <string.h>
+#include "cpu/indexing_masks.h"
 #include "cpu/simd/half_rows.h"
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
 
-/* Blocks of bytes that are moved, not computed with. A block of several small elements may begin at
- * any address. */
-typedef uint16_t u16_anywhere __attribute__((aligned(1), may_alias));
-typedef uint32_t u32_anywhere __attribute__((aligned(1), may_alias));
-typedef uint64_t u64_anywhere __attribute__((aligned(1), may_alias));
-typedef struct pair {
-    uint64_t low, high;
-} __attribute__((packed, may_alias)) pair;
-
-#define SIZES(X) \
-    X(u8, uint8_t) X(u16, u16_anywhere) X(u32, u32_anywhere) X(u64, u64_anywhere) X(u128, pair)
 #define BY_SIZE(name) {name##_u8, name##_u16, name##_u32, name##_u64, name##_u128}
 
 /* ---- indices ---- */
@@ -36,33 +23,28 @@ static bool in_range(const int64_t *index, int64_t n, int64_t size)
 static bool take_indices(int64_t *restrict to, const char *index, int64_t stride, int64_t n,
                          int64_t size)
 {
-    if (stride == sizeof(int64_t)) memcpy(to, index, (size_t)n * sizeof *to);
-    else
+    uint64_t outside = 0;
+    if (stride != sizeof(int64_t)) {
         for (int64_t i = 0; i < n; i++) to[i] = *(const int64_t *)(index + i * stride);
-    return in_range(to, n, size);
+        return in_range(to, n, size);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = ((const int64_t *)index)[i];
+        outside |= (uint64_t)to[i] >= (uint64_t)size;
+    }
+    return !outside;
 }
 
-/* `n` numbers of data[0] and data[2], one for each index of `at` */
-typedef void (*meet)(char *const *data, const int64_t *strides, const int64_t *at, int64_t n,
-                     int64_t apart);
-
-/* Calls `one` for blocks of a row, with indices that stay what they were when they were checked. */
-static void by_blocks(char *const *data, const int64_t *strides, int64_t n,
-                      const td_gather_places *p, meet one)
+/* For loops that no vector helps: an index is read once, and that number is checked and used. Any
+ * number is right where the indices are the call's own. */
+static inline uint64_t last_place(const td_gather_places *p)
 {
-    int64_t taken[BLOCK];
-    char *at[3] = {data[0], data[1], data[2]};
-    if (!p->outside) {
-        one(data, strides, (const int64_t *)data[1], n, p->apart);
-        return;
-    }
-    for (; n > 0; n -= BLOCK) {
-        int64_t m = n < BLOCK ? n : BLOCK;
-        if (take_indices(taken, at[1], strides[1], m, p->size))
-            one(at, strides, taken, m, p->apart);
-        else atomic_store_explicit(p->outside, true, memory_order_relaxed);
-        for (int k = 0; k < 3; k++) at[k] += m * strides[k];
-    }
+    return p->outside ? (uint64_t)p->size - 1 : UINT64_MAX;
+}
+static inline int64_t index_at(const char *index) { return *(const volatile int64_t *)index; }
+static inline void note_outside(const td_gather_places *p)
+{
+    atomic_store_explicit(p->outside, true, memory_order_relaxed);
 }
 
 /* ---- moving elements ---- */
@@ -87,22 +69,45 @@ static void by_blocks(char *const *data, const int64_t *strides, int64_t n,
     static void gather_##suffix(char *const *data, const int64_t *strides, int64_t n,            \
                                 const void *context)                                             \
     {                                                                                            \
-        by_blocks(data, strides, n, context, gather_block_##suffix);                             \
+        const td_gather_places *p = context;                                                     \
+        char *at[3] = {data[0], data[1], data[2]};                                               \
+        int64_t taken[BLOCK];                                                                    \
+        for (; n > 0; n -= BLOCK) {                                                              \
+            int64_t m = n < BLOCK ? n : BLOCK;                                                   \
+            if (take_indices(taken, at[1], strides[1], m, p->size))                              \
+                gather_block_##suffix(at, strides, taken, m, p->apart);                          \
+            else note_outside(p);                                                                \
+            for (int k = 0; k < 3; k++) at[k] += m * strides[k];                                 \
+        }                                                                                        \
     }
 SIZES(GATHER)
 
-#define SCATTER(suffix, type)                                                          \
-    static void scatter_block_##suffix(char *const *data, const int64_t *strides,      \
-                                       const int64_t *index, int64_t n, int64_t apart) \
-    {                                                                                  \
-        for (int64_t i = 0; i < n; i++)                                                \
-            *(type *)(data[0] + i * strides[0] + index[i] * apart) =                   \
-                *(const type *)(data[2] + i * strides[2]);                             \
-    }                                                                                  \
-    static void scatter_##suffix(char *const *data, const int64_t *strides, int64_t n, \
-                                 const void *context)                                  \
-    {                                                                                  \
-        by_blocks(data, strides, n, context, scatter_block_##suffix);                  \
+/* A row of a scatter: WRITE(at, from) for each number and the place that its index names. The
+ * second loop is that of places and numbers side by side. */
+#define SCATTER_ROW(type, WRITE)                                                         \
+    const td_gather_places *p = context;                                                 \
+    char *to = data[0];                                                                  \
+    const char *index = data[1], *from = data[2];                                        \
+    int64_t apart = p->apart, s0 = s[0], s1 = s[1], s2 = s[2];                           \
+    uint64_t last = last_place(p);                                                       \
+    bool dense = s0 == 0 && s1 == 8 && s2 == sizeof(type) && apart == sizeof(type);      \
+    for (int64_t i = 0; !dense && i < n; i++) {                                          \
+        int64_t place = index_at(index + i * s1);                                        \
+        if ((uint64_t)place <= last)                                                     \
+            WRITE((type *)(to + i * s0 + place * apart), (const type *)(from + i * s2)); \
+        else note_outside(p);                                                            \
+    }                                                                                    \
+    for (int64_t i = 0; dense && i < n; i++) {                                           \
+        int64_t place = index_at(index + 8 * i);                                         \
+        if ((uint64_t)place <= last) WRITE((type *)to + place, (const type *)from + i);  \
+        else note_outside(p);                                                            \
+    }
+#define MOVE_ONE(at, from) *(at) = *(from)
+#define SCATTER(suffix, type)                                                    \
+    static void scatter_##suffix(char *const *data, const int64_t *s, int64_t n, \
+                                 const void *context)                            \
+    {                                                                            \
+        SCATTER_ROW(type, MOVE_ONE)                                              \
     }
 SIZES(SCATTER)
 
@@ -233,19 +238,15 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
             td_f16_narrow(to, a, m);                                                            \
         }                                                                                       \
     }
-#define PUT_SCATTER(op, expression, name, type, load, store)                                       \
-    static void put_block_##op##_##name(char *const *data, const int64_t *s, const int64_t *index, \
-                                        int64_t n, int64_t apart)                                  \
-    {                                                                                              \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            type *at = (type *)(data[0] + i * s[0] + index[i] * apart);                            \
-            *at = (type)store(expression(load(*at), load(*(const type *)(data[2] + i * s[2]))));   \
-        }                                                                                          \
-    }                                                                                              \
-    static void scatter_##op##_##name(char *const *data, const int64_t *s, int64_t n,              \
-                                      const void *context)                                         \
-    {                                                                                              \
-        by_blocks(data, s, n, context, put_block_##op##_##name);                                   \
+#define PUT_SCATTER(op, expression, name, type, load, store)                          \
+    static inline void meet_##op##_##name(type *at, const type *from)                 \
+    {                                                                                 \
+        *at = (type)store(expression(load(*at), load(*from)));                        \
+    }                                                                                 \
+    static void scatter_##op##_##name(char *const *data, const int64_t *s, int64_t n, \
+                                      const void *context)                            \
+    {                                                                                 \
+        SCATTER_ROW(type, meet_##op##_##name)                                         \
     }
 #define PUT_COMBINE(op, expression, name, type, load, store)                                     \
     static void combine_##op##_##name(char *const *data, const int64_t *s, int64_t n,            \
@@ -336,78 +337,6 @@ MANY(mul, MUL_NUMBER, bf16, td_bf16_load, td_bf16_store)
 PUT(max, OR_TRUTH, truth, uint8_t, PLAIN, PLAIN)
 PUT(min, AND_TRUTH, truth, uint8_t, PLAIN, PLAIN)
 
-/* ---- masks ---- */
-
-static int64_t count(const uint8_t *mask, int64_t n)
-{
-    int64_t total = 0;
-    for (int64_t i = 0; i < n; i++) total += mask[i] != 0;
-    return total;
-}
-
-/* Without branches: every element is written, the place moves on after a true one only. */
-#define COMPRESS(suffix, type)                                                            \
-    static void compress_scalar_##suffix(char *to, const char *from, const uint8_t *mask, \
-                                         int64_t n, int64_t found)                        \
-    {                                                                                     \
-        type *out = (type *)to;                                                           \
-        const type *in = (const type *)from;                                              \
-        int64_t k = 0;                                                                    \
-        for (int64_t i = 0; k < found && i < n; i++) {                                    \
-            out[k] = in[i];                                                               \
-            k += mask[i] != 0;                                                            \
-        }                                                                                 \
-        if (k < found) memset(out + k, 0, (size_t)(found - k) * sizeof(type));            \
-    }
-SIZES(COMPRESS)
-
-#if defined __AVX512F__ && defined __AVX512BW__ && defined __AVX512VL__
-static void compress_u32(char *to, const char *from, const uint8_t *mask, int64_t n, int64_t found)
-{
-    for (; found >= 16 && n >= 16; n -= 16) { /* so that 16 mask bytes are there to read */
-        __m128i truth = _mm_loadu_si128((const __m128i *)mask);
-        __mmask16 m = _mm_test_epi8_mask(truth, truth);
-        __m512i v = _mm512_maskz_compress_epi32(m, _mm512_loadu_si512(from));
-        int k = __builtin_popcount(m);
-        _mm512_mask_storeu_epi32(to, (__mmask16)((1u << k) - 1), v);
-        to += 4 * k;
-        found -= k;
-        from += 64;
-        mask += 16;
-    }
-    compress_scalar_u32(to, from, mask, n, found);
-}
-
-static void compress_u64(char *to, const char *from, const uint8_t *mask, int64_t n, int64_t found)
-{
-    for (; found >= 8 && n >= 8; n -= 8) {
-        __m128i truth = _mm_loadl_epi64((const __m128i *)mask);
-        __mmask8 m = (__mmask8)_mm_test_epi8_mask(truth, truth);
-        __m512i v = _mm512_maskz_compress_epi64(m, _mm512_loadu_si512(from));
-        int k = __builtin_popcount(m);
-        _mm512_mask_storeu_epi64(to, (__mmask8)((1u << k) - 1), v);
-        to += 8 * k;
-        found -= k;
-        from += 64;
-        mask += 8;
-    }
-    compress_scalar_u64(to, from, mask, n, found);
-}
-#else
-#define compress_u32 compress_scalar_u32
-#define compress_u64 compress_scalar_u64
-#endif
-
-static void positions(int64_t *to, const uint8_t *mask, int64_t first, int64_t n, int64_t found)
-{
-    int64_t k = 0;
-    for (int64_t i = 0; k < found && i < n; i++) {
-        to[k] = first + i;
-        k += mask[i] != 0;
-    }
-    if (k < found) memset(to + k, 0, (size_t)(found - k) * sizeof *to);
-}
-
 /* ---- the table ---- */
 
 #define ENTRY(op, kind, name, dtype) [dtype] = kind##_##op##_##name,
@@ -464,8 +393,7 @@ const td_index_kernels TD_SYM(td_index_kernels) = {
     .masked_fill = BY_SIZE(masked_fill),
     .take = take,
     .count = count,
-    .compress = {compress_scalar_u8, compress_scalar_u16, compress_u32, compress_u64,
-                 compress_scalar_u128},
+    .compress = BY_SIZE(compress),
     .positions = positions,
     .in_range = in_range,
 };

@@ -32,7 +32,7 @@ typedef struct td_index_walk {
  * read nor written. */
 typedef struct td_gather_places {
     int64_t apart, size;
-    /* set if an index was outside; NULL: the indices are the call's own, dense and already checked
+    /* set if an index was outside; NULL, but not of gather: the indices are the call's own, checked
      */
     atomic_bool *outside;
 } td_gather_places;

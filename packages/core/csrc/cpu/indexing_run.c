@@ -5,6 +5,7 @@
 #include <string.h>
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
+#include "runtime/wraps.h"
 
 /* ---- index tensors ---- */
 
@@ -34,39 +35,26 @@ td_status td_index_changed(void)
                                    "names no place now; give the call a clone() of its own");
 }
 
-#define TAKEN 256
-
-/* Copies n <= TAKEN indices, negative ones as places from the end. No other thread can change what
- * is checked here. Those that name no place become 0. */
-static bool take_wrapped(int64_t *to, const int64_t *from, int64_t n, int64_t size)
-{
-    bool inside = true;
-    memcpy(to, from, (size_t)n * sizeof *to);
-    for (int64_t i = 0; i < n; i++) to[i] += to[i] < 0 ? size : 0;
-    for (int64_t i = 0; i < n; i++) inside &= (uint64_t)to[i] < (uint64_t)size;
-    for (int64_t i = 0; !inside && i < n; i++)
-        if ((uint64_t)to[i] >= (uint64_t)size) to[i] = 0;
-    return inside;
-}
-
+/* What is checked is the copy, which no other thread knows. */
 bool td_index_wrap(td_tensor *out, const td_tensor *index, int64_t size)
 {
+    const int64_t *from = td_data(index);
     int64_t *to = td_data(out);
-    bool inside = true;
-    for (int64_t i = 0; i < index->numel; i += TAKEN)
-        inside &= take_wrapped(to + i, (const int64_t *)td_data(index) + i,
-                               index->numel - i < TAKEN ? index->numel - i : TAKEN, size);
-    return inside;
+    for (int64_t i = 0; i < index->numel; i++) to[i] = from[i] + (from[i] < 0 ? size : 0);
+    return td_index_all_in_range(to, index->numel, size);
 }
 
-bool td_index_add_offsets(int64_t *at, const td_tensor *index, int64_t size, int64_t stride)
+bool td_index_add_offsets(int64_t *at, const td_tensor *index, const td_index_steps *steps)
 {
-    int64_t taken[TAKEN];
+    const volatile int64_t *from = td_data(index); /* read once: what is checked is what is used */
+    int64_t n = index->numel, size = steps->size, stride = steps->stride,
+            from_end = steps->wraps ? size : 0;
     bool inside = true;
-    for (int64_t i = 0; i < index->numel; i += TAKEN) {
-        int64_t m = index->numel - i < TAKEN ? index->numel - i : TAKEN;
-        inside &= take_wrapped(taken, (const int64_t *)td_data(index) + i, m, size);
-        for (int64_t k = 0; k < m; k++) at[i + k] += taken[k] * stride;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t place = from[i];
+        place += place < 0 ? from_end : 0;
+        inside &= (uint64_t)place < (uint64_t)size;
+        at[i] = td_wrapping_add(at[i], td_wrapping_mul(place, stride));
     }
     return inside;
 }

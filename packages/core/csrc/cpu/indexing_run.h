@@ -7,11 +7,16 @@
 
 /* ---- index tensors, row-major ---- */
 bool td_index_all_in_range(const int64_t *index, int64_t n, int64_t size);
-/* Both return whether all indices name a place; an index that names none adds nothing. */
+typedef struct td_index_steps {
+    int64_t size, stride;
+    bool wraps; /* negative ones count from the end */
+} td_index_steps;
+
+/* Both return whether all indices name a place; if not, what they made is of no use. */
 /* negative ones count from the end */
 bool td_index_wrap(td_tensor *out, const td_tensor *index, int64_t size);
-/* at[i] += stride * wrapped index */
-bool td_index_add_offsets(int64_t *at, const td_tensor *index, int64_t size, int64_t stride);
+/* at[i] += stride * index */
+bool td_index_add_offsets(int64_t *at, const td_tensor *index, const td_index_steps *steps);
 /* IndexError: an index that was right named no place when it was used */
 td_status td_index_changed(void);
 /* how often each place is named, at least 1; in both, indices that name none do not count */

@@ -86,8 +86,8 @@ static void add_lanes(void *context, int64_t begin, int64_t end)
     const td_index_walk *w = a->walk;
     const groups *g = a->groups;
     for (int64_t lane = begin; lane < end; lane++) {
-        int64_t k = lane % w->inner, rest = lane / w->inner, place = rest % g->n,
-                o = rest / g->n, first = g->first[place];
+        int64_t k = lane % w->inner, rest = lane / w->inner, place = rest % g->n, o = rest / g->n,
+                first = g->first[place];
         a->many(a->to + w->outer_at[o] + g->place[place] + w->inner_at[k],
                 a->from + (o * w->count * w->inner + k) * w->run, g->of + first,
                 g->first[place + 1] - first, w->inner * w->run, w->run / 2);

@@ -126,10 +126,14 @@ static void drop(prepared *p)
 /* the index, ready, and apart from what is written */
 static td_status own_index(prepared *p, const td_call *call, const char *name)
 {
-    td_tensor *index;
-    TD_TRY(td_index_own(&index, call, TD_TENSOR(2)));
-    td_status status = ready_index(&p->index, name, index, p->dim, size_of(SELF, p->dim), false);
-    td_tensor_free(index);
+    const td_tensor *index = TD_TENSOR(2);
+    int64_t size = size_of(SELF, p->dim);
+    if (call->out[0] != SELF || !td_may_overlap(SELF, index))
+        return ready_index(&p->index, name, index, p->dim, size, false);
+    td_tensor *own;
+    TD_TRY(td_index_own(&own, call, index));
+    td_status status = ready_index(&p->index, name, own, p->dim, size, false);
+    td_tensor_free(own);
     return status;
 }
 
@@ -292,11 +296,13 @@ static td_status row_index(td_tensor **out, const td_tensor *index, int64_t size
         return td_fail(TD_RUNTIME_ERROR, "%s(): Expected a long tensor for index, but got %s", name,
                        td_dtypes[index->dtype].name);
     TD_TRY(td_is_meta(index) ? td_contiguous(&dense, index) : td_to_host(&dense, index));
-    td_status status = index->numel ? td_index_check(dense, 0, size, &rule) : TD_OK;
-    if (status == TD_OK)
-        status = td_tensor_empty(out, TD_I64, (td_device)dense->device, index->ndim, index->sizes);
-    if (status == TD_OK && !td_is_meta(index) && !td_index_wrap(*out, dense, size))
-        status = td_index_changed();
+    td_status status =
+        td_tensor_empty(out, TD_I64, (td_device)dense->device, index->ndim, index->sizes);
+    if (status == TD_OK && !td_is_meta(index) && !td_index_wrap(*out, dense, size)) {
+        td_tensor_free(*out);
+        status = td_index_check(dense, 0, size, &rule); /* it words the refusal */
+        if (status == TD_OK) status = td_index_changed();
+    }
     td_tensor_free(dense);
     return status;
 }

@@ -138,21 +138,26 @@ static td_status result_sizes(td_index_plan *p, const dims *before, const dims *
 }
 
 /* Add the offsets that one index tensor gives. */
-static td_status add_offsets(int64_t *at, const td_tensor *index, const dims *shape, int64_t size,
-                             int64_t stride)
+static td_status add_offsets(int64_t *at, const td_tensor *index, const dims *shape,
+                             const td_tensor *self, int d, const td_index_rule *rule)
 {
     td_tensor *wide, *dense;
     TD_TRY(td_view_expand(&wide, index, shape->n, shape->sizes));
     td_status status = td_contiguous(&dense, wide);
     td_tensor_free(wide);
     if (status != TD_OK) return status;
-    if (!td_index_add_offsets(at, dense, size, stride)) status = td_index_changed();
+    int64_t step = td_wrapping_mul(self->strides[d], td_itemsize((td_dtype)self->dtype));
+    bool inside =
+        td_index_add_offsets(at, dense, &(td_index_steps){self->sizes[d], step, rule->wraps});
     td_tensor_free(dense);
-    return status;
+    if (inside) return TD_OK;
+    TD_TRY(td_index_check(index, d, self->sizes[d], rule)); /* it words the refusal */
+    return td_index_changed();
 }
 
 static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor *const *indices,
-                              const dims *before, const dims *shape, dims *after)
+                              const dims *before, const dims *shape, dims *after,
+                              const td_index_rule *rule)
 {
     int64_t itemsize = td_itemsize((td_dtype)self->dtype), *next;
     p->walk.run = take_run(after, itemsize);
@@ -175,9 +180,16 @@ static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor
     memset(next, 0, (size_t)p->walk.count * 8);
     p->walk.at = next;
     for (int d = 0; d < self->ndim; d++)
-        if (indices[d])
-            TD_TRY(add_offsets(next, indices[d], shape, self->sizes[d],
-                               td_wrapping_mul(self->strides[d], itemsize)));
+        if (indices[d]) TD_TRY(add_offsets(next, indices[d], shape, self, d, rule));
+    return TD_OK;
+}
+
+/* Where nothing is read or written, the indices still have to be right. */
+static td_status check_all(const td_tensor *self, td_tensor *const *indices,
+                           const td_index_rule *rule)
+{
+    for (int d = 0; d < self->ndim; d++)
+        if (indices[d]) TD_TRY(td_index_check(indices[d], d, self->sizes[d], rule));
     return TD_OK;
 }
 
@@ -191,15 +203,15 @@ td_status td_index_plan_make(td_index_plan *p, const td_tensor *self, td_tensor 
     TD_TRY(common_shape(indices, self->ndim, &shape));
     int first = first_indexed(indices, self->ndim, &together);
     for (int d = 0; d < self->ndim; d++) {
-        if (indices[d] && !meta) TD_TRY(td_index_check(indices[d], d, self->sizes[d], rule));
         if (!indices[d])
             add_dim(together && d < first ? &before : &after, self->sizes[d],
                     td_wrapping_mul(self->strides[d], itemsize));
     }
     TD_TRY(result_sizes(p, &before, &shape, &after));
     TD_TRY(td_numel(p->ndim, p->sizes, &numel));
-    if (meta || numel == 0) return TD_OK;
-    td_status status = plan_offsets(p, self, indices, &before, &shape, &after);
+    if (meta) return TD_OK;
+    if (numel == 0) return check_all(self, indices, rule);
+    td_status status = plan_offsets(p, self, indices, &before, &shape, &after, rule);
     if (status != TD_OK) td_index_plan_free(p);
     return status;
 }

@@ -1,5 +1,6 @@
-/* sums.c - sums and products of float16 and bfloat16 numbers that meet at one place: in float32, and
- * rounded once. Rounded each time, a sum of ones stops at 256 in bfloat16 and at 2048 in float16. */
+/* sums.c - sums and products of float16 and bfloat16 numbers that meet at one place: in float32,
+ * and rounded once. Rounded each time, a sum of ones stops at 256 in bfloat16 and at 2048 in
+ * float16. */
 #include "cpu/indexing_sums_run.h"
 #include "ops/indexing/index.h"
 #include "ops/layout.h"

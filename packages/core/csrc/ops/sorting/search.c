@@ -163,7 +163,7 @@ static td_status count_elsewhere(td_tensor *out, const td_tensor *near, const td
         return td_fail(TD_MEMORY_ERROR, "bincount: no memory for %lld places",
                        (long long)near->numel);
     memset(at, 0, (size_t)bytes);
-    bool inside = td_index_add_offsets(at, near, out->sizes[0], item);
+    bool inside = td_index_add_offsets(at, near, &(td_index_steps){out->sizes[0], item, false});
     td_index_walk walk = {.outer = 1,
                           .count = near->numel,
                           .inner = 1,
