@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from properties import alone, both_modes, few_digits, memory_order, targets, unset
+from properties import aliasing, alone, both_modes, few_digits, memory_order, targets, unset
 from samples import ROWS, default_dtype, fits
 
 import taeda
@@ -122,6 +122,29 @@ def test_a_target_that_is_refused_or_written_too_early_is_found(monkeypatch):
     found = list(targets.faults(ROWS["exp"], "float64"))
     assert any("transposed: refused" in fault for fault in found)
     assert any("input 0: target 0" in fault for fault in found)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_arguments_in_the_memory_that_is_written_count_as_copies_or_are_refused(family):
+    found = [
+        fault
+        for row in rows(family)
+        for dtype in {default_dtype(row), "int64", "bool"}
+        if fits(row, dtype)
+        for fault in aliasing.faults(row, dtype)
+    ]
+    assert found == []
+
+
+def test_an_argument_that_is_read_after_it_was_written_is_found(monkeypatch):
+    def add_(x, y, alpha=1):
+        x.zero_()
+        return x.copy_(y.clone())
+
+    monkeypatch.setattr(taeda.Tensor, "index_copy_", lambda x, dim, at, y: add_(x, y))
+    found = list(aliasing.faults(ROWS["index_copy"], "float64"))
+    assert any("argument 2 whole" in fault for fault in found)
+    assert any("argument 2 stepped" in fault for fault in found)
 
 
 SHORT = ("bfloat16", "float16", "complex64", "complex32")

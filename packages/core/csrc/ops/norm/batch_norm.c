@@ -222,6 +222,30 @@ static td_status forward(td_tensor *out[3], const forward_args *a, const td_chan
     return status == TD_OK ? td_norm_convert(&out[0], (td_dtype)a->x->dtype) : status;
 }
 
+/* A copy of *t if the running statistics, which are written before it is read, share its memory. */
+static td_status keep_apart(const td_tensor **t, td_tensor **own, const forward_args *a)
+{
+    bool shares = *t && a->training &&
+                  ((a->running_mean && td_may_overlap(a->running_mean, *t)) ||
+                   (a->running_var && td_may_overlap(a->running_var, *t)));
+    if (!shares) return TD_OK;
+    TD_TRY(td_tensor_empty_like(own, *t, (td_dtype)(*t)->dtype));
+    TD_TRY(td_copy(*own, *t));
+    *t = *own;
+    return TD_OK;
+}
+
+static td_status forward_apart(td_tensor *out[3], forward_args *a, const td_channels *shape)
+{
+    td_tensor *own[3] = {NULL, NULL, NULL};
+    td_status status = keep_apart(&a->x, &own[0], a);
+    if (status == TD_OK) status = keep_apart(&a->weight, &own[1], a);
+    if (status == TD_OK) status = keep_apart(&a->bias, &own[2], a);
+    if (status == TD_OK) status = forward(out, a, shape);
+    for (int k = 0; k < 3; k++) td_tensor_free(own[k]);
+    return status;
+}
+
 /* (input, weight, bias, running_mean, running_var, training, momentum, eps) -> (out, mean, invstd).
  * The statistics are those that were used, in the computing dtype, whatever the mode. */
 td_status td_op__batch_norm(td_call *call)
@@ -231,7 +255,7 @@ td_status td_op__batch_norm(td_call *call)
                       TD_OPT_TENSOR(4), TD_BOOLEAN(5),    TD_FLOAT(6),      TD_FLOAT(7)};
     TD_TRY(shape_of("batch_norm", a.x, &shape));
     TD_TRY(check_forward(&a, shape.channels));
-    if (!td_is_meta(a.x)) return forward(call->out, &a, &shape);
+    if (!td_is_meta(a.x)) return forward_apart(call->out, &a, &shape);
     TD_TRY(result_like(&call->out[0], a.x, (td_dtype)a.x->dtype));
     for (int k = 1; k < 3; k++)
         TD_TRY(td_tensor_empty(&call->out[k], td_norm_dtype(a.x), TD_META, 1, &shape.channels));
