@@ -76,7 +76,7 @@ static void start(pooling *p, const char *name, int dims, const td_tensor *self)
         int spatial = d - (self->ndim - dims);
         p->sizes[d] = self->sizes[d];
         if (spatial >= 0) p->pool.in[3 - dims + spatial] = self->sizes[d];
-        else p->planes *= self->sizes[d];
+        else p->planes = (int64_t)((uint64_t)p->planes * (uint64_t)self->sizes[d]);
     }
 }
 
@@ -90,6 +90,9 @@ static td_status output_sizes(pooling *p, bool ceil)
 {
     td_pool *k = &p->pool;
     for (int d = 3 - p->dims; d < 3; d++) {
+        if (k->in[d] > INT64_MAX / 2) /* on meta: sums with padding would wrap around */
+            return td_fail(TD_RUNTIME_ERROR, "%s: an input of size %lld is too large", p->name,
+                           LL(k->in[d]));
         int64_t reach = k->dilation[d] * (k->window[d] - 1) + 1,
                 room = k->in[d] + 2 * k->pad[d] - reach;
         if (k->pad[d] * 2 > (p->dims == 1 ? k->window[d] : reach))
@@ -137,9 +140,12 @@ static td_status elsewhere(const pooling *p, const td_pool_job *job)
     return td_work_run(TD_WORK_POOLING, job, (td_device)job->x->device, p->name);
 }
 
+/* places of a window that are looked at */
 static double window_work(const td_pool *p)
 {
-    return (double)(p->window[0] * p->window[1] * p->window[2]);
+    double work = 1;
+    for (int d = 0; d < 3; d++) work *= (double)(p->window[d] < p->in[d] ? p->window[d] : p->in[d]);
+    return work;
 }
 
 /* Few bits are pooled in more, which hold them exactly: sums are rounded once, and there are fewer
@@ -277,15 +283,27 @@ static td_status read_max(pooling *p, const td_call *call, const char *name, int
     return output_sizes(p, TD_BOOLEAN(at + 4));
 }
 
+/* How many places a window has; `most` are counted. */
+static td_status count_places(const pooling *p, int64_t most, int64_t *n)
+{
+    const int64_t *window = p->pool.window;
+    *n = 1;
+    for (int d = 0; d < 3; d++)
+        if (td_mul_overflows(*n, window[d], n) || *n > most)
+            return td_fail(TD_RUNTIME_ERROR, "%s: a window of %lld x %lld x %lld is too large",
+                           p->name, LL(window[0]), LL(window[1]), LL(window[2]));
+    return TD_OK;
+}
+
+#define LISTED_PLACES 65536 /* of larger windows an offset costs little beside the rest */
+
 /* Offsets of the places of a window; freed by the caller. */
 static td_status list_places(pooling *p, int64_t **out)
 {
+    int64_t n;
+    TD_TRY(count_places(p, INT32_MAX, &n));
+    if (n > LISTED_PLACES) return TD_OK;
     const td_pool *k = &p->pool;
-    int64_t n = 1;
-    for (int d = 0; d < 3; d++)
-        if (td_mul_overflows(n, k->window[d], &n) || n > INT32_MAX)
-            return td_fail(TD_RUNTIME_ERROR, "%s: a window of %lld x %lld x %lld is too large",
-                           p->name, LL(k->window[0]), LL(k->window[1]), LL(k->window[2]));
     int64_t *places = malloc((size_t)n * sizeof *places), *next = places;
     if (!places)
         return td_fail(TD_MEMORY_ERROR, "%s: no memory for a window of %lld places", p->name,
@@ -293,8 +311,8 @@ static td_status list_places(pooling *p, int64_t **out)
     for (int64_t d = 0; d < k->window[0]; d++)
         for (int64_t h = 0; h < k->window[1]; h++)
             for (int64_t w = 0; w < k->window[2]; w++)
-                *next++ = (d * k->dilation[0] * k->in[1] + h * k->dilation[1]) * k->in[2] +
-                          w * k->dilation[2];
+                *next++ =
+                    td_pool_offset(k, d * k->dilation[0], h * k->dilation[1], w * k->dilation[2]);
     p->pool.places = *out = places;
     return TD_OK;
 }
@@ -356,6 +374,8 @@ static td_status read_average(pooling *p, const td_call *call, const char *name,
         if (k->divisor == 0) return td_fail(TD_RUNTIME_ERROR, "%s: divisor must be not zero", name);
     }
     TD_TRY(check_input(p, self));
+    int64_t places; /* sums are divided by them */
+    TD_TRY(count_places(p, INT64_MAX, &places));
     return output_sizes(p, TD_BOOLEAN(at + 3));
 }
 

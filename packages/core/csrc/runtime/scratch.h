@@ -18,6 +18,9 @@ typedef struct td_scratch {
 /* `count` blocks: as many as bodies that run at once */
 static inline td_status td_scratch_begin_some(td_scratch *s, int count, int64_t each)
 {
+    if (each > INT64_MAX / count - 192 - TD_CANARY_BYTES)
+        return td_fail(TD_MEMORY_ERROR, "no memory for %d blocks of %lld bytes of work space",
+                       count, (long long)each);
     s->count = count;
     s->used = each > 0 ? each : 0;
     /* never 0: the place of a block says which flag is its own */

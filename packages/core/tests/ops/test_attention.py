@@ -249,3 +249,17 @@ def test_gradients_of_some_of_the_keys_follow_the_sum_of_all(queries, masked, si
     )
     for want, got in zip(whole, together, strict=True):
         np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=2e-4, atol=3e-5 * size)
+
+
+def test_a_mask_whose_keys_lie_far_apart():
+    keys, apart = 9, 2**28  # 2**31 elements from the first key to the last
+    try:
+        memory = taeda.empty((keys - 1) * apart + 8)
+    except taeda.OutOfMemoryError:
+        pytest.skip("no 8 GiB of address space, which nothing but a few pages of is touched")
+    mask = memory.as_strided((1, 1, 8, keys), (0, 0, 1, apart))
+    mask.copy_(normal((8, keys), "float32"))
+    q, k, v = (normal((1, 1, n, 16), "float32", seed=n) for n in (8, keys, keys))
+    got = attend(q, k, v, mask)
+    wanted = formula(*map(values, (q, k, v)), values(mask.contiguous()))
+    close(got, wanted.astype("float32"), "float32")

@@ -39,7 +39,8 @@ def windows(shape, kernel, stride, pad, dilation, ceil):
         axes, padded = [], 1
         for o, n, k, s, p, d in zip(out, shape, kernel, stride, pad, dilation, strict=True):
             start = o * s - p
-            axes.append([start + j * d for j in range(k) if 0 <= start + j * d < n])
+            inside = range(max(0, -(start // d)), min(k, (n - 1 - start) // d + 1))
+            axes.append([start + j * d for j in inside])
             padded *= min(start + k, n + p) - start
         yield out, list(itertools.product(*axes)), padded, counts
 
@@ -73,6 +74,72 @@ def test_max_pool(case, dtype):
             assert values[(c, *out)].item() == max(numbers)
             first = covered[int(np.argmax(numbers))]
             assert places[(c, *out)].item() == np.ravel_multi_index(first, shape)
+
+
+WIDE = [  # windows that are mostly padding: shape, kernel, stride, padding
+    ((8,), 2**28, 2**28, 2**27),
+    ((8,), 2**31 - 1, 1, 2**30 - 1),
+    ((300,), 2**27 + 1, 2, 2**26),
+    ((4, 5), 2**15, 1, 2**14),
+    ((4, 5), (2**30, 1), (1, 2), (2**29, 0)),
+    ((4, 5), (1, 2**30), (2, 1), (0, 2**29)),
+    ((2, 3, 4), (2**10, 2**9, 2**11), (1, 2, 3), (2**9, 2**8, 2**10)),
+]
+
+
+def tuples(case):
+    shape, *rest = case
+    return shape, *((v,) * len(shape) if isinstance(v, int) else v for v in rest)
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["planes", "channels last"])
+@pytest.mark.parametrize("case", WIDE, ids=str)
+def test_windows_that_are_mostly_padding(case, last):
+    shape, kernel, stride, pad = tuples(case)
+    n, a = len(shape), image(2, 3, *shape)
+    x = taeda.from_numpy(a)
+    if last and n > 1:
+        x = x.to(memory_format=taeda.channels_last if n == 2 else taeda.channels_last_3d)
+    x = x.clone().requires_grad_()
+    suffix = "max_pool1d_with_indices" if n == 1 else f"max_pool{n}d_with_indices"
+    tops, places = getattr(taeda if n == 1 else nn, suffix)(x, kernel, stride, pad)
+    means = call("avg_pool", n, x, kernel, stride, pad)
+    wanted = np.zeros((2, *a.shape))  # gradients of the sums of tops and of means
+    for out, covered, padded, counts in windows(shape, kernel, stride, pad, (1,) * n, ceil=False):
+        assert tops.shape == means.shape == (2, 3, *counts)
+        index = (..., *map(np.array, zip(*covered, strict=True)))
+        numbers = a[index]
+        np.testing.assert_array_equal(tops[(..., *out)].detach().numpy(), numbers.max(-1))
+        at = places[(..., *out)].numpy()
+        first = np.array([np.ravel_multi_index(place, shape) for place in covered])
+        np.testing.assert_array_equal(at, first[numbers.argmax(-1)])
+        mean = numbers.sum(-1, dtype="float64") / padded
+        np.testing.assert_allclose(means[(..., *out)].detach().numpy(), mean, rtol=1e-4, atol=1e-30)
+        flat = wanted[0].reshape(6, -1)
+        flat[np.arange(6), at.reshape(6)] += 1
+        wanted[1][index] += 1 / padded
+    for made, want in zip((tops, means), wanted, strict=True):
+        (got,) = taeda.autograd.grad(made.sum(), x)
+        np.testing.assert_allclose(got.numpy(), want, rtol=1e-4, atol=1e-30)
+
+
+def test_windows_that_nobody_counts_are_refused():
+    x = taeda.ones(1, 1, 2, 2)
+    with pytest.raises(RuntimeError, match="65536 x 65536 is too large"):
+        taeda.max_pool2d(x, 2**16, 1, 2**15)
+    for device in ("cpu", "meta"):
+        deep = taeda.ones(1, 1, 2, 2, 2, device=device)
+        with pytest.raises(RuntimeError, match="is too large"):
+            nn.avg_pool3d(deep, 2**31 - 1, 1, 2**30 - 1)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("padding", [2**31 - 1, (2**31 - 1, 2**31 - 2)])
+def test_more_blocks_than_64_bits_count_are_refused(padding, device):
+    with pytest.raises(RuntimeError, match="64 bits count"):
+        nn.im2col(taeda.ones(1, 1, 2, 2, device=device), (1, 1), (1, 1), padding, (1, 1))
+    with pytest.raises(RuntimeError, match="64 bits count"):
+        nn.col2im(taeda.ones(1, 1, 0, device=device), (2, 2), (1, 1), (1, 1), padding, (1, 1))
 
 
 def test_max_pool_keeps_nan_and_minus_infinity():

@@ -56,7 +56,10 @@ static void fill_bias(const td_conv *c, const char *bias, char *y)
 
 static td_status take_matrix(const td_conv *c, char **matrix, int64_t *bytes)
 {
-    *bytes = c->channels * c->taps * td_volume(c->out) * td_itemsize(c->dtype);
+    int64_t depth = c->channels * c->taps, row = td_volume(c->out) * td_itemsize(c->dtype);
+    if (td_mul_overflows(depth, row, bytes))
+        return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld rows of %lld bytes",
+                       (long long)depth, (long long)row);
     *matrix = td_alloc(*bytes);
     return *matrix ? TD_OK
                    : td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes",

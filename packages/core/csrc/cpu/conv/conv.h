@@ -31,7 +31,7 @@ typedef struct td_conv_kernel {
      * stride + tap]. */
     void (*plane)(const td_patches *p, const void *x, const void *w, double bias, void *y,
                   void *work);
-    int64_t (*plane_work)(const td_patches *p);
+    int64_t (*plane_work)(const td_patches *p); /* -1: planes do not do it this way */
     /* dw[tap] += sum over pixels of g[pixel] * x[pixel * stride + tap] */
     void (*plane_weight)(const td_patches *p, const void *x, const void *g, double *dw, void *work);
 } td_conv_kernel;

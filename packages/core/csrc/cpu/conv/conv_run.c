@@ -237,6 +237,13 @@ static void run_planes(void *context, int64_t begin, int64_t end)
     td_scratch_give(&j->scratch, work);
 }
 
+bool td_conv_wants_planes(const td_conv *c)
+{
+    if (c->groups == 1 || c->channels != 1 || c->outputs > 4 || c->factors) return false;
+    td_patches p = td_conv_patches(c);
+    return TD_PICK(td_conv_kernels)->real[c->dtype == TD_F64].plane_work(&p) >= 0;
+}
+
 static td_status run_depthwise(const td_conv *c)
 {
     job j = job_of(c);
@@ -352,8 +359,7 @@ td_status td_conv_forward(const td_conv *c)
     if (td_conv_wants_winograd(c)) return run_winograd(c);
     if (c->factors == TD_FACTORS_BF16 && !(td_conv_pointwise(c) && td_conv_per_image(c)))
         return td_conv_over_pairs(c, td_conv_forward);
-    if (c->groups > 1 && c->channels == 1 && c->outputs <= 4 && !c->factors)
-        return run_depthwise(c);
+    if (td_conv_wants_planes(c)) return run_depthwise(c);
     td_status (*run)(const td_conv *) = td_conv_per_image(c) ? run_per_image : run_all_images;
     return td_conv_wants_padding(c) ? td_conv_over_padded(c, run) : run(c);
 }

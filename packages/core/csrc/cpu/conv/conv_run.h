@@ -54,6 +54,8 @@ typedef struct td_conv_job {
 td_patches td_conv_patches(const td_conv *c);
 bool td_conv_pointwise(const td_conv *c); /* 1x1: pixels see themselves only */
 bool td_conv_per_image(const td_conv *c); /* a product for each image, not one for all */
+/* depthwise, and the copies of planes have a size in proportion to the planes */
+bool td_conv_wants_planes(const td_conv *c);
 /* 3x3 of stride 1, and channels enough to be worth it */
 bool td_conv_winograd_fits(const td_conv *c);
 /* ... and tiles enough, forward */
@@ -64,7 +66,11 @@ td_winograd td_conv_winograd_of(const td_conv *c, const float *weights);
 td_status td_conv_make_taps(td_conv *c, td_tap **taps);
 static inline int64_t td_taps_bytes(int64_t taps) { return taps * (int64_t)sizeof(td_tap); }
 
-static inline int64_t td_volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
+/* Where one size is 0, the product of the others may be more than 64 bits hold. */
+static inline int64_t td_volume(const int64_t size[3])
+{
+    return (int64_t)((uint64_t)size[0] * (uint64_t)size[1] * (uint64_t)size[2]);
+}
 /* bytes of a number (or word) of x and w */
 static inline int64_t td_factor_bytes(const td_conv *c)
 {

@@ -233,8 +233,7 @@ td_status td_conv_weight(const td_conv *c, const char *g, char *dw)
     if (c->factors == TD_FACTORS_BF16 && (together || !td_conv_pointwise(c)))
         return td_conv_weight_over_pairs(c, g, dw);
     if (td_conv_winograd_fits(c) && winograd_tiles(c) >= 16) return winograd_weight(c, g, dw);
-    if (c->groups > 1 && c->channels == 1 && c->outputs <= 4 && !c->factors)
-        return depthwise_weight(c, g, dw);
+    if (td_conv_wants_planes(c)) return depthwise_weight(c, g, dw);
     if (c->groups > 1) return grouped_weight(&j);
     if (together) return weight_all_images(&j);
     for (int64_t n = 0; n < c->images; n++) {

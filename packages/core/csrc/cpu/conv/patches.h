@@ -42,9 +42,11 @@ TD_INLINE uint64_t G(segment_mask)(const td_patches *p, const G(segment) * s, co
     return G(inside)(first, p->stride[2], p->in[2], s->length);
 }
 
-TD_INLINE int64_t G(tap_offset)(const td_patches *p, const int64_t *tap)
+/* from x to the element at `at`. Of places outside of x, which masks hide, it may wrap around. */
+TD_INLINE int64_t G(offset_of)(const td_patches *p, const int64_t *at)
 {
-    return (tap[0] * p->in[1] + tap[1]) * p->in[2] + tap[2];
+    uint64_t row = (uint64_t)at[0] * (uint64_t)p->in[1] + (uint64_t)at[1];
+    return (int64_t)(row * (uint64_t)p->in[2] + (uint64_t)at[2]);
 }
 
 static G(segment)
@@ -52,7 +54,7 @@ static G(segment)
 {
     G(segment) s = {.length = (int32_t)length};
     for (int d = 0; d < 3; d++) s.at[d] = pixel[d] * p->stride[d];
-    s.base = image * p->image + (s.at[0] * p->in[1] + s.at[1]) * p->in[2] + s.at[2];
+    s.base = image * p->image + G(offset_of)(p, s.at);
     return s;
 }
 
@@ -146,7 +148,7 @@ typedef struct G(tap_plan) {
 static void G(plan_tap)(const td_patches *p, const G(panel_plan) * plan, const int64_t *tap,
                         int slots, G(tap_plan) * t)
 {
-    int64_t offset = G(tap_offset)(p, tap), stride = p->stride[2];
+    int64_t offset = G(offset_of)(p, tap), stride = p->stride[2];
     for (int v = 0; v < TD_NV; v++)
         for (int s = 0; s < slots; s++) {
             int i = plan->first[v] + s, to = v * slots + s;
@@ -247,7 +249,7 @@ static int G(filled_inside)(const td_patches *p, const G(panel_plan) * plan, int
     if (plan->most > 2 || p->stride[2] > 2) return 0;
     for (int i = 0; i < plan->count; i++)
         if (!plan->pieces[i].inside) return 0;
-    for (int64_t t = 0; t < p->taps; t++) offset[t] = G(tap_offset)(p, p->tap[t]);
+    for (int64_t t = 0; t < p->taps; t++) offset[t] = G(offset_of)(p, p->tap[t]);
     if (p->stride[2] == 1 && plan->most == 1) G(fill_inside)(p, plan, 1, 1, offset, out, k0, k);
     else if (p->stride[2] == 1) G(fill_inside)(p, plan, 2, 1, offset, out, k0, k);
     else if (plan->most == 1) G(fill_inside)(p, plan, 1, 2, offset, out, k0, k);
@@ -314,7 +316,7 @@ static void G(plan_columns)(const td_patches *p, int64_t column, int64_t width,
         int slot = 0;
         while (slot < plan->slots && plan->last[slot] != tap[2]) slot++;
         if (slot == plan->slots) plan->last[plan->slots++] = tap[2];
-        plan->columns[j] = (G(column)){(column + j) / p->taps * p->channel + G(tap_offset)(p, tap),
+        plan->columns[j] = (G(column)){(column + j) / p->taps * p->channel + G(offset_of)(p, tap),
                                        tap[0], tap[1], slot};
     }
 }

@@ -5,6 +5,7 @@
  * rows of every S-th element. Then every tap of every pixel is a plain load at a fixed offset. */
 
 #define STRIP_BYTES 49152 /* stays in the caches */
+#define SPARE_CELLS 65536 /* of padding and gaps, for any plane */
 
 typedef struct G(strip) {
     int64_t depth, rows, width; /* the copy: [depth][rows][stride along the row][width] */
@@ -25,10 +26,15 @@ static G(strip) G(strip_of)(const td_patches *p)
     return s;
 }
 
-/* bytes: the copy, then an offset per tap */
+/* Bytes: the copy, then an offset per tap. -1 if dilation and padding make the copy much larger
+ * than the plane: they are arguments, and no memory need stand behind them. */
 static int64_t G(plane_work)(const td_patches *p)
 {
     G(strip) s = G(strip_of)(p);
+    double cells = (double)s.depth * (double)s.rows * (double)p->stride[2] * (double)s.width;
+    double plane = (double)p->in[0] * (double)p->in[1] * (double)p->in[2],
+           map = (double)p->out[0] * (double)p->out[1] * (double)p->out[2];
+    if (cells > SPARE_CELLS + 4 * (plane + map)) return -1;
     return s.depth * s.rows * p->stride[2] * s.width * (int64_t)sizeof(REAL) +
            p->taps * (int64_t)sizeof(int64_t);
 }
@@ -170,3 +176,4 @@ static void G(plane_weight)(const td_patches *p, const void *x, const void *g, d
         }
 }
 #undef STRIP_BYTES
+#undef SPARE_CELLS

@@ -29,7 +29,7 @@ typedef struct job {
 static void channel(const job *j, int64_t plane)
 {
     const td_windows *w = j->w;
-    int64_t size = j->itemsize, cells = w->count[0] * w->count[1];
+    int64_t size = j->itemsize, cells = w->cells;
     char *image = j->image + plane * w->in[0] * w->in[1] * size,
          *row = j->columns + plane * w->kernel[0] * w->kernel[1] * cells * size;
     if (j->back) memset(image, 0, (size_t)(w->in[0] * w->in[1] * size));

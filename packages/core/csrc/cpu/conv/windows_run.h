@@ -7,6 +7,7 @@
 /* Two dimensions of an image, its windows, and how many windows there are. */
 typedef struct td_windows {
     int64_t in[2], kernel[2], dilation[2], pad[2], stride[2], count[2];
+    int64_t cells; /* windows in all */
 } td_windows;
 
 /* Dense `planes` of an image to columns, or `back`. */

@@ -22,15 +22,17 @@ static inline void NAME(pixel_tops)(const td_pool *p, const TYPE *from, int64_t 
             w0 = ow * p->stride[2] - p->pad[2];
     int64_t kd0 = first_place(d0, p->dilation[0]), kh0 = first_place(h0, p->dilation[1]),
             kw0 = first_place(w0, p->dilation[2]);
+    int64_t kd1 = end_place(d0, p->dilation[0], p->window[0], p->in[0]),
+            kh1 = end_place(h0, p->dilation[1], p->window[1], p->in[1]),
+            kw1 = end_place(w0, p->dilation[2], p->window[2], p->in[2]);
     int32_t first = (int32_t)((kd0 * p->window[1] + kh0) * p->window[2] + kw0);
     for (int64_t c = 0; c < n; c++) best[c] = LOWEST;
     for (int64_t c = 0; place && c < n; c++) place[c] = first;
-    for (int64_t kd = kd0; kd < p->window[0]; kd++)
-        for (int64_t kh = kh0; kh < p->window[1]; kh++)
-            for (int64_t kw = kw0; kw < p->window[2]; kw++) {
+    for (int64_t kd = kd0; kd < kd1; kd++)
+        for (int64_t kh = kh0; kh < kh1; kh++)
+            for (int64_t kw = kw0; kw < kw1; kw++) {
                 int64_t d = d0 + kd * p->dilation[0], h = h0 + kh * p->dilation[1],
                         w = w0 + kw * p->dilation[2];
-                if (d >= p->in[0] || h >= p->in[1] || w >= p->in[2]) break;
                 const TYPE *x = from + ((d * p->in[1] + h) * p->in[2] + w) * p->channels;
                 int32_t k = (int32_t)((kd * p->window[1] + kh) * p->window[2] + kw);
                 if (!place) {
@@ -83,13 +85,15 @@ static inline void NAME(pixel_give)(const td_pool *p, TYPE *to, int64_t od, int6
             w0 = ow * p->stride[2] - p->pad[2];
     int64_t kd0 = first_place(d0, p->dilation[0]), kh0 = first_place(h0, p->dilation[1]),
             kw0 = first_place(w0, p->dilation[2]);
+    int64_t kd1 = end_place(d0, p->dilation[0], p->window[0], p->in[0]),
+            kh1 = end_place(h0, p->dilation[1], p->window[1], p->in[1]),
+            kw1 = end_place(w0, p->dilation[2], p->window[2], p->in[2]);
     bool given = false;
-    for (int64_t kd = kd0; kd < p->window[0]; kd++)
-        for (int64_t kh = kh0; kh < p->window[1]; kh++)
-            for (int64_t kw = kw0; kw < p->window[2]; kw++) {
+    for (int64_t kd = kd0; kd < kd1; kd++)
+        for (int64_t kh = kh0; kh < kh1; kh++)
+            for (int64_t kw = kw0; kw < kw1; kw++) {
                 int64_t d = d0 + kd * p->dilation[0], h = h0 + kh * p->dilation[1],
                         w = w0 + kw * p->dilation[2];
-                if (d >= p->in[0] || h >= p->in[1] || w >= p->in[2]) break;
                 TYPE *restrict x = to + ((d * p->in[1] + h) * p->in[2] + w) * p->channels;
                 int32_t k = (int32_t)((kd * p->window[1] + kh) * p->window[2] + kw);
                 given = true;

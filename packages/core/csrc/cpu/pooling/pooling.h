@@ -12,7 +12,8 @@ typedef struct td_pool {
     int64_t divisor;  /* average: 0 unless it is given */
     bool include_pad; /* average: padding counts */
     int64_t lowest;   /* max of integers: what a window gives that lies in the padding altogether */
-    /* max: offset in a plane of each place of a window, from the window's first */
+    /* max: offset in a plane of each place of a window, from the window's first; NULL: there are so
+     * many that they are computed one by one */
     const int64_t *places;
     int64_t channels; /* 0: rows are of planes; else channels of a pixel lie side by side */
 } td_pool;
@@ -45,6 +46,22 @@ extern const td_pooling_kernels td_pooling_kernels_generic, td_pooling_integers;
 extern const td_pooling_kernels td_pooling_kernels_avx2;
 extern const td_pooling_kernels td_pooling_kernels_avx512;
 #endif
+
+/* From a plane's first element to (d, h, w). Of places in the padding it may wrap around; the sum
+ * with another offset that leads back inside does not. */
+static inline int64_t td_pool_offset(const td_pool *p, int64_t d, int64_t h, int64_t w)
+{
+    uint64_t row = (uint64_t)d * (uint64_t)p->in[1] + (uint64_t)h;
+    return (int64_t)(row * (uint64_t)p->in[2] + (uint64_t)w);
+}
+
+/* From the first place of a window to place number `place`. */
+static inline int64_t td_pool_step(const td_pool *p, int64_t place)
+{
+    int64_t kw = place % p->window[2], rest = place / p->window[2];
+    return td_pool_offset(p, rest / p->window[1] * p->dilation[0],
+                          rest % p->window[1] * p->dilation[1], kw * p->dilation[2]);
+}
 
 /* Where the part of adaptive pooling that makes output `i` begins and ends. A single output, the
  * usual last layer of a network, is told apart: divisions cost more than a map of 7 x 7. */

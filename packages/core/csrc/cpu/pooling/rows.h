@@ -40,6 +40,22 @@ static inline int64_t first_place(int64_t start, int64_t dilation)
     return start >= 0 ? 0 : (-start + dilation - 1) / dilation;
 }
 
+/* Behind the last place of a window that is not padding. */
+static inline int64_t end_place(int64_t start, int64_t dilation, int64_t window, int64_t size)
+{
+    if (start + (window - 1) * dilation < size) return window;
+    return start < size ? (size - 1 - start) / dilation + 1 : 0;
+}
+
+/* The places along a row that are padding for some of the windows c0 to c0 + n, but not for all:
+ * loops over the others would take time in proportion to the padding. */
+static inline void row_places(const td_pool *p, int64_t c0, int64_t n, int64_t *from, int64_t *to)
+{
+    int64_t first = c0 * p->stride[2] - p->pad[2], last = first + (n - 1) * p->stride[2];
+    *from = first_place(last, p->dilation[2]);
+    *to = end_place(first, p->dilation[2], p->window[2], p->in[2]);
+}
+
 /* The place of an output row, and the step to the next. */
 typedef struct row_at {
     int64_t plane, d, h;
@@ -111,14 +127,15 @@ static __attribute__((noinline)) void NAME(max_columns)(const td_pool *p, const 
                                                         int32_t *restrict place)
 {
     int64_t d0 = od * p->stride[0] - p->pad[0], h0 = oh * p->stride[1] - p->pad[1],
-            sw = p->stride[2];
+            sw = p->stride[2], kw0, kw1;
     int64_t kd0 = first_place(d0, p->dilation[0]), kh0 = first_place(h0, p->dilation[1]);
+    row_places(p, c0, n, &kw0, &kw1);
     for (int64_t kd = kd0; kd < p->window[0] && d0 + kd * p->dilation[0] < p->in[0]; kd++)
         for (int64_t kh = kh0; kh < p->window[1] && h0 + kh * p->dilation[1] < p->in[1]; kh++) {
             const TYPE *row =
                 plane +
                 ((d0 + kd * p->dilation[0]) * p->in[1] + h0 + kh * p->dilation[1]) * p->in[2];
-            for (int64_t kw = 0; kw < p->window[2]; kw++) {
+            for (int64_t kw = kw0; kw < kw1; kw++) {
                 int64_t offset = c0 * sw - p->pad[2] + kw * p->dilation[2], lo, hi;
                 int32_t k = (int32_t)((kd * p->window[1] + kh) * p->window[2] + kw);
                 columns(offset, sw, p->in[2], n, &lo, &hi);
@@ -187,14 +204,16 @@ BLOCK_CALL void NAME(max_places)(const td_pool *p, const TYPE *plane, int64_t od
 /* Where the first place of a window lies in the plane, or would without padding. */
 static inline int64_t NAME(window_first)(const td_pool *p, int64_t od, int64_t oh, int64_t ow)
 {
-    return ((od * p->stride[0] - p->pad[0]) * p->in[1] + oh * p->stride[1] - p->pad[1]) * p->in[2] +
-           ow * p->stride[2] - p->pad[2];
+    return td_pool_offset(p, od * p->stride[0] - p->pad[0], oh * p->stride[1] - p->pad[1],
+                          ow * p->stride[2] - p->pad[2]);
 }
 /* A window's place to a place in the plane. A window may lie in the padding altogether, if dilation
  * steps over the input. */
 static inline int64_t NAME(in_plane)(const td_pool *p, int64_t first, int32_t place)
 {
-    int64_t at = place < p->window[0] * p->window[1] * p->window[2] ? first + p->places[place] : 0;
+    if (place >= p->window[0] * p->window[1] * p->window[2]) return 0;
+    int64_t step = p->places ? p->places[place] : td_pool_step(p, place),
+            at = (int64_t)((uint64_t)first + (uint64_t)step);
     return at < 0 || at >= plane_size(p->in) ? 0 : at;
 }
 
@@ -358,11 +377,12 @@ static void NAME(average)(const td_pool *p, const char *in, char *out, int64_t *
         const TYPE *plane = (const TYPE *)in + at.plane * plane_size(p->in);
         int64_t d0 = at.d * p->stride[0] - p->pad[0], h0 = at.h * p->stride[1] - p->pad[1];
         for (int64_t c0 = 0; c0 < p->out[2]; c0 += BLOCK) {
-            int64_t n = least(BLOCK, p->out[2] - c0);
+            int64_t n = least(BLOCK, p->out[2] - c0), kw0, kw1;
+            row_places(p, c0, n, &kw0, &kw1);
             for (int64_t c = 0; c < n; c++) sum[c] = 0;
             for (int64_t d = d0 > 0 ? d0 : 0; d < least(d0 + p->window[0], p->in[0]); d++)
                 for (int64_t h = h0 > 0 ? h0 : 0; h < least(h0 + p->window[1], p->in[1]); h++)
-                    for (int64_t kw = 0; kw < p->window[2]; kw++) {
+                    for (int64_t kw = kw0; kw < kw1; kw++) {
                         int64_t offset = c0 * sw - p->pad[2] + kw, lo, hi;
                         columns(offset, sw, p->in[2], n, &lo, &hi);
                         const TYPE *from = plane + (d * p->in[1] + h) * p->in[2] + offset;
@@ -390,13 +410,14 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
         if (at.d == 0 && at.h == 0) memset(plane, 0, (size_t)plane_size(p->in) * sizeof(TYPE));
         int64_t d0 = at.d * p->stride[0] - p->pad[0], h0 = at.h * p->stride[1] - p->pad[1];
         for (int64_t c0 = 0; c0 < p->out[2]; c0 += BLOCK) {
-            int64_t n = least(BLOCK, p->out[2] - c0);
+            int64_t n = least(BLOCK, p->out[2] - c0), kw0, kw1;
+            row_places(p, c0, n, &kw0, &kw1);
             const TYPE *g = (const TYPE *)grad + r * p->out[2] + c0;
             divisors(p, at.d, at.h, c0, n, by);
             for (int64_t c = 0; c < n; c++) part[c] = QUOTIENT(g[c], (ACC)by[c]);
             for (int64_t d = d0 > 0 ? d0 : 0; d < least(d0 + p->window[0], p->in[0]); d++)
                 for (int64_t h = h0 > 0 ? h0 : 0; h < least(h0 + p->window[1], p->in[1]); h++)
-                    for (int64_t kw = 0; kw < p->window[2]; kw++) {
+                    for (int64_t kw = kw0; kw < kw1; kw++) {
                         int64_t offset = c0 * sw - p->pad[2] + kw, lo, hi;
                         columns(offset, sw, p->in[2], n, &lo, &hi);
                         TYPE *to = plane + (d * p->in[1] + h) * p->in[2] + offset;

@@ -18,6 +18,13 @@
 #define TD_MASKS_COST 1
 #endif
 
+/* Would the places of a vector's lanes, this far apart, need more than 32 bits? Gathers with places
+ * of 32 bits take half the time. */
+TD_INLINE int td_is_far(int64_t stride)
+{
+    return (uint64_t)stride > INT32_MAX / 16; /* negative ones, too */
+}
+
 #if defined(__AVX512F__)
 #include "cpu/simd/gemm_vec512.h"
 #elif defined(__AVX2__)

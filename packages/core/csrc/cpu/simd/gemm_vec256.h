@@ -72,8 +72,21 @@ TD_INLINE vf vf_even(vf a, vf b)
     __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
     return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));
 }
+/* any stride: places of 64 bits, half a vector at a time */
+TD_INLINE vf vf_gather_far(uint32_t bits, const float *p, int64_t stride)
+{
+    uint64_t s = (uint64_t)stride;
+    __m256i low = _mm256_set_epi64x((int64_t)(3 * s), (int64_t)(2 * s), stride, 0);
+    __m256i high = _mm256_add_epi64(low, _mm256_set1_epi64x((int64_t)(4 * s)));
+    __m256 mask = _mm256_castsi256_ps(vf_mask(bits));
+    __m128 a = _mm256_mask_i64gather_ps(_mm_setzero_ps(), p, low, _mm256_castps256_ps128(mask), 4);
+    __m128 b =
+        _mm256_mask_i64gather_ps(_mm_setzero_ps(), p, high, _mm256_extractf128_ps(mask, 1), 4);
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
+}
 TD_INLINE vf vf_gather(uint32_t bits, const float *p, int64_t stride)
 {
+    if (td_is_far(stride)) return vf_gather_far(bits, p, stride);
     __m256i index = _mm256_mullo_epi32(_mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0),
                                        _mm256_set1_epi32((int)stride));
     return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, index,
@@ -137,7 +150,8 @@ TD_INLINE vd vd_or(vd a, vd b) { return _mm256_or_pd(a, b); }
 TD_INLINE vd vd_even(vd a, vd b) { return _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8); }
 TD_INLINE vd vd_gather(uint32_t bits, const double *p, int64_t stride)
 {
-    __m256i index = _mm256_set_epi64x(3 * stride, 2 * stride, stride, 0);
+    uint64_t s = (uint64_t)stride;
+    __m256i index = _mm256_set_epi64x((int64_t)(3 * s), (int64_t)(2 * s), stride, 0);
     return _mm256_mask_i64gather_pd(_mm256_setzero_pd(), p, index,
                                     _mm256_castsi256_pd(vd_mask(bits)), 8);
 }

@@ -53,8 +53,19 @@ TD_INLINE vf vf_even(vf a, vf b)
         _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     return _mm512_permutex2var_ps(a, pick, b);
 }
+/* any stride: places of 64 bits, half a vector at a time */
+TD_INLINE vf vf_gather_far(uint32_t bits, const float *p, int64_t stride)
+{
+    __m512i low =
+        _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(stride));
+    __m512i high = _mm512_add_epi64(low, _mm512_slli_epi64(_mm512_set1_epi64(stride), 3));
+    __m256 a = _mm512_mask_i64gather_ps(_mm256_setzero_ps(), (__mmask8)bits, low, p, 4);
+    __m256 b = _mm512_mask_i64gather_ps(_mm256_setzero_ps(), (__mmask8)(bits >> 8), high, p, 4);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1);
+}
 TD_INLINE vf vf_gather(uint32_t bits, const float *p, int64_t stride)
 {
+    if (td_is_far(stride)) return vf_gather_far(bits, p, stride);
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     __m512i index = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)stride));
     return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), (__mmask16)bits, index, p, 4);

@@ -45,6 +45,10 @@ static td_status read_windows(td_windows *w, const td_call *call, int at)
                            LL(w->dilation[0]), LL(w->dilation[1]), LL(w->pad[0]), LL(w->pad[1]),
                            LL(w->count[0]), LL(d ? w->count[1] : 0));
     }
+    if (td_mul_overflows(w->count[0], w->count[1], &w->cells))
+        return td_fail(TD_RUNTIME_ERROR,
+                       "fold and unfold: %lld times %lld windows are more than 64 bits count",
+                       LL(w->count[0]), LL(w->count[1]));
     return TD_OK;
 }
 
@@ -111,7 +115,7 @@ td_status td_op_im2col(td_call *call)
     w.in[0] = SELF->sizes[n - 2];
     w.in[1] = SELF->sizes[n - 1];
     TD_TRY(read_windows(&w, call, 1));
-    int64_t sizes[] = {SELF->sizes[0], SELF->sizes[n - 3], w.count[0] * w.count[1]};
+    int64_t sizes[] = {SELF->sizes[0], SELF->sizes[n - 3], w.cells};
     if (td_mul_overflows(sizes[1], w.kernel[0] * w.kernel[1], &sizes[1]))
         return bad_input(SELF, "fewer channels or a smaller window");
     TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, n - 1,
@@ -131,7 +135,7 @@ static td_status add_place(const td_windows *w, const td_tensor *padded, const t
                            int64_t kh, int64_t kw)
 {
     int64_t width = w->in[1] + 2 * w->pad[1], height = w->in[0] + 2 * w->pad[0];
-    int64_t places = w->kernel[0] * w->kernel[1], cells = w->count[0] * w->count[1];
+    int64_t places = w->kernel[0] * w->kernel[1], cells = w->cells;
     int64_t sizes[] = {padded->sizes[0], w->count[0], w->count[1]};
     int64_t to_strides[] = {height * width, w->stride[0] * width, w->stride[1]};
     int64_t from_strides[] = {places * cells, w->count[1], 1};
@@ -190,12 +194,12 @@ td_status td_op_col2im(td_call *call)
     if ((n != 2 && n != 3) || SELF->sizes[n - 2] == 0 || SELF->sizes[n - 2] % places)
         return bad_input(SELF, "2D or 3D (batch mode) tensor for fold whose rows are divisible by "
                                "the product of kernel_size");
-    if (SELF->sizes[n - 1] != w.count[0] * w.count[1])
+    if (SELF->sizes[n - 1] != w.cells)
         return td_fail(
             TD_RUNTIME_ERROR,
             "fold: given output_size=(%lld, %lld), expected the input's last dimension to match "
             "the number of windows %lld * %lld = %lld, but got input.size(-1)=%lld",
-            LL(w.in[0]), LL(w.in[1]), LL(w.count[0]), LL(w.count[1]), LL(w.count[0] * w.count[1]),
+            LL(w.in[0]), LL(w.in[1]), LL(w.count[0]), LL(w.count[1]), LL(w.cells),
             LL(SELF->sizes[n - 1]));
     int64_t sizes[] = {SELF->sizes[0], SELF->sizes[n - 2] / places, w.in[0], w.in[1]};
     TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, n + 1,

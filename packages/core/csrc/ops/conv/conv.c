@@ -8,6 +8,7 @@
 #include "ops/conv/geometry.h"
 #include "ops/layout.h"
 #include "ops/reduction/reduce.h"
+#include "ops/view/view.h"
 #include "runtime/alloc.h"
 #include "runtime/device.h"
 #include "runtime/pool.h"
@@ -105,20 +106,35 @@ static td_status elsewhere(const td_conv_job *job, const td_tensor *to)
     return td_work_run(TD_WORK_CONV, job, (td_device)to->device, "convolution");
 }
 
-/* from x to y, or from y to x; dense tensors of one dtype */
+/* what a sum over nothing leaves: the bias, or zeros */
+static td_status fill_bias(const td_tensor *bias, td_tensor *to)
+{
+    int64_t strides[TD_MAX_DIMS] = {0};
+    const td_scalar zero = td_scalar_int(0);
+    td_tensor *spread;
+    if (!bias) return td_fill(to, &zero);
+    strides[1] = bias->strides[0];
+    TD_TRY(td_view_strided(&spread, bias, to->ndim, to->sizes, strides, bias->offset));
+    td_status status = td_copy(to, spread);
+    td_tensor_free(spread);
+    return status;
+}
+
+/* From x to y, or from y to x; dense tensors of one dtype. Kernels get elements on all sides:
+ * padding makes results where a plane has none. */
 static td_status run(const td_conv_geometry *g, bool backwards, const td_tensor *from,
                      const td_tensor *weight, const td_tensor *bias, td_tensor *to)
 {
     td_tap *taps;
+    if (to->numel == 0) return TD_OK;
+    if (from->numel == 0 || weight->numel == 0) return fill_bias(bias, to);
     td_conv c = conv_of(g, (td_dtype)from->dtype);
     TD_TRY(td_conv_make_taps(&c, &taps));
     c.w = td_data(weight);
     const char *added = bias ? td_data(bias) : NULL;
     void *token = td_heavy_begin(cost_of(g));
     td_status status;
-    if (to->numel == 0) {
-        status = TD_OK;
-    } else if (!td_on_host(to)) {
+    if (!td_on_host(to)) {
         c.x = td_data(from);
         status = elsewhere(&(td_conv_job){.what = backwards ? TD_CONV_DATA : TD_CONV_FORWARD,
                                           .conv = &c,
@@ -148,13 +164,13 @@ static td_status forward(const td_conv_geometry *g, const td_tensor *input, cons
     int64_t sizes[5];
     td_tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
     td_conv_output_shape(g, sizes);
+    /* the result first: behind it, products of its sizes are known to fit */
+    TD_TRY(td_tensor_empty(&y, compute_dtype((td_dtype)input->dtype), (td_device)input->device,
+                           g->nd + 2, sizes));
     bool pairs = td_on_host(input) && wants_pairs(g, (td_dtype)input->dtype, g->transposed, false);
     td_status status = prepare_factor(&x, input, pairs);
     if (status == TD_OK) status = prepare_factor(&w, weight, pairs);
     if (status == TD_OK) status = prepare(&b, bias);
-    if (status == TD_OK)
-        status = td_tensor_empty(&y, compute_dtype((td_dtype)input->dtype),
-                                 (td_device)input->device, g->nd + 2, sizes);
     if (status == TD_OK) status = run(g, g->transposed, x, w, b, y);
     if (status == TD_OK) {
         status = finish(out, y, input);
@@ -209,31 +225,39 @@ static td_status input_gradient(const td_conv_geometry *g, const td_tensor *grad
     return status;
 }
 
+static td_status run_weight(const td_conv_geometry *g, const td_tensor *grad, const td_tensor *x,
+                            td_tensor *to)
+{
+    td_tap *taps;
+    const td_scalar zero = td_scalar_int(0);
+    if (to->numel == 0) return TD_OK;
+    if (grad->numel == 0 || x->numel == 0) return td_fill(to, &zero);
+    td_conv c = conv_of(g, (td_dtype)grad->dtype);
+    TD_TRY(td_conv_make_taps(&c, &taps));
+    c.x = td_data(g->transposed ? grad : x);
+    void *token = td_heavy_begin(cost_of(g));
+    const char *y = td_data(g->transposed ? x : grad);
+    td_status status = td_on_host(to) ? td_conv_weight(&c, y, td_data(to))
+                                      : elsewhere(&(td_conv_job){.what = TD_CONV_WEIGHT,
+                                                                 .conv = &c,
+                                                                 .y = y,
+                                                                 .to = td_data(to),
+                                                                 .n = to->numel},
+                                                  to);
+    td_heavy_end(token);
+    td_free(taps, td_taps_bytes(c.taps));
+    return status;
+}
+
 static td_status weight_gradient(const td_conv_geometry *g, const td_tensor *grad,
                                  const td_tensor *x, const td_tensor *weight, td_tensor **out)
 {
-    td_tap *taps;
     td_tensor *made;
-    td_conv c = conv_of(g, (td_dtype)grad->dtype);
-    TD_TRY(td_conv_make_taps(&c, &taps));
-    td_status status = td_tensor_empty(&made, compute_dtype((td_dtype)grad->dtype),
-                                       (td_device)grad->device, weight->ndim, weight->sizes);
-    if (status == TD_OK) {
-        c.x = td_data(g->transposed ? grad : x);
-        void *token = td_heavy_begin(cost_of(g));
-        const char *y = td_data(g->transposed ? x : grad);
-        status = td_on_host(made) ? td_conv_weight(&c, y, td_data(made))
-                                  : elsewhere(&(td_conv_job){.what = TD_CONV_WEIGHT,
-                                                             .conv = &c,
-                                                             .y = y,
-                                                             .to = td_data(made),
-                                                             .n = made->numel},
-                                              made);
-        td_heavy_end(token);
-        if (status == TD_OK) status = finish(out, made, weight);
-        else td_tensor_free(made);
-    }
-    td_free(taps, td_taps_bytes(c.taps));
+    TD_TRY(td_tensor_empty(&made, compute_dtype((td_dtype)grad->dtype), (td_device)grad->device,
+                           weight->ndim, weight->sizes));
+    td_status status = run_weight(g, grad, x, made);
+    if (status == TD_OK) return finish(out, made, weight);
+    td_tensor_free(made);
     return status;
 }
 

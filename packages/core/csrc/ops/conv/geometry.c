@@ -112,7 +112,7 @@ static bool reduced_size(const td_conv_geometry *g, int d, int64_t *y)
 {
     int64_t room = g->x[d] - 1;
     if (!add_product(&room, 2, g->padding[d]) ||
-        !add_product(&room, -(g->kernel[d] - 1), g->dilation[d]))
+        !add_product(&room, -(g->kernel[d] - 1), g->dilation[d]) || room == INT64_MAX)
         return false;
     *y = room < 0 ? 0 : room / g->stride[d] + 1;
     return true;
