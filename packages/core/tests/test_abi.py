@@ -147,6 +147,11 @@ def wrong_outputs(tmp_path_factory):
         ("twice", RuntimeError, "one tensor as two outputs"),
         ("input", RuntimeError, "gave an input back"),
         ("none", RuntimeError, "made no output"),
+        ("three", RuntimeError, "made 3 outputs, and the schema has 2"),
+        ("seven", RuntimeError, "made 7 outputs, and the schema has 2"),
+        ("sixteen", RuntimeError, "made 16 outputs, and the schema has 2"),
+        ("skips", RuntimeError, "made 12 outputs, and the schema has 2"),
+        ("fails_many", ValueError, "failed"),
         ("fails", ValueError, "failed"),
         ("fails_twice", ValueError, "failed"),
         ("fails_input", ValueError, "failed"),
@@ -162,6 +167,42 @@ def test_outputs_that_are_not_the_kernels_to_give(wrong_outputs, way, name, kind
     kept = [taeda.full((4,), 7.0) for _ in range(8)]  # into what was freed
     assert x.tolist() == [1.0] * 4 and len({k.data_ptr() for k in kept}) == 8
     assert len({y.data_ptr() for y in wrong_outputs[way]["good"](x)}) == 2
+
+
+@needs_compiler
+@pytest.mark.parametrize("way", [0, 1], ids=["kernel", "operator"])
+def test_outputs_beyond_all_places_are_told(wrong_outputs, way):
+    x = taeda.ones(4)
+    for _ in range(5):  # what lies behind the sixteenth nobody knows, so it is not freed
+        with pytest.raises(RuntimeError, match="made at least 17 outputs, and the schema has 2"):
+            wrong_outputs[way]["forty"](x)
+    assert x.tolist() == [1.0] * 4
+
+
+@needs_compiler
+def test_an_optional_written_argument_that_is_left_out(tmp_path):
+    source = tmp_path / "left_out.c"
+    source.write_text(LEFT_OUT)
+    core.load_extension(build(source, CURRENT, tmp_path / "left_out.so"))
+    op = taeda.ops.leftout.o
+    assert op() is None
+    assert op(None) is None
+    x = taeda.ones(3)
+    assert op(x) is x
+
+
+LEFT_OUT = """
+#include "taeda/abi.h"
+static int32_t nothing(const taeda_call *call) { (void)call; return 0; }
+uint32_t taeda_ext_abi(void) { return TAEDA_ABI; }
+int32_t taeda_ext_init(const taeda_api *api)
+{
+    taeda_error error = {0};
+    taeda_op_def def = {.size = sizeof def, .schema = "leftout::o(Tensor(a!)? x=None) -> Tensor(a!)",
+                        .cpu = nothing, .doc = ""};
+    return api->define_op(&def, &error);
+}
+"""
 
 
 # ---- operators with a schema ----

@@ -42,9 +42,22 @@ int32_t td_abi_size(const char *what, const void *record, uint32_t least, uint32
 /* a kernel's code as a status with its message */
 td_status td_abi_code(int32_t code, const char *name, taeda_error *error);
 
+/* Where a kernel leaves its outputs. One that believes in more results than the call has writes on:
+ * into places that are looked at, then into memory that nothing else needs. */
+#define TD_ABI_OUTPUTS 16
+typedef struct td_abi_outputs {
+    taeda_tensor *given[TD_ABI_OUTPUTS], *canary, *spare[47];
+} td_abi_outputs;
+static inline taeda_tensor **td_abi_outputs_open(td_abi_outputs *o)
+{
+    memset(o->given, 0, sizeof o->given);
+    o->canary = (taeda_tensor *)o;
+    return o->given;
+}
 /* What a kernel left as outputs is the caller's to free, each once: takes out inputs and what
- * stands there before. NULL, or what was wrong with them, whether the kernel succeeded or not. */
-const char *td_abi_disown(const td_call *call, taeda_tensor **outputs);
+ * stands there before, and frees what is beyond the call's results. NULL, or what was wrong with
+ * them, whether the kernel succeeded or not. */
+const char *td_abi_disown(const td_call *call, td_abi_outputs *outputs);
 
 int32_t td_abi_find_op(const char *name, const taeda_op **out, taeda_error *error);
 int32_t td_abi_call_op(taeda_op_call *call);

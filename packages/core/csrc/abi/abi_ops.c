@@ -100,9 +100,31 @@ static int is_input(const td_call *call, const td_tensor *t)
     return 0;
 }
 
-const char *td_abi_disown(const td_call *call, taeda_tensor **outputs)
+/* outputs beyond the call's results */
+static const char *drop_surplus(const td_call *call, td_abi_outputs *o)
 {
-    const char *fault = NULL;
+    static _Thread_local char text[96];
+    int count = 0;
+    for (int k = call->nout; k < TD_ABI_OUTPUTS; k++) {
+        taeda_tensor *t = o->given[k];
+        if (!t) continue;
+        count = k + 1;
+        int known = is_input(call, td_inner(t));
+        for (int j = 0; j < k; j++) known |= o->given[j] == t;
+        if (!known) td_tensor_free(td_inner(t));
+    }
+    /* of the rest nothing is known */
+    if (o->canary != (taeda_tensor *)o) count = TD_ABI_OUTPUTS + 1;
+    if (!count) return NULL;
+    snprintf(text, sizeof text, "the kernel made %s%d outputs, and the schema has %d results",
+             count > TD_ABI_OUTPUTS ? "at least " : "", count, call->nout);
+    return text;
+}
+
+const char *td_abi_disown(const td_call *call, td_abi_outputs *o)
+{
+    taeda_tensor **outputs = o->given;
+    const char *fault = drop_surplus(call, o);
     for (int k = 0; k < call->nout; k++) {
         int twice = 0;
         for (int j = 0; j < k; j++) twice |= outputs[k] && outputs[j] == outputs[k];
@@ -119,10 +141,11 @@ const char *td_abi_disown(const td_call *call, taeda_tensor **outputs)
 }
 
 /* take the outputs over, or release them */
-static td_status take(td_call *call, const td_schema *s, int32_t code, taeda_tensor **outputs,
+static td_status take(td_call *call, const td_schema *s, int32_t code, td_abi_outputs *made,
                       taeda_error *error)
 {
-    const char *fault = td_abi_disown(call, outputs);
+    taeda_tensor **outputs = made->given;
+    const char *fault = td_abi_disown(call, made);
     for (int k = 0; k < call->nout && !fault && !code; k++) {
         if (outputs[k] && s->return_alias[k] >= 0)
             fault = "the kernel made an output where the schema says that an argument is written: "
@@ -171,7 +194,7 @@ td_status td_op_extension(td_call *call)
     td_device device;
     TD_TRY(find_device(call, kernel->minor, &device));
     const taeda_tensor *inputs[TD_MAX_ARGS];
-    taeda_tensor *outputs[TD_MAX_OUTS] = {0};
+    td_abi_outputs outputs;
     taeda_value values[TD_MAX_ARGS];
     int ninputs = 0;
     for (int k = 0; k < call->nargs; k++) {
@@ -183,11 +206,17 @@ td_status td_op_extension(td_call *call)
     taeda_error error;
     error.code = 0;
     error.message[0] = 0;
-    taeda_call given = {sizeof given, ninputs,     call->nout,
-                        inputs,       outputs,     kernel->user,
-                        &error,       call->nargs, td_abi_device(device),
+    taeda_call given = {sizeof given,
+                        ninputs,
+                        call->nout,
+                        inputs,
+                        td_abi_outputs_open(&outputs),
+                        kernel->user,
+                        &error,
+                        call->nargs,
+                        td_abi_device(device),
                         values};
-    return take(call, s, td_abi_run(kernel->call, &given), outputs, &error);
+    return take(call, s, td_abi_run(kernel->call, &given), &outputs, &error);
 }
 
 /* ---- an extension calls a row ---- */

@@ -280,7 +280,8 @@ static int take_inputs(td_frame *f, const Kernel *k, PyObject *tensors)
 static PyObject *run_kernel(Kernel *k, td_frame *f)
 {
     const taeda_tensor *inputs[TD_MAX_ARGS];
-    taeda_tensor *outputs[TD_MAX_OUTS] = {0};
+    td_abi_outputs made;
+    taeda_tensor **outputs = td_abi_outputs_open(&made);
     int32_t device = TAEDA_CPU;
     for (int i = 0; i < k->inputs; i++) {
         inputs[i] = td_outer(f->tensors[i]);
@@ -290,7 +291,7 @@ static PyObject *run_kernel(Kernel *k, td_frame *f)
     taeda_call call = {sizeof call, k->inputs, k->outputs, inputs, outputs,
                        k->user,     &error,    0,          device, NULL};
     int32_t code = td_abi_run(k->call, &call);
-    const char *fault = td_abi_disown(&f->call, outputs);
+    const char *fault = td_abi_disown(&f->call, &made);
     for (int i = 0; i < k->outputs && !fault; i++)
         if (!outputs[i]) fault = "the kernel succeeded but made no output";
     if (fault && !code) code = td_abi_fail(&error, TAEDA_RUNTIME_ERROR, fault);

@@ -126,11 +126,23 @@ static int bool_from(PyObject *o, int64_t *out)
     return PyBool_Check(o) != 0;
 }
 
+/* bool[3] is three answers, of which a kernel reads every one. The length of other lists is how
+ * often one number is repeated, and kernels look at how many came. */
+static int wrong_length(const td_frame *f, const td_param *p, Py_ssize_t n)
+{
+    if (p->type != TD_T_BOOL || !p->length || n == p->length) return 0;
+    PyErr_Format(PyExc_RuntimeError,
+                 "%s: argument '%s' is a list of %zd bools, and a list of %d is wanted",
+                 f->schema->text, p->name, n, p->length);
+    return 1;
+}
+
 static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
 {
     Py_ssize_t n = td_list_length(o), bare = n < 0;
     if (bare && !p->length) return 0;
     if (bare) n = p->length;
+    if (wrong_length(f, p, n)) return -1;
     int64_t *list = td_room_ints(f, n);
     if (!list) return -1;
     for (Py_ssize_t i = 0; i < n; i++) {

@@ -52,22 +52,23 @@ static int read_params(td_custom *c, PyObject *list)
     return 0;
 }
 
-/* ---- results: (is a Tensor, is a list, index of the argument that it is or -1) each ---- */
+/* ---- results: (type, flags, index of the argument that it is or -1, its text) each ---- */
 static int read_results(td_custom *c, PyObject *list)
 {
     td_schema *s = &c->schema;
     int tensors = 0;
     s->nreturns = (uint8_t)PyTuple_Size(list);
     for (int k = 0; k < s->nreturns; k++) {
-        int is_tensor, is_list, alias;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(list, k), "iii", &is_tensor, &is_list, &alias))
+        int type, flags, alias;
+        const char *text;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(list, k), "iiis", &type, &flags, &alias, &text))
             return -1;
-        c->result_is_tensor[k] = (uint8_t)is_tensor;
-        c->result_is_list[k] = (uint8_t)is_list;
+        c->results[k] = (td_promise){(uint8_t)type, (uint8_t)flags, copy_text(text)};
+        if (!c->results[k].text) return td_no_memory(), -1;
         s->return_alias[k] = (int8_t)alias;
-        tensors += is_tensor;
+        tensors += type == TD_T_TENSOR;
     }
-    s->list_result = s->nreturns == 1 && c->result_is_list[0] && tensors;
+    s->list_result = s->nreturns == 1 && c->results[0].flags & TD_P_LIST && tensors;
     s->other_result = s->nreturns == 1 && !tensors;
     return 0;
 }
@@ -121,8 +122,11 @@ custom_of(td_schema *s) /* a built-in row gets a place for kernels that override
     td_custom *c = PyMem_Calloc(1, sizeof *c);
     if (!c) return (td_custom *)td_no_memory();
     c->of = s;
+    /* of several results one that was not asked for may be missing (output_mask) */
+    int flags = (s->list_result ? TD_P_LIST : 0) | (s->nreturns > 1 ? TD_P_OPTIONAL : 0);
     for (int k = 0; k < s->nreturns && k < TD_MAX_OUTS; k++)
-        c->result_is_tensor[k] = !s->other_result;
+        c->results[k] = (td_promise){s->other_result ? TD_ANY_TYPE : TD_T_TENSOR, (uint8_t)flags,
+                                     s->list_result ? "Tensor[]" : "Tensor"};
     return s->custom = c;
 }
 

@@ -28,6 +28,14 @@ typedef struct td_native {
     uint32_t minor; /* of the ABI it was built against */
 } td_native;
 
+/* What the schema promises of a result. */
+typedef struct td_promise {
+    uint8_t type;  /* td_type, or TD_ANY_TYPE */
+    uint8_t flags; /* TD_P_LIST, TD_P_OPTIONAL, TD_P_ELEMENT_OPTIONAL */
+    const char *text;
+} td_promise;
+#define TD_ANY_TYPE 255
+
 typedef struct td_custom {
     td_schema schema;
     /* the row whose kernels these are: `schema` above, or a built-in row that is overridden */
@@ -41,7 +49,7 @@ typedef struct td_custom {
     uint8_t strict;             /* results may not share memory with arguments */
     uint8_t may_omit;           /* a derivative: gradients that are not wanted may be missing */
     uint8_t warned;             /* that it computes on the cpu for tensors of a device */
-    uint8_t result_is_tensor[TD_MAX_OUTS], result_is_list[TD_MAX_OUTS];
+    td_promise results[TD_MAX_OUTS];
 } td_custom;
 
 PyMethodDef *td_custom_methods(void);
@@ -52,6 +60,8 @@ PyMethodDef *td_custom_methods(void);
 int td_custom_slot(const td_frame *f, td_device elsewhere);
 /* the kernel of a slot, in C or in Python; what a strict operator may not return is refused */
 int td_custom_run(td_frame *f, int slot, td_made *made);
+/* Is this what the schema promises of a composite? 0, or -1 with RuntimeError */
+int td_custom_check(const td_schema *s, PyObject *answer);
 /* after the kernel: the graph of a Python derivative */
 int td_custom_record(td_frame *f, PyObject *const *outs, int nouts);
 /* abi_call.c: an extension's kernel as the implementation of a row */

@@ -102,41 +102,146 @@ static PyObject *call_kernel(const td_frame *f, PyObject *kernel)
     return made;
 }
 
-static int wrong_result(const td_frame *f, int k, PyObject *o)
+/* ---- what it answered: user code, of which nothing is known before it was looked at ---- */
+static int is_number_of(PyObject *o, int type)
 {
-    const td_custom *c = f->schema->custom;
-    int bad = c->result_is_list[k] ? !PyList_Check(o) && !PyTuple_Check(o)
-                                   : c->result_is_tensor[k] && !td_is_tensor(o) && o != Py_None;
-    if (bad)
-        PyErr_Format(PyExc_RuntimeError,
-                     "%s: its kernel returned %R as result %d where the schema says %s%s",
-                     f->schema->text, Py_TYPE(o), k, c->result_is_tensor[k] ? "Tensor" : "a value",
-                     c->result_is_list[k] ? "[]" : "");
-    return bad;
+    td_scalar s;
+    int status = td_is_tensor(o) ? 0 : td_scalar_from(o, &s);
+    if (status < 0) PyErr_Clear(); /* no number that a taeda_scalar holds: not what is wanted */
+    if (status != 1) return 0;
+    return type == TD_T_BOOL    ? s.kind == TD_S_BOOL
+           : type == TD_T_INT   ? s.kind <= TD_S_INT
+           : type == TD_T_FLOAT ? s.kind <= TD_S_FLOAT
+                                : 1;
 }
 
-static int wrong_count(const td_frame *f, PyObject *made)
+static int is_constant_of(PyObject *o, int type)
 {
-    PyErr_Format(PyExc_RuntimeError, "%s: its kernel returned %R where the schema says %d results",
-                 f->schema->text, Py_TYPE(made), f->schema->nreturns);
+    td_dtype dtype;
+    int code;
+    switch (type) {
+        case TD_T_STR: return PyUnicode_Check(o);
+        case TD_T_DTYPE: return td_dtype_from(o, &dtype);
+        case TD_T_LAYOUT: return Py_TYPE(o) == LayoutT;
+        case TD_T_MEMORY_FORMAT: return td_memory_format_from(o, &code);
+        case TD_T_GENERATOR: return td_generator_from(o) != NULL;
+        case TD_T_DEVICE: return Py_TYPE(o) == DeviceT;
+        default: return 1;
+    }
+}
+
+static int is_of(PyObject *o, int type)
+{
+    if (type == TD_T_TENSOR) return td_is_tensor(o);
+    return type <= TD_T_BOOL ? is_number_of(o, type) : is_constant_of(o, type);
+}
+
+static int refuse_result(const td_schema *s, int k, PyObject *o, Py_ssize_t item)
+{
+    const char *wanted = s->custom->results[k].text;
+    PyObject *got = o == Py_None ? o : (PyObject *)Py_TYPE(o);
+    if (item < 0)
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: its kernel returned %R as result %d where the schema says %s", s->text,
+                     got, k, wanted);
+    else
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: its kernel returned a list, whose item %zd is %R, as result %d where the "
+                     "schema says %s",
+                     s->text, item, got, k, wanted);
     return -1;
+}
+
+/* 0, or -1 with RuntimeError. Lists are looked at item by item: those of user code may change in
+ * between, so of tensors the caller hands a tuple of its own. */
+static int check_result(const td_schema *s, int k, PyObject *o)
+{
+    const td_promise *p = &s->custom->results[k];
+    if (o == Py_None && p->flags & TD_P_OPTIONAL) return 0;
+    if (!(p->flags & TD_P_LIST)) return is_of(o, p->type) ? 0 : refuse_result(s, k, o, -1);
+    if (!PyList_Check(o) && !PyTuple_Check(o)) return refuse_result(s, k, o, -1);
+    for (Py_ssize_t i = 0; i < PySequence_Size(o); i++) {
+        PyObject *item = PySequence_GetItem(o, i);
+        if (!item) return -1;
+        int fits = (item == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) || is_of(item, p->type);
+        if (!fits) refuse_result(s, k, item, i);
+        Py_DECREF(item);
+        if (!fits) return -1;
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Result k of (a!) is the argument itself, whatever stands for it in the answer. */
+static int check_written(const td_frame *f, int k, PyObject *o)
+{
+    int alias = f->schema->return_alias[k];
+    const td_arg *a = &f->call.args[alias];
+    if (a->kind != TD_ARG_TENSOR) return o == Py_None ? 0 : check_result(f->schema, k, o);
+    if (check_result(f->schema, k, o) < 0) return -1;
+    if (!td_is_tensor(o) || td_is_meta(a->tensor) || TD_T(o)->storage == a->tensor->storage)
+        return 0;
+    PyErr_Format(PyExc_RuntimeError,
+                 "%s: its kernel returned another tensor as result %d, and the schema says that "
+                 "this is argument '%s', written: write into the argument, and return it",
+                 f->schema->text, k, f->schema->params[alias].name);
+    return -1;
+}
+
+static int wrong_count(const td_schema *s, PyObject *answer)
+{
+    int several = PyTuple_Check(answer) || PyList_Check(answer);
+    PyErr_Format(PyExc_RuntimeError,
+                 "%s: its kernel returned %R%s%zd%s where the schema says %d results", s->text,
+                 answer == Py_None ? answer : (PyObject *)Py_TYPE(answer), several ? " of " : " (",
+                 several ? PySequence_Size(answer) : (Py_ssize_t)(answer != Py_None),
+                 several ? "" : ")", s->nreturns);
+    return -1;
+}
+
+static int check_count(const td_schema *s, PyObject *answer)
+{
+    int n = s->nreturns;
+    if (n == 1) return 0;
+    if (n == 0) return answer == Py_None ? 0 : wrong_count(s, answer);
+    int several = PyTuple_Check(answer) || PyList_Check(answer);
+    return several && PySequence_Size(answer) == n ? 0 : wrong_count(s, answer);
 }
 
 static int split(const td_frame *f, PyObject *answer, td_made *made)
 {
-    int n = f->schema->nreturns;
-    if (n == 0) return answer == Py_None ? 0 : wrong_count(f, answer);
-    if (n > 1 &&
-        ((!PyTuple_Check(answer) && !PyList_Check(answer)) || PySequence_Size(answer) != n))
-        return wrong_count(f, answer);
-    for (; made->n < n; made->n++) {
-        PyObject *o = n == 1 ? Py_NewRef(answer) : PySequence_GetItem(answer, made->n);
-        if (!o || wrong_result(f, made->n, o)) return Py_XDECREF(o), -1;
-        int alias = f->schema->return_alias[made->n];
-        made->outs[made->n] = o;
+    const td_schema *s = f->schema;
+    if (check_count(s, answer) < 0) return -1;
+    for (; made->n < s->nreturns; made->n++) {
+        int k = made->n, alias = s->return_alias[k];
+        PyObject *o = s->nreturns == 1 ? Py_NewRef(answer) : PySequence_GetItem(answer, k);
+        if (!o || (alias < 0 ? check_result(s, k, o) : check_written(f, k, o)) < 0)
+            return Py_XDECREF(o), -1;
+        made->outs[k] = o;
         /* (a!): the argument itself */
-        if (alias >= 0 && f->obj[alias]) Py_SETREF(made->outs[made->n], Py_NewRef(f->obj[alias]));
+        if (alias >= 0 && f->obj[alias]) Py_SETREF(made->outs[k], Py_NewRef(f->obj[alias]));
     }
+    return 0;
+}
+
+int td_custom_check(const td_schema *s, PyObject *answer)
+{
+    /* built-in ones know what they do */
+    int status = s->custom->of == s ? check_count(s, answer) : 0;
+    for (int k = 0; s->custom->of == s && k < s->nreturns && status == 0; k++) {
+        PyObject *o = s->nreturns == 1 ? Py_NewRef(answer) : PySequence_GetItem(answer, k);
+        status = o ? check_result(s, k, o) : -1;
+        Py_XDECREF(o);
+    }
+    return status;
+}
+
+/* One result that is a list of tensors, or no tensor; takes `answer` over. */
+static int take_whole(const td_schema *s, PyObject *answer, td_made *made)
+{
+    if (s->list_result && (PyList_Check(answer) || PyTuple_Check(answer)))
+        Py_SETREF(answer, PySequence_Tuple(answer)); /* nobody else changes it */
+    if (!answer || check_result(s, 0, answer) < 0) return Py_XDECREF(answer), -1;
+    made->list = answer;
     return 0;
 }
 
@@ -149,10 +254,7 @@ static int custom_python(td_frame *f, td_made *made)
     td_come_back(was);
     Py_DECREF(kernel);
     if (!answer) return -1;
-    if (s->list_result || s->other_result) {
-        if (s->list_result && wrong_result(f, 0, answer)) return Py_DECREF(answer), -1;
-        return made->list = answer, 0;
-    }
+    if (s->list_result || s->other_result) return take_whole(s, answer, made);
     int status = split(f, answer, made);
     Py_DECREF(answer);
     return status;

@@ -85,6 +85,18 @@ static void bump_written(td_frame *f)
     }
 }
 
+/* the tensors of a list that is written */
+static int check_items(td_frame *f, int k)
+{
+    const td_arg *a = &f->call.args[k];
+    for (int64_t i = 0; a->kind == TD_ARG_TENSORS && i < a->n; i++) {
+        PyObject *o = td_frame_item(f, k, (Py_ssize_t)i);
+        if (o && td_is_tensor(o) && td_check_inplace((PyTensor *)o, f->schema->op.name) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int check_written(td_frame *f)
 {
     if (f->inplace && !td_is_tensor(f->obj[0])) {
@@ -94,10 +106,13 @@ static int check_written(td_frame *f)
     }
     if (f->inplace && td_check_inplace((PyTensor *)f->obj[0], f->function->name) < 0) return -1;
     if (!(f->schema->flags & TD_F_MUTATES)) return 0;
-    for (int k = 0; k < f->schema->nparams; k++)
-        if (f->schema->params[k].flags & TD_P_MUTATED && f->obj[k] && td_is_tensor(f->obj[k]) &&
-            td_check_inplace((PyTensor *)f->obj[k], f->schema->op.name) < 0)
+    for (int k = 0; k < f->schema->nparams; k++) {
+        if (!(f->schema->params[k].flags & TD_P_MUTATED) || !f->obj[k]) continue;
+        if (td_is_tensor(f->obj[k])
+                ? td_check_inplace((PyTensor *)f->obj[k], f->schema->op.name) < 0
+                : f->schema->custom && check_items(f, k) < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -124,7 +139,7 @@ static int set_views(td_frame *f, PyObject **outs, int nouts, int multi)
     PyTensor *self = (PyTensor *)f->obj[0], *base = self->base ? self->base : self;
     for (int k = 0; k < nouts; k++) {
         PyTensor *p = (PyTensor *)outs[k];
-        if (p == self || p->base) continue;
+        if (!td_is_tensor(outs[k]) || p == self || p->base) continue;
         if (f->dispatches && join(f, self, p) < 0) return -1;
         if (p->t->storage != self->t->storage) continue;
         p->base = (PyTensor *)Py_NewRef((PyObject *)base);
@@ -180,11 +195,20 @@ static int record(td_frame *f, Node *n, PyObject *dual, PyObject *const *outs, i
     return status;
 }
 
+static int finish_custom(td_frame *f, PyObject **outs, int nouts)
+{
+    if (f->schema->records_itself) return td_custom_record(f, outs, nouts);
+    return f->schema->flags & TD_F_MUTATES ? td_record_written(f) : 0;
+}
+
 static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual,
                              PyObject *list) /* Tensor[] or a value that is no tensor */
 {
-    if (f->schema->other_result) {
+    if (f->schema->other_result || list == Py_None) { /* None: of "Tensor[]?" */
         Py_XDECREF((PyObject *)n);
+        /* what the writes derive from */
+        int unsaid = f->schema->custom && !f->schema->records_itself;
+        if (unsaid && finish_custom(f, NULL, 0) < 0) Py_CLEAR(list);
         return list;
     }
     PyObject *tuple = PySequence_Tuple(list);
@@ -197,17 +221,11 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual,
                  set_views(f, outs, count, !(f->schema->flags & TD_F_SLICES)) < 0;
     if (failed) Py_XDECREF((PyObject *)n);
     if (failed || record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
-    if (tuple && f->schema->records_itself && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
+    if (tuple && f->schema->custom && finish_custom(f, &tuple, 1) < 0) Py_CLEAR(tuple);
     PyMem_Free(outs);
     /* the annotation says list */
     if (tuple && f->schema->custom) Py_SETREF(tuple, PySequence_List(tuple));
     return tuple;
-}
-
-static int finish_custom(td_frame *f, PyObject **outs, int nouts)
-{
-    if (f->schema->records_itself) return td_custom_record(f, outs, nouts);
-    return f->schema->flags & TD_F_MUTATES ? td_record_written(f) : 0;
 }
 
 /* kernel, then what is known of its results; takes the node over, borrows what forward mode wants
@@ -216,7 +234,10 @@ static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
 {
     td_made made = {0};
     if (td_run_backend(f, &made) < 0) return Py_XDECREF((PyObject *)n), NULL;
-    if (made.list) return finish_list(f, n, dual, made.list);
+    if (made.list) {
+        bump_written(f);
+        return finish_list(f, n, dual, made.list);
+    }
     int status = f->inplace || f->out ? td_place_results(f, made.outs, made.n) : 0;
     if (status == 0) {
         bump_written(f);
@@ -243,6 +264,7 @@ PyObject *td_run(td_frame *f)
 {
     if (f->schema->kind == TD_KIND_COMPOSITE) {
         PyObject *result = td_check_out(f) < 0 ? NULL : td_run_composite(f);
+        if (result && f->schema->custom && td_custom_check(f->schema, result) < 0) Py_CLEAR(result);
         if (result && f->requires_grad == Py_True && set_requires_grad(f, &result, 1) < 0)
             Py_CLEAR(result);
         return result;

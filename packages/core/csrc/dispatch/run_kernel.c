@@ -137,9 +137,10 @@ static PyObject *result(td_frame *f, int k) /* new reference */
     int alias = f->schema->return_alias[k];
     td_tensor *t = f->call.out[k];
     f->call.out[k] = NULL;
-    if (alias >= 0) { /* self, which may have got another shape (t_) */
-        if (t && !is_argument(&f->call, t)) td_publish(f->obj[alias], t);
-        return Py_NewRef(f->obj[alias]);
+    PyObject *written = alias >= 0 ? f->obj[alias] : NULL; /* NULL: an optional one, left out */
+    if (written && td_is_tensor(written)) { /* self, which may have got another shape (t_) */
+        if (t && !is_argument(&f->call, t)) td_publish(written, t);
+        return Py_NewRef(written);
     }
     if (!t) return Py_NewRef(Py_None); /* one that was not asked for (output_mask) */
     PyObject *same = argument_of(f, t);

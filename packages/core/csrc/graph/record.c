@@ -258,6 +258,11 @@ int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts)
     for (int k = 0; status == 0 && k < nouts && k < TD_MAX_OUTS; k++) {
         if (!(mask >> k & 1)) continue;
         Saved *s = &n->saved[n->nsaved];
+        if (!td_is_tensor(outs[k])) { /* one that was not asked for */
+            *s = (Saved){.undefined = 1, .key = (int8_t)(TD_KEY_RESULT + k), .index = -1};
+            n->nsaved++;
+            continue;
+        }
         if ((status = td_save_result(s, (PyTensor *)outs[k], TD_KEY_RESULT + k, -1)) < 0) {
             td_saved_clear(s); /* it does not count yet, so the node would not */
             break;
@@ -299,9 +304,8 @@ int td_check_inplace(PyTensor *p, const char *name)
     return -1;
 }
 
-static int forbid(td_frame *f, int k) /* what went before argument k was written is out of reach */
+static int forbid(td_frame *f, PyTensor *p) /* what went before it was written is out of reach */
 {
-    PyTensor *p = (PyTensor *)f->obj[k];
     Node *n = error_node(f, 1, 1);
     int status = !n || td_node_set_out_of(n, 0, p) < 0 ||
                          (td_requires_grad(p) && td_gradient_edge(p, &n->edges[0]) < 0)
@@ -317,11 +321,13 @@ int td_record_written(td_frame *f)
 {
     if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode || f->schema->rule) return 0;
     for (int k = 0; k < f->schema->nparams; k++) {
-        if (!(f->schema->params[k].flags & TD_P_MUTATED) || f->call.args[k].kind != TD_ARG_TENSOR ||
-            !td_is_tensor(f->obj[k]))
-            continue;
-        td_dtype d = (td_dtype)TD_T(f->obj[k])->dtype;
-        if ((td_is_floating(d) || td_is_complex(d)) && forbid(f, k) < 0) return -1;
+        if (!(f->schema->params[k].flags & TD_P_MUTATED)) continue;
+        for (int i = 0; i < items(f, k); i++) {
+            PyObject *o = item_object(f, k, i);
+            if (!o || !td_is_tensor(o)) continue;
+            td_dtype d = (td_dtype)TD_T(o)->dtype;
+            if ((td_is_floating(d) || td_is_complex(d)) && forbid(f, (PyTensor *)o) < 0) return -1;
+        }
     }
     return 0;
 }

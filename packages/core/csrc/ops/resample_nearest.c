@@ -68,6 +68,12 @@ static td_status forward(td_call *call, const char *name, int dims, bool exact)
 {
     td_index_plan plan;
     TD_TRY(check(call, name, dims, false));
+    if (td_is_meta(SELF)) { /* no table of places, which would have memory */
+        int64_t sizes[5] = {SELF->sizes[0], SELF->sizes[1]};
+        for (int d = 0; d < dims; d++) sizes[2 + d] = TD_INTS(1)[d];
+        TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_META, dims + 2, sizes));
+        return td_match_channels_last(OUT, SELF);
+    }
     TD_TRY(plan_of(&plan, call, SELF, dims, exact, 2));
     td_status status = td_index_read(OUT, SELF, &plan);
     td_index_plan_free(&plan);
@@ -82,6 +88,7 @@ static td_status backward(td_call *call, const char *name, int dims, bool exact)
     TD_TRY(check(call, name, dims, true));
     TD_TRY(
         td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, dims + 2, TD_INTS(2)));
+    if (td_is_meta(SELF)) return td_match_channels_last(OUT, SELF);
     TD_TRY(td_fill(call->out[0], &zero));
     TD_TRY(plan_of(&plan, call, call->out[0], dims, exact, 3));
     td_status status = td_contiguous(&grad, SELF);

@@ -26,6 +26,26 @@ static int32_t input(const taeda_call *call)
     return one(call, 0);
 }
 static int32_t none(const taeda_call *call) { return one(call, 0); }
+/* as many as it likes, whatever the call wants */
+static int32_t many(const taeda_call *call, int n)
+{
+    int32_t code = 0;
+    for (int k = 0; k < n && !code; k++) code = one(call, k);
+    return code;
+}
+static int32_t three(const taeda_call *call) { return many(call, 3); }
+static int32_t seven(const taeda_call *call) { return many(call, 7); }
+static int32_t sixteen(const taeda_call *call) { return many(call, 16); }
+static int32_t forty(const taeda_call *call) { return many(call, 40); }
+static int32_t
+skips(const taeda_call *call) /* one that is wanted, one that is not twice, an input */
+{
+    int32_t code = many(call, 2);
+    if (!code) code = one(call, 5);
+    call->outputs[9] = call->outputs[5];
+    call->outputs[11] = (taeda_tensor *)call->inputs[0];
+    return code;
+}
 static int32_t failed(const taeda_call *call, int32_t code)
 {
     return code ? code : api->fail(call->error, TAEDA_VALUE_ERROR, "failed");
@@ -33,6 +53,7 @@ static int32_t failed(const taeda_call *call, int32_t code)
 static int32_t fails(const taeda_call *call) { return failed(call, good(call)); }
 static int32_t fails_twice(const taeda_call *call) { return failed(call, twice(call)); }
 static int32_t fails_input(const taeda_call *call) { return failed(call, input(call)); }
+static int32_t fails_many(const taeda_call *call) { return failed(call, seven(call)); }
 
 static const struct {
     const char *name, *schema;
@@ -42,6 +63,12 @@ static const struct {
     {"twice", "outputs::twice(Tensor x) -> (Tensor, Tensor)", twice},
     {"input", "outputs::input(Tensor x) -> (Tensor, Tensor)", input},
     {"none", "outputs::none(Tensor x) -> (Tensor, Tensor)", none},
+    {"three", "outputs::three(Tensor x) -> (Tensor, Tensor)", three},
+    {"seven", "outputs::seven(Tensor x) -> (Tensor, Tensor)", seven},
+    {"sixteen", "outputs::sixteen(Tensor x) -> (Tensor, Tensor)", sixteen},
+    {"forty", "outputs::forty(Tensor x) -> (Tensor, Tensor)", forty},
+    {"skips", "outputs::skips(Tensor x) -> (Tensor, Tensor)", skips},
+    {"fails_many", "outputs::fails_many(Tensor x) -> (Tensor, Tensor)", fails_many},
     {"fails", "outputs::fails(Tensor x) -> (Tensor, Tensor)", fails},
     {"fails_twice", "outputs::fails_twice(Tensor x) -> (Tensor, Tensor)", fails_twice},
     {"fails_input", "outputs::fails_input(Tensor x) -> (Tensor, Tensor)", fails_input},

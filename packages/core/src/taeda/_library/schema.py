@@ -57,11 +57,13 @@ def default_object(a: Argument) -> Any:
     return value
 
 
-def _result(r: Return, schema: Schema) -> tuple[int, int, int]:
+def _result(r: Return, schema: Schema) -> tuple[int, int, int, str]:
     owners = (
         i for i, a in enumerate(schema.arguments) if r.mutated and a.mutated and a.alias == r.alias
     )
-    return (int(r.base == "Tensor"), int(r.is_list), next(owners, -1))
+    facts = ((_LIST, r.is_list), (_OPTIONAL, r.optional), (_ELEMENT_OPTIONAL, r.element_optional))
+    flags = sum(flag for flag, on in facts if on)
+    return (_TYPES.index(r.base), flags, next(owners, -1), r.declared)
 
 
 # ---- for users ----

@@ -62,6 +62,8 @@ class Return:
     alias: str = ""
     mutated: bool = False
     declared: str = ""
+    optional: bool = False
+    element_optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,8 @@ def _returns(text: str, whole: str) -> tuple[Return, ...]:
                 facts["alias"],
                 facts["mutated"],
                 facts["declared"],
+                facts["optional"],
+                facts["element_optional"],
             )
         )
     return tuple(made)

@@ -11,6 +11,7 @@
 
 #include "taeda/argument.hpp"
 #include "taeda/result.hpp"
+#include "taeda/signature.hpp"
 #ifdef TAEDA_WITH_CUDA
 #include "taeda/cuda_error.hpp"
 #endif
@@ -53,6 +54,15 @@ template <class F> int32_t guarded(taeda_error *error, F &&body)
     throw TypeError(concat("the schema has ", schema, " arguments, the C++ function ", function));
 }
 
+[[noreturn]] TAEDA_RARE inline void wrong_results(int64_t schema, int64_t function)
+{
+    throw TypeError(concat("the schema has ", schema, " results, the C++ function ", function));
+}
+[[noreturn]] TAEDA_RARE inline void not_written()
+{
+    throw Error("the schema says that a result is an argument (a!), and the C++ function returned another tensor: write into the argument, and return it");
+}
+
 /* The functions of one operator; lives as long as the library. */
 struct Functions {
     void (*cpu)() = nullptr;
@@ -93,7 +103,9 @@ private:
     }
     template <size_t... I> static void apply(const taeda_call &call, Function function, std::index_sequence<I...>)
     {
+        bool written = static_cast<Functions *>(call.user)->in_place;
         if (call.arg_count != int32_t(sizeof...(A))) wrong_count(call.arg_count, sizeof...(A));
+        if (call.output_count != count_of<R> && !(written && std::is_void_v<R>)) wrong_results(call.output_count, count_of<R>);
         [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{Argument<std::decay_t<A>>(call.args[I])...};
         if constexpr (std::is_void_v<R>) {
             function(std::get<I>(arguments).get()...);
@@ -101,7 +113,8 @@ private:
         } else {
             auto made = function(std::get<I>(arguments).get()...);
             launched();
-            if (!static_cast<Functions *>(call.user)->in_place) Result<std::decay_t<R>>::store(made, call.outputs);
+            if (!written) Result<std::decay_t<R>>::store(made, call.outputs);
+            else if (!Result<std::decay_t<R>>::is_argument(made)) not_written();
         }
     }
     static void launched()

@@ -15,6 +15,7 @@ public:
     template <class R, class... A> Definition &meta(R (*function)(A...))
     {
         functions_->meta = reinterpret_cast<void (*)()>(function);
+        signatures_[1] = &detail::signature_of<R, A...>();
         kernels_.meta = detail::Binding<R, A...>::meta;
         return *this;
     }
@@ -23,6 +24,7 @@ public:
     template <class R, class... A> Definition &cuda(R (*function)(A...))
     {
         functions_->cuda = reinterpret_cast<void (*)()>(function);
+        signatures_[2] = &detail::signature_of<R, A...>();
         kernels_.cuda = detail::Binding<R, A...>::cuda;
         return *this;
     }
@@ -41,6 +43,7 @@ private:
     std::string schema_, doc_, backward_;
     const char *number_ = "";
     detail::Functions *functions_ = nullptr;
+    const detail::Signature *signatures_[3] = {}; /* of cpu, meta, cuda */
     taeda_op_def kernels_{};
     Definition *next_ = nullptr;
 
@@ -53,7 +56,10 @@ private:
         kernels_.schema = schema.c_str();
         kernels_.user = functions_;
         kernels_.doc = doc_.c_str();
-        detail::check(api().define_op(&kernels_, &error), error);
+        detail::check(api().define_op(&kernels_, &error), error); /* the schema is one */
+        static const char *const which[] = {"the C++ function", "the function for meta", "the function for cuda"};
+        for (int i = 0; i < 3; i++)
+            if (signatures_[i]) detail::compare(which[i], schema_, *signatures_[i]);
     }
     TAEDA_RARE void derive(const std::string &space) const
     {
@@ -76,7 +82,9 @@ public:
     template <class R, class... A> Definition &def(const std::string &text, R (*function)(A...), const std::string &doc = "")
     {
         using B = detail::Binding<R, A...>;
-        return add(text.find('(') == std::string::npos ? B::schema(text) : text, doc, reinterpret_cast<void (*)()>(function), B::cpu, B::number());
+        Definition &made = add(text.find('(') == std::string::npos ? B::schema(text) : text, doc, reinterpret_cast<void (*)()>(function), B::cpu, B::number());
+        made.signatures_[0] = &detail::signature_of<R, A...>();
+        return made;
     }
     /* Register what was bound under `space`; returns for each, for Python: its schema, and what the number is that it returns. */
     TAEDA_RARE std::string finish(const std::string &space)

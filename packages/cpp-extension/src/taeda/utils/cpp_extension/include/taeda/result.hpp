@@ -21,12 +21,20 @@ template <class R> struct Result {
 };
 template <> struct Result<Tensor> {
     static constexpr const char *number = "";
+    static constexpr int count = 1;
+    /* Is it an argument of the call? A schema with (a!) says so. */
+    static bool is_argument(const Tensor &made) { return made.defined() && made.is_argument(); }
     static std::string schema() { return "Tensor"; }
     static void store(const Tensor &made, taeda_tensor **outputs) { outputs[0] = hand_over(made); }
 };
 template <class... T> struct Result<std::tuple<T...>> {
     static_assert((std::is_same_v<T, Tensor> && ...), "a std::tuple of results holds Tensors");
     static constexpr const char *number = "";
+    static constexpr int count = int(sizeof...(T));
+    static bool is_argument(const std::tuple<T...> &made)
+    {
+        return std::apply([](const auto &...one) { return (Result<Tensor>::is_argument(one) && ...); }, made);
+    }
     static std::string schema()
     {
         std::string made;
@@ -40,12 +48,21 @@ template <class... T> struct Result<std::tuple<T...>> {
     }
 };
 template <class T> struct NumberResult {
+    static constexpr int count = 1;
+    static bool is_argument(T) { return false; }
     static std::string schema() { return "Tensor"; }
     static void store(T made, taeda_tensor **outputs) { outputs[0] = scalar<T>(made).release(); }
 };
 template <> struct Result<double> : NumberResult<double> { static constexpr const char *number = "float"; };
 template <> struct Result<int64_t> : NumberResult<int64_t> { static constexpr const char *number = "int"; };
 template <> struct Result<bool> : NumberResult<bool> { static constexpr const char *number = "bool"; };
+
+template <class R> constexpr int count_results()
+{
+    if constexpr (std::is_void_v<R>) return 0;
+    else return Result<std::decay_t<R>>::count;
+}
+template <class R> inline constexpr int count_of = count_results<R>();
 }
 
 }
