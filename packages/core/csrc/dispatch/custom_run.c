@@ -130,13 +130,14 @@ static int is_constant_of(PyObject *o, int type)
     }
 }
 
-static int is_of(PyObject *o, int type)
+static inline int is_of(PyObject *o, int type)
 {
     if (type == TD_T_TENSOR) return td_is_tensor(o);
     return type <= TD_T_BOOL ? is_number_of(o, type) : is_constant_of(o, type);
 }
 
-static int refuse_result(const td_schema *s, int k, PyObject *o, Py_ssize_t item)
+static __attribute__((cold, noinline)) int refuse_result(const td_schema *s, int k, PyObject *o,
+                                                         Py_ssize_t item)
 {
     const char *wanted = s->custom->results[k].text;
     PyObject *got = o == Py_None ? o : (PyObject *)Py_TYPE(o);
@@ -154,21 +155,41 @@ static int refuse_result(const td_schema *s, int k, PyObject *o, Py_ssize_t item
 
 /* 0, or -1 with RuntimeError. Lists are looked at item by item: those of user code may change in
  * between, so of tensors the caller hands a tuple of its own. */
-static int check_result(const td_schema *s, int k, PyObject *o)
+/* an item of a list, which the caller holds */
+static int check_item(const td_schema *s, int k, PyObject *item, Py_ssize_t i)
 {
     const td_promise *p = &s->custom->results[k];
-    if (o == Py_None && p->flags & TD_P_OPTIONAL) return 0;
-    if (!(p->flags & TD_P_LIST)) return is_of(o, p->type) ? 0 : refuse_result(s, k, o, -1);
-    if (!PyList_Check(o) && !PyTuple_Check(o)) return refuse_result(s, k, o, -1);
+    if (item == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) return 0;
+    return is_of(item, p->type) ? 0 : refuse_result(s, k, item, i);
+}
+
+static int check_items(const td_schema *s, int k, PyObject *o)
+{
+    int tensors = s->custom->results[k].type == TD_T_TENSOR;
+    if (PyTuple_CheckExact(o)) { /* its items stay */
+        for (Py_ssize_t i = 0, n = PyTuple_Size(o); i < n; i++) {
+            PyObject *item = PyTuple_GetItem(o, i);
+            if (tensors && td_is_exact(item)) continue;
+            if (check_item(s, k, item, i) < 0) return -1;
+        }
+        return 0;
+    }
     for (Py_ssize_t i = 0; i < PySequence_Size(o); i++) {
         PyObject *item = PySequence_GetItem(o, i);
-        if (!item) return -1;
-        int fits = (item == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) || is_of(item, p->type);
-        if (!fits) refuse_result(s, k, item, i);
-        Py_DECREF(item);
-        if (!fits) return -1;
+        int status = item ? check_item(s, k, item, i) : -1;
+        Py_XDECREF(item);
+        if (status < 0) return -1;
     }
     return PyErr_Occurred() ? -1 : 0;
+}
+
+static inline int check_result(const td_schema *s, int k, PyObject *o)
+{
+    const td_promise *p = &s->custom->results[k];
+    if (!(p->flags & TD_P_LIST) && is_of(o, p->type)) return 0;
+    if (o == Py_None && p->flags & TD_P_OPTIONAL) return 0;
+    if (p->flags & TD_P_LIST && (PyList_Check(o) || PyTuple_Check(o))) return check_items(s, k, o);
+    return refuse_result(s, k, o, -1);
 }
 
 /* Result k of (a!) is the argument itself, whatever stands for it in the answer. */
@@ -187,7 +208,7 @@ static int check_written(const td_frame *f, int k, PyObject *o)
     return -1;
 }
 
-static int wrong_count(const td_schema *s, PyObject *answer)
+static __attribute__((cold, noinline)) int wrong_count(const td_schema *s, PyObject *answer)
 {
     int several = PyTuple_Check(answer) || PyList_Check(answer);
     PyErr_Format(PyExc_RuntimeError,
@@ -210,7 +231,7 @@ static int check_count(const td_schema *s, PyObject *answer)
 static int split(const td_frame *f, PyObject *answer, td_made *made)
 {
     const td_schema *s = f->schema;
-    if (check_count(s, answer) < 0) return -1;
+    if (s->nreturns != 1 && check_count(s, answer) < 0) return -1;
     for (; made->n < s->nreturns; made->n++) {
         int k = made->n, alias = s->return_alias[k];
         PyObject *o = s->nreturns == 1 ? Py_NewRef(answer) : PySequence_GetItem(answer, k);
@@ -238,8 +259,10 @@ int td_custom_check(const td_schema *s, PyObject *answer)
 /* One result that is a list of tensors, or no tensor; takes `answer` over. */
 static int take_whole(const td_schema *s, PyObject *answer, td_made *made)
 {
-    if (s->list_result && (PyList_Check(answer) || PyTuple_Check(answer)))
-        Py_SETREF(answer, PySequence_Tuple(answer)); /* nobody else changes it */
+    if (s->list_result && PyList_Check(answer))
+        Py_SETREF(answer, PyList_AsTuple(answer)); /* nobody else changes it */
+    else if (s->list_result && PyTuple_Check(answer) && !PyTuple_CheckExact(answer))
+        Py_SETREF(answer, PySequence_Tuple(answer));
     if (!answer || check_result(s, 0, answer) < 0) return Py_XDECREF(answer), -1;
     made->list = answer;
     return 0;
@@ -255,6 +278,11 @@ static int custom_python(td_frame *f, td_made *made)
     Py_DECREF(kernel);
     if (!answer) return -1;
     if (s->list_result || s->other_result) return take_whole(s, answer, made);
+    if (s->nreturns == 1 && s->return_alias[0] < 0) { /* the usual case */
+        if (check_result(s, 0, answer) < 0) return Py_DECREF(answer), -1;
+        made->outs[made->n++] = answer;
+        return 0;
+    }
     int status = split(f, answer, made);
     Py_DECREF(answer);
     return status;

@@ -70,7 +70,7 @@ static int check_devices(td_frame *f)
     return placed && first == TD_CPU && seen > TD_CPU ? on_two_devices(f, first, seen) : 0;
 }
 
-static void bump_written(td_frame *f)
+static void bump_all_written(td_frame *f)
 {
     if (f->inplace) td_version_bump(TD_T(f->obj[0]));
     for (int k = 0; f->out && k < f->schema->nreturns; k++)
@@ -83,6 +83,11 @@ static void bump_written(td_frame *f)
         for (int64_t i = 0; a->kind == TD_ARG_TENSORS && i < a->n; i++)
             if (a->tensors[i]) td_version_bump(a->tensors[i]);
     }
+}
+
+static inline void bump_written(td_frame *f)
+{
+    if (f->inplace || f->out || f->schema->flags & TD_F_MUTATES) bump_all_written(f);
 }
 
 /* the tensors of a list that is written */
@@ -211,8 +216,8 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual,
         if (unsaid && finish_custom(f, NULL, 0) < 0) Py_CLEAR(list);
         return list;
     }
-    PyObject *tuple = PySequence_Tuple(list);
-    Py_DECREF(list);
+    PyObject *tuple = list;
+    if (!PyTuple_CheckExact(list)) Py_SETREF(tuple, PySequence_Tuple(list));
     int count = tuple ? (int)PyTuple_Size(tuple) : 0;
     PyObject **outs = tuple ? PyMem_Malloc(sizeof *outs * (size_t)(count + 1)) : NULL;
     if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? td_no_memory() : NULL;

@@ -36,6 +36,15 @@ class Endless(list):
         return 3
 
 
+class Turning(tuple):
+    """A tuple that gives other items than it holds."""
+
+    __slots__ = ()
+
+    def __iter__(self):
+        return iter([None, 5])
+
+
 def values(x):
     """What kernels return, by name."""
     yourself = []
@@ -52,6 +61,7 @@ def values(x):
         "list of lists": [[x + 1]],
         "itself": yourself,
         "endless": Endless(),
+        "turning": Turning((x + 1, x + 2)),
         "int": 3,
         "float": 1.5,
         "complex": 1j,
@@ -98,7 +108,7 @@ def fits(declared, value):
         return ONE[plain](value)
     item = plain.removesuffix("[]")
     none, item = item.endswith("?"), item.removesuffix("?")
-    if isinstance(value, Endless):
+    if isinstance(value, (Endless, Turning)):
         return False
     return isinstance(value, (list, tuple)) and all(
         none if v is None else ONE[item](v) for v in value
@@ -138,6 +148,8 @@ def test_one_result(lib, declared, kind):
     x, answer = inputs(kind), []
     lib.impl("f", lambda x: answer[0], KINDS[kind])
     for name, value in values(x).items():
+        if kind == "composite" and isinstance(value, Turning):
+            continue  # handed on as it is: nothing in it is read again
         answer[:] = [value]
         got = outcome(taeda.ops.strangers.f, x)
         if got != fits(declared, value):

@@ -154,7 +154,24 @@ INTEGER(int16_t, i16)
 INTEGER(int32_t, i32)
 INTEGER(int64_t, i64)
 INTEGER(uint64_t, u64)
-PLAIN(count_bool, uint8_t, int64_t, 0, a += v != 0)
+/* Counts of bytes in bytes, before one of them can overflow. */
+#define COUNT_LANES 64
+static int64_t count_row(const uint8_t *x, int64_t n)
+{
+    int64_t total = 0;
+    for (; n >= COUNT_LANES;) {
+        uint8_t lane[COUNT_LANES] = {0};
+        int turns = n / COUNT_LANES < 255 ? (int)(n / COUNT_LANES) : 255;
+        for (int i = 0; i < turns; i++, x += COUNT_LANES)
+            for (int k = 0; k < COUNT_LANES; k++) lane[k] = (uint8_t)(lane[k] + (x[k] != 0));
+        for (int k = 0; k < COUNT_LANES; k++) total += lane[k];
+        n -= (int64_t)turns * COUNT_LANES;
+    }
+    for (int64_t i = 0; i < n; i++) total += x[i] != 0;
+    return total;
+}
+TD_PLAIN_COLS(count_cols, uint8_t, int64_t, 0, a += v != 0)
+TD_BLOCK(count_bool, uint8_t, int64_t, count_row, count_cols, 0, a += v != 0)
 PLAIN(norm0_f32, float, double, 0, a += v != 0)
 PLAIN(norm0_f64, double, double, 0, a += v != 0)
 PLAIN(prod_c64, float complex, double complex, 1, a *= v)

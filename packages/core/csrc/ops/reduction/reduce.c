@@ -2,6 +2,7 @@
  * complex numbers. */
 #include "ops/reduction/reduce.h"
 #include "ops/view/view.h"
+#include "runtime/device.h"
 
 uint64_t td_all_dims(const td_tensor *x)
 {
@@ -48,10 +49,23 @@ static td_dtype wider(td_dtype d)
     return d == TD_C32 ? TD_C64 : d == TD_U16 ? TD_I32 : d == TD_U32 ? TD_I64 : d;
 }
 
+static bool is_of_truth(td_reduction kind)
+{
+    return kind == TD_ANY || kind == TD_ALL || kind == TD_COUNT;
+}
+
+/* Loops over bools ask whether a byte is 0, so they read integers of a byte as they are: a copy of
+ * them would take most of the time. */
+static bool reads_as_bools(const td_reduce_spec *spec, const td_tensor *x)
+{
+    bool byte = x->dtype == TD_U8 || x->dtype == TD_I8;
+    return byte && is_of_truth(spec->kind) && td_on_host(x);
+}
+
 /* The dtype to convert x to before a kernel of this kind can read it. */
 static td_status kernel_dtype(const td_reduce_spec *spec, td_dtype from, td_dtype *out)
 {
-    bool truth = spec->kind == TD_ANY || spec->kind == TD_ALL || spec->kind == TD_COUNT;
+    bool truth = is_of_truth(spec->kind);
     *out = truth && !td_is_float8(from) ? TD_BOOL : from;
     if (td_find_reducer(spec->kind, *out)->size) return TD_OK;
     *out = wider(from);
@@ -107,7 +121,10 @@ static td_status compute(td_tensor *out[2], int wanted, const td_tensor *x,
     TD_TRY(make_results(out, wanted, x, spec,
                         (td_dtype[2]){(td_dtype)reducer->dtype[0], (td_dtype)reducer->dtype[1]}));
     if (x->numel == 0) return fill_empty(out, spec);
-    TD_TRY(td_cast(&input, x, from));
+    if (reads_as_bools(spec, x)) {
+        TD_TRY(td_tensor_alias(&input, x));
+        input->dtype = TD_BOOL;
+    } else TD_TRY(td_cast(&input, x, from));
     td_status status = td_reduce_run(spec->kind, &spec->context, input, spec->dims, out);
     td_tensor_free(input);
     return status;
