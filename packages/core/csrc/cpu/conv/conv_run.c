@@ -9,6 +9,9 @@
  *                                   after a copy with its padding if every number is read often
  */
 #include "cpu/conv/conv_run.h"
+#include <float.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "cpu/conv/conv.h"
 #include "cpu/conv/winograd.h"
@@ -263,7 +266,8 @@ bool td_conv_winograd_fits(const td_conv *c)
         c->kernel[2] != 3)
         return false;
     for (int d = 1; d < 3; d++)
-        if (c->stride[d] != 1 || c->dilation[d] != 1) return false;
+        if (c->stride[d] != 1 || c->dilation[d] != 1 || c->padding[d] < 0 || c->padding[d] > 2)
+            return false;
     return true;
 }
 
@@ -282,17 +286,47 @@ typedef struct weight_job {
     const td_conv *c;
     const td_winograd_kernel *kernel;
     float *to;
+    _Atomic uint32_t most[9]; /* bits of the largest magnitude of each tap */
 } weight_job;
 
 static void run_weights(void *context, int64_t begin, int64_t end)
 {
-    const weight_job *j = context;
-    j->kernel->weights(j->to, (const float *)j->c->w, j->c->outputs, j->c->channels, begin, end);
+    weight_job *j = context;
+    float most[9];
+    j->kernel->weights(j->to, (const float *)j->c->w, j->c->outputs, j->c->channels, begin, end,
+                       most);
+    for (int tap = 0; tap < 9; tap++) {
+        uint32_t bits, old = atomic_load(&j->most[tap]);
+        memcpy(&bits, &most[tap], 4);
+        while (old < bits && !atomic_compare_exchange_weak(&j->most[tap], &old, bits)) {}
+    }
+}
+
+#define TAPS_SPREAD 4096.f
+#define GROWTH 4096.f /* bounds what the transformations of input, weights and sums multiply */
+
+/* The largest input that stays in float's range, or NaN where taps are infinite, NaN, or so unlike
+ * that an output at the edge, which sees some of them, would get errors of the largest. Taps of
+ * zeros, of masked kernels, are no measure. */
+static float input_limit(const weight_job *w)
+{
+    float most = 0, least = INFINITY;
+    for (int tap = 0; tap < 9; tap++) {
+        float size;
+        uint32_t bits = atomic_load(&w->most[tap]);
+        memcpy(&size, &bits, 4);
+        if (!isfinite(size)) return NAN;
+        if (size > most) most = size;
+        if (size > 0 && size < least) least = size;
+    }
+    if (most > TAPS_SPREAD * least) return NAN;
+    return fminf(1e36f, FLT_MAX / GROWTH / ((float)w->c->channels * fmaxf(most, FLT_MIN)));
 }
 
 typedef struct tile_job {
     const td_winograd *p;
     const td_winograd_kernel *kernel;
+    const td_winograd_plain *plain;
     td_scratch scratch;
 } tile_job;
 
@@ -304,6 +338,14 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
     td_scratch_give(&j->scratch, work);
 }
 
+static void mend_tiles(void *context, int64_t begin, int64_t end)
+{
+    tile_job *j = context;
+    void *work = td_scratch_take(&j->scratch);
+    j->plain->mend(j->p, begin, end, work);
+    td_scratch_give(&j->scratch, work);
+}
+
 td_winograd td_conv_winograd_of(const td_conv *c, const float *weights)
 {
     td_winograd p = {.channels = c->channels,
@@ -312,6 +354,7 @@ td_winograd td_conv_winograd_of(const td_conv *c, const float *weights)
                      .y = (float *)c->y,
                      .bias = (const float *)c->bias,
                      .weights = weights,
+                     .plain = (const float *)c->w,
                      .x_channel = td_volume(c->in),
                      .y_channel = td_volume(c->out)};
     p.x_image = p.x_channel * c->channels;
@@ -326,22 +369,34 @@ td_winograd td_conv_winograd_of(const td_conv *c, const float *weights)
     return p;
 }
 
-static td_status run_winograd(const td_conv *c)
+static td_status run_all_tiles(const td_winograd *p, int64_t images)
 {
-    const td_winograd_kernel *kernel = TD_PICK(td_winograd_kernel);
-    int64_t bytes = 36 * c->outputs * c->channels * (int64_t)sizeof(float);
+    tile_job t = {
+        .p = p, .kernel = TD_PICK(td_winograd_kernel), .plain = TD_PICK(td_winograd_plain)};
+    int64_t work = t.kernel->work(p), plain = t.plain->work(p);
+    TD_TRY(td_scratch_begin(&t.scratch, work > plain ? work : plain));
+    td_parallel_even((p->all_tiles + t.kernel->block - 1) / t.kernel->block, run_tiles, &t);
+    td_parallel_even(images * p->tiles[0], mend_tiles, &t);
+    td_scratch_end(&t.scratch);
+    return TD_OK;
+}
+
+/* `done` is false, and y not written, where the weights want plain sums. */
+static td_status run_winograd(const td_conv *c, bool *done)
+{
+    td_winograd p = td_conv_winograd_of(c, NULL);
+    int64_t numbers = 36 * c->outputs * c->channels,
+            bytes = (numbers + 2 * p.all_tiles) * (int64_t)sizeof(float);
     float *weights = td_alloc(bytes);
     if (!weights)
         return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
-    weight_job w = {c, kernel, weights};
+    weight_job w = {c, TD_PICK(td_winograd_kernel), weights};
     td_parallel(c->channels, 1 + 4096 / c->outputs, run_weights, &w);
-    td_winograd p = td_conv_winograd_of(c, weights);
-    tile_job t = {.p = &p, .kernel = kernel};
-    td_status status = td_scratch_begin(&t.scratch, kernel->work(&p));
-    if (status == TD_OK) {
-        td_parallel_even((p.all_tiles + kernel->block - 1) / kernel->block, run_tiles, &t);
-        td_scratch_end(&t.scratch);
-    }
+    p.weights = weights;
+    p.sizes = (td_tile_sizes){weights + numbers, weights + numbers + p.all_tiles};
+    p.limit = input_limit(&w);
+    *done = p.limit > 0;
+    td_status status = *done ? run_all_tiles(&p, c->images) : TD_OK;
     td_free(weights, bytes);
     return status;
 }
@@ -356,7 +411,11 @@ td_status td_conv_forward(const td_conv *c)
     int64_t pixels = td_volume(c->out);
     if (c->images == 0 || c->groups == 0 || c->outputs == 0 || pixels == 0) return TD_OK;
     if (!td_conv_is_real(c->dtype)) return td_conv_columns_forward(c);
-    if (td_conv_wants_winograd(c)) return run_winograd(c);
+    if (td_conv_wants_winograd(c)) {
+        bool done;
+        TD_TRY(run_winograd(c, &done));
+        if (done) return TD_OK;
+    }
     if (c->factors == TD_FACTORS_BF16 && !(td_conv_pointwise(c) && td_conv_per_image(c)))
         return td_conv_over_pairs(c, td_conv_forward);
     if (td_conv_wants_planes(c)) return run_depthwise(c);

@@ -4,6 +4,8 @@
  * else one matrix product of the output's gradient and the input's patches, an image after the
  * other or all at once, or Winograd's tiles of both. */
 #include "cpu/conv/conv_run.h"
+#include <float.h>
+#include <math.h>
 #include <string.h>
 #include "cpu/conv/conv.h"
 #include "cpu/conv/winograd.h"
@@ -178,20 +180,99 @@ typedef struct winograd_job {
     td_winograd p;
     const td_winograd_kernel *kernel;
     float *dw;
-    int64_t outputs, channels, across; /* of a block; blocks side by side */
+    int64_t outputs, channels, across, down; /* of a block; blocks side by side, and below */
+    float *sizes;                            /* [across + down][2][tiles] */
     td_scratch scratch;
 } winograd_job;
+
+static td_tile_sizes sizes_at(const winograd_job *j, int64_t block)
+{
+    float *most = j->sizes + 2 * block * j->p.all_tiles;
+    return (td_tile_sizes){most, most + j->p.all_tiles};
+}
 
 static void run_winograd_blocks(void *context, int64_t begin, int64_t end)
 {
     winograd_job *j = context;
     void *work = td_scratch_take(&j->scratch);
     for (int64_t i = begin; i < end; i++) {
-        int64_t output = i / j->across * j->outputs, channel = i % j->across * j->channels;
+        int64_t row = i / j->across, col = i % j->across, output = row * j->outputs,
+                channel = col * j->channels;
+        td_tile_sizes none = {NULL, NULL};
         j->kernel->gradient(&j->p, output, least(j->outputs, j->p.outputs - output), channel,
-                            least(j->channels, j->p.channels - channel), j->dw, work);
+                            least(j->channels, j->p.channels - channel), j->dw,
+                            row == 0 ? sizes_at(j, col) : none,
+                            col == 0 ? sizes_at(j, j->across + row) : none, work);
     }
     td_scratch_give(&j->scratch, work);
+}
+
+/* The larger magnitude; NaN if one is: for positive numbers the order of bits. */
+static float wider(float a, float b) { return a > b || isnan(a) ? a : b; }
+
+/* all blocks of channels [block, end) into the first of them */
+static td_tile_sizes join_blocks(const winograd_job *j, int64_t block, int64_t end)
+{
+    td_tile_sizes all = sizes_at(j, block);
+    for (int64_t b = block + 1; b < end; b++) {
+        const float *more = sizes_at(j, b).most;
+        for (int64_t t = 0; t < j->p.all_tiles; t++) all.most[t] = wider(all.most[t], more[t]);
+    }
+    return all;
+}
+
+/* the widest of a tile and its neighbours in its image, whose numbers it reads */
+static float widest_around(const td_winograd *p, const float *most, int64_t tile)
+{
+    int64_t across = p->tiles[1], x = tile % across, y = tile / across % p->tiles[0];
+    float widest = 0;
+    for (int64_t down = y > 0 ? -1 : 0; down <= (y + 1 < p->tiles[0]); down++)
+        for (int64_t right = x > 0 ? -1 : 0; right <= (x + 1 < across); right++)
+            widest = wider(widest, most[tile + down * across + right]);
+    return widest;
+}
+
+#define WEIGHT_SPREAD 16. /* ordinary inputs have 5 with the fewest tiles, and less with more */
+#define GROWTH 4096.      /* bounds what the transformations of both and of the sums multiply */
+
+static bool at_edge(const td_winograd *p, int64_t tile)
+{
+    int64_t x = tile % p->tiles[1], y = tile / p->tiles[1] % p->tiles[0];
+    return x == 0 || y == 0 || x == p->tiles[1] - 1 || y == p->tiles[0] - 1;
+}
+
+/* Every weight of a tile gets errors of the largest input times the largest gradient of that tile.
+ * Where it sees both, that is its share of rounding. It does not at an edge, and where inputs
+ * differ in size: the sum of the squares of these errors. */
+static double unseen_errors(const td_winograd *p, td_tile_sizes x, td_tile_sizes y)
+{
+    double squares = 0;
+    for (int64_t t = 0; t < p->all_tiles; t++) {
+        float most = widest_around(p, x.most, t);
+        double error = (double)most * y.most[t];
+        if (at_edge(p, t) || most > TD_WINOGRAD_SPREAD * x.least[t]) squares += error * error;
+    }
+    return squares;
+}
+
+static bool sizes_are_even(const winograd_job *j)
+{
+    const td_winograd *p = &j->p;
+    td_tile_sizes x = join_blocks(j, 0, j->across),
+                  y = join_blocks(j, j->across, j->across + j->down);
+    double sum = 0, all = 0, squares = 0;
+    float most_x = 0, most_y = 0;
+    for (int64_t t = 0; t < p->all_tiles; t++) {
+        most_x = wider(most_x, x.most[t]);
+        most_y = wider(most_y, y.most[t]);
+        sum += (double)x.least[t] * y.least[t];
+        all += y.most[t];
+        squares += (double)y.most[t] * y.most[t];
+    }
+    if (!(most_x < 1e36f && most_y < 1e36f)) return false;
+    if (most_x * all >= FLT_MAX / GROWTH) return false;
+    double bound = WEIGHT_SPREAD * sum;
+    return most_x * sqrt(squares) <= bound || sqrt(unseen_errors(p, x, y)) <= bound;
 }
 
 static int64_t winograd_tiles(const td_conv *c)
@@ -201,7 +282,8 @@ static int64_t winograd_tiles(const td_conv *c)
 
 static int64_t pieces(int64_t n, int64_t each) { return (n + each - 1) / each; }
 
-static td_status winograd_weight(const td_conv *c, const char *g, char *dw)
+/* `done` is false where the sizes of the numbers want plain sums. */
+static td_status winograd_weight(const td_conv *c, const char *g, char *dw, bool *done)
 {
     winograd_job j = {.p = td_conv_winograd_of(c, NULL),
                       .kernel = TD_PICK(td_winograd_kernel),
@@ -213,10 +295,19 @@ static td_status winograd_weight(const td_conv *c, const char *g, char *dw)
            pieces(c->outputs, j.outputs) * pieces(c->channels, j.channels) < 2 * td_num_threads())
         j.channels /= 2;
     j.across = pieces(c->channels, j.channels);
-    TD_TRY(td_scratch_begin(&j.scratch, j.kernel->gradient_work(j.outputs, j.channels)));
-    td_parallel_even(pieces(c->outputs, j.outputs) * j.across, run_winograd_blocks, &j);
-    td_scratch_end(&j.scratch);
-    return TD_OK;
+    j.down = pieces(c->outputs, j.outputs);
+    int64_t bytes = 2 * (j.across + j.down) * j.p.all_tiles * (int64_t)sizeof(float);
+    j.sizes = td_alloc(bytes);
+    if (!j.sizes)
+        return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    td_status status = td_scratch_begin(&j.scratch, j.kernel->gradient_work(j.outputs, j.channels));
+    if (status == TD_OK) {
+        td_parallel_even(j.down * j.across, run_winograd_blocks, &j);
+        td_scratch_end(&j.scratch);
+        *done = sizes_are_even(&j);
+    }
+    td_free(j.sizes, bytes);
+    return status;
 }
 
 td_status td_conv_weight(const td_conv *c, const char *g, char *dw)
@@ -232,7 +323,11 @@ td_status td_conv_weight(const td_conv *c, const char *g, char *dw)
     bool together = c->groups == 1 && c->images > 1 && j.pixels < 512;
     if (c->factors == TD_FACTORS_BF16 && (together || !td_conv_pointwise(c)))
         return td_conv_weight_over_pairs(c, g, dw);
-    if (td_conv_winograd_fits(c) && winograd_tiles(c) >= 16) return winograd_weight(c, g, dw);
+    if (td_conv_winograd_fits(c) && winograd_tiles(c) >= 16) {
+        bool done = false;
+        TD_TRY(winograd_weight(c, g, dw, &done));
+        if (done) return TD_OK;
+    }
     if (td_conv_wants_planes(c)) return depthwise_weight(c, g, dw);
     if (c->groups > 1) return grouped_weight(&j);
     if (together) return weight_all_images(&j);

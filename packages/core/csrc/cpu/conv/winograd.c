@@ -1,15 +1,11 @@
 /* winograd.c - the transformations of F(4x4, 3x3) and the products between them, LANES tiles at a
  * time. */
-#include "cpu/conv/winograd.h"
 #include <stdbool.h>
+#include "cpu/conv/winograd_tiles.h"
 #include "cpu/matmul/gemm.h"
-#include "cpu/matmul/isa.h"
-#include "cpu/simd/gemm_vec.h"
 #include "runtime/loops.h"
 
-#define LANES VF_LANES
 #define MR TD_MR
-#define NR (TD_NV * LANES)
 
 /* the points: 0, +-A, +-B, infinity */
 #define A .75f
@@ -67,8 +63,10 @@ TD_INLINE void output_1d(const vf *m, int step, vf *o, int out_step)
  * kernels pack A. Channel after channel, so that what is read and what is written lies one after
  * the other. ---- */
 static void transform_weights(float *to, const float *w, int64_t outputs, int64_t channels,
-                              int64_t begin, int64_t end)
+                              int64_t begin, int64_t end, float *most)
 {
+    vf widest[9];
+    for (int i = 0; i < 9; i++) widest[i] = vf_zero();
     for (int64_t first = 0; first < outputs; first += MR) {
         int64_t rows = outputs - first < MR ? outputs - first : MR;
         uint32_t bits = td_lanes(rows, LANES);
@@ -76,6 +74,7 @@ static void transform_weights(float *to, const float *w, int64_t outputs, int64_
             const float *from = w + (first * channels + c) * 9;
             vf g[9], half[18], u[36];
             for (int i = 0; i < 9; i++) g[i] = vf_gather(bits, from + i, channels * 9);
+            for (int i = 0; i < 9; i++) widest[i] = vf_wider(widest[i], g[i]);
             for (int i = 0; i < 3; i++) weights_1d(g[i], g[3 + i], g[6 + i], half + i, 3);
             for (int i = 0; i < 6; i++)
                 weights_1d(half[3 * i], half[3 * i + 1], half[3 * i + 2], u + 6 * i, 1);
@@ -83,44 +82,58 @@ static void transform_weights(float *to, const float *w, int64_t outputs, int64_
                 vf_store_part(to + (i * outputs + first) * channels + c * rows, bits, u[i]);
         }
     }
+    for (int i = 0; i < 9; i++) most[i] = widest_lane(widest[i]);
 }
 
 /* ---- tiles ---- */
-typedef struct tile {
-    int64_t image, y, x; /* the place of its first output */
-    int whole;           /* its 6x6 inputs all exist */
-} tile;
 
-static int find_tiles(const td_winograd *p, int64_t first, tile *tiles)
+/* The sizes of the inputs of NR tiles, a lane per tile. Every window of three rows holds one of the
+ * two places in the middle, and columns likewise. */
+typedef struct probe {
+    float most[NR], at[4][NR];
+    int place[4];
+} probe;
+
+#define SAMPLE 16 /* channels that are enough to see how large numbers in the middle are */
+
+static int middle(int64_t pad) { return pad < 2 ? 1 : 2; }
+
+static void probe_begin(probe *s, const td_winograd *p)
 {
-    int64_t count = p->all_tiles - first < NR ? p->all_tiles - first : NR,
-            area = p->tiles[0] * p->tiles[1];
-    for (int64_t i = 0; i < count; i++) {
-        int64_t t = first + i, rest = t % area;
-        tile *at = &tiles[i];
-        at->image = t / area;
-        at->y = rest / p->tiles[1] * 4;
-        at->x = rest % p->tiles[1] * 4;
-        int64_t y = at->y - p->pad[0], x = at->x - p->pad[1];
-        at->whole = y >= 0 && y + 6 <= p->in[0] && x >= 0 && x + 6 <= p->in[1];
-    }
-    return (int)count;
+    memset(s, 0, sizeof *s);
+    int row = middle(p->pad[0]), col = middle(p->pad[1]);
+    for (int i = 0; i < 4; i++) s->place[i] = 6 * (i / 2 ? 3 : row) + (i % 2 ? 3 : col);
 }
 
-/* one of the six input rows of a tile, in the first six lanes */
-TD_INLINE vf read_row(const td_winograd *p, const tile *t, int64_t channel, int row)
+TD_INLINE void probe_channel(probe *s, int first, int64_t channel, const vf *d, int own)
 {
-    int64_t y = t->y - p->pad[0] + row, x = t->x - p->pad[1];
-    const float *from = p->x + t->image * p->x_image + channel * p->x_channel + y * p->in[1] + x;
-    if (t->whole) return vf_load_part(0x3f, from);
-    if (y < 0 || y >= p->in[0]) return vf_zero();
-    int64_t low = x < 0 ? -x : 0;
-    return vf_load_part(td_lanes(p->in[1] - x, 6) & ~td_lanes(low, 6), from);
+    vf_store(s->most + first, widest_of(vf_load(s->most + first), d, own));
+    if (channel >= SAMPLE) return;
+    for (int i = 0; i < 4; i++)
+        vf_store(s->at[i] + first, vf_wider(vf_load(s->at[i] + first), d[s->place[i]]));
+}
+
+/* Of a tile at the far edge only the places that its windows see are asked. */
+static void probe_end(const probe *s, const td_winograd *p, const tile *tiles, int count,
+                      int64_t first)
+{
+    int64_t row = middle(p->pad[0]) + 2, col = middle(p->pad[1]) + 2;
+    for (int i = 0; i < count; i++) {
+        int rows = p->out[0] - tiles[i].y >= row, cols = p->out[1] - tiles[i].x >= col;
+        float least = s->at[0][i];
+        for (int at = 1; at < 4; at++)
+            if ((rows || at < 2) && (cols || at % 2 == 0) && s->at[at][i] < least)
+                least = s->at[at][i];
+        p->sizes.most[first + i] = s->most[i];
+        p->sizes.least[first + i] = least;
+    }
 }
 
 /* v[36][channels][NR] */
-static void transform_input(const td_winograd *p, const tile *tiles, int count, float *v)
+static void transform_input(const td_winograd *p, const tile *tiles, int count, float *v,
+                            probe *sizes)
 {
+    int own = tiles_own_all(p);
     for (int64_t c = 0; c < p->channels; c++)
         for (int first = 0; first < NR; first += LANES) {
             vf d[36];
@@ -131,21 +144,11 @@ static void transform_input(const td_winograd *p, const tile *tiles, int count, 
                 vf_transpose(r);
                 for (int i = 0; i < 6; i++) d[6 * row + i] = r[i];
             }
+            probe_channel(sizes, first, c, d, own);
             for (int i = 0; i < 6; i++) input_1d(d + i, 6);
             for (int i = 0; i < 6; i++) input_1d(d + 6 * i, 1);
             for (int i = 0; i < 36; i++) vf_store(v + (i * p->channels + c) * NR + first, d[i]);
         }
-}
-
-/* sixteen outputs of one tile, rows of four */
-static void write_tile(const td_winograd *p, const tile *t, int64_t output, const float *from)
-{
-    float *to = p->y + t->image * p->y_image + output * p->y_channel + t->y * p->out[1] + t->x;
-    int64_t rows = p->out[0] - t->y < 4 ? p->out[0] - t->y : 4, cols = p->out[1] - t->x;
-    for (int64_t r = 0; r < rows; r++, to += p->out[1], from += 4) {
-        if (cols >= 4) memcpy(to, from, 16);
-        else memcpy(to, from, (size_t)cols * 4);
-    }
 }
 
 static void transform_output(const td_winograd *p, const tile *tiles, int count, const float *m)
@@ -154,18 +157,12 @@ static void transform_output(const td_winograd *p, const tile *tiles, int count,
         vf bias = C(p->bias ? p->bias[output] : 0);
         for (int first = 0; first < count; first += LANES) {
             vf sums[36], half[24], o[16];
-            float out[LANES][16];
             for (int i = 0; i < 36; i++)
                 sums[i] = vf_load(m + (i * p->outputs + output) * NR + first);
             for (int i = 0; i < 6; i++) output_1d(sums + i, 6, half + i, 6);
             for (int i = 0; i < 4; i++) output_1d(half + 6 * i, 1, o + 4 * i, 1);
             for (int i = 0; i < 16; i++) o[i] = vf_add(o[i], bias);
-            for (int part = 0; part < 16; part += LANES) {
-                vf_transpose(o + part);
-                for (int i = 0; i < LANES; i++) vf_store(out[i] + part, o[part + i]);
-            }
-            for (int i = 0; i < LANES && first + i < count; i++)
-                write_tile(p, &tiles[first + i], output, out[i]);
+            write_tiles(p, tiles + first, count - first, output, o);
         }
     }
 }
@@ -181,8 +178,11 @@ static void run(const td_winograd *p, int64_t begin, int64_t end, void *scratch)
     float *v = scratch, *m = v + 36 * NR * p->channels;
     for (int64_t step = begin; step < end; step++) {
         tile tiles[NR];
+        probe sizes;
         int count = find_tiles(p, step * NR, tiles);
-        transform_input(p, tiles, count, v);
+        probe_begin(&sizes, p);
+        transform_input(p, tiles, count, v, &sizes);
+        probe_end(&sizes, p, tiles, count, step * NR);
         for (int i = 0; i < 36; i++)
             gemm->panel(p->outputs, p->channels, 1, p->weights + i * p->outputs * p->channels,
                         v + i * p->channels * NR, m + i * p->outputs * NR, NR,
@@ -252,16 +252,51 @@ TD_INLINE void read_planes(const float *from, const int rows, const int width, v
     TD_UNROLL for (int i = 0; i < width; i++) to[i] = r[i];
 }
 
-/* LANES channels of `n` neighbouring tiles: v[36][step] per tile, tiles `across` apart */
-static void input_planes(const td_winograd *p, const tile *t, int n, int64_t channel,
-                         int64_t planes, float *v, int64_t across, int64_t step, float *strip)
+/* ---- the sizes of a step's tiles, a lane per channel: most, and the smaller of two places in the
+ * middle, in which the same output meets the same input where the padding is 1 ---- */
+#define NOTE (2 * LANES) /* floats of a tile */
+
+TD_INLINE void note(float *at, vf most, vf a, vf b, bool sample)
 {
+    vf_store(at, most);
+    if (sample) vf_store(at + LANES, vf_wider(vf_load(at + LANES), vf_narrower(a, b)));
+}
+
+/* the largest of all lanes, for each of `count` tiles */
+static void lanes_of_notes(const float *notes, int64_t count, float *to)
+{
+    for (int64_t first = 0; first < count; first += LANES) {
+        vf r[LANES], most = vf_zero();
+        for (int i = 0; i < LANES; i++) r[i] = vf_load(notes + (first + i) * NOTE);
+        vf_transpose(r);
+        for (int i = 0; i < LANES; i++) most = vf_wider(most, r[i]);
+        vf_store_part(to + first, td_lanes(count - first, LANES), most);
+    }
+}
+
+static void notes_end(const float *notes, int64_t first, int64_t count, td_tile_sizes to)
+{
+    if (!to.most) return;
+    lanes_of_notes(notes, count, to.most + first);
+    lanes_of_notes(notes + LANES, count, to.least + first);
+}
+
+/* LANES channels of `n` neighbouring tiles: v[36][step] per tile, tiles `across` apart. notes: of
+ * these tiles, or NULL */
+static void input_planes(const td_winograd *p, const tile *t, int n, int64_t channel,
+                         int64_t planes, float *v, int64_t across, int64_t step, float *strip,
+                         float *notes)
+{
+    int own = tiles_own_all(p);
     const float *from = p->x + t->image * p->x_image + channel * p->x_channel;
     copy_rows(from, p->x_channel, planes, p->in, t->y - p->pad[0], t->x - p->pad[1], 6, 4 * n + 2,
               strip);
     for (int k = 0; k < n; k++, v += across) {
         vf d[36];
         for (int row = 0; row < 6; row++) read_planes(strip + row * ROW + 4 * k, 6, 6, d + 6 * row);
+        if (notes)
+            note(notes + k * NOTE, widest_of(vf_load(notes + k * NOTE), d, own), d[14], d[21],
+                 channel < SAMPLE);
         for (int i = 0; i < 6; i++) input_1d(d + i, 6);
         for (int i = 0; i < 6; i++) input_1d(d + 6 * i, 1);
         for (int i = 0; i < 36; i++) vf_store(v + i * step, d[i]);
@@ -269,13 +304,19 @@ static void input_planes(const td_winograd *p, const tile *t, int n, int64_t cha
 }
 
 static void gradient_planes(const td_winograd *p, const tile *t, int n, int64_t output,
-                            int64_t planes, float *u, int64_t across, int64_t step, float *strip)
+                            int64_t planes, float *u, int64_t across, int64_t step, float *strip,
+                            float *notes)
 {
     const float *from = p->y + t->image * p->y_image + output * p->y_channel;
     copy_rows(from, p->y_channel, planes, p->out, t->y, t->x, 4, 4 * n, strip);
     for (int k = 0; k < n; k++, u += across) {
         vf g[16], half[24], d[36];
         for (int row = 0; row < 4; row++) read_planes(strip + row * ROW + 4 * k, 4, 4, g + 4 * row);
+        if (notes) {
+            vf most = vf_load(notes + k * NOTE);
+            for (int i = 0; i < 16; i++) most = vf_wider(most, g[i]);
+            note(notes + k * NOTE, most, g[5], g[10], output < SAMPLE);
+        }
         for (int i = 0; i < 4; i++) gradient_1d(g[i], g[4 + i], g[8 + i], g[12 + i], half + i, 4);
         for (int i = 0; i < 6; i++)
             gradient_1d(half[4 * i], half[4 * i + 1], half[4 * i + 2], half[4 * i + 3], d + 6 * i,
@@ -297,7 +338,7 @@ static int64_t padded(int64_t channels) { return (channels + LANES - 1) / LANES 
 static int64_t gradient_work(int64_t outputs, int64_t channels)
 {
     int64_t o = padded(outputs), c = padded(channels);
-    return (36 * (STEP * (o + c) + o * c) + STRIP) * (int64_t)sizeof(float);
+    return (36 * (STEP * (o + c) + o * c) + STRIP + 2 * STEP * NOTE) * (int64_t)sizeof(float);
 }
 
 /* m[36][padded outputs][padded channels] to dw, LANES channels of an output at a time */
@@ -319,27 +360,31 @@ static void write_weights(const td_winograd *p, const float *m, int64_t output, 
 }
 
 static void gradient(const td_winograd *p, int64_t output, int64_t outputs, int64_t channel,
-                     int64_t channels, float *dw, void *scratch)
+                     int64_t channels, float *dw, td_tile_sizes x, td_tile_sizes y, void *scratch)
 {
     const td_gemm_kernel *gemm = &TD_SYM(td_gemm_kernels).real[0];
     int64_t high = padded(outputs), across = padded(channels);
     float *u = scratch, *v = u + 36 * STEP * high, *m = v + 36 * STEP * across,
-          *strip = m + 36 * high * across;
+          *strip = m + 36 * high * across, *x_notes = strip + STRIP,
+          *y_notes = x_notes + STEP * NOTE;
     tile tiles[STEP + NR];
     for (int64_t first = 0; first < p->all_tiles; first += STEP) {
         int64_t count = 0;
         while (count < STEP && first + count < p->all_tiles)
             count += find_tiles(p, first + count, tiles + count);
         if (count > STEP) count = STEP;
+        memset(x_notes, 0, 2 * STEP * NOTE * sizeof(float));
         for (int64_t t = 0, n; t < count; t += n) {
             n = run_of(&tiles[t], count - t);
             for (int64_t c = 0; c < channels; c += LANES)
                 input_planes(p, &tiles[t], (int)n, channel + c, channels - c, v + t * across + c,
-                             across, STEP * across, strip);
+                             across, STEP * across, strip, x.most ? x_notes + t * NOTE : NULL);
             for (int64_t o = 0; o < outputs; o += LANES)
                 gradient_planes(p, &tiles[t], (int)n, output + o, outputs - o, u + t * high + o,
-                                high, STEP * high, strip);
+                                high, STEP * high, strip, y.most ? y_notes + t * NOTE : NULL);
         }
+        notes_end(x_notes, first, count, x);
+        notes_end(y_notes, first, count, y);
         for (int i = 0; i < 36; i++) {
             td_gemm g = {.m = outputs,
                          .n = across,

@@ -41,6 +41,20 @@ TD_INLINE vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
 TD_INLINE vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
 TD_INLINE vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
 TD_INLINE vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
+/* The larger of a, a magnitude, and |b|, as their bits are ordered: a NaN is above infinity. */
+TD_INLINE vf vf_wider(vf a, vf b)
+{
+    __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(b), _mm256_set1_epi32(0x7fffffff));
+    return _mm256_castsi256_ps(_mm256_max_epi32(_mm256_castps_si256(a), magnitude));
+}
+/* the smaller of |a| and |b|, by the same order */
+TD_INLINE vf vf_narrower(vf a, vf b)
+{
+    const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+    return _mm256_castsi256_ps(
+        _mm256_min_epi32(_mm256_and_si256(_mm256_castps_si256(a), magnitude),
+                         _mm256_and_si256(_mm256_castps_si256(b), magnitude)));
+}
 TD_INLINE vf vf_select(uint32_t bits, vf a, vf b)
 {
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(vf_mask(bits)));

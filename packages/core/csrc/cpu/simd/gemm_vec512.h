@@ -31,6 +31,20 @@ TD_INLINE vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
 TD_INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 TD_INLINE float vf_sum(vf a) { return _mm512_reduce_add_ps(a); }
 TD_INLINE float vf_top(vf a) { return _mm512_reduce_max_ps(a); }
+/* The larger of a, a magnitude, and |b|, as their bits are ordered: a NaN is above infinity. */
+TD_INLINE vf vf_wider(vf a, vf b)
+{
+    __m512i magnitude = _mm512_and_si512(_mm512_castps_si512(b), _mm512_set1_epi32(0x7fffffff));
+    return _mm512_castsi512_ps(_mm512_max_epi32(_mm512_castps_si512(a), magnitude));
+}
+/* the smaller of |a| and |b|, by the same order */
+TD_INLINE vf vf_narrower(vf a, vf b)
+{
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    return _mm512_castsi512_ps(
+        _mm512_min_epi32(_mm512_and_si512(_mm512_castps_si512(a), magnitude),
+                         _mm512_and_si512(_mm512_castps_si512(b), magnitude)));
+}
 /* a where the bit is set, b elsewhere */
 TD_INLINE vf vf_select(uint32_t bits, vf a, vf b)
 {

@@ -115,6 +115,18 @@ TD_INLINE vf vf_max(vf a, vf b)
     vi take_a = a > b;
     return (vf)(((vi)a & take_a) | ((vi)b & ~take_a));
 }
+/* The larger of a, a magnitude, and |b|, as their bits are ordered: a NaN is above infinity. */
+TD_INLINE vf vf_wider(vf a, vf b)
+{
+    vi magnitude = (vi)b & 0x7fffffff, take_a = (vi)a > magnitude;
+    return (vf)(((vi)a & take_a) | (magnitude & ~take_a));
+}
+/* the smaller of |a| and |b|, by the same order */
+TD_INLINE vf vf_narrower(vf a, vf b)
+{
+    vi x = (vi)a & 0x7fffffff, y = (vi)b & 0x7fffffff, take_x = x < y;
+    return (vf)((x & take_x) | (y & ~take_x));
+}
 TD_INLINE vf vf_select(uint32_t bits, vf a, vf b)
 {
     vf r;
