@@ -81,3 +81,13 @@ def test_gradient_of_two_samples_and_of_integers():
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_gradient_of_even_steps_sees_the_two_neighbours_only():
+    x = taeda.tensor([2.0, -2.0, np.inf, np.inf, -np.inf, 3.0])
+    for spacing in ({}, {"spacing": 2.0}, {"spacing": [1.0]}):
+        (found,) = taeda.gradient(x, **spacing)
+        assert found.isinf().tolist() == [False, True, True, True, True, True]
+        assert found.sign().tolist() == [-1, 1, 1, -1, -1, 1]
+    (found,) = taeda.gradient(taeda.tensor([1.0, np.nan, 3.0, 4.0, 6.0]))
+    assert found.isnan().tolist() == [True, False, True, False, False]

@@ -148,13 +148,22 @@ def _slope(x: Tensor, spacing: Number | Tensor, dim: int, edge_order: int) -> Te
     first, last = rise.narrow(dim, 0, 1), rise.narrow(dim, n - 2, 1)
     if n == 2:
         return taeda.cat([first, last], dim)
-    before, after = h.narrow(dim, 0, n - 2), h.narrow(dim, 1, n - 2)
-    left, right = rise.narrow(dim, 0, n - 2), rise.narrow(dim, 1, n - 2)
-    middle = (left * after + right * before) / (before + after)
+    middle = _inside(x, rise, h, dim, n - 2, not isinstance(spacing, taeda.Tensor))
     if edge_order == 2:
         first = first + (first - rise.narrow(dim, 1, 1)) * _share(h, dim, 0, 1)
         last = last + (last - rise.narrow(dim, n - 3, 1)) * _share(h, dim, n - 2, n - 3)
     return taeda.cat([first, middle, last], dim)
+
+
+def _inside(x: Tensor, rise: Tensor, h: Tensor, dim: int, n: int, even: bool) -> Tensor:
+    """The slopes between the ends. Those of even steps see the two neighbours only: a mean of the
+    slopes on both sides would be NaN where the point itself is infinite.
+    """
+    before, after = h.narrow(dim, 0, n), h.narrow(dim, 1, n)
+    if even:
+        return (x.narrow(dim, 2, n) - x.narrow(dim, 0, n)) / (before + after)
+    left, right = rise.narrow(dim, 0, n), rise.narrow(dim, 1, n)
+    return (left * after + right * before) / (before + after)
 
 
 def _share(h: Tensor, dim: int, near: int, far: int) -> Tensor:
