@@ -1,4 +1,5 @@
-/* winograd_plain.c - the tiles that Winograd's sums would spoil, by plain sums, LANES tiles at a time.
+/* winograd_plain.c - the tiles that Winograd's sums would spoil, by plain sums, LANES tiles at a
+ * time.
  *
  *   rows of tiles      by the sizes that the other kernel noted: are all of about one size?
  *   the tiles of one   by the same, each with its neighbours
@@ -33,8 +34,7 @@ static bool row_is_even(const td_winograd *p, int64_t image, int64_t down)
 {
     const float *least = p->sizes.least + (image * p->tiles[0] + down) * p->tiles[1];
     float smallest = INFINITY;
-    for (int64_t x = 0; x < p->tiles[1]; x++)
-        smallest = least[x] < smallest ? least[x] : smallest;
+    for (int64_t x = 0; x < p->tiles[1]; x++) smallest = least[x] < smallest ? least[x] : smallest;
     return is_even(p, widest_rows(p, image, down, 0, p->tiles[1]), smallest);
 }
 
@@ -52,8 +52,7 @@ static bool tile_is_even(const td_winograd *p, const tile *t)
     float at[6][LANES], most = 0, least = INFINITY;
     for (int row = 0; row < 6; row++) rows[row] = vf_zero();
     for (int64_t c = 0; c < p->channels; c++)
-        for (int row = 0; row < 6; row++)
-            rows[row] = vf_wider(rows[row], read_row(p, t, c, row));
+        for (int row = 0; row < 6; row++) rows[row] = vf_wider(rows[row], read_row(p, t, c, row));
     for (int row = 0; row < 6; row++) vf_store(at[row], rows[row]);
     for (int i = 0; i < 36; i++) most = wider(most, at[i / 6][i % 6]);
     int64_t down = least_of(p->out[0] - t->y, 4), across = least_of(p->out[1] - t->x, 4);
@@ -113,7 +112,10 @@ static void sum_tiles(const td_winograd *p, const tile *tiles, int count, float 
     }
 }
 
-static int64_t work(const td_winograd *p) { return p->channels * 36 * LANES * (int64_t)sizeof(float); }
+static int64_t work(const td_winograd *p)
+{
+    return p->channels * 36 * LANES * (int64_t)sizeof(float);
+}
 
 static void mend(const td_winograd *p, int64_t begin, int64_t end, void *scratch)
 {

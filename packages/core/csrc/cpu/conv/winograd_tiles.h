@@ -1,5 +1,5 @@
-/* winograd_tiles.h - the tiles of Winograd's products: where they lie, how they are read and written,
- * and how large their numbers are. For the two kernels that work on them. */
+/* winograd_tiles.h - the tiles of Winograd's products: where they lie, how they are read and
+ * written, and how large their numbers are. For the two kernels that work on them. */
 #ifndef TD_WINOGRAD_TILES_H
 #define TD_WINOGRAD_TILES_H
 #include "cpu/conv/winograd.h"
@@ -80,8 +80,8 @@ TD_INLINE int tiles_own_all(const td_winograd *p)
 TD_INLINE vf widest_of(vf most, const vf *d, int own)
 {
     if (own) {
-        TD_UNROLL for (int y = 1; y < 5; y++)
-            TD_UNROLL for (int x = 1; x < 5; x++) most = vf_wider(most, d[6 * y + x]);
+        TD_UNROLL for (int y = 1; y < 5; y++) TD_UNROLL for (int x = 1; x < 5; x++) most =
+            vf_wider(most, d[6 * y + x]);
     } else {
         TD_UNROLL for (int i = 0; i < 36; i++) most = vf_wider(most, d[i]);
     }

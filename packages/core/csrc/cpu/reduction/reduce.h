@@ -9,7 +9,7 @@
 #define TD_REDUCE_KERNELS_H
 #include "runtime/loops.h"
 
-#define TD_MAX_ACCUMULATOR 24 /* bytes */
+#define TD_MAX_ACCUMULATOR 32 /* bytes */
 
 typedef struct td_reduce_context {
     double divisor;    /* mean: a sum is divided by it; 1 otherwise */
