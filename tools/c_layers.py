@@ -1,8 +1,10 @@
-"""Layers of the C core: a file includes files of its own folder or of folders below it, headers
-include in no circle, and `ops` prepares.
+"""Layers of the C core: a file includes files of its own folder or of folders below it and names
+only functions of those, a header declares what its own folder defines, headers include in no
+circle, and `ops` prepares.
 
-    python tools/c_layers.py            a sentence for every include that points upward, for every
-                                        circle, for work in `ops`
+    python tools/c_layers.py            a sentence for every include or name that points upward, for
+                                        every declaration in a strange place, for every circle, for
+                                        work in `ops`
 
 The folders of `packages/core/csrc` are the layers (decision 0024). Read from the text: nothing is compiled.
 """
@@ -14,7 +16,17 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["LAYERS", "WORKS", "check", "circles", "misnamed", "upward", "working"]
+__all__ = [
+    "LAYERS",
+    "WORKS",
+    "check",
+    "circles",
+    "misdeclared",
+    "misnamed",
+    "named_upward",
+    "upward",
+    "working",
+]
 
 #: from the lowest up
 LAYERS = (
@@ -38,6 +50,16 @@ WORK = re.compile(
     r"|\b(?:float|double|u?int\d+_t) \*\w+ = td_data\(|(?:float|double|u?int\d+_t) \*\)\s*td_data\("
 )
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+QUOTED = re.compile(r'"(?:\\.|[^"\\\n])*"')
+NAME = re.compile(r"\btd_\w+\b")
+#: a function that other files may call, from the start of its line to its body
+DEFINED = re.compile(
+    r"^(?!static|typedef|extern|return|else|#)(?:\w+[\s*]+)+(td_\w+)\([^;{}]*\)\s*\{", re.M
+)
+#: what stands at the start of a line and ends without a body
+DECLARED = re.compile(r"^(?!static|typedef|return|else|#|\s)[\w\s*,()]*?;", re.M)
+#: texts for devices, which compile apart and have names of their own
+DEVICE_TEXTS = ("cpu/simd/device/", "cuda/kernels/")
 #: files of `ops` that do more than prepare, and why; csrc/cpu/<family>_run.c is the place (decision 0038)
 WORKS = {
     "ops/conv/conv.c": "the lock is given back around several runs, which share what was prepared",
@@ -102,6 +124,47 @@ def _way_back(start: str, found: dict[str, list[str]]) -> list[str]:
     return []
 
 
+def texts(csrc: Path) -> dict[str, str]:
+    """Every C file by its path below `csrc`, without comments and quoted words."""
+    files = sorted(path for path in csrc.rglob("*.[ch]"))
+    found = {path.relative_to(csrc).as_posix(): path.read_text() for path in files}
+    return {
+        name: QUOTED.sub('""', COMMENT.sub("", text))
+        for name, text in found.items()
+        if not name.startswith(DEVICE_TEXTS)
+    }
+
+
+def definitions(sources: dict[str, str]) -> dict[str, str]:
+    """The file of every function that other files may call; those that macros make are not known."""
+    return {
+        match[1]: file
+        for file, text in sources.items()
+        if file.endswith(".c")
+        for match in DEFINED.finditer(text)
+    }
+
+
+def misdeclared(sources: dict[str, str], home: dict[str, str]) -> Iterator[str]:
+    """A sentence for every function that a header of another folder declares, or a file by itself."""
+    for file, text in sources.items():
+        for match in DECLARED.finditer(text):
+            for name in re.findall(r"\b(td_\w+)\(", match[0]):
+                at = home.get(name, file)
+                if file.endswith(".c") and at != file:
+                    yield f"{file} declares {name} of {at}: include the header that does"
+                elif at.partition("/")[0] != file.partition("/")[0]:
+                    yield f"{file} declares {name}, which {at} defines: a header of that folder does"
+
+
+def named_upward(sources: dict[str, str], home: dict[str, str]) -> Iterator[str]:
+    """A sentence for every function of a higher layer that a file names."""
+    for file, text in sources.items():
+        for name in sorted({*NAME.findall(text)} & home.keys()):
+            if _rank(home[name]) > _rank(file):
+                yield f"{file} names {name} of {home[name]}, which is of a higher layer: use a hook"
+
+
 def misnamed(csrc: Path) -> Iterator[str]:
     """A sentence for every file whose first line gives it another name."""
     for path in sorted(csrc.rglob("*.[ch]")):
@@ -134,7 +197,10 @@ def check(root: Path) -> list[str]:
     if strangers:
         return [f"csrc/{name} is no layer" for name in strangers]
     csrc = root / "packages" / "core" / "csrc"
-    return [*upward(found), *circles(found), *working(csrc), *misnamed(csrc)]
+    sources = texts(csrc)
+    home = definitions(sources)
+    names = [*misdeclared(sources, home), *named_upward(sources, home)]
+    return [*upward(found), *circles(found), *names, *working(csrc), *misnamed(csrc)]
 
 
 if __name__ == "__main__":

@@ -82,3 +82,51 @@ def test_a_file_says_its_name(tmp_path):
         "cpu/b.c": "int b;",
     }
     assert make(tmp_path, files) == ["cpu/conv/grad_run.c calls itself conv_grad.c"]
+
+
+DEFINES = {"dispatch/run.c": "PyObject *td_go(int n)\n{\n    return 0;\n}\n"}
+PLACES = {
+    "its own header": ({"dispatch/run.h": "PyObject *td_go(int n); /* runs */\n"}, []),
+    "another folder's header": (
+        {"object/py.h": "PyObject *td_go(int n);\n"},
+        [
+            "object/py.h declares td_go, which dispatch/run.c defines: a header of that folder does",
+            "object/py.h names td_go of dispatch/run.c, which is of a higher layer: use a hook",
+        ],
+    ),
+    "a file by itself": (
+        {"dispatch/other.c": "PyObject *td_go(int n);\n"},
+        ["dispatch/other.c declares td_go of dispatch/run.c: include the header that does"],
+    ),
+    "a call from below": (
+        {"graph/a.c": "static int f(void)\n{\n    td_go(1);\n    return 0;\n}\n"},
+        ["graph/a.c names td_go of dispatch/run.c, which is of a higher layer: use a hook"],
+    ),
+    "a call from above": ({"backward/a.c": "int f(void)\n{\n    return !td_go(1);\n}\n"}, []),
+    "a comment": ({"graph/a.c": "/* td_go(1); */\n"}, []),
+    "a message": ({"graph/a.c": 'int f(void)\n{\n    return g("td_go");\n}\n'}, []),
+    "a text for devices": ({"cuda/kernels/a.h": "int td_go(int n);\n"}, []),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), PLACES.values(), ids=PLACES)
+def test_where_names_may_stand(tmp_path, files, wanted):
+    assert make(tmp_path, {**DEFINES, **files}) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int td_a(void) { return 0; }",
+        "const td_f *td_a(int n,\n      int m)\n{\n}",
+        "td_status td_a(const char *op, td_loop loop)\n{\n}",
+        "PyMethodDef *td_a(void)\n{\n}",
+    ],
+)
+def test_a_definition_is_seen(text):
+    assert layers.definitions({"ops/a.c": f"{text}\n"}) == {"td_a": "ops/a.c"}
+
+
+def test_the_core_defines_what_the_layers_are_asked_about():
+    home = layers.definitions(layers.texts(ROOT / "packages/core/csrc"))
+    assert len(home) > 500 and home["td_apply"] == "dispatch/dispatch.c"

@@ -59,6 +59,13 @@ static inline taeda_tensor **td_abi_outputs_open(td_abi_outputs *o)
  * them, whether the kernel succeeded or not. */
 const char *td_abi_disown(const td_call *call, td_abi_outputs *outputs);
 
+/* abi_ops.c: an extension's kernel as the implementation of a row */
+td_status td_op_extension(td_call *call);
+/* extension.c, for Python */
+PyObject *td_load_extension(PyObject *module, PyObject *path);
+PyObject *td_call_kernel(PyObject *module, PyObject *args);
+PyObject *td_kernel_counts(PyObject *module, PyObject *kernel);
+
 int32_t td_abi_find_op(const char *name, const taeda_op **out, taeda_error *error);
 int32_t td_abi_call_op(taeda_op_call *call);
 int32_t td_abi_register(const char *name, int32_t inputs, int32_t outputs, taeda_kernel kernel,

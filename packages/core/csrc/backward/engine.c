@@ -4,6 +4,7 @@
  *
  * All state is in one Run on the C stack of the caller, so backward may be called from a hook, from
  * another thread, or inside backward. Nothing recurses along the graph. */
+#include "backward/backward.h"
 #include "backward/streams.h"
 
 /* Only the walk has seen it so far: no write to it counts. A recorded run, whose tensors have

@@ -1,6 +1,7 @@
 /* fast_rules.c - derivative rules of hot operations in C. Each equals the Python rule of the same
  * name; a test holds the two together. They run only when no graph of the gradient is wanted. */
-#include "graph/node.h"
+#include "dispatch/dispatch.h"
+#include "backward/backward.h"
 
 td_fast_rule *td_fast_rules;
 

@@ -1,6 +1,6 @@
 /* forward.c - where tangents are kept, and the calls into taeda.autograd._forward. */
 #include "backward/forward.h"
-#include "graph/node.h"
+#include "backward/backward.h"
 #include "dispatch/custom.h"
 #include "dispatch/dispatch.h"
 

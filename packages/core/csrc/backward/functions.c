@@ -1,6 +1,7 @@
 /* functions.c - what taeda.autograd asks of the core: nodes for custom Functions, edges, versions,
  * hooks. */
-#include "graph/node.h"
+#include "dispatch/dispatch.h"
+#include "backward/backward.h"
 
 static PyObject *need_tensor(PyObject *o)
 {

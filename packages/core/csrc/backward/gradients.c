@@ -1,5 +1,6 @@
 /* gradients.c - a gradient on its way to where it is added up. */
-#include "graph/node.h"
+#include "dispatch/dispatch.h"
+#include "backward/backward.h"
 
 static int is_there(const OutMeta *m, const PyTensor *p)
 {
@@ -55,12 +56,6 @@ PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObjec
     Py_XDECREF(call);
     Py_DECREF(grad);
     return made;
-}
-
-int td_sole_owner(PyObject *o)
-{
-    return Py_REFCNT(o) == 1 && TD_T(o)->storage->refs == 1 && !((PyTensor *)o)->base &&
-           Py_TYPE(o) == TensorT;
 }
 
 PyObject *td_add_into(PyObject *sum, PyObject *grad)

@@ -1,5 +1,5 @@
 /* rules.c - the registered derivative rules, and how one is applied to a node. */
-#include "graph/node.h"
+#include "backward/backward.h"
 
 static int loaded; /* every rule is registered */
 /* how often loading began: an interrupted one leaves rules behind, which the next registers again

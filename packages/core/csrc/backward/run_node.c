@@ -1,5 +1,5 @@
 /* run_node.c - the derivative of one node, by its kind. */
-#include "graph/node.h"
+#include "backward/backward.h"
 
 TD_THREAD_LOCAL const uint8_t *td_wanted_edges;
 

@@ -5,7 +5,7 @@
 #ifndef TD_BACKWARD_SLOTS_H
 #define TD_BACKWARD_SLOTS_H
 #include "cuda/device.h"
-#include "graph/node.h"
+#include "backward/backward.h"
 
 typedef struct Slot {
     Node *node;       /* owned */

@@ -1,6 +1,6 @@
 /* task.c - one walk of the engine, seen from the Python code that runs inside it: hooks, custom
  * functions, recomputation. */
-#include "graph/node.h"
+#include "backward/backward.h"
 #include "runtime/thread_local.h"
 
 /* innermost; a walk that begins inside another returns before it */

@@ -3,7 +3,7 @@
  * thread may take its turn again inside its turn. */
 #include <pthread.h>
 #include <time.h>
-#include "graph/node.h"
+#include "backward/backward.h"
 
 /* meaningful while depth > 0; both are guarded by the interpreter lock */
 static unsigned long owner;

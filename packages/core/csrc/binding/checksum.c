@@ -1,6 +1,6 @@
 /* checksum.c - crc32() and crc32c() for Python: files are read and written at the speed of memory.
  */
-#include "object/py.h"
+#include "binding/binding.h"
 #include "runtime/checksum.h"
 
 static PyObject *checksum(PyObject *args, uint32_t (*compute)(uint32_t, const void *, size_t))

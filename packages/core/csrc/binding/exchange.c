@@ -1,5 +1,5 @@
 /* exchange.c - storages as objects, and promotion for Python. */
-#include "object/py.h"
+#include "binding/binding.h"
 #include "ops/promotion.h"
 #include "runtime/address.h"
 

@@ -1,4 +1,5 @@
 /* files.c - what Python's os module lacks for files. */
+#include "binding/binding.h"
 #include "object/py.h" /* Python.h asks for the names of GNU */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,8 @@
 /* getitem.c - x[...] and x[...] = v. Integers, slices, None and Ellipsis become one view here when
  * no gradient is wanted, and a chain of recorded views otherwise; everything else goes to
  * taeda._tensor.indexing. */
+#include "binding/binding.h"
+#include "dispatch/dispatch.h"
 #include "backward/forward.h"
 #include "graph/node.h"
 #include "ops/view/view.h"

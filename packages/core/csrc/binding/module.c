@@ -1,6 +1,10 @@
 /* module.c - puts the C types and functions into the module taeda._native.core. */
 #include "binding/cuda.h"
 #include "binding/module.h"
+#include "abi/abi.h"
+#include "backward/backward.h"
+#include "binding/binding.h"
+#include "object/dlpack.h"
 #include "backward/forward.h"
 #include "runtime/cpu.h"
 #include "graph/node.h"
@@ -9,24 +13,6 @@
 #include "runtime/alloc.h"
 #include "cpu/run/blas.h"
 #include "runtime/thread_local.h"
-
-int td_add_constants(PyObject *module);
-int td_add_device(PyObject *module);
-int td_add_size(PyObject *module);
-int td_add_generator(PyObject *module);
-int td_add_program(PyObject *module);
-PyMethodDef *td_array_methods(void);
-PyMethodDef *td_dlpack_methods(void);
-PyMethodDef *td_dlpack_table_methods(void);
-PyMethodDef *td_exchange_methods(void);
-PyMethodDef *td_sequence_methods(void);
-PyMethodDef *td_checksum_methods(void);
-PyMethodDef *td_shared_methods(void);
-PyMethodDef *td_files_methods(void);
-PyObject *td_basic_view(PyObject *module, PyObject *args);
-PyObject *td_load_extension(PyObject *module, PyObject *path);
-PyObject *td_call_kernel(PyObject *module, PyObject *args);
-PyObject *td_kernel_counts(PyObject *module, PyObject *kernel);
 
 /* ---- the interpreter lock around heavy kernels: only a thread that entered through the dispatcher
  * holds it ---- */
@@ -229,6 +215,7 @@ static int fill(PyObject *m)
                              td_checksum_methods(),
                              td_shared_methods(),
                              td_files_methods()};
+    td_put_dispatcher();
     td_load_loops();
     td_load_fast_rules();
     if (td_add_errors(m) < 0 || td_add_flags(m) < 0 || td_add_constants(m) < 0 ||

@@ -4,6 +4,7 @@
  * (a Python number: the default one of its kind), and the entries of a list promote to that of the
  * list (an empty one: the default float). Lists that hold anything longer (arrays, tensors, other
  * sequences) are left to taeda._tensor.creation. */
+#include "binding/binding.h"
 #include "object/watch.h"
 
 typedef struct Survey {

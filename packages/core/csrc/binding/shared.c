@@ -1,5 +1,5 @@
 /* shared.c - storages on files and shared memory, for Python. */
-#include "object/py.h"
+#include "binding/binding.h"
 #include "runtime/shared.h"
 
 /* map_storage(fd, offset, nbytes, flags, name or None): the bytes of an open file as a tensor;

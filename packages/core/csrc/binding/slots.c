@@ -1,4 +1,6 @@
 /* slots.c - Python's operators on tensors: a + b, -a, a < b, a @ b, a += b, int(a). */
+#include "binding/binding.h"
+#include "dispatch/dispatch.h"
 #include "graph/node.h"
 
 typedef struct Slot {

@@ -1,6 +1,8 @@
 /* tensor_fields.c - attributes of Tensor: facts, place in the graph, gradient, data; and subclasses
  * that want to see them read. */
-#include "graph/node.h"
+#include "binding/binding.h"
+#include "dispatch/dispatch.h"
+#include "backward/backward.h"
 #include "object/watch.h"
 
 #define SELF ((PyTensor *)o)

@@ -1,4 +1,5 @@
 /* tensor_methods.c - methods of Tensor that are no operations: questions, identity, storage. */
+#include "binding/binding.h"
 #include "backward/forward.h"
 #include "graph/node.h"
 #include "object/watch.h"

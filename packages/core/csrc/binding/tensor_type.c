@@ -1,6 +1,7 @@
 /* tensor_type.c - the type Tensor, put together: the object, its fields and methods, the operators'
  * methods, number slots, indexing. */
-#include "object/py.h"
+#include "dispatch/dispatch.h"
+#include "binding/binding.h"
 
 static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {

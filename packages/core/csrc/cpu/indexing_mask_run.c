@@ -1,4 +1,5 @@
 /* indexing_mask_run.c - how threads share a mask. */
+#include "cpu/run/walk.h"
 #include "cpu/indexing_mask_run.h"
 #include <string.h>
 #include "runtime/alloc.h"

@@ -1,5 +1,6 @@
 /* indexing_run.c - how threads share places. Duplicates of an index meet in one thread, in order,
  * so that results do not depend on threads. */
+#include "cpu/run/walk.h"
 #include "cpu/indexing_run.h"
 #include <stdlib.h>
 #include <string.h>

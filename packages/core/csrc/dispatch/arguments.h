@@ -1,7 +1,7 @@
 /* arguments.h - what the parser of arguments is made of. */
 #ifndef TD_ARGUMENTS_H
 #define TD_ARGUMENTS_H
-#include "object/py.h"
+#include "dispatch/dispatch.h"
 
 /* One overload tried on the arguments of a call, and why it did not fit. */
 typedef struct td_attempt {

@@ -1,5 +1,6 @@
 /* callkey.c - core.call_key, core.gradients_are: what a compiled function asks at each call of its
  * arguments and of the leaves that it assigns gradients to. */
+#include "dispatch/dispatch.h"
 #include "graph/node.h"
 
 /* Where a tensor is among those before it; -1 if it is none of them. */

@@ -64,8 +64,6 @@ int td_custom_run(td_frame *f, int slot, td_made *made);
 int td_custom_check(const td_schema *s, PyObject *answer);
 /* after the kernel: the graph of a Python derivative */
 int td_custom_record(td_frame *f, PyObject *const *outs, int nouts);
-/* abi_call.c: an extension's kernel as the implementation of a row */
-td_status td_op_extension(td_call *call);
 
 /* ---- objects that call (operator.c) ---- */
 int td_add_operator(PyObject *module);

@@ -407,3 +407,5 @@ PyObject *td_slot_binary(const td_function *fn, td_schema *s, PyObject *a, PyObj
     td_frame_close(&f);
     return made;
 }
+
+void td_put_dispatcher(void) { td_dispatcher = (td_dispatcher_hooks){td_apply, td_below}; }

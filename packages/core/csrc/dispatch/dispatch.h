@@ -10,7 +10,33 @@ typedef struct td_made {
     PyObject *list; /* or a Tensor[], or a value that is no tensor; else NULL */
 } td_made;
 
+/* ---- dispatch.c ---- */
+PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args,
+                        Py_ssize_t nargs, PyObject *kwnames);
+PyObject *td_run(td_frame *frame); /* below the override layer */
+/* Call an op from C on objects: positional arguments only, NULL stands for the default. New
+ * reference or NULL. */
+PyObject *td_apply(const td_function *f, int n, PyObject *const *args);
+/* a + b without the parser */
+PyObject *td_slot_binary(const td_function *f, td_schema *s, PyObject *a, PyObject *b);
+/* lets what lies below ask (td_dispatcher) */
+void td_put_dispatcher(void);
+
+/* ---- arguments.c, bind.c ---- */
+/* Parse into `frame` with the first overload that fits; 0, or -1 with TypeError. `self` may be NULL
+ * (function form). args: positional values then keyword values, names in `kwnames` (a tuple or
+ * NULL). */
+int td_parse(td_frame *frame, const td_function *f, PyObject *self, PyObject *const *args,
+             Py_ssize_t nargs, PyObject *kwnames);
+/* has its type a __torch_function__ that takes part? */
+int td_has_override(PyObject *o);
+/* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */
+int td_bind(td_frame *frame, int k, PyObject *o);
+/* a Python number where the schema says Tensor: 1, 0, -1 */
+int td_bind_number(td_frame *frame, int k, PyObject *o);
+
 /* ---- run_kernel.c: 0, or -1 with an exception ---- */
+PyObject *td_call_backend(PyObject *module, PyObject *args);
 int td_run_backend(td_frame *f, td_made *made);
 /* opens the frame; closed again on failure */
 int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *values);
@@ -18,6 +44,9 @@ int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *
 int td_run_c(td_frame *f, td_impl impl, td_made *made); /* one C function, its results wrapped */
 
 /* ---- run_seen.c ---- */
+/* What autograd keeps or hands out for a tensor that dispatches: `function` (detach, clone) called
+ * on it below every layer but tracers. */
+PyObject *td_below(const td_function *function, PyObject *tensor);
 /* a dispatch mode, a type with __torch_dispatch__ or a tracer decides */
 int td_run_seen(td_frame *f, td_made *made);
 
@@ -63,6 +92,27 @@ static inline void td_come_back(td_outside was)
     td_here.excluded = was.excluded;
 }
 
+/* ---- results.c: into given tensors; 0, or -1 with an exception ---- */
+/* borrowed: the k-th tensor of out=, or NULL */
+PyObject *td_out_item(const td_frame *frame, int k);
+int td_check_cast(const char *name, td_dtype from, td_dtype to);
+int td_check_out(const td_frame *frame);
+int td_place_results(td_frame *frame, PyObject **outs, int nouts);
+
+/* ---- entries.c ---- */
+PyObject *td_function_object(const td_function *f); /* borrowed: taeda.<name> */
+PyObject *td_function_tables(void);
+/* generated methods of Tensor, then `own` */
+PyMethodDef *td_entry_methods(PyMethodDef *own);
+
+/* ---- what the module gets: numbers.c, program.c, callkey.c, chains.c ---- */
+int td_add_flags(PyObject *module);
+int td_add_program(PyObject *module);
+int td_add_chains(PyObject *module);
+PyObject *td_call_key(PyObject *module, PyObject *args);
+PyObject *td_gradients_are(PyObject *module, PyObject *args);
+
 /* ---- named_results.c ---- */
+PyObject *td_result_types(PyObject *module, PyObject *unused);
 PyObject *td_pack_results(const td_schema *s, PyObject **outs, int n); /* takes the outs over */
 #endif

@@ -1,5 +1,5 @@
 /* entries.c - a Python function and a method for each name of the op table. */
-#include "object/py.h"
+#include "dispatch/dispatch.h"
 
 #define TD_ENTRY(g)                                                                      \
     static PyObject *td_call_function_##g(PyObject *m, PyObject *const *a, Py_ssize_t n, \

@@ -580,11 +580,6 @@ static PyObject *number_in(PyObject *m, PyObject *o)
     return td_item(TD_T(o));
 }
 
-PyObject *td_unchanged(PyObject *module, PyObject *entries);
-PyObject *td_call_key(PyObject *module, PyObject *args);
-PyObject *td_gradients_are(PyObject *module, PyObject *args);
-int td_add_chains(PyObject *module);
-
 static PyMethodDef functions[] = {
     {"unchanged", td_unchanged, METH_O,
      "unchanged(entries): do objects hold the very objects that they held?"},

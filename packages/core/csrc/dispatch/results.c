@@ -4,6 +4,7 @@
  *   td_place_results  after it: a result made elsewhere is checked, and copied to where it is
  * wanted
  */
+#include "dispatch/dispatch.h"
 #include "object/forward.h"
 
 int td_check_cast(const char *name, td_dtype from, td_dtype to)

@@ -50,7 +50,8 @@ static int pack(Saved *s)
     /* both now: the hook may leave its own context */
     PyObject *hook = Py_NewRef(td_here.pack_hook);
     s->unpack = Py_XNewRef(td_here.unpack_hook);
-    PyObject *argument = s->packed ? td_below(td_detach_function(), s->packed) : wrap_alias(s->t);
+    PyObject *argument =
+        s->packed ? td_dispatcher.below(td_detach_function(), s->packed) : wrap_alias(s->t);
     td_status status;
     Py_CLEAR(s->packed);
     uint32_t before = td_version_of(s->t);
@@ -98,7 +99,7 @@ static int keep_handle(Saved *s, PyTensor *p, td_tensor *t,
 static int save_clone(Saved *s, PyTensor *p)
 {
     td_tensor *alias;
-    PyObject *clone = td_below(td_clone_function(), (PyObject *)p);
+    PyObject *clone = td_dispatcher.below(td_clone_function(), (PyObject *)p);
     if (!clone) return -1;
     td_status status = td_tensor_alias(&alias, TD_T(clone));
     if (!status) return keep_handle(s, p, alias, clone);
@@ -123,7 +124,7 @@ static int keep(Saved *s, PyTensor *p)
     PyObject *object = NULL;
     if (p->dispatches)
         object = s->key < TD_KEY_RESULT ? Py_NewRef((PyObject *)p)
-                                        : td_below(td_detach_function(), (PyObject *)p);
+                                        : td_dispatcher.below(td_detach_function(), (PyObject *)p);
     if (p->dispatches && !object) return -1;
     td_status status = td_tensor_alias(&alias, p->t);
     if (!status) return keep_handle(s, p, alias, object);
@@ -223,8 +224,9 @@ static PyObject *unpack_hooked(const Saved *s)
         Py_CLEAR(made);
         return NULL;
     }
-    PyObject *apart = ((PyTensor *)made)->dispatches ? td_below(td_detach_function(), made)
-                                                     : wrap_alias(TD_T(made));
+    PyObject *apart = ((PyTensor *)made)->dispatches
+                          ? td_dispatcher.below(td_detach_function(), made)
+                          : wrap_alias(TD_T(made));
     Py_DECREF(made);
     return apart;
 }
@@ -234,7 +236,8 @@ static PyObject *unpack_hooked(const Saved *s)
 static PyObject *unpack_object(const Saved *s, const Node *owner)
 {
     const PyTensor *p = (PyTensor *)s->packed;
-    return p->node == owner ? Py_NewRef(s->packed) : td_below(td_detach_function(), s->packed);
+    return p->node == owner ? Py_NewRef(s->packed)
+                            : td_dispatcher.below(td_detach_function(), s->packed);
 }
 
 /* A result that was written through a view came to be part of the base, so its history is the

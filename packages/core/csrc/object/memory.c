@@ -173,3 +173,9 @@ int td_add_memory_type(PyObject *module)
     memory_free = (freefunc)PyType_GetSlot(MemoryT, Py_tp_free);
     return 0;
 }
+
+int td_sole_owner(PyObject *o)
+{
+    return Py_REFCNT(o) == 1 && TD_T(o)->storage->refs == 1 && !((PyTensor *)o)->base &&
+           Py_TYPE(o) == TensorT;
+}

@@ -185,7 +185,7 @@ PyObject *td_item_of(PyObject *o)
     if (!((PyTensor *)o)->dispatches || TD_T(o)->numel != 1) return td_item(TD_T(o));
     if (!local && !(local = td_find_function("", "_local_scalar_dense")))
         return PyErr_Format(PyExc_RuntimeError, "the op table has no _local_scalar_dense");
-    PyObject *made = td_apply(local, 1, &o);
+    PyObject *made = td_dispatcher.apply(local, 1, &o);
     if (!made || PyFloat_Check(made) || PyLong_Check(made) || PyComplex_Check(made)) return made;
     PyErr_Format(
         PyExc_TypeError,

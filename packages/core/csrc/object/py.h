@@ -77,9 +77,6 @@ static inline td_device td_claimed_device(const PyTensor *p) /* what tensor.devi
     return (td_device)(p->dispatches >= TD_DISPATCHES_CLAIM ? p->dispatches - TD_DISPATCHES_CLAIM
                                                             : p->t->device);
 }
-/* What autograd keeps or hands out for a tensor that dispatches: `function` (detach, clone) called
- * on it below every layer but tracers. */
-PyObject *td_below(const td_function *function, PyObject *tensor);
 /* raises: a tensor that dispatches shows no memory; NULL */
 PyObject *td_refuse_memory(PyObject *tensor, const char *what);
 /* a view whose base came to require grad later (by a write through another view) requires it too */
@@ -90,18 +87,12 @@ static inline int td_requires_grad(const PyTensor *p)
     return 0;
 }
 
-/* ---- __torch_function__ of questions that are no operators (binding/tensor_fields.c):
- * Tensor.<name> is what was called ---- */
-int td_is_asked(PyObject *tensor); /* a mode or its type wants to answer */
-PyObject *td_ask(PyObject *tensor, const char *name, PyObject *argument); /* NULL: none */
-PyObject *td_ask_with(PyObject *tensor, const char *name, PyObject *const *args, Py_ssize_t nargs,
-                      PyObject *kwnames);
-
 /* ---- buffers (object/memory.c) ---- */
 /* exports the memory that the tensor has now, and holds it */
 PyObject *td_memory_of(PyObject *tensor);
 int td_get_buffer(PyObject *tensor, Py_buffer *view, int flags);
 void td_release_buffer(PyObject *tensor, Py_buffer *view);
+int td_sole_owner(PyObject *tensor); /* can nobody else see its memory? */
 int td_add_memory_type(PyObject *module);
 
 /* ---- errors (object/errors.c) ---- */
@@ -141,10 +132,15 @@ PyObject *td_dims_object(int ndim, const int64_t *dims);
 td_generator *td_generator_from(PyObject *o);   /* NULL if not a Generator */
 PyObject *td_generator_object(td_generator *g); /* the opposite: new reference */
 extern PyObject *td_default_generator_object;
-int td_add_small_types(PyObject *module);
-int td_add_tensor_type(PyObject *module);
-int td_add_node_type(PyObject *module);
-int td_add_functions(PyObject *module);
+
+/* what the module gets of them */
+int td_add_constants(PyObject *module);
+int td_add_device(PyObject *module);
+int td_add_size(PyObject *module);
+int td_add_generator(PyObject *module);
+PyMethodDef *td_array_methods(void); /* arrays.c */
+PyMethodDef *td_dlpack_methods(void), *td_dlpack_table_methods(void);
+PyObject *td_unchanged(PyObject *module, PyObject *entries);
 
 /* ---- numbers (object/numbers.c) ---- */
 /* the common dtype, or -1 with RuntimeError */
@@ -195,7 +191,7 @@ extern int td_anomaly; /* process-wide */
 extern int td_dual_level;
 PyMethodDef *td_state_methods(void);
 
-/* ---- arguments (dispatch/arguments.c, frame.c, bind.c) ---- */
+/* ---- arguments of a call (object/frame.c) ---- */
 #define TD_MAX_TEMPS 16
 #define TD_POOL_INTS 96
 #define TD_POOL_TENSORS 48
@@ -227,13 +223,6 @@ typedef struct td_frame {
     td_call call;
 } td_frame;
 
-/* Parse into `frame` with the first overload that fits; 0, or -1 with TypeError. `self` may be NULL
- * (function form). args: positional values then keyword values, names in `kwnames` (a tuple or
- * NULL). */
-int td_parse(td_frame *frame, const td_function *f, PyObject *self, PyObject *const *args,
-             Py_ssize_t nargs, PyObject *kwnames);
-/* has its type a __torch_function__ that takes part? */
-int td_has_override(PyObject *o);
 void td_frame_open(td_frame *frame);
 void td_frame_close(td_frame *frame);
 static inline void td_frame_row(td_frame *f, const td_function *function,
@@ -248,10 +237,6 @@ static inline void td_frame_row(td_frame *f, const td_function *function,
     f->call.outs = NULL;
     f->call.pinned = false;
 }
-/* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */
-int td_bind(td_frame *frame, int k, PyObject *o);
-/* a Python number where the schema says Tensor: 1, 0, -1 */
-int td_bind_number(td_frame *frame, int k, PyObject *o);
 PyObject *td_argument_object(const td_frame *frame, int k); /* new reference; defaults too */
 td_tensor *td_frame_temp(td_frame *frame, td_tensor *t);    /* freed when the frame closes */
 /* room for n more; 0, or -1 with MemoryError */
@@ -279,25 +264,26 @@ static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)
  * from the heap; NULL with an exception ---- */
 int64_t *td_room_ints(td_frame *f, Py_ssize_t n);
 
-/* ---- dispatch (dispatch/dispatch.c, run_kernel.c, run_python.c, named_results.c) ---- */
-PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args,
-                        Py_ssize_t nargs, PyObject *kwnames);
-PyObject *td_run(td_frame *frame); /* below the override layer */
-/* Call an op from C on objects: positional arguments only, NULL stands for the default. New
- * reference or NULL. */
-PyObject *td_apply(const td_function *f, int n, PyObject *const *args);
-/* a + b without the parser */
-PyObject *td_slot_binary(const td_function *f, td_schema *s, PyObject *a, PyObject *b);
-PyObject *td_call_backend(PyObject *module, PyObject *args);
-PyObject *td_result_types(PyObject *module, PyObject *unused);
+/* ---- what object and graph ask of the dispatcher above them, which puts its functions here when
+ * the module starts (td_put_dispatcher) ---- */
+typedef struct td_dispatcher_hooks {
+    /* Call an op from C on objects: positional arguments only, NULL stands for the default. New
+     * reference or NULL. */
+    PyObject *(*apply)(const td_function *f, int n, PyObject *const *args);
+    /* What autograd keeps or hands out for a tensor that dispatches: `function` (detach, clone)
+     * called on it below every layer but tracers. */
+    PyObject *(*below)(const td_function *function, PyObject *tensor);
+} td_dispatcher_hooks;
+extern td_dispatcher_hooks td_dispatcher; /* object/state.c */
+
+/* ---- functions of Python (object/lookup.c) ---- */
 /* borrowed: looked up once, kept in `slot` */
 PyObject *td_python_function(PyObject **slot, const char *module, const char *name);
 
-/* ---- the op table (object/table.c, entries.c) ---- */
+/* ---- the op table (object/table.c) ---- */
 const td_function *td_find_function(const char *namespace_, const char *name);
 /* what core itself calls */
 const td_function *td_clone_function(void), *td_copy_function(void), *td_detach_function(void);
-int td_add_flags(PyObject *module);
 td_schema *td_find_schema(const char *qualified); /* "add.Tensor" */
 /* one defined at run time, "mylib::scale.overload", or NULL */
 td_schema *td_find_custom(const char *text);
@@ -307,29 +293,11 @@ void td_forget_custom(const char *text);
 /* The C function of a row on a type of device. Later calls replace it; TD_VALUE_ERROR if there is
  * no such row. */
 td_status td_op_register(const char *qualified, int device_type, td_impl impl);
-PyObject *td_function_object(const td_function *f); /* borrowed: taeda.<name> */
-PyObject *td_function_tables(void);
-/* generated methods of Tensor, then `own` */
-PyMethodDef *td_entry_methods(PyMethodDef *own);
 void td_load_loops(void);
 
-/* ---- results into given tensors (dispatch/results.c): 0, or -1 with an exception ---- */
-/* borrowed: the k-th tensor of out=, or NULL */
-PyObject *td_out_item(const td_frame *frame, int k);
-int td_check_cast(const char *name, td_dtype from, td_dtype to);
-int td_check_out(const td_frame *frame);
-int td_place_results(td_frame *frame, PyObject **outs, int nouts);
-
-/* ---- the type's parts (object/tensor.c, binding/slots.c and others) ---- */
+/* ---- the type's parts (object/tensor.c) ---- */
 extern PyType_Slot td_object_slots[];
 void td_set_tensor_type(PyTypeObject *type);
-extern PyType_Slot td_number_slots[];
-PyObject *td_getitem(PyObject *self, PyObject *key);
-int td_setitem(PyObject *self, PyObject *key, PyObject *value);
-PyMethodDef *td_tensor_methods(void); /* tensor_methods.c */
-PyGetSetDef *td_tensor_fields(void);  /* tensor_fields.c */
-/* 0, or -1 with an exception */
-int td_set_requires_grad(PyObject *tensor, PyObject *on, void *unused);
 /* row-major, keeps the bytes; 0 or -1 with an exception */
 int td_resize(PyObject *tensor, int ndim, const int64_t *sizes);
 

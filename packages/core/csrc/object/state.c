@@ -9,6 +9,7 @@ TD_THREAD_LOCAL td_state td_here = {.grad_mode = 1};
 int td_anomaly;
 int td_dual_level;
 td_forward_hooks td_forward;
+td_dispatcher_hooks td_dispatcher;
 
 static PyObject *change(uint8_t *flag, PyObject *on) /* what it was */
 {

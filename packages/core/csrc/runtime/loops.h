@@ -66,10 +66,6 @@ td_status td_nd_init(td_nd *nd, int nop, td_tensor *const *operands);
  * reductions. */
 void td_nd_init_raw(td_nd *nd, int nop, char *const *data, int ndim, const int64_t *sizes,
                     const int64_t *const *strides);
-/* Walk it, in parallel when numel * cost is worth it. cost: about nanoseconds per element (add 0.3,
- * exp 1, pow 10). */
-void td_nd_run(const td_nd *nd, td_loop loop, const void *context, double cost);
-void td_nd_run_serial(const td_nd *nd, td_loop loop, const void *context);
 
 /* ---- common whole-tensor helpers (runtime/copy.c), all dtypes, any strides, any device ---- */
 /* broadcasts src, converts dtype, resolves conj/neg bits */

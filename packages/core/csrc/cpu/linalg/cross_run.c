@@ -1,4 +1,5 @@
 /* cross_run.c - the nine loops of a cross product, in blocks that stay in the first cache. */
+#include "cpu/run/walk.h"
 #include "cpu/linalg/cross_run.h"
 #include "runtime/pool.h"
 

@@ -6,15 +6,6 @@
 #include "cpu/run/lapack.h"
 #include "runtime/op.h"
 
-/* ---- arguments (linalg_checks.c) ----
- * RuntimeError for what is no batch of matrices of a dtype that the library knows, not square, not
- * as high as A, or no exchanges of rows. */
-td_status td_linalg_matrix(const char *op, const td_tensor *A);
-td_status td_linalg_square(const char *op, const td_tensor *A);
-td_status td_linalg_sides(const char *op, const td_tensor *A, const td_tensor *B);
-td_status td_linalg_exchanges(const char *op, const td_tensor *pivots, const td_tensor *A,
-                              int64_t n);
-
 /* ---- stacks (linalg_stack.c) ----
  * Matrices one after the other, each dense. A column-major one has adjacent rows. A turned one is
  * row-major in the tensor, so that the library, which knows columns only, sees its transpose. */
@@ -123,17 +114,5 @@ void td_small_solve(td_dtype d, const char *trans, int64_t n, int64_t few, const
                     const void *pivots, void *x);
 /* without exchanges, of any size */
 int64_t td_eliminate(td_dtype d, int64_t m, int64_t n, void *a);
-
-typedef struct td_lu { /* a stack and its factors */
-    td_stack a;
-    td_tensor *info;
-    char *pivots; /* library integers, `stride` bytes a matrix */
-    int64_t stride, bytes;
-} td_lu;
-/* Copy and factorise; matrices are square, or TD_COLUMNS. Only for matrices with elements. */
-td_status td_lu_of(td_lu *lu, const char *op, const td_tensor *A, td_turn turn);
-/* what is still there: a.t and info may have been handed over and set NULL */
-void td_lu_free(td_lu *lu);
-static inline void *td_lu_pivots(const td_lu *lu, int64_t i) { return lu->pivots + i * lu->stride; }
 
 #endif

@@ -7,6 +7,7 @@
  * Where the output is dense over two dimensions and an operand is not, rows end early: a loop
  * called for a few numbers takes longer to begin than to run. Rows that are short are laid side by
  * side in a buffer, and the loop runs over many of them at once. */
+#include "cpu/run/walk.h"
 #include "cpu/convert.h"
 #include "cpu/copy_rows.h"
 #include "cpu/pointwise/wide_run.h"

@@ -1,4 +1,5 @@
 /* zero_run.c - the search that goes before a division of integers. */
+#include "cpu/run/walk.h"
 #include "cpu/pointwise/zero_run.h"
 #include "runtime/loops.h"
 

@@ -1,5 +1,6 @@
 /* magnitude_run.c - |x| of complex numbers, element by element: the norms of real numbers take
  * magnitudes on the way. */
+#include "cpu/run/walk.h"
 #include "cpu/reduction/magnitude_run.h"
 #include <complex.h>
 #include "runtime/loops.h"

@@ -1,5 +1,6 @@
 /* copy.c - walks that copy, convert and negate on the processor: every dtype, any strides. */
 #include <string.h>
+#include "cpu/run/walk.h"
 #include "cpu/convert.h"
 #include "cpu/copy_rows.h"
 #include "cpu/run/device.h"

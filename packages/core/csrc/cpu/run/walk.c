@@ -1,5 +1,6 @@
 /* walk.c - a loop over the rows of n-dimensional operands, in parallel when the work is worth it.
  */
+#include "cpu/run/walk.h"
 #include "runtime/loops.h"
 #include "runtime/pool.h"
 

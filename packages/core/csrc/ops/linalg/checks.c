@@ -1,6 +1,6 @@
 /* checks.c - what every operator of linear algebra asks of its arguments before it reads a size.
  * The public functions explain more; these are for whoever calls a row of the table by itself. */
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 #define LL(x) ((long long)(x))
 

@@ -1,7 +1,7 @@
 /* eig.c - eigenvalues and eigenvectors of any square matrix. Of a real one the library gives pairs
  * of real columns; results are complex always. Callers have refused NaN and infinity, on which the
  * routine might run for ever. */
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 typedef struct eig_job {
     const td_lapack *la;

@@ -1,5 +1,5 @@
 /* eigh.c - eigenvalues and eigenvectors of Hermitian matrices, by divide and conquer. */
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 typedef struct eigh_job {
     const td_lapack *la;

@@ -2,7 +2,7 @@
  * rows are. */
 #include <math.h>
 #include <string.h>
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 #define BLOCK 64 /* columns, then rows, of one task */
 

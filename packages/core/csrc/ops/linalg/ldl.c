@@ -1,6 +1,6 @@
 /* ldl.c - symmetric and Hermitian matrices that need not be positive definite: A = L D L^T, D of
  * blocks of one or two rows. */
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 typedef struct ldl_job {
     const td_lapack *la;

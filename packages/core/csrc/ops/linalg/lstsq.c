@@ -1,7 +1,7 @@
 /* lstsq.c - least squares: by QR of full rank (gels), by QR with exchanges of columns (gelsy), by
  * singular values (gelsd). */
 #include <string.h>
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 typedef struct lstsq_job {
     const td_lapack *la;

@@ -1,6 +1,6 @@
 /* lu_ops.c - LU of batches: with exchanges of rows by linalg_lu.c, without them by plain
  * elimination. */
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 /* ---- a stack and its factors ---- */
 

@@ -1,6 +1,6 @@
 /* packed.c - solutions by factors that were made before: lu_solve, ldl_solve. Exchanges of rows
  * come from the caller, so they are checked before the library follows them. */
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 #define COLUMNS 128 /* right sides of one task */
 

@@ -1,6 +1,6 @@
 /* qr.c - QR factorisation by reflections. */
 #include <string.h>
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 typedef struct qr_job {
     const td_lapack *la;

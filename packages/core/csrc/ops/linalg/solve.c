@@ -1,7 +1,7 @@
 /* solve.c - what follows from an LU factorisation: solutions and determinants. */
 #include <complex.h>
 #include <math.h>
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 #define COLUMNS 128 /* right sides of one task */
 

@@ -1,6 +1,6 @@
 /* svd.c - singular values and vectors, by divide and conquer. The routine may run for ever on NaN
  * or infinity, so a matrix with one is a failure before it begins. */
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 typedef struct svd_job {
     const td_lapack *la;

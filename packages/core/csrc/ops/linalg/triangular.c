@@ -1,5 +1,5 @@
 /* triangular.c - triangles: substitution, and the factorisation of positive definite matrices. */
-#include "cpu/linalg/linalg.h"
+#include "ops/linalg/linalg.h"
 
 /* ---- substitution ---- */
 
