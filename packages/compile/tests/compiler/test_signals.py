@@ -62,7 +62,7 @@ class Moment:
     def event(self, frame, event, argument):
         code = frame.f_code
         ours = frame.f_globals.get("__name__", "").startswith("taeda.")
-        if not ours or "_layers" in code.co_filename or code.co_name in _UNPROTECTED:
+        if not ours or code.co_name in _UNPROTECTED:
             return
         if code.co_flags & inspect.CO_GENERATOR:
             return  # it may be one that is thrown away, whose errors have no caller to reach

@@ -24,15 +24,16 @@ from taeda._core_api import programs as _core
 
 __all__ = [
     "CONTAINERS",
-    "MUTATORS",
     "PURE_BUILTINS",
     "PURE_TYPES",
+    "READERS",
     "is_immutable",
     "is_known_code",
     "is_library",
     "is_operation",
     "is_plain_instance",
     "is_plain_tensor",
+    "is_tensor_method",
     "static",
 ]
 
@@ -162,24 +163,30 @@ PURE_TYPES: frozenset[Any] = frozenset(
      functools.partial}
 )  # fmt: skip
 _NAMES = (
-    "abs all any bin bool callable chr divmod format hex isinstance issubclass iter len max min "
-    "next oct ord pow repr round sorted sum"
+    "abs all any bin bool chr divmod format hex iter len max min next oct ord pow repr round "
+    "sorted sum"
+).split()
+#: functions of `operator` that only compute
+_OPERATORS = (
+    "lt le eq ne ge gt not_ truth abs add and_ floordiv index inv invert lshift mod mul matmul neg "
+    "or_ pos pow rshift sub truediv xor concat contains countOf indexOf length_hint"
 ).split()
 PURE_BUILTINS: frozenset[int] = frozenset(
     {id(getattr(builtins, name)) for name in _NAMES}
-    | {id(f) for module in (math, operator) for f in vars(module).values() if callable(f)}
+    | {id(f) for f in vars(math).values() if callable(f)}
+    | {id(getattr(operator, name)) for name in _OPERATORS}
     | {id(functools.reduce)}
     | {id(getattr(_core, name)) for name in ("is_grad_enabled", "is_inference_mode_enabled",
         "get_default_dtype", "get_num_threads")}
 )  # fmt: skip
 
-#: methods of containers that change them
-MUTATORS = frozenset(
-    {"append", "extend", "insert", "pop", "popitem", "update", "setdefault", "clear", "add",
-     "remove", "discard", "sort", "reverse",
-     "appendleft", "popleft", "extendleft", "rotate", "move_to_end", "intersection_update",
-     "difference_update",
-     "symmetric_difference_update", "__setitem__", "__delitem__", "__iadd__", "__ior__", "__imul__"}
+#: methods in C of containers that only read them
+READERS = frozenset(
+    {"get", "keys", "values", "items", "copy", "count", "index", "union", "intersection",
+     "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint", "__contains__",
+     "__getitem__", "__len__", "__iter__", "__reversed__", "__bool__", "__eq__", "__ne__", "__lt__",
+     "__le__", "__gt__", "__ge__", "__or__", "__ror__", "__and__", "__rand__", "__sub__", "__rsub__",
+     "__xor__", "__rxor__", "__add__", "__mul__", "__rmul__", "__repr__", "__str__", "__format__"}
 )  # fmt: skip
 
 _operations = {id(f) for table in _core.functions.values() for f in table.values()}
@@ -188,3 +195,32 @@ _operations = {id(f) for table in _core.functions.values() for f in table.values
 def is_operation(function: Any) -> bool:
     """Whether this is a function of the op table."""
     return id(function) in _operations or isinstance(function, _core.Operator)
+
+
+#: methods of tensors that are no rows of the table: they call some, or ask for facts of shapes,
+#: strides and dtypes, which the key of a call says
+_TENSOR_METHODS = frozenset(
+    "new new_empty new_empty_strided new_zeros new_ones new_full new_tensor copy_ fill_diagonal_ "
+    "polygamma_ uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_ random_ bernoulli_ "
+    "sum_to_size view view_as reshape_as expand expand_as transpose_ swapaxes_ swapdims_ t_ "
+    "squeeze_ unsqueeze_ unfold contiguous repeat size stride dim ndimension numel nelement "
+    "element_size is_contiguous item tolist is_floating_point is_complex is_signed is_conj is_neg "
+    "is_inference get_device requires_grad_ "
+    "float double half bfloat16 long int short char byte bool cfloat cdouble chalf to cpu cuda xpu "
+    "type_as type to_device numpy dim_order dense_dim sparse_dim to_dense detach_ is_nonzero "
+    "is_same_size is_distributed as_subclass backward unique unique_consecutive resize_as_ "
+    "apply_ map_ map2_ __repr__ __format__ __iter__ __contains__ __complex__ __reversed__ __rdiv__ "
+    "__deepcopy__ __class__ __doc__ __module__".split()
+)
+
+
+@functools.cache
+def is_tensor_method(name: str) -> bool:
+    """Whether it is an operation, or asks for what a graph knows."""
+    found = static(Tensor, name)
+    if isinstance(found, types.WrapperDescriptorType) or name in _TENSOR_METHODS:
+        return True
+    return name in _methods and isinstance(found, types.MethodDescriptorType | types.FunctionType)
+
+
+_methods = {name for table in _core.functions.values() for name in table}

@@ -90,7 +90,11 @@ class DisableTorchFunction(hidden):
 
 
 class Stack(threading.local):
-    """What this thread has entered and not left, outermost first. Its layer is active while there is any."""
+    """What this thread has entered and not left, outermost first. Its layer is active while there is any.
+
+    A handler of a signal may raise at every call. So what ends in any case is done by stores, which
+    nothing interrupts, and the one call that sets the flag.
+    """
 
     def __init__(self, bit: int) -> None:
         self.bit = bit
@@ -98,19 +102,28 @@ class Stack(threading.local):
 
     def push(self, handler: Any) -> None:
         """From now on `handler` sees the calls first."""
-        self.entered.append(handler)
-        _core.set_layer_flag(self.bit, True)
+        depth = len(self.entered)
+        try:
+            self.restore(depth, handler)
+        except BaseException:
+            self.restore(depth)
+            raise
 
     def pop(self) -> Any:
         """Take the innermost off, and return it."""
-        handler = self.entered.pop()
-        _core.set_layer_flag(self.bit, bool(self.entered))
+        handler = self.entered[-1]
+        self.restore(-1)
         return handler
+
+    def restore(self, depth: int, *handlers: Any) -> None:
+        """Be what the stack was at this depth, with `handlers` on top, whatever came in between."""
+        entered = self.entered
+        entered[depth:] = handlers
+        _core.set_layer_flag(self.bit, True if entered else False)  # noqa: SIM210 - bool() is a call
 
     def remove(self, handler: Any) -> None:
         """Take one off wherever it stands."""
-        self.entered.remove(handler)
-        _core.set_layer_flag(self.bit, bool(self.entered))
+        self.restore(0, *(h for h in self.entered if h is not handler))
 
     @contextlib.contextmanager
     def innermost(self) -> Iterator[Any]:

@@ -214,14 +214,19 @@ def call_traced(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None 
     `targets` is what the results are written into afterwards, if the call is an in-place or an out=
     form; a tracer with `call_into` is told.
     """
-    tracer = tracers.pop()
+    depth = len(tracers.entered) - 1
+    if depth < 0:  # an interrupt came between the stack and its flag
+        tracers.restore(0)
+        return _core.call_backend(op, args)
+    tracer = tracers.entered[depth]
     try:
+        tracers.restore(depth)
         into = getattr(tracer, "call_into", None)
         if into is not None:
             return into(op, args, lambda: _below(op, args, targets), targets)
         return tracer.call(op, args, lambda: _below(op, args, targets))
     finally:
-        tracers.push(tracer)
+        tracers.restore(depth, tracer)
 
 
 def _below(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None) -> Any:
@@ -234,14 +239,16 @@ def call_outwards(op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any
     """
     if not tracers.entered:
         return run()
-    tracer = tracers.pop()
+    depth = len(tracers.entered) - 1
+    tracer = tracers.entered[depth]
     try:
+        tracers.restore(depth)
         into = getattr(tracer, "call_into", None)
         if into is not None:
             return into(op, args, lambda: call_outwards(op, args, run), None)
         return tracer.call(op, args, lambda: call_outwards(op, args, run))
     finally:
-        tracers.push(tracer)
+        tracers.restore(depth, tracer)
 
 
 def call_control(what: Any, functions: Any, tensors: Any, run: Callable[[], Any]) -> Any:
@@ -251,14 +258,16 @@ def call_control(what: Any, functions: Any, tensors: Any, run: Callable[[], Any]
     """
     if not tracers.entered:
         return run()
-    tracer = tracers.pop()
+    depth = len(tracers.entered) - 1
+    tracer = tracers.entered[depth]
     try:
+        tracers.restore(depth)
         into = getattr(tracer, "control", None)
         if into is None:
             return call_control(what, functions, tensors, run)
         return into(what, functions, tensors, lambda f, t: call_control(what, f, t, run))
     finally:
-        tracers.push(tracer)
+        tracers.restore(depth, tracer)
 
 
 def note_untraced(what: str) -> None:

@@ -7,13 +7,12 @@ from __future__ import annotations
 import functools
 import gc
 import sys
-import threading
 import types
 from collections.abc import Iterator
 from typing import Any
 
 from taeda import Tensor, nn
-from taeda._core_api.forks import taken_for_forks
+from taeda._core_api import programs as _core
 
 from .._arguments import tensors_in
 from .._replay.joint import MOST_RESULTS, differentiated
@@ -22,9 +21,9 @@ from .._watch.observer import Observer, here
 
 __all__ = ["observed"]
 
-_patch_lock = taken_for_forks(threading.RLock())
-_running = 0
 _plain_call = nn.Module.__call__
+_live: dict[int, Observer] = {}  # the runs that are recorded, in whatever thread
+_collects = True  # whether cycles were collected before the first of these runs
 
 
 @functools.wraps(_plain_call)
@@ -35,54 +34,70 @@ def _module_call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
     return observer.call_module(self, args, kwargs, _plain_call)
 
 
-class _patched:
-    """While a run is recorded, in whatever thread, calls of modules look for an observer.
+def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
+    """The result of the call, which `observer` watches.
 
-    The collection of cycles waits meanwhile: it runs callbacks and finalizers of anybody at any
-    line, and the observer would take them for code of the program.
+    A handler of a signal may raise at every call, those of `__exit__` included. So what is put back
+    at the end is put back by stores, and each call that is needed has a `finally` of its own.
     """
-
-    _collects = False  # whether cycles were collected before the first of these runs
-
-    def __enter__(self) -> None:
-        global _running
-        with _patch_lock:
-            _running += 1
-            if _running == 1:
-                nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back below
-                _patched._collects = gc.isenabled()
-                gc.disable()
-
-    def __exit__(self, *raised: object) -> None:
-        global _running
-        with _patch_lock:
-            _running -= 1
-            if _running == 0:
-                nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
-                if _patched._collects:
+    before, tracers = here.get(), _core.tracers
+    entered, depth, key = tracers.entered, len(tracers.entered), id(observer)
+    try:
+        _patch(observer, key)
+        here.set(observer)
+        tracers.push(observer.recorder)
+        observer.recorder.active = observer.active
+        sys.setprofile(observer.profile)
+        result = _enter(observer, function, args, kwargs)
+        if sys.getprofile() != observer.profile:
+            observer.stop("somebody ended the watch over its code", quiet=True)
+        if observer.active and observer.recorder.note_gradients():
+            _differentiate_result(observer, result)
+        sys.setprofile(None)
+        observer.end()
+        return result
+    finally:
+        here.local.observer = before
+        observer.recorder.active = False
+        entered[depth:] = ()
+        if key in _live:
+            del _live[key]
+        if not _live:
+            nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
+        try:
+            sys.setprofile(None)
+        finally:
+            try:
+                tracers.restore(depth)
+            finally:
+                if not _live and _collects:
                     gc.enable()
 
 
-def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
-    """The result of the call, which `observer` watches."""
-    before = here.get()
-    with _patched(), observer.recorder:
-        here.set(observer)
-        sys.setprofile(observer.profile)
-        try:
-            result = _enter(observer, function, args, kwargs)
-            if observer.active and observer.recorder.note_gradients():
-                grown = _grown(observer, result)
-                if len(grown) > MOST_RESULTS:
-                    observer.stop(
-                        f"it returns {len(grown)} tensors that want gradients", quiet=True
-                    )
-                elif grown:
-                    _differentiate(observer, grown)
-            return result
-        finally:
-            here.local.observer = before  # a store: a handler of a signal may end a call of `set`
-            sys.setprofile(None)
+def _patch(observer: Observer, key: int) -> None:
+    """While a run is recorded, in whatever thread, calls of modules look for an observer.
+
+    The collection of cycles waits meanwhile: it runs callbacks and finalizers of anybody at any
+    line, and the observer would take them for code of the program. What the run makes is in the
+    youngest generation then; for the first run nothing else is.
+    """
+    global _collects
+    if not _live:
+        gc.collect(0)
+        enabled = gc.isenabled()
+        _collects = enabled
+    _live[key] = observer
+    gc.disable()
+    nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back at the end
+    observer.begin(gc.get_objects(0) if len(_live) > 1 else [])
+
+
+def _differentiate_result(observer: Observer, result: Any) -> None:
+    grown = _grown(observer, result)
+    if len(grown) > MOST_RESULTS:
+        observer.stop(f"it returns {len(grown)} tensors that want gradients", quiet=True)
+    elif grown:
+        _differentiate(observer, grown)
 
 
 def _differentiate(observer: Observer, grown: list[Tensor]) -> None:

@@ -115,7 +115,7 @@ class Trace:
         if isinstance(value, Tensor):
             return self._tensor_spec(value, observer)
         if type(value) in (list, dict, OrderedDict) or is_record(type(value)):
-            if observer.is_old(value):
+            if observer.is_old(value) and id(value) not in observer.unseen:
                 return ("value", value)
             if not observer.may_change(value) or id(value) in self._containers:
                 raise NoTrace(f"it returns a {type(value).__name__} that others hold")
@@ -129,7 +129,7 @@ class Trace:
         if is_record(type(value)):
             fields = {k: self._spec(v, observer) for k, v in vars(value).items()}
             return ("record", type(value), fields)
-        if is_immutable(value) or observer.is_old(value):
+        if is_immutable(value) or (observer.is_old(value) and id(value) not in observer.unseen):
             return ("value", value)
         raise NoTrace(f"it returns a {type(value).__module__}.{type(value).__qualname__}")
 

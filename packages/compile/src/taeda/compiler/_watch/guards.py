@@ -6,6 +6,7 @@ anything else by identity, and keeps the object, so that no other gets its addre
 
 from __future__ import annotations
 
+import gc
 import operator
 import types
 from collections import OrderedDict
@@ -14,21 +15,32 @@ from typing import Any
 
 from taeda import nn
 from taeda._core_api import programs as _core
-from taeda.nn.modules.module import structure_epoch
 
 from .._kinds import is_immutable
 from .._signals import let_through
 
-__all__ = ["Guards", "same_value"]
+__all__ = ["Guards", "is_bound", "same_value"]
 
 _absent = object()
+_BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+
+
+def is_bound(value: Any) -> bool:
+    """Whether a read of it makes a new object: a method, a method in C of an object."""
+    return isinstance(value, _BOUND) and not isinstance(
+        getattr(value, "__self__", None), types.ModuleType | None
+    )
 
 
 def same_value(a: Any, b: Any) -> bool:
     """Whether two values are one to a program: the same object, or equal where equality says all."""
     if a is b:
         return True
-    if type(a) is not type(b) or not is_immutable(a):
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, _BOUND):  # made anew by each read
+        return a.__self__ is b.__self__ and bool(a == b)
+    if not is_immutable(a):
         return False
     if type(a) in (float, complex):
         return repr(a) == repr(b)  # tells 0.0 from -0.0, and takes nan for nan
@@ -73,7 +85,8 @@ class Guards:
 
     def _equal(self, text: str, value: Any) -> str:
         name = self._name(value)
-        if value is None or isinstance(value, bool) or not is_immutable(value):
+        plain = value is None or isinstance(value, bool) or not is_immutable(value)
+        if plain and not is_bound(value):
             return f"{text} is {name}"
         return f"_same({text}, {name})"
 
@@ -85,23 +98,12 @@ class Guards:
     # ---- kinds ----
 
     def attribute(self, owner: Any, name: str, value: Any) -> None:
-        """`owner.name` is `value`; of a method, the function behind it."""
+        """`owner.name` is `value`; of a method, its object and its function."""
         text, key = f"{self._name(owner)}.{name}", ("attribute", id(owner), name)
         if not name.isidentifier():
             text = f"getattr({self._name(owner)}, {name!r})"
-        if isinstance(value, types.MethodType):
-            text = f"getattr({text}, '__func__', None) is {self._name(value.__func__)}"
-        elif isinstance(
-            value, types.BuiltinMethodType | types.MethodWrapperType
-        ) and not isinstance(value.__self__, types.ModuleType):
-            text = f"type({text}) is {self._name(type(value))}"  # made anew by each read
-        else:
-            text = self._equal(text, value)
-        plain = not isinstance(
-            value, types.MethodType | types.BuiltinMethodType | types.MethodWrapperType
-        )
-        quick = [(0, owner, name, value)] if plain else None
-        self._add(key, text, f"{_short(owner)}.{name}", quick)
+        quick = None if is_bound(value) else [(0, owner, name, value)]
+        self._add(key, self._equal(text, value), f"{_short(owner)}.{name}", quick)
 
     def item(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key]` is `value`."""
@@ -130,7 +132,7 @@ class Guards:
         quick = [(0, cell, "cell_contents", value)]
         self._add(("cell", id(cell)), self._equal(text, value), f"variable {name}", quick)
 
-    def contents(self, container: Any, *, without: str = "") -> None:
+    def contents(self, container: Any, *, without: str = "", said: str = "") -> None:
         """A container holds what it holds, in this order; `without` the value of one key."""
         key, name = ("contents", id(container)), self._name(container)
         if key in self._seen:
@@ -146,7 +148,8 @@ class Guards:
             text = f"_same_all({name}, {keys}) and _same_all({name}.values(), {values})"
         else:
             text = f"_same_all({name}, {self._name(tuple(container))})"
-        self._add(key, text, f"contents of {_short(container)}", _quick_contents(container))
+        words = said or f"contents of {_short(container)}"
+        self._add(key, text, words, _quick_contents(container))
 
     def _keys(self, container: dict[Any, Any], key: Any) -> None:
         name, keys = self._name(container), self._name(tuple(container))
@@ -160,18 +163,20 @@ class Guards:
 
     def function(self, f: types.FunctionType) -> None:
         """A function has the code and the defaults it had."""
-        name = self._name(f)
-        terms = [
-            f"{name}.__code__ is {self._name(f.__code__)}",
-            f"{name}.__defaults__ is {self._name(f.__defaults__)}",
-        ]
-        quick: Any = [(0, f, "__code__", f.__code__), (0, f, "__defaults__", f.__defaults__)]
-        if f.__kwdefaults__:
-            quick = None
-            terms.append(
-                f"_same_all({name}.__kwdefaults__.values(), {self._name(tuple(f.__kwdefaults__.values()))})"
-            )
+        name, kept = self._name(f), ("__code__", "__defaults__", "__kwdefaults__")
+        terms = [f"{name}.{attribute} is {self._name(getattr(f, attribute))}" for attribute in kept]
+        quick = [(0, f, attribute, getattr(f, attribute)) for attribute in kept]
         self._add(("function", id(f)), " and ".join(terms), f"code of {f.__qualname__}", quick)
+        if f.__kwdefaults__:
+            self.contents(f.__kwdefaults__, said=f"code of {f.__qualname__}")
+
+    def klass(self, kind: type) -> None:
+        """A class has the attributes and the bases that it had."""
+        key = ("class", id(kind))
+        if key not in self._seen:
+            self._seen[key] = None
+            self.attribute(kind, "__bases__", kind.__bases__)
+            self.contents(_table_of(kind), said=f"class {kind.__qualname__}")
 
     def expression(self, text: str, said: str, **names: Any) -> None:
         """Any expression over named objects."""
@@ -195,31 +200,21 @@ class Guards:
     def compiled(self) -> tuple[Callable[[], bool], Callable[[], str]]:
         """(whether all hold, the first that does not in words)."""
         snapshots = [_Snapshot(m) for m in self.modules.values()]
-        inner = [c for snapshot in snapshots for c in snapshot.inner if c[0] or c[1]]
         quick: Any = [entry for _, _, entries in self._terms for entry in entries or ()]
-        found = [_quick_contents(container) for s in snapshots for container, _, _ in s.inner]
-        slow_inner = None in found
-        quick = (*quick, *(entry for entries in found for entry in entries or ()))
+        quick += [entry for snapshot in snapshots for entry in snapshot.quick]
+        quick = tuple(quick)
+        slow = [entry for snapshot in snapshots for entry in snapshot.slow]
         every = _all_of([text for text, _, _ in self._terms], self._names)
         rest = _all_of([text for text, _, entries in self._terms if entries is None], self._names)
         said = [(text, words) for text, words, _ in self._terms]
         names = dict(self._names)
-        seen = [-1]
         unchanged = _core.unchanged
-
-        def modules_hold() -> bool:
-            if not all(snapshot.holds() for snapshot in snapshots):
-                return False
-            seen[0] = structure_epoch()
-            return True
 
         def holds() -> bool:
             try:
-                if snapshots and structure_epoch() != seen[0] and not modules_hold():
-                    return False
                 if unchanged(quick):
-                    return (not slow_inner or all(map(_same_contents, inner))) and rest()
-                return all(map(_same_contents, inner)) and every()
+                    return (not slow or all(map(_same_contents, slow))) and rest()
+                return all(snapshot.holds() for snapshot in snapshots) and every()
             except Exception as error:  # noqa: BLE001 - an attribute that went, whatever its code raises: the program is another one
                 let_through(error)
                 return False
@@ -252,7 +247,8 @@ def _all_of(terms: list[str], names: dict[str, Any]) -> Callable[[], bool]:
 
 def _quick_contents(container: Any) -> Any:
     """What `unchanged` is asked of a container; None if it cannot be."""
-    if isinstance(container, dict) and (not isinstance(container, OrderedDict) or not container):
+    plain = not isinstance(container, OrderedDict)  # whose order is not that of the dict
+    if isinstance(container, dict) and (plain or not container):
         return [(2, container, tuple(container), tuple(container.values()))]
     return [(3, container, tuple(container), None)] if isinstance(container, list) else None
 
@@ -262,6 +258,7 @@ class _Snapshot:
 
     def __init__(self, module: nn.Module) -> None:
         self.title = type(module).__name__
+        self.module, self.kind = module, type(module)
         self.attributes = module.__dict__
         self.names, self.values = tuple(self.attributes), tuple(self.attributes.values())
         self.inner = [
@@ -269,8 +266,20 @@ class _Snapshot:
             for name, v in self.attributes.items()
             if isinstance(v, dict | list | set) and not (name.startswith("_") and name in _COUNTED)
         ]
+        self.quick: list[Any] = [
+            (0, module, "__class__", self.kind),
+            (0, module, "__dict__", self.attributes),
+            (2, self.attributes, self.names, self.values),
+        ]
+        self.slow: list[Any] = []  # containers that `unchanged` cannot be asked of
+        for entry in self.inner:
+            found = _quick_contents(entry[0])
+            self.slow += [] if found else [entry]
+            self.quick += found or []
 
     def holds(self) -> bool:
+        if type(self.module) is not self.kind or self.module.__dict__ is not self.attributes:
+            return False
         found = self.attributes
         same = len(found) == len(self.names) and all(map(operator.is_, found.values(), self.values))
         if not (same or _same_all(found.values(), self.values)) or tuple(found) != self.names:
@@ -290,6 +299,13 @@ def _same_contents(entry: tuple[Any, Any, Any]) -> bool:
     if not container and not first:
         return True
     return _same_all(container, first) and (not second or _same_all(container.values(), second))
+
+
+def _table_of(kind: type) -> dict[str, Any]:
+    """The dict behind `kind.__dict__`."""
+    (table,) = gc.get_referents(kind.__dict__)
+    assert isinstance(table, dict)
+    return table
 
 
 def _hashable(key: Any) -> Any:

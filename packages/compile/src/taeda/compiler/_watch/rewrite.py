@@ -206,7 +206,7 @@ def _copy(code: types.CodeType, filename: str) -> types.CodeType:
     if isinstance(node, ast.Lambda):
         node.body = rewriter.visit(node.body)
     else:
-        node.body = [rewriter.visit(statement) for statement in node.body]
+        node.body = [*_packed(node), *(rewriter.visit(statement) for statement in node.body)]
     if rewriter.refused:
         raise CannotCopy(rewriter.refused)
     try:
@@ -244,6 +244,14 @@ def _tell(name: str, *args: ast.expr) -> ast.Call:
     return ast.Call(
         ast.Attribute(ast.Name(_OBSERVER, ast.Load()), name, ast.Load()), list(args), []
     )
+
+
+def _packed(node: Any) -> list[ast.stmt]:
+    """Tells of the dict in which a call packs keywords: it is new."""
+    if node.args.kwarg is None:
+        return []
+    told = ast.Expr(_tell("fresh", ast.Name(node.args.kwarg.arg, ast.Load())))
+    return [ast.copy_location(told, node)]
 
 
 def _mangled(name: str) -> bool:
@@ -322,6 +330,24 @@ class _Rewriter(ast.NodeTransformer):
             node.value = _tell("each", self.visit(node.value))
         return node
 
+    # ---- what makes a container ----
+
+    def _makes(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            return node
+        return self._at(_tell("fresh", node), node)
+
+    visit_List = visit_Set = _makes  # noqa: N815 - names of the visitor's protocol
+    visit_ListComp = visit_SetComp = visit_DictComp = _makes  # noqa: N815 - as above
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        self.generic_visit(node)
+        for n, key in enumerate(node.keys):
+            if key is None:
+                node.values[n] = _tell("each", node.values[n])
+        return self._at(_tell("fresh", node), node)
+
     # ---- what looks into a container ----
 
     def visit_For(self, node: ast.For) -> Any:
@@ -357,11 +383,16 @@ class _Rewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         self.generic_visit(node)
         node.left, node.right = _tell("whole", node.left), _tell("whole", node.right)
+        if isinstance(node.op, ast.BitOr):  # of two dicts a new one
+            return self._at(_tell("joined", node), node)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
         if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
+            parts = [node.left, *node.comparators]
+            if not any(isinstance(part, ast.Constant) for part in parts):
+                node.left, *node.comparators = [_tell("identity", part) for part in parts]
             return node
         node.left = _tell("whole", node.left)
         node.comparators = [_tell("whole", value) for value in node.comparators]
@@ -476,7 +507,7 @@ class _Rewriter(ast.NodeTransformer):
         ]:
             if argument is not None:
                 argument.annotation = None
-        node.body = [self.visit(statement) for statement in node.body]
+        node.body = [*_packed(node), *(self.visit(statement) for statement in node.body)]
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:

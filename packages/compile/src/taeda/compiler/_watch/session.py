@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import types
 from abc import ABC, abstractmethod
@@ -49,14 +50,50 @@ class Run(ABC):
         self.called: list[tuple[int, Any]] = []  # modules, and in how many others each was called
         self._depth = 0
         self._old: dict[int, Any] = {}
+        self.unseen: set[int] = set()  # old objects that came by a way which nobody saw
+        self._new: set[int] = set()
+        self._over = False
+        self._around: list[Any] = []  # young objects that were there before the run
         self._codes: set[types.CodeType] = set()
         self._known: dict[int, tuple[types.CodeType, Any]] = {}  # may run; with their globals
         self._catching: dict[str, set[tuple[int, int]]] = {}  # lines of files: see `catching_lines`
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
         self._trees: set[int] = set()
         self._walked: set[int] = set()
+        self._walking: set[int] = set()
+        self._walking_all: set[int] = set()
+        self._classes: set[type] = set()
         self.rates: list[tuple[dict[str, Any], int]] = []
         self.slice = slice
+
+    # ---- what the run makes ----
+
+    def begin(self, around: list[Any]) -> None:
+        """The run begins. The collector is off, so what it makes stays in the youngest generation,
+        where nothing else is but `around`.
+        """
+        self._around = around
+
+    def end(self) -> None:
+        """The run is over, and the collector is still off: what is new by now stays known as such."""
+        self.is_new([])  # asks for all of them
+        self._over = True
+
+    def fresh(self, value: Any) -> Any:
+        """The value, which the run has just made."""
+        self._new.add(id(value))
+        return value
+
+    def is_new(self, value: Any) -> bool:
+        """Whether the run made it, as far as that can be proved. An object that lives from before
+        the run on keeps its address, so addresses that were new once never mean an old one.
+        """
+        if id(value) in self._new:
+            return True
+        if gc.is_tracked(value) and not self._over:
+            old = set(map(id, self._around))
+            self._new.update(k for k in map(id, gc.get_objects(0)) if k not in old)
+        return id(value) in self._new
 
     # ---- the end of a recording ----
 
@@ -92,6 +129,7 @@ class Run(ABC):
         self.recorder = Recorder(_nobody)
         self.recorder.active = False
         self.given, self._old, self.called, self.joint = {}, {}, [], None
+        self._around = []
 
     def _line(self) -> str:
         """The innermost line of the user's that runs; the library's, if all code is its own."""

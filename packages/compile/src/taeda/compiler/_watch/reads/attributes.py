@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import _collections
 import enum
+import functools
 import operator
 import types
 from typing import Any
 
 from taeda import Tensor, nn
 
-from ..._kinds import CONTAINERS, is_immutable, is_library, static
+from ..._kinds import CONTAINERS, is_immutable, is_library, is_tensor_method, static
 from ..guards import same_value
 from .optimizers import is_optimizer
 from .wholes import Wholes
 
-__all__ = ["TENSOR_DENIED", "Attributes"]
+__all__ = ["INPLACE", "WRITTEN", "Attributes"]
 
 
 _TENSOR_FACTS = frozenset(
@@ -22,13 +24,7 @@ _TENSOR_FACTS = frozenset(
     "is_sparse is_quantized T mT H mH real "
     "imag grad data names is_mps is_xpu is_nested is_mkldnn".split()
 )
-#: what is no fact of shapes; values are seen where they are read
-TENSOR_DENIED = frozenset(
-    "register_hook register_post_accumulate_grad_hook retain_grad data_ptr storage untyped_storage "
-    "share_memory_ is_shared "
-    "pin_memory is_pinned resize_ set_ __array__ __dlpack__ __reduce_ex__ grad_fn _version _base".split()
-)
-_INPLACE = {
+INPLACE = {
     "add": "iadd", "sub": "isub", "mul": "imul", "truediv": "itruediv", "floordiv": "ifloordiv",
     "mod": "imod", "pow": "ipow",
     "matmul": "imatmul", "and_": "iand", "or_": "ior", "xor": "ixor", "lshift": "ilshift",
@@ -36,7 +32,14 @@ _INPLACE = {
 }  # fmt: skip
 
 
-_SET_IN_CLASSES = (types.FunctionType, staticmethod, classmethod, property)
+#: what a class holds whose reads are seen, or give what the object holds
+_SEEN_IN_CLASSES = (
+    types.FunctionType, staticmethod, classmethod, types.MemberDescriptorType,
+    types.GetSetDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType,
+    types.ClassMethodDescriptorType, functools.partialmethod, _collections._tuplegetter,
+)  # fmt: skip
+_PLAIN = (tuple, frozenset)
+_OF_ALL = frozenset({"__class__", "__dict__", "__doc__", "__weakref__"})
 WRITTEN = 1 << 9  # the flag of classes that were made at run time: their attributes can be set
 
 
@@ -47,74 +50,126 @@ class Attributes(Wholes):
         """owner.name"""
         if not self.active:
             return getattr(owner, name)
+        if isinstance(owner, types.ModuleType):
+            owner = self._behind(owner, name)
         kind = type(owner)
-        getter = _property(kind, name)
-        if (
-            getter is not None
-            and not isinstance(owner, Tensor)
-            and not is_library(getter.__module__ or "")
-        ):
+        if isinstance(owner, Tensor):
+            return self._read_of_tensor(owner, name)
+        getter = _property(owner, name)
+        if getter is not None and not is_library(getter.__module__ or ""):
+            self.klass(kind)
+            if kind is super:
+                owner = owner.__self__
             return self.call(getter, owner)
         try:
             value = getattr(owner, name)
         except AttributeError:
-            if self.active and isinstance(owner, Tensor):
-                self.stop(f"it asks a tensor for {name}, which it has not")
-            elif self.active and self.is_old(owner):
-                self.guards.absent(owner, name)
+            if self.active:
+                self._saw_no_attribute(owner, name)
             raise
         if self.active:
             self._saw_attribute(owner, kind, name, value)
         return value
 
-    def _saw_attribute(self, owner: Any, kind: type, name: str, value: Any) -> None:
-        if isinstance(owner, Tensor):
+    def _behind(self, owner: types.ModuleType, name: str) -> types.ModuleType:
+        """The module that another one asks for what it does not hold itself: `torch` is such a one."""
+        while name not in (space := owner.__dict__):
+            if "_taeda" not in space or not hasattr(space["_taeda"], name):
+                break
+            self.guards.no_variable(space, name)
+            owner = space["_taeda"]
+        return owner
+
+    def _read_of_tensor(self, owner: Tensor, name: str) -> Any:
+        try:
+            value = getattr(owner, name)
+        except AttributeError:
+            self.stop(f"it asks a tensor for {name}, which it has not")
+            raise
+        if self.active:
             self._saw_of_tensor(owner, name, value)
-        elif isinstance(owner, nn.Module):
+        return value
+
+    def _saw_no_attribute(self, owner: Any, name: str) -> None:
+        if isinstance(owner, type | types.ModuleType) or self.is_old(owner):
+            self.guards.absent(owner, name)
+        else:
+            self.klass(type(owner))
+
+    def _saw_attribute(self, owner: Any, kind: type, name: str, value: Any) -> None:
+        if isinstance(owner, nn.Module) and kind is not super:
             self._saw_of_module(owner, kind, name, value)
+        elif kind is super:
+            self._saw_of_super(owner, name, value)
         elif isinstance(owner, enum.Enum):  # a value by itself, but its attributes may change
             self.guards.attribute(owner, name, value)
             self.mark(value)
-        elif (
-            isinstance(owner, CONTAINERS)
-            or is_immutable(owner)
-            or isinstance(owner, tuple | frozenset)
+        elif isinstance(owner, type | types.ModuleType) or (
+            not (is_immutable(owner) or type(owner) in _PLAIN) and self.is_old(owner)
         ):
-            self._saw_of_class(owner, kind, name)
-        elif self.is_old(owner) or isinstance(owner, type | types.ModuleType):
             if is_optimizer(owner):
                 self.optimizer(owner)
             self.guards.attribute(owner, name, value)
             self.mark(value)
         else:
-            self._saw_of_class(owner, kind, name)
+            self._saw_of_class(owner, kind, name, value)
 
-    def _saw_of_class(self, owner: Any, kind: type, name: str) -> None:
-        """What an object of this run has from its class, which is older."""
-        if name in getattr(owner, "__dict__", {}) or not kind.__flags__ & WRITTEN:
-            return
-        found = static(kind, name)
-        plain = not hasattr(type(found), "__get__")  # others of C read a slot of the object
-        if found is not None and (plain or isinstance(found, _SET_IN_CLASSES)):
-            value = getattr(kind, name)
-            self.guards.attribute(kind, name, value)
+    def _saw_of_super(self, owner: Any, name: str, value: Any) -> None:
+        """What a class further up says; a method of it is called on the object itself."""
+        self.klass(owner.__self_class__)
+        around = owner.__self_class__.__mro__
+        above = around[around.index(owner.__thisclass__) + 1 :]
+        found = [base for base in above if name in base.__dict__]
+        if found:
+            self.guards.attribute(found[0], name, getattr(found[0], name))
+        if not isinstance(value, types.MethodType | types.MethodWrapperType):
             self.mark(value)
+
+    def _saw_of_class(self, owner: Any, kind: type, name: str, value: Any) -> None:
+        """What an object of this run has from its class, which is older."""
+        if not kind.__flags__ & WRITTEN or is_library(kind.__module__):
+            return
+        self.klass(kind)
+        found = static(kind, name)
+        if found is None and name not in getattr(owner, "__dict__", {}):
+            if name not in _OF_ALL:
+                self.stop(f"{kind.__qualname__}.{name} comes from a __getattr__")
+        elif not hasattr(type(found), "__get__"):
+            if name not in getattr(owner, "__dict__", {}):
+                self.mark(value)
+        elif not isinstance(found, _SEEN_IN_CLASSES):
+            self.stop(f"{kind.__qualname__}.{name} is made by a {type(found).__qualname__}")
+
+    def klass(self, kind: type) -> None:
+        """Guard a class of the user, with all that it inherits from."""
+        if kind in self._classes:
+            return
+        self._classes.add(kind)
+        for base in kind.__mro__:
+            if base.__flags__ & WRITTEN and not base.__module__.startswith("taeda."):
+                self.guards.klass(base)
 
     def _saw_of_tensor(self, owner: Tensor, name: str, value: Any) -> None:
         if name in _TENSOR_FACTS:
             self.touches_gradients |= name == "grad"
             if name == "grad" and value is not None and self.recorder.slot_of(value) is None:
                 self.stop("it reads a gradient that came from elsewhere")
+            self.guards.attribute(Tensor, name, getattr(Tensor, name))
             return
         if name == "_version" and self.recorder.counts_alone(owner):
             return
-        if name in TENSOR_DENIED or not callable(value):
-            self.stop(f"it reads Tensor.{name}")
-        elif name in owner.__dict__:
+        if name in owner.__dict__:
             self.stop(f"it reads the attribute {name} that somebody gave a tensor")
+        elif not (is_tensor_method(name) or _is_of_user(name)):
+            self.stop(f"it reads Tensor.{name}")
+        else:
+            self.guards.attribute(Tensor, name, getattr(Tensor, name, None))
 
     def _saw_of_module(self, owner: nn.Module, kind: type, name: str, value: Any) -> None:
         self.module(owner)
+        self.klass(kind)
+        if name == "__dict__":
+            self.stop("it reads the __dict__ of a module")
         if name in owner.__dict__:
             self.mark(value)
             return
@@ -161,12 +216,26 @@ class Attributes(Wholes):
                 self.stop("it changes a container that was there before")
             self.whole(target)
             self.whole(value)
-        return getattr(operator, _INPLACE[op])(target, value)
+        return self.joined(getattr(operator, INPLACE[op])(target, value))
 
 
-def _property(kind: type, name: str) -> types.FunctionType | None:
+def _is_of_user(name: str) -> bool:
+    """Whether a program gave all tensors a method of this name."""
+    found = static(Tensor, name)
+    return isinstance(found, types.FunctionType) and not (found.__module__ or "").startswith(
+        "taeda."
+    )
+
+
+def _property(owner: Any, name: str) -> types.FunctionType | None:
     """The Python function behind a property, if `name` is one."""
-    found = static(kind, name)
+    kind = type(owner)
+    if kind is super:
+        around = owner.__self_class__.__mro__
+        above = around[around.index(owner.__thisclass__) + 1 :]
+        found = next((base.__dict__[name] for base in above if name in base.__dict__), None)
+    else:
+        found = static(kind, name)
     getter = found.fget if isinstance(found, property) else None
     return getter if isinstance(getter, types.FunctionType) else None
 

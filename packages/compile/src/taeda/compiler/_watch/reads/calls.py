@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import sys
@@ -64,6 +65,7 @@ class Calls(CCalls, Names):
         if function is os.getenv or getattr(function, "__self__", None) is os.environ:
             return self._call_query(function, args, kwargs)
         if isinstance(function, types.MethodType):
+            self.is_old(function)
             owner = function.__self__
             own = function.__func__
             if (
@@ -79,6 +81,7 @@ class Calls(CCalls, Names):
         if isinstance(function, types.FunctionType):
             return self._call_python(function, args, kwargs)
         if isinstance(function, functools.partial):
+            self.is_old(function)  # then what it holds is marked
             return self.call(
                 function.func, *function.args, *args, **{**function.keywords, **kwargs}
             )
@@ -91,6 +94,7 @@ class Calls(CCalls, Names):
             return self.call(original, *args, **kwargs)
         method = static(type(function), "__call__")
         if isinstance(method, types.FunctionType):
+            self._saw_class_of(function)
             return self._call_python(method, (function, *args), kwargs)
         return self._call_c(function, args, kwargs)
 
@@ -187,9 +191,8 @@ class Calls(CCalls, Names):
         if original is not None:
             return self.call(original, *args, **kwargs)
         if function in _CALLING:
-            return function(
-                *map(self._observed, args), **{k: self._observed(v) for k, v in kwargs.items()}
-            )
+            named = {k: self._observed(v) for k, v in kwargs.items()}
+            return self._came(function(*map(self._observed, args), **named))
         if getattr(function, "__taeda_of_values__", False) and self._keeps_values(args, kwargs):
             return self._call_aside(function, args, kwargs)
         if hasattr(function, "_wrapped_by_lr_sched"):
@@ -207,8 +210,19 @@ class Calls(CCalls, Names):
                 self.touches_gradients = True
             if function is _backward:
                 self._note_backward(args, kwargs)
-            return function(*args, **kwargs)
+            return self._came(function(*args, **kwargs))
         return self.copy(function)(*args, **kwargs)
+
+    def _came(self, value: Any) -> Any:
+        """What known code gave. A dict in it that is none of its arguments, all of which were looked
+        at, is new; the collector of cycles tells that of all other containers.
+        """
+        if type(value) is dict and id(value) not in self._old and id(value) not in self.given:
+            self._new.add(id(value))
+        if type(value) in (dict, list, tuple):
+            for entry in value.values() if isinstance(value, dict) else value:
+                self._came(entry)
+        return value
 
     def _observed(self, value: Any) -> Any:
         """A function that the library calls, as a call that is seen; other values are read."""
@@ -270,6 +284,7 @@ class Calls(CCalls, Names):
         if kind in PURE_TYPES or issubclass(kind, BaseException):
             return self._call_c(kind, args, kwargs)
         if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            self.klass(kind)
             return kind(*args, **kwargs)
         if is_library(kind.__module__):
             if issubclass(kind, nn.Module) or is_optimizer_type(kind):
@@ -277,6 +292,7 @@ class Calls(CCalls, Names):
             for value in (*args, *kwargs.values()):
                 self._all_of(value)
             return kind(*args, **kwargs)
+        self.klass(kind)
         init = kind.__init__
         plain = (
             type(kind) is type
@@ -287,11 +303,14 @@ class Calls(CCalls, Names):
             self.stop(f"it makes a {kind.__module__}.{kind.__qualname__}")
             return kind(*args, **kwargs)
         if not isinstance(init, types.FunctionType):
-            return kind(*args, **kwargs)
-        made = kind.__new__(kind)
+            if init is not object.__init__:
+                self.stop(f"the __init__ of a {kind.__qualname__} is not seen")
+            return self.fresh(kind(*args, **kwargs))
+        made = self.fresh(kind.__new__(kind))
         if is_record(kind) and init.__code__.co_filename == "<string>":
             self._before_generated(init)
             init(made, *args, **kwargs)
+            self._after_generated(kind, made, (*args, *kwargs.values()))
         else:
             self.call(init, made, *args, **kwargs)
         return made
@@ -304,6 +323,14 @@ class Calls(CCalls, Names):
         for value in (*(init.__defaults__ or ()), *(init.__kwdefaults__ or {}).values()):
             self.mark(value)
         self._known[id(init.__code__)] = init.__code__, init.__globals__
+
+    def _after_generated(self, kind: Any, made: Any, given: tuple[Any, ...]) -> None:
+        """What factories of fields made, where a field was not given."""
+        for entry in dataclasses.fields(kind):
+            value = vars(made).get(entry.name)
+            given_one = any(value is other for other in given)
+            if entry.default_factory in (dict, list, set) and not given_one:
+                self.fresh(value)
 
 
 def _all_codes(code: types.CodeType) -> list[types.CodeType]:

@@ -7,6 +7,7 @@ import os
 import types
 from typing import Any
 
+import taeda
 from taeda import Tensor, nn
 
 from ..._kinds import CONTAINERS, is_immutable
@@ -17,6 +18,10 @@ __all__ = ["Items"]
 
 
 _C_GETITEM: set[Any] = {kind.__getitem__ for kind in (list, dict, collections.deque)}
+_C_SETITEM: set[Any] = {
+    kind.__setitem__ for kind in (list, dict, collections.deque, collections.OrderedDict)
+}
+_C_OF_VALUES: set[Any] = {kind.__getitem__ for kind in (tuple, str, bytes, range, taeda.Size)}
 
 
 class Items(Attributes):
@@ -25,7 +30,13 @@ class Items(Attributes):
     def item(self, owner: Any, key: Any) -> Any:
         """owner[key]"""
         kind: Any = type(owner)
-        if not self.active or isinstance(owner, Tensor | tuple | str | bytes | range):
+        if not self.active:
+            return owner[key]
+        if isinstance(owner, Tensor):
+            self._all_of(key)  # C reads it
+            return owner[key]
+        self.klass(kind)
+        if kind.__getitem__ in _C_OF_VALUES if hasattr(kind, "__getitem__") else False:
             return owner[key]
         if isinstance(owner, CONTAINERS) and kind.__getitem__ in _C_GETITEM:
             return self._item_of_container(owner, key)
@@ -67,7 +78,9 @@ class Items(Attributes):
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
         """owner[key] = value"""
-        if self.active and not isinstance(owner, Tensor):
+        if self.active and isinstance(owner, Tensor):
+            self._all_of((key, value))
+        elif self.active:
             self._sets_item(owner, key, value)
         owner[key] = value
 
@@ -83,7 +96,7 @@ class Items(Attributes):
                 return
             setting_up = isinstance(owner, dict) and key not in owner
             self.stop("it stores into a container that was there before", passing=setting_up)
-        elif not isinstance(owner, CONTAINERS):
+        elif not isinstance(owner, CONTAINERS) or type(owner).__setitem__ not in _C_SETITEM:
             self.stop(f"it stores an item of a {type(owner).__name__}")
 
     def change_item(self, owner: Any, key: Any, op: str, value: Any) -> None:

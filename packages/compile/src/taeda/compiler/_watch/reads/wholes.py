@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from typing import Any
 
 from taeda import Tensor, nn
@@ -12,48 +14,92 @@ from .optimizers import Optimizers, is_optimizer
 
 __all__ = ["Wholes"]
 
+DEPTH = 16  # of structures
+_NUMBERS = (int, float, complex, str, bytes)  # Python shares some that are equal
+
 
 class Wholes(Modules, Optimizers):
     """Guards all of a value."""
 
-    def _all_of(self, value: Any, depth: int = 4) -> None:
-        """Guard whatever known code may read of this argument."""
-        if isinstance(value, Tensor) or is_immutable(value):
+    def _all_of(self, value: Any, depth: int = DEPTH, *, objects: bool = True) -> None:
+        """Guard whatever known code may read of this argument; without `objects` code that only
+        compares, tests and formats: of an object of a class in Python it calls what the class says.
+        """
+        if isinstance(value, Tensor) or is_immutable(value) or not self.active:
             return
-        if isinstance(value, nn.Module):
+        if depth == 0:
+            self.stop("it hands on a structure that is too deep to be looked at")
+        elif isinstance(value, nn.Module):
             self.tree(value)
         elif is_optimizer(value):
             self.optimizer(value)
-        elif isinstance(value, tuple | list | dict) and depth:
-            if isinstance(value, CONTAINERS):
-                self.contents(value)
-            for entry in list(value.values() if isinstance(value, dict) else value):
-                self._all_of(entry, depth - 1)
-        elif (
-            self.is_old(value)
-            and is_plain_instance(value)
-            and not is_library(type(value).__module__)
+        elif isinstance(value, (*CONTAINERS, tuple, frozenset)):
+            self._all_in(value, depth, objects)
+        elif isinstance(value, functools.partial):
+            self._all_in((value.func, value.args, value.keywords), depth, objects)
+        elif isinstance(
+            value, types.MethodType | types.BuiltinMethodType | types.MethodWrapperType
         ):
+            self._all_of_method(value, depth)
+        elif objects and is_plain_instance(value):
+            self._all_of_object(value, depth)
+
+    def _all_in(self, value: Any, depth: int, objects: bool) -> None:
+        if id(value) in self._walking_all:
+            return
+        self._walking_all.add(id(value))
+        self.contents(value, deep=False)
+        for entry in [*value, *(value.values() if isinstance(value, dict) else ())]:
+            self._all_of(entry, depth - 1, objects=objects)
+        self._walking_all.discard(id(value))
+
+    def _all_of_method(self, value: Any, depth: int) -> None:
+        """A method that somebody may call unseen."""
+        owner = value.__self__
+        if isinstance(owner, CONTAINERS) and self.is_old(owner):
+            self.stop(f"it hands on {value.__name__} of a container that was there before")
+        elif not isinstance(owner, types.ModuleType | None):
+            self._all_of(owner, depth - 1)
+
+    def _all_of_object(self, value: Any, depth: int) -> None:
+        if not self.is_old(value):
+            self._all_in(tuple(getattr(value, "__dict__", {}).values()), depth, True)
+        elif is_library(type(value).__module__):
+            self.contents(value.__dict__, deep=False)
+            self._all_in(tuple(value.__dict__.values()), depth, True)
+        else:
             self.stop(f"the library reads a {type(value).__qualname__}")
 
     def each(self, value: Any) -> Any:
         """The value, which is walked through."""
         if not self.active or isinstance(value, Tensor) or is_immutable(value):
             return value
-        if isinstance(value, (*CONTAINERS, tuple)):
+        if isinstance(value, (*CONTAINERS, tuple, frozenset)):
             self.contents(value)
         elif isinstance(value, nn.Module):
             self.tree(value)
-        elif self.is_old(value) and not isinstance(value, frozenset):
+        elif self.is_old(value):
             self.stop(f"it walks through a {type(value).__name__}")
         return value
 
     def whole(self, value: Any) -> Any:
         """The value, which is compared, tested or formatted."""
-        if not self.active or isinstance(value, Tensor) or is_immutable(value):
-            return value
-        if isinstance(value, CONTAINERS) and self.is_old(value):
-            self._all_of(value)
+        if self.active and isinstance(value, (*CONTAINERS, tuple, frozenset)):
+            self._all_of(value, objects=False)
+        return value
+
+    def identity(self, value: Any) -> Any:
+        """The value, of which it is asked whether it is another one."""
+        if self.active and id(value) in self.given:
+            self.stop("it asks whether an argument is a certain container")
+        elif self.active and type(value) in _NUMBERS:
+            self.stop("it asks whether a number or a string is a certain object")
+        return value
+
+    def joined(self, value: Any) -> Any:
+        """What `|` gave, of two dicts a new one."""
+        if self.active and type(value) is dict:
+            self._new.add(id(value))
         return value
 
     def context(self, value: Any) -> Any:
