@@ -29,8 +29,6 @@ def test_functions_and_decorators():
 def test_refusals():
     with pytest.raises(compiler.InvalidBackend, match="Invalid backend: 'nvfuser'"):
         taeda.compile(taeda.sin, backend="nvfuser")
-    with pytest.raises(ValueError, match="the backend 'eager' makes none"):
-        taeda.compile(taeda.sin, fullgraph=True, backend="eager")
     with pytest.raises(RuntimeError, match="Unrecognized mode=fast"):
         taeda.compile(taeda.sin, mode="fast")
     with pytest.raises(RuntimeError, match="Unexpected optimization option"):
@@ -42,6 +40,20 @@ def test_refusals():
             taeda.compile(taeda.sin, **wrong)
         with pytest.raises(TypeError, match=f"compile: {next(iter(wrong))} is"):
             taeda.compile(**wrong)
+
+
+def test_the_backend_eager_captures_with_fullgraph():
+    f = taeda.compile(lambda x: x * 2, fullgraph=True, backend="eager")
+    assert [f(taeda.ones(1)).item() for _ in range(4)] == [2.0] * 4
+    assert [t.trusted for ts in f.__taeda_compiled__.traces.values() for t in ts] == [True]
+    with pytest.raises(compiler.Stop):
+        taeda.compile(lambda x: x.item(), fullgraph=True, backend="eager")(taeda.ones(1))
+
+
+def test_nobody_is_told_that_a_call_is_recorded():
+    f = taeda.compile(lambda x: x * 2 if compiler.is_compiling() else x * 3)
+    assert [f(taeda.ones(1)).item() for _ in range(4)] == [3.0] * 4
+    assert [t.trusted for ts in f.__taeda_compiled__.traces.values() for t in ts] == [True]
 
 
 def test_fullgraph_raises_at_the_line_that_breaks():

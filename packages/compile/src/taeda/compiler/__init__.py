@@ -72,11 +72,12 @@ def compile(
 
     A module comes back as an `OptimizedModule`, which shares its parameters. Backends: "taeda"
     (also called "inductor") records the operations and runs them as one program if that is faster,
-    "aot_eager" runs it in any case, "eager" leaves the program as it is. A function, or the name of
-    one that `register_backend` knows, is called once for each graph as
-    `backend(graph_module, example_inputs)` and returns a function of the inputs that gives a tuple
-    of the graph's results; `options`, and a `mode` other than the default, are passed on by
-    keyword. What it computes is its own affair: only the graph is compared with the program.
+    "aot_eager" runs it in any case, and so does "eager" with `fullgraph=True`; without, it leaves
+    the program as it is. A function, or the name of one that `register_backend` knows, is called
+    once for each graph as `backend(graph_module, example_inputs)` and returns a function
+    of the inputs that gives a tuple of the graph's results; `options`, and a `mode` other than the
+    default, are passed on by keyword. What it computes is its own affair: only the graph is
+    compared with the program.
 
     With `fullgraph=True` a program of which there is no whole graph raises `Stop`, which names the
     reason and the line. Every shape gets a graph of its own, in about the time of one call, so
@@ -126,15 +127,15 @@ def compiled_state(
     """What stands behind a callable that is compiled with these settings; None if it stays as it is."""
     _check_types(fullgraph, dynamic, options, disable)
     behind = lookup(backend)
-    _check(fullgraph, behind, mode, options)
-    if disable or behind == "eager":
+    _check(behind, mode, options)
+    if disable or (behind == "eager" and not fullgraph):
         return None
     if callable(behind):
         passed: dict[str, Any] = {} if mode in (None, "default") else {"mode": mode}
         passed |= {"options": options} if options else {}
         made: Compiled = Delegated(model, behind, fullgraph=fullgraph, passed=passed)
     else:
-        made = Compiled(model, fullgraph=fullgraph, chooses=behind != "aot_eager")
+        made = Compiled(model, fullgraph=fullgraph, chooses=behind not in ("aot_eager", "eager"))
     _all.add(made)
     return made
 
@@ -156,11 +157,7 @@ def _check_types(fullgraph: Any, dynamic: Any, options: Any, disable: Any) -> No
         raise TypeError(f"compile: options is a dict, got a {type(options).__name__}")
 
 
-def _check(fullgraph: bool, backend: Any, mode: Any, options: Any) -> None:
-    if fullgraph and backend == "eager":
-        raise ValueError(
-            "compile: fullgraph=True promises a graph, and the backend 'eager' makes none; use 'aot_eager'"
-        )
+def _check(backend: Any, mode: Any, options: Any) -> None:
     if mode is not None and mode not in _MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
     if options and not callable(backend):
@@ -203,9 +200,10 @@ def reset() -> None:
 
 
 def is_compiling() -> bool:
-    """Whether this thread records a program for `compile` right now."""
-    observer = here.get()
-    return observer is not None and observer.active
+    """False, in every call of a compiled function: a recorded one runs as all others do, so that the
+    first call gives what the next ones give.
+    """
+    return False
 
 
 def is_dynamo_compiling() -> bool:

@@ -20,14 +20,21 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Te
     if plain is not None:
         return plain
     tensors: list[Tensor] = []
-    key = [_key(value, tensors) for value in args]
+    seen: list[Any] = []
+    key = [_key(value, tensors, seen) for value in args]
     if kwargs:
-        key += [(name, _key(value, tensors)) for name, value in kwargs.items()]
+        key += [(name, _key(value, tensors, seen)) for name, value in kwargs.items()]
     return (len(args), *key), tensors
 
 
-def _key(value: Any, tensors: list[Tensor]) -> Any:
+def _key(value: Any, tensors: list[Tensor], seen: list[Any]) -> Any:
+    """`seen` are the containers so far: one that comes twice is another call than two alike."""
     kind = type(value)
+    if kind in (list, dict):
+        for i, other in enumerate(seen):
+            if other is value:
+                return ("the same", i)
+        seen.append(value)
     if kind is Tensor or is_plain_tensor(value):
         for i, other in enumerate(tensors):
             if other is value:
@@ -35,9 +42,9 @@ def _key(value: Any, tensors: list[Tensor]) -> Any:
         tensors.append(value)
         return Tensor
     if kind in (list, tuple):
-        return (kind, *[_key(v, tensors) for v in value])
+        return (kind, *[_key(v, tensors, seen) for v in value])
     if kind is dict:
-        return (kind, *[(_label(k), _key(v, tensors)) for k, v in value.items()])
+        return (kind, *[(_label(k), _key(v, tensors, seen)) for k, v in value.items()])
     if kind in (float, complex):
         return (kind, repr(value))
     if is_immutable(value):
@@ -47,7 +54,7 @@ def _key(value: Any, tensors: list[Tensor]) -> Any:
 
 def _label(key: Any) -> Any:
     """The key of a dict with its type, which `==` leaves out: 1, 1.0 and True are three."""
-    return _key(key, []) if is_immutable(key) else key
+    return _key(key, [], []) if is_immutable(key) else key
 
 
 def objects(value: Any) -> Any:

@@ -12,6 +12,7 @@ import functools
 import sys
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +22,7 @@ from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 from taeda._core_api.forks import taken_for_forks
 
-from .._arguments import containers, flatten, objects
+from .._arguments import containers, flatten, objects, tensors_in
 from .._errors import PASSING, NoTrace, Stop
 from .._logs import log_of, tell_of
 from .._replay.trace import Trace, missed
@@ -30,6 +31,7 @@ from .._stance import stance
 from .._watch.observer import Observer, here
 from .alike import same, walks_alike
 from .as_written import AsWritten
+from .audit import Effects, first_audit, fits_in_memory, next_audit
 from .units import Child, Units, plain, run_inside
 from .watched import observed
 
@@ -129,7 +131,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         if known:
             for trace in known:
-                if trace.holds():
+                if trace.holds() and trace.takes(tensors):
                     if trace.runs < 0:
                         self._scattered += 1
                         return self._as_program(args, kwargs)
@@ -199,6 +201,8 @@ class Compiled:
         trace.runs += 1
         if not trace.trusted:
             return self._prove(trace, key, tensors, args, kwargs)
+        if trace.runs >= trace.audit_at:
+            return self._audit(trace, key, tensors, args, kwargs)
         if trace.runs in TRIAL and self.chooses:
             return self._try(trace, tensors, args, kwargs)
         return self._by_program(trace, tensors, args, kwargs)
@@ -207,7 +211,7 @@ class Compiled:
         """The result of the graph. Where an operation raises before anything was changed, the
         program itself says what comes of it.
         """
-        again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
+        again = _Again(self.function, args, kwargs, trace) if trace.backward else None
         states = [generator.get_state() for generator in trace.rewinds]
         try:
             return trace.run(tensors, again)
@@ -400,39 +404,106 @@ class Compiled:
 
     def _prove(self, trace: Trace, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the program on copies and the function itself, and compare."""
+        result, reason, _ = self._compared(trace, tensors, args, kwargs, self._rehearse)
+        if result is missed:
+            return missed
+        if reason:
+            self._distrust(trace, key, reason)
+            log.warning("%s stays eager: %s", self.name, reason)
+        else:
+            trace.trusted, trace.audit_at = True, first_audit()
+        return result
+
+    def _compared(
+        self, trace: Trace, tensors: list[Tensor], args: Any, kwargs: Any, rehearse: Any
+    ) -> tuple[Any, str, int]:
+        """(the program's result, why its graph is none of it or "", the place of a wrong result)"""
         states = [g.get_state() for g in trace.generators]
+        reason = ""
         try:
-            rehearsed = self._rehearse(trace, tensors)
+            rehearsed = rehearse(trace, tensors)
         except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
             let_through(error)
-            self._distrust(trace, key, f"a rehearsal of its graph fails: {error}")
-            rehearsed = None
+            reason, rehearsed = f"a rehearsal of its graph fails: {error}", None
         finally:  # KeyboardInterrupt has to find the generators as they were, too
             after = [g.get_state() for g in trace.generators]
             for generator, state in zip(trace.generators, states, strict=True):
                 generator.set_state(state)
         if rehearsed is missed:
-            return missed
+            return missed, "", 0
         result = self.function(*args, **kwargs)
         if rehearsed is None:
-            return result
-        found, written, gradients, walked = rehearsed
-        alike = (
-            same(found, result)
-            and all(same(a, b) for b, a in written)
-            and all(same(g, leaf.grad) for leaf, g in gradients)
-            and (walked is None or walks_alike(trace, tensors, result, walked))
-            and all(
-                g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
-            )
-        )
-        if alike:
-            trace.trusted = True
-        else:
-            reason = "its graph gave other bits than the program itself"
-            self._distrust(trace, key, reason)
-            log.warning("%s stays eager: %s", self.name, reason)
+            return result, reason, 0
+        place = _unlike(trace, tensors, result, rehearsed, after)
+        return result, "its graph gave other bits than the program itself" * (place >= 0), place
+
+    # ---- audits ----
+
+    def _audit(self, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
+        """The call by the program, with which its graph is compared once more."""
+        trace.audit_at = next_audit(trace.runs)
+        if not fits_in_memory(trace, tensors):
+            return self._by_program(trace, tensors, args, kwargs)
+        effects = Effects(trace.objects_read)
+        sparing = functools.partial(Trace.rehearse, sparing=True)
+        result, reason, place = self._compared(trace, tensors, args, kwargs, sparing)
+        if result is not missed and not reason and (changed := effects.changed()):
+            reason, place = f"the program changes a {changed}, which its graph does not", 0
+        if reason:
+            self._fail_audit(trace, key, reason, trace.line_of(max(place, 0)))
         return result
+
+    def _fail_audit(self, trace: Trace, key: Any, reason: str, line: str) -> None:
+        self._distrust(trace, key, f"{reason} ({line})" if line else reason)
+        said = (
+            f"{self.name} is not compiled any more: in an audit {reason}{line and f' ({line})'}. "
+            "Something that the program reads or writes was not seen. Please report it"
+        )
+        with self._lock:
+            self.traces, self._count = {}, max(self._count, limits.graphs)
+        if self.fullgraph:
+            raise Stop(f"fullgraph=True, but there is no graph of all: {said}")
+        self._settle()
+        self.off = True
+        warnings.warn(said, stacklevel=2)
+
+
+def _unlike(trace: Trace, tensors: Any, result: Any, rehearsed: Any, after: Any) -> int:
+    """The place of the first tensor that differs; 0 if something else does, -1 if nothing."""
+    found, written, gradients, walked = rehearsed
+    if not same(found, result):
+        pairs = zip(tensors_in(found), tensors_in(result), strict=False)
+        return next((n for n, (a, b) in enumerate(pairs) if not same(a, b)), 0)
+    alike = (
+        all(same(a, b) for b, a in written)
+        and all(same(g, leaf.grad) for leaf, g in gradients)
+        and (walked is None or walks_alike(trace, tensors, result, walked))
+        and all(
+            g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
+        )
+    )
+    return -1 if alike else 0
+
+
+class _Again:
+    """The call once more, as the program itself: for derivatives that the graph has no program for."""
+
+    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, trace: Trace) -> None:
+        self._function, self._args, self._kwargs, self._trace = function, args, kwargs, trace
+        self._settings = _settings()
+
+    def holds(self) -> bool:
+        """Whether the program is still the one that the graph computed."""
+        return self._trace.holds() and self._settings == _settings()
+
+    def __call__(self) -> Any:
+        return self._function(*self._args, **self._kwargs)
+
+
+def _settings() -> Any:
+    """What operations ask apart from their arguments and the modes of gradients."""
+    casts = taeda.is_autocast_enabled("cpu") or taeda.is_autocast_enabled("cuda")
+    return _core.get_default_dtype(), _core.get_default_device(), casts
 
 
 class Unit(Compiled):

@@ -60,8 +60,7 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
         here.local.observer = before
         observer.recorder.active = False
         entered[depth:] = ()
-        if key in _live:
-            del _live[key]
+        _live.pop(key, None)
         if not _live:
             nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
         try:
@@ -96,8 +95,26 @@ def _differentiate_result(observer: Observer, result: Any) -> None:
     grown = _grown(observer, result)
     if len(grown) > MOST_RESULTS:
         observer.stop(f"it returns {len(grown)} tensors that want gradients", quiet=True)
+    elif grown and _depend(observer, grown):
+        observer.stop("a result that wants gradients is computed from another one", quiet=True)
     elif grown:
         _differentiate(observer, grown)
+
+
+def _depend(observer: Observer, grown: list[Tensor]) -> bool:
+    """Whether gradients of one result go through another one: hooks of that one see them."""
+    ends = {id(t.grad_fn) for t in grown}
+    seen = {id(node) for _, node, _ in observer.recorder.before} | observer.consumed
+    waiting = [node for t in grown for node, _ in t.grad_fn.next_functions] if len(ends) > 1 else []
+    while waiting:
+        node = waiting.pop()
+        if node is None or id(node) in seen:
+            continue
+        if id(node) in ends:
+            return True
+        seen.add(id(node))
+        waiting += [following for following, _ in node.next_functions]
+    return False
 
 
 def _differentiate(observer: Observer, grown: list[Tensor]) -> None:

@@ -65,6 +65,8 @@ class Recorder:
         self.is_caught: Callable[[], bool] = lambda: False
         self._slots: dict[int, int] = {}
         self._kept: list[Tensor] = []
+        self.arguments = 0  # how many tensors the call was given
+        self.tied: dict[int, Tensor] = {}  # arguments that a guard keeps as well, by number
         self._same: list[Tensor] = []  # known by `note_same`
         self._before_same: list[tuple[int, Tensor]] = []  # slots that such tensors had
         self._memory: dict[int, list[tuple[int, Tensor]]] = {}
@@ -92,7 +94,11 @@ class Recorder:
         """
         known = self._slots.get(id(tensor))
         if known is not None:
+            given = self.graph.inputs[-known - 1] if known < 0 else None
+            if kind == "kept" and given is not None and given.kind == "argument":
+                self.tied[given.source] = tensor
             return known
+        self.arguments += kind == "argument"
         self.graph.inputs.append(Input(kind, source, tensor))
         self.before.append((tensor, tensor.grad_fn, tensor.requires_grad))
         slot = self._know(tensor, -len(self.graph.inputs))
@@ -221,6 +227,12 @@ class Recorder:
         else:
             return self.slot_of(gradient)
         return None
+
+    def gives_gradient(self) -> bool:
+        """Whether a gradient from before the run is an argument, or kept for itself, as well."""
+        befores = [self._slots.get(id(before), 0) for _, before in self._leaves.values()]
+        kinds = {self.graph.inputs[-slot - 1].kind for slot in befores if slot < 0}
+        return bool(kinds - {"grad"})
 
     def add_rate(self, group: dict[str, Any], first: int) -> bool:
         """Read the rate of a group of parameters anew in each run, where steps from `first` on hand

@@ -11,7 +11,6 @@ from elsewhere already; otherwise the sum is made by the program and goes over t
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import taeda
@@ -34,7 +33,10 @@ class Context:
     layouts: list[Any]
 
     def __init__(
-        self, backward: Backward, inputs: list[Any], again: Callable[[], Any] | None
+        self,
+        backward: Backward,
+        inputs: list[Any],
+        again: Any,  # the program itself, or None
     ) -> None:
         self.backward, self.again = backward, again
         self.freed = False
@@ -100,7 +102,7 @@ class Context:
         self, saved: list[Any], chosen: Choice, tangents: list[Tensor], apart: bool
     ) -> list[list[Tensor]]:
         """What comes where no program is for these results, or for the layout of their gradients."""
-        if self.again is not None and not self._is_written():
+        if self.again is not None and not self._is_written() and self.again.holds():
             with taeda.enable_grad():
                 start = [r for r, one in zip(self.again(), chosen, strict=True) if one]
             return arrived(start, self.wanted, tangents, True)
@@ -131,6 +133,12 @@ class Context:
                 "one of the variables needed for gradient computation has been modified by an "
                 "inplace operation since the compiled "
                 "program read it"
+            )
+        if not self.again.holds():
+            raise RuntimeError(
+                "create_graph=True differentiates the program itself, and something that it reads has "
+                "changed since the compiled program ran: a global, an attribute, a mode of a module. "
+                "Take the gradient before that changes, or call what taeda.compiler.disable gives"
             )
         start = [r for r, one in zip(self.again(), chosen, strict=True) if one]
         return arrived(start, self.wanted, gradients, True, create_graph=True)

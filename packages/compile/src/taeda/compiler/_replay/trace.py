@@ -47,12 +47,13 @@ class Trace:
         recorder = observer.recorder
         observer.rates_settled()
         # identity is only worth something while they live
-        self._watch = list(observer._old.values())
+        self.objects_read = list(observer._old.values())
         self.objects = [o for v in (*args, *kwargs.values()) for o in objects(v)]
         self.guard_count = len(observer.guards)
         self.descriptions = observer.guards.describe()
         self.holds, self.failing = observer.guards.compiled()
         self.trusted = False
+        self.audit_at = 0  # which run is proved again
         self.runs = 0  # below zero: the program itself is faster
         self._waits_since: float | None = None
         self.seconds: tuple[list[float], list[float]] = ([], [])  # of the program, of the graph
@@ -69,9 +70,12 @@ class Trace:
         self.grown_places = [found.index(id(t)) for t in self._grown]
         self.grown_outputs: dict[int, int] = {}  # among all outputs, by place
         self.consumed_outputs: set[int] = set()
+        if observer.touches_gradients and recorder.gives_gradient():
+            raise NoTrace("a gradient is an argument, or reached in another way, as well")
         spec = self._spec(result, observer)
         effects = self._effects(observer)
         graph = recorder.finished()
+        self._tie(graph, recorder.tied, recorder.arguments)
         self._inputs = [(i.kind, i.source) for i in graph.inputs]
         while self._inputs and self._inputs[-1][0] == "tangent":
             self._inputs.pop()
@@ -83,6 +87,7 @@ class Trace:
             for n, (kind, source) in enumerate(self._inputs)
             if kind in ("argument", "grad", "number")
         ]
+        self._reads_gradients = any(kind == "grad" for _, kind, _ in self._varying)
         expected = (tuple(self.no_gradient), False), (tuple(self.has_gradient), True)
         self._gradients = [(numbers, there) for numbers, there in expected if numbers]
         self._build = builder(spec)
@@ -209,7 +214,7 @@ class Trace:
         steps, slots = shortened(graph, [*outputs, *kept])
         self.steps = [step for step in steps if step.form != GRADIENT]
         self.lines = [step.line for step in steps]  # of the program's steps
-        self._effects_list = effects
+        self._effects_list, self._out_slots = effects, outputs
         self.writes = written_inputs(graph, steps)
         if self._writes_shared(graph):
             raise NoTrace("it writes to one of two inputs that share memory")
@@ -260,7 +265,19 @@ class Trace:
             return None
         return written_inputs(graph, self.steps[:last])
 
+    def _tie(self, graph: Graph, tied: dict[int, Tensor], count: int) -> None:
+        """Which arguments are tensors that guards keep. The others must be none of them."""
+        found = [i.example for i in graph.inputs if i.kind == "kept"] + [*tied.values()]
+        self._tied = [id(tied[n]) if n in tied else None for n in range(count)]
+        ids = {id(t): id(t) for t in found}
+        self._kept_id = ids.get if ids else None
+
     # ---- run ----
+
+    def takes(self, tensors: list[Tensor]) -> bool:
+        """Whether these arguments are the kept tensors that they were, and no others."""
+        kept = self._kept_id
+        return kept is None or [kept(id(t)) for t in tensors] == self._tied
 
     def is_untouched(self) -> bool:
         """After a run that raised: whether all is as it was, but for the state of generators."""
@@ -271,12 +288,13 @@ class Trace:
         against expectation.
         """
         found = self._kept.copy()
+        given = set(map(id, tensors)) if self._reads_gradients else ()
         for number, kind, source in self._varying:
             if kind == "argument":
                 found[number] = tensors[source]
             elif kind == "number":
                 found[number] = source["lr"]
-            elif source.grad is None:
+            elif source.grad is None or id(source.grad) in given:
                 return None
             else:
                 found[number] = source.grad
@@ -366,9 +384,7 @@ class Trace:
         saved = list(made[self._count + n :])
         own = {id(old): new for old, new in zip(made[self._count :], results, strict=False)}
         saved = [own.get(id(value), value) for value in saved]
-        more = (
-            functools.partial(self._grown_of, again) if self.repeats and again is not None else None
-        )
+        more = _More(self, again) if self.repeats and again is not None else None
         backward.attach(inputs, results, saved, more)
         return [own.get(id(value), value) for value in made[: self._count]]
 
@@ -382,18 +398,37 @@ class Trace:
         found = list(tensors_in(result))
         return [found[place] for place in self.grown_places]
 
-    def rehearse(self, tensors: list[Tensor]) -> Any:
-        """(results, contents of the inputs it wrote, gradients), with nothing changed; `missed` as above."""
+    def changed(self, inputs: list[Any]) -> list[Tensor]:
+        """The inputs that a run writes, and those whose gradient it assigns."""
+        numbers = {*self.writes, *(n for n, _ in self._effects_list)}
+        return [inputs[n] for n in sorted(numbers) if isinstance(inputs[n], Tensor)]
+
+    def line_of(self, place: int) -> str:
+        """The line of the program that made, or wrote last, an output."""
+        slot = self._out_slots[min(place, len(self._out_slots) - 1)] if self._out_slots else -1
+        lines = [s.line for s in self.steps if slot in s.outs or slot in s.targets]
+        return next((line for line in reversed(lines or self.lines) if line), "")
+
+    def rehearse(self, tensors: list[Tensor], *, sparing: bool = False) -> Any:
+        """(results, contents of the inputs it wrote, gradients), with nothing changed; `missed` as
+        above. `sparing` makes copies of no more than what is written.
+        """
         inputs = self.inputs(tensors)
         if inputs is None:
             return missed
-        stand_ins = [twin(t) if isinstance(t, Tensor) else t for t in inputs]
+        copied = set(self.writes) if sparing else set(range(len(inputs)))
+        stand_ins = [
+            twin(t) if n in copied and isinstance(t, Tensor) else t for n, t in enumerate(inputs)
+        ]
         made = self.program.run(tuple(stand_ins))
         if made is NotImplemented:
             return missed
         written = [(inputs[n], stand_ins[n]) for n in self.writes]
         gradients = [(inputs[n], None if o is None else made[o]) for n, o in self._effects_list]
-        found = None if self.backward is None else self._walk(self.backward, made)
+        backward = self.backward
+        if sparing and backward is not None and any(_has_hooks(inputs[n]) for n in backward.wanted):
+            backward = None  # hooks would run once more
+        found = None if backward is None else self._walk(backward, made)
         return self._build(made), written, gradients, found
 
     def _walk(self, backward: Backward, made: Any) -> Any:
@@ -409,3 +444,20 @@ class Trace:
             tangents = [tangent(r, own, make) for r in start]
             walks.append((chosen, apart, tangents, backward.found(saved, chosen, tangents, apart)))
         return walks
+
+
+def _has_hooks(tensor: Any) -> bool:
+    return isinstance(tensor, Tensor) and tensor._hooks is not None
+
+
+class _More:
+    """The results that want gradients, of the program itself."""
+
+    def __init__(self, trace: Trace, again: Any) -> None:
+        self._trace, self._again = trace, again
+
+    def holds(self) -> bool:
+        return bool(self._again.holds())
+
+    def __call__(self) -> list[Tensor]:
+        return self._trace._grown_of(self._again)

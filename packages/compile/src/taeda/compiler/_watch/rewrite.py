@@ -463,6 +463,11 @@ class _Rewriter(ast.NodeTransformer):
         changed = _tell("change", op, self.visit(load), value)
         return self._at(ast.Assign([target], changed), node)
 
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        self.generic_visit(node)
+        node.body.insert(0, self._at(ast.Expr(_tell("caught")), node))
+        return node
+
     def visit_Delete(self, node: ast.Delete) -> Any:
         for target in node.targets:
             self._target(target)

@@ -16,7 +16,7 @@ from taeda._core_api import warn
 from .._errors import PASSING, Refused, Stop
 from .._graph.recorder import Recorder
 from .._kinds import is_known_code
-from .._signals import is_handler
+from .._signals import from_handler, is_handler
 from .guards import Guards
 
 __all__ = ["Run"]
@@ -120,6 +120,12 @@ class Run(ABC):
             raise Refused(str(why)) from why
         finally:
             self.strict = before
+
+    def caught(self) -> None:
+        """The program handles an error: after an interrupt nobody knows what was recorded."""
+        error = sys.exc_info()[1]
+        if error is not None and (not isinstance(error, Exception) or from_handler(error)):
+            self.stop("it goes on after an interrupt", passing=True)
 
     def forget(self) -> None:
         """Let go of what the run saw. Copies of functions know their run, and it knows them:

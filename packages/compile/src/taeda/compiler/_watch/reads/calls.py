@@ -291,6 +291,8 @@ class Calls(CCalls, Names):
                 self.stop(f"it makes a {kind.__qualname__}")
             for value in (*args, *kwargs.values()):
                 self._all_of(value)
+            if kind.__module__ == "taeda.amp.autocast_mode":
+                self._saw_autocast()
             return kind(*args, **kwargs)
         self.klass(kind)
         init = kind.__init__
@@ -314,6 +316,14 @@ class Calls(CCalls, Names):
         else:
             self.call(init, made, *args, **kwargs)
         return made
+
+    def _saw_autocast(self) -> None:
+        """A region of autocast takes the dtype that is set at the time."""
+        for device in ("cpu", "cuda"):
+            self.guards.expression(
+                "$get($device) is $dtype", "the dtype of autocast",
+                get=taeda.get_autocast_dtype, device=device, dtype=taeda.get_autocast_dtype(device),
+            )  # fmt: skip
 
     def _before_generated(self, init: types.FunctionType) -> None:
         """The `__init__` that `dataclass` wrote runs as it is: it stores what it is given. What it

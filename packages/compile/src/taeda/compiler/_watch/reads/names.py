@@ -14,7 +14,7 @@ __all__ = ["Names", "Scope"]
 class Scope:
     """What the copy of one function knows as its observer: the names of its globals and its closure."""
 
-    __slots__ = ("_cells", "_globals", "_observer", "call", "change", "change_attribute",
+    __slots__ = ("_cells", "_globals", "_observer", "call", "caught", "change", "change_attribute",
                  "change_item", "context", "each", "fresh", "identity", "item", "joined",
                  "read", "set_item", "slice", "store", "whole")  # fmt: skip
 
