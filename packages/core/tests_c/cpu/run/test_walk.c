@@ -2,7 +2,7 @@
  * other. */
 #include <stdlib.h>
 #include "harness.h"
-#include "runtime/loops.h"
+#include "cpu/run/walk.h"
 #include "runtime/pool.h"
 
 enum { PLACES = 1 << 17 };
