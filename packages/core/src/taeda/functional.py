@@ -335,7 +335,7 @@ def resize_as_(
 
 
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
-    """The product of matrices, in the order with the fewest multiplications; one matrix is returned as it is.
+    """The product of matrices, in the order with the fewest multiplications; of one matrix a copy.
 
     RuntimeError for what is no matrix, and without arguments.
 

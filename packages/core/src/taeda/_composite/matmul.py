@@ -167,7 +167,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 def chain_matmul(matrices: Sequence[Tensor]) -> Tensor:
-    """The product of several matrices; one matrix is returned as it is."""
+    """The product of several matrices; of one matrix a copy."""
     for matrix in matrices:
         if matrix.dim() != 2:
             raise RuntimeError(
@@ -175,7 +175,7 @@ def chain_matmul(matrices: Sequence[Tensor]) -> Tensor:
             )
     if not matrices:
         raise RuntimeError("chain_matmul(): expected one or more matrices, but got none")
-    return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
+    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
 
 
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:

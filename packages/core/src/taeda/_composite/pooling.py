@@ -159,6 +159,5 @@ def channel_shuffle(self: Tensor, groups: int) -> Tensor:
             f"{groups} and {self.size(1)}"
         )
     batch, channels, *space = self.shape
-    return (
-        self.reshape(batch, groups, channels // groups, *space).transpose(1, 2).reshape(self.shape)
-    )
+    groups_last = self.reshape(batch, groups, channels // groups, *space).transpose(1, 2)
+    return groups_last.clone(memory_format=taeda.contiguous_format).reshape(self.shape)

@@ -28,4 +28,4 @@ def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor 
         size = max(x.size(dim) - 1, 0)
         later, earlier = x.narrow(dim, min(1, x.size(dim)), size), x.narrow(dim, 0, size)
         x = taeda.logical_xor(later, earlier) if x.dtype == taeda.bool else later - earlier
-    return x
+    return x.clone() if x is self else x
