@@ -3,6 +3,7 @@
 #include "binding/binding.h"
 #include "dispatch/dispatch.h"
 #include "backward/backward.h"
+#include "binding/samples.h"
 #include "object/watch.h"
 
 #define SELF ((PyTensor *)o)
@@ -190,6 +191,7 @@ static int set_data(PyObject *o, PyObject *v, void *c)
             "data set to a tensor that requires gradients must be floating point or complex dtype");
         return -1;
     }
+    if (td_check_samples(o, v, "an assignment to .data") < 0) return -1;
     td_note_untraced("a tensor gets other memory");
     if ((SELF->dispatches || ((PyTensor *)v)->dispatches) && take_over(o, v) < 0) return -1;
     td_status status = td_tensor_alias(&t, TD_T(v));

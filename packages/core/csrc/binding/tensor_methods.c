@@ -1,6 +1,7 @@
 /* tensor_methods.c - methods of Tensor that are no operations: questions, identity, storage. */
 #include "binding/binding.h"
 #include "backward/forward.h"
+#include "binding/samples.h"
 #include "graph/node.h"
 #include "object/watch.h"
 
@@ -222,6 +223,7 @@ static PyObject *m_swap(PyObject *o, PyObject *other)
 {
     if (!td_is_tensor(other))
         return PyErr_Format(PyExc_TypeError, "_swap: wanted a Tensor, got %S", Py_TYPE(other));
+    if (td_check_samples(o, other, "swap_tensors()") < 0) return NULL;
     PyTensor *a = SELF, *b = (PyTensor *)other;
     td_note_untraced("tensors are swapped");
     if (a->accumulate || b->accumulate)
@@ -264,6 +266,7 @@ static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
         if (td_int_from(PyTuple_GetItem(sizes, i), &list[i]) != 1)
             return PyErr_Occurred() ? NULL
                                     : PyErr_Format(PyExc_TypeError, "resize_: sizes must be ints");
+    if (td_check_samples(o, NULL, "resize_()") < 0) return NULL;
     if (SELF->dispatches) return td_refuse_memory(o, "resize_()");
     if (td_requires_grad(SELF))
         return PyErr_Format(PyExc_RuntimeError, "cannot resize variables that require grad");
@@ -280,6 +283,7 @@ static PyObject *m_set(PyObject *o, PyObject *args)
     PyObject *source, *view;
     if (!PyArg_ParseTuple(args, "OO", &source, &view)) return NULL;
     if (!td_is_tensor(view)) return PyErr_Format(PyExc_TypeError, "_set: wanted a Tensor");
+    if (td_check_samples(o, view, "set_()") < 0) return NULL;
     if (SELF->dispatches) return td_refuse_memory(o, "set_()");
     if (((PyTensor *)view)->dispatches) return td_refuse_memory(view, "set_()");
     td_tensor *t;

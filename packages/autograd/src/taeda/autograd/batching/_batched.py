@@ -93,6 +93,9 @@ def _refused(what: str) -> Any:
 class Batched(Tensor):
     """See the module. Made by `batched`."""
 
+    _of_samples = True  # what core looks at where a call would change a tensor's memory
+    _base = property(lambda self: None)  # the meta tensor is of no other
+    share_memory_ = pin_memory = _refused("a call that moves the memory")
     item, tolist, numpy = (
         _refused(".item() on a Tensor"),
         _refused(".tolist()"),

@@ -118,13 +118,19 @@ def wrapped(level: Level, made: Any, args: tuple[Any, ...] = ()) -> Any:
 def _refuse(key: str, args: Any, kwargs: Any) -> None:
     if key in _ANSWERS:
         refuse_value(key)
+    if key in ("set.data", "set.grad"):
+        raise RuntimeError(
+            f"vmap: a sample has no .{key[4:]} of its own to be set: compute a new tensor instead, or "
+            "take the assignment out of vmap"
+        )
     by_mask = key in ("method.getitem", "method.setitem") and any(
         isinstance(leaf, Tensor)
         and leaf.dtype in (taeda.bool, taeda.uint8)
         and type(leaf) is Batched
         for leaf in leaves(args[1])
     )
-    if key in _SHAPED or (by_mask and key == "method.getitem"):
+    of_places = key == "where" and len(args) + len(kwargs) == 1  # nonzero by another name
+    if key in _SHAPED or of_places or (by_mask and key == "method.getitem"):
         raise NeedsValue(
             f"vmap: It looks like you're attempting to use an operation ({key}) whose shape "
             "depends on the data inside of vmap: "

@@ -150,6 +150,10 @@ _ALIASES = {
 def _fill(level: Level, func: Any, x: Any, value: Any) -> Any:
     if not level.on(value):
         return func(level.value(x), value)
+    if rank(value):
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {rank(value)} dimensions."
+        )
     target = level.value(x) if func.__name__ == "fill_" else taeda.empty_like(level.full(x))
     return target.copy_(level.padded(value, rank(x)))
 
@@ -171,10 +175,14 @@ def _prelu(level: Level, func: Any, x: Any, weight: Any) -> Any:
     own = rank(x)
     shape = [1] * own
     count = weight.numel()
-    if count != 1 and own >= 2:
+    channels = x.shape[1] if own >= 2 else 1
+    if count not in (1, channels):
+        raise RuntimeError(
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} "
+            f"and channel size = {channels}."
+        )
+    if own >= 2:
         shape[1] = count
-    elif count != 1 and own == 1:
-        shape[0] = count
     slope = weight.reshape(shape)
     zero = taeda.zeros((), dtype=x.dtype)
     return level.value(taeda.where(x > zero, x, x * slope))
