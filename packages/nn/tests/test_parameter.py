@@ -153,3 +153,15 @@ def test_both_that_wait_have_one_base():
     kinds = (nn.UninitializedParameter, nn.UninitializedBuffer)
     assert all(isinstance(kind(), UninitializedTensorMixin) for kind in kinds)
     assert not isinstance(nn.Parameter(), UninitializedTensorMixin)
+
+
+def test_a_buffer_does_not_replace_a_plain_attribute():
+    module = nn.Module()
+    module.a = taeda.ones(1)
+    with pytest.raises(KeyError, match="already exists"):
+        module.a = nn.Buffer(taeda.zeros(1))
+    assert module.a.tolist() == [1.0] and not dict(module.named_buffers())
+    del module.a
+    module.a = nn.Buffer(taeda.zeros(1))
+    module.a = nn.Buffer(taeda.ones(1), persistent=False)
+    assert not module.state_dict()

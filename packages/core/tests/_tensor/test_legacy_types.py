@@ -109,3 +109,22 @@ def test_the_class_of_all_tensors_stands_for_the_default_dtype():
 def test_what_is_no_type_of_tensors_is_refused(kind):
     with pytest.raises(ValueError, match="invalid type"):
         taeda.ones(2).type(kind)
+
+
+def test_a_storage_is_shared():
+    x = taeda.zeros(4)
+    for made in (taeda.FloatTensor(x.storage()), taeda.FloatTensor(x.untyped_storage()),
+                 x.new(x.storage()), x.new(storage=x.storage())):  # fmt: skip
+        assert made.data_ptr() == x.data_ptr() and made.shape == (4,)
+    with pytest.raises(RuntimeError, match="expected a storage"):
+        taeda.FloatTensor(taeda.IntStorage(4))
+
+
+def test_new_by_name():
+    x = taeda.zeros(2, dtype=taeda.float64)
+    assert x.new(size=(2, 3)).shape == x.new(size=[2, 3]).shape == (2, 3)
+    assert x.new(data=[1, 2]).dtype is taeda.float64
+    assert x.new(other=x).data_ptr() == x.data_ptr()
+    for wrong in ({"foo": 1}, {"size": (1,), "data": [1]}):
+        with pytest.raises(TypeError, match="wanted sizes, or one of"):
+            x.new(**wrong)

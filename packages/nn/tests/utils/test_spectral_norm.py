@@ -29,3 +29,11 @@ def test_a_forward_pass_turns_v_before_u():
     u = weight @ v
     np.testing.assert_allclose(layer.weight_v.numpy(), v, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(layer.weight_u.numpy(), u / np.linalg.norm(u), rtol=1e-5, atol=1e-6)
+
+
+def test_the_metadata_of_a_state_dict_name_the_version():
+    layer = nn.utils.spectral_norm(nn.Linear(2, 2))
+    kept = layer.state_dict()._metadata
+    assert kept[""] == {"version": 1, "spectral_norm": {"weight.version": 1}}
+    nn.utils.remove_spectral_norm(layer)
+    assert layer.state_dict()._metadata[""] == {"version": 1}

@@ -134,7 +134,18 @@ setattr(Tensor, "type", tensor_type)  # noqa: B010 - the stub declares a method 
 
 
 @method
-def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
-    """A tensor of this one's dtype: `x.new(2, 3)` has these sizes, `x.new([1, 2])` these values."""
+def new(self: Tensor, *args: Any, device: Any = None, **named: Any) -> Tensor:
+    """A tensor of this one's dtype: `x.new(2, 3)` has these sizes, `x.new([1, 2])` these values.
+
+    Instead of those one of `size`, `data`, `other` (a tensor) and `storage`.
+    """
     place = self.device if device is None else device
+    if named:
+        [(name, value), *more] = named.items()
+        if args or more or name not in ("size", "data", "other", "storage"):
+            raise TypeError(
+                f"new(): wanted sizes, or one of size, data, other and storage, got {len(args)} "
+                f"arguments and {sorted(named)}"
+            )
+        args = tuple(value) if name == "size" else (value,)
     return construct("new", self.dtype, args, place)

@@ -47,17 +47,23 @@ def _is_alias(args: tuple[Any, ...]) -> bool:
     return len(args) == 1 and isinstance(args[0], Tensor)
 
 
+def _is_storage(value: Any) -> bool:
+    return hasattr(value, "_bytes") and isinstance(value._bytes, Tensor)
+
+
 def construct(
     name: str, dtype: Any, args: tuple[Any, ...], device: Any, *, any_dtype: bool = False
 ) -> Tensor:
-    """No argument: nothing; integers or a Size: uninitialised; a tensor of that dtype: an alias;
-    else a copy of data.
+    """No argument: nothing; integers or a Size: uninitialised; a tensor of that dtype: an alias; a
+    storage: a tensor on it; else a copy of data.
     """
     functions = _core.functions[""]
     if _is_alias(args):
         if not any_dtype and args[0].dtype != dtype:
             raise TypeError(f"{name}() wants a tensor of {dtype}, not of {args[0].dtype}: use to()")
         return functions["alias"](args[0])
+    if len(args) == 1 and _is_storage(args[0]):
+        return functions["empty"](0, dtype=dtype).set_(args[0])
     if len(args) == 1 and isinstance(args[0], _core.Size):
         return functions["empty"](tuple(args[0]), dtype=dtype, device=device)
     if all(isinstance(a, int) and not isinstance(a, bool) for a in args):

@@ -144,7 +144,6 @@ class Registration:
         persistent = getattr(value, "persistent", None) if isinstance(value, Buffer) else None
         if persistent is None:
             persistent = not (known and name in self._non_persistent_buffers_set)
-        self._forget(name, "_buffers")
         self.register_buffer(name, value, persistent)
 
     def _assign_child(self, name: str, value: Any) -> None:

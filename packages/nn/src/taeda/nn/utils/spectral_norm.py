@@ -43,6 +43,16 @@ class SpectralNorm:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 
+class _Version:
+    """Writes into the metadata of a state dict how the weight is kept in it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, module: Any, state: Any, prefix: str, local_metadata: Any) -> None:
+        local_metadata.setdefault("spectral_norm", {})[f"{self.name}.version"] = 1
+
+
 def spectral_norm(
     module: M,
     name: str = "weight",
@@ -69,6 +79,7 @@ def spectral_norm(
     module.register_buffer(f"{name}_u", u)
     module.register_buffer(f"{name}_v", v)
     module.register_forward_pre_hook(hook)
+    module._register_state_dict_hook(_Version(name))
     return module
 
 
@@ -79,6 +90,9 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     with taeda.no_grad():
         weight = module._forward_pre_hooks.pop(key).compute_weight(module, False)
+    hooks = module._state_dict_hooks
+    for mark in [k for k, h in hooks.items() if isinstance(h, _Version) and h.name == name]:
+        del hooks[mark]
     delattr(module, name)
     for part in ("u", "v", "orig"):
         delattr(module, f"{name}_{part}")
