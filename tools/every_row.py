@@ -17,7 +17,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "testing"))
 
-from properties import alone, both_modes, few_digits, memory_order, targets, unset
+from properties import (
+    aliasing,
+    alone,
+    both_modes,
+    few_digits,
+    memory_order,
+    saturation,
+    targets,
+    unset,
+)
 from samples import ROWS, Row, default_dtype, fits
 
 #: each property, and the dtypes it is asked for beside the row's own
@@ -28,6 +37,8 @@ PROPERTIES: dict[str, tuple[Callable[..., Iterator[str]], tuple[str, ...]]] = {
     "few_digits": (few_digits.faults, ("bfloat16", "float16", "complex64", "complex32")),
     "unset": (unset.faults, ("", "float32", "int64")),
     "targets": (targets.faults, ("", "float32", "int64")),
+    "aliasing": (aliasing.faults, ("", "float32", "int64", "bool")),
+    "saturation": (saturation.faults, ("bfloat16", "float16")),
 }
 
 
@@ -45,7 +56,8 @@ def faults(rows: list[Row], names: list[str], seed: int) -> Iterator[str]:
         for name in names:
             ask, dtypes = PROPERTIES[name]
             for dtype in sorted({d or default_dtype(row) for d in dtypes}):
-                for sizes in rounds(seed) if fits(row, dtype) else ():
+                own = [{}] if name == "saturation" else rounds(seed)  # it has sizes of its own
+                for sizes in own if fits(row, dtype) else ():
                     for fault in ask(row, dtype, seed=seed, **sizes):
                         yield f"{name}, seed {seed}, {sizes}: {fault}"
 

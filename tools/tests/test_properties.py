@@ -5,7 +5,16 @@
 from __future__ import annotations
 
 import pytest
-from properties import aliasing, alone, both_modes, few_digits, memory_order, targets, unset
+from properties import (
+    aliasing,
+    alone,
+    both_modes,
+    few_digits,
+    memory_order,
+    saturation,
+    targets,
+    unset,
+)
 from samples import ROWS, default_dtype, fits
 
 import taeda
@@ -145,6 +154,38 @@ def test_an_argument_that_is_read_after_it_was_written_is_found(monkeypatch):
     found = list(aliasing.faults(ROWS["index_copy"], "float64"))
     assert any("argument 2 whole" in fault for fault in found)
     assert any("argument 2 stepped" in fault for fault in found)
+
+
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f not in saturation.ELSEWHERE])
+def test_sums_at_one_place_do_not_stop_in_16_bits(family):
+    found = [
+        fault
+        for row in rows(family)
+        for dtype in ("bfloat16", "float16")
+        if fits(row, dtype)
+        for fault in saturation.faults(row, dtype)
+    ]
+    assert found == []
+
+
+def test_a_gradient_that_stops_at_256_is_found(monkeypatch):
+    def rounded(x, index):  # sums of 16 bits, one term after the other
+        class Taken(taeda.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.take(index)
+
+            @staticmethod
+            def backward(ctx, grad):
+                added = taeda.zeros(2, dtype=grad.dtype)
+                for term in grad[:600]:
+                    added[0] += term
+                return added
+
+        return Taken.apply(x)
+
+    monkeypatch.setattr("samples.function", lambda row: rounded)
+    assert "gradient 0" in next(saturation.faults(ROWS["take"], "bfloat16"))
 
 
 SHORT = ("bfloat16", "float16", "complex64", "complex32")

@@ -188,3 +188,21 @@ def test_of_the_gradient_of_embedding(padding, by_frequency):
         g,
         check_forward_ad=True,
     )
+
+
+def test_an_index_without_elements_may_have_another_rank():
+    none = taeda.empty(0, dtype=taeda.int64)
+    for call in (
+        lambda x, s: x.scatter(0, none, s),
+        lambda x, s: x.scatter_add(0, none, s),
+        lambda x, s: x.scatter(0, none, s, reduce="add"),
+        *(
+            lambda x, s, how=how, own=own: x.scatter_reduce(0, none, s, how, include_self=own)
+            for how in ("sum", "mean", "amax", "prod")
+            for own in (True, False)
+        ),
+    ):
+        x, s = taeda.ones(3, 4, requires_grad=True), taeda.ones(3, 4, requires_grad=True)
+        call(x, s).sum().backward()
+        assert x.grad.tolist() == [[1.0] * 4] * 3
+        assert s.grad.tolist() == [[0.0] * 4] * 3

@@ -1,4 +1,5 @@
-/* indexing_masks.h - the true elements of masks, counted, picked and listed: a part of indexing.c. */
+/* indexing_masks.h - the true elements of masks, counted, picked and listed: a part of indexing.c.
+ */
 #ifndef TD_INDEXING_MASKS_H
 #define TD_INDEXING_MASKS_H
 #include <stdint.h>

@@ -606,3 +606,85 @@ def test_the_gradient_of_as_strided_refuses_what_is_no_geometry(geometry, words)
 
     with pytest.raises(RuntimeError, match=words):
         _nn.as_strided_backward(taeda.ones(2), *geometry)
+
+
+# ---- memory that is written ----
+
+
+def test_an_index_in_the_written_memory_is_refused():
+    def refused(call):
+        with pytest.raises(RuntimeError, match=r"index and the written-to tensor .* clone\(\)"):
+            call()
+
+    x = taeda.tensor([1, 0, 0, 0, 0, 0, 0, 0])
+    refused(lambda: x.scatter_(0, x, 10**9))
+    ones = taeda.ones(8, dtype=taeda.int64)
+    refused(lambda: ones.scatter_add_(0, ones, taeda.full((8,), 10**12)))
+    refused(lambda: ones.scatter_reduce_(0, ones, taeda.full((8,), 10**12), "sum"))
+    i = taeda.tensor([1] + [0] * 7)
+    refused(lambda: i.view(taeda.float64).scatter_(0, i, 1e300))
+    b = taeda.tensor([0, 1, 0, 0, 0, 0, 0, 0, 0])
+    refused(lambda: b[:8].scatter_add_(0, b[1:], taeda.full((8,), 40)))
+    assert b.tolist() == [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    y = taeda.arange(8)
+    y[::2].scatter_(0, y[1::2] // 2, taeda.tensor([9, 8, 7, 6]))  # beside each other is fine
+    assert y.tolist() == [9, 1, 8, 3, 7, 5, 6, 7]
+
+
+def test_a_mask_that_is_a_part_of_the_tensor():
+    b = taeda.zeros(8, dtype=taeda.bool)
+    b[0] = True
+    with pytest.raises(RuntimeError, match="clone"):
+        b[1:].masked_fill_(b[:-1], True)
+    b[1:][b[:-1]] = True
+    assert b.tolist() == [True, True] + [False] * 6
+    assert b.masked_fill_(b, False).tolist() == [False] * 8  # the tensor itself
+
+
+def test_expanded_targets():
+    x = taeda.ones(2, 2).expand(2, 2, 2)
+    with pytest.raises(RuntimeError, match="more than one element"):
+        x.masked_fill_(taeda.tensor([[[True, False]] * 2, [[False, False]] * 2]), 0)
+    with pytest.raises(RuntimeError, match="more than one element"):
+        x[taeda.tensor([0])] = taeda.zeros(2, 2)
+    x[taeda.tensor([0])] = 5.0  # one number everywhere
+    assert x.tolist() == [[[5.0, 5.0]] * 2] * 2
+
+
+def test_put_reads_a_source_that_it_writes():
+    x = taeda.arange(4.0)
+    assert x.put_(taeda.tensor([1, 2, 3, 0]), x).tolist() == [3.0, 0.0, 1.0, 2.0]
+
+
+# ---- sums of 16 bits ----
+
+
+@pytest.mark.parametrize("dtype", [taeda.bfloat16, taeda.float16])
+@pytest.mark.parametrize("rest", [(), (3,), (40,)])  # numbers, short and long rows
+@pytest.mark.parametrize("places", [2, 100_000])  # most of the target is written, or little
+def test_sums_at_one_place_are_rounded_once(dtype, rest, places):
+    rng = np.random.default_rng(3)
+    at = taeda.from_numpy(rng.integers(0, 2, 4000))
+    source = taeda.from_numpy(rng.random((4000, *rest)).astype(np.float32)).to(dtype)
+    exact = np.zeros((2, *rest))
+    np.add.at(exact, at.numpy(), source.double().numpy())
+    wanted = taeda.from_numpy(exact).to(dtype)
+    wide = at.reshape(-1, *(1 for _ in rest)).expand(source.shape)
+    zeros = taeda.zeros(places, *rest, dtype=dtype)
+    for made in (
+        zeros.index_add(0, at, source),
+        zeros.index_put((at,), source, accumulate=True),
+        zeros.scatter_add(0, wide, source),
+        zeros.T.contiguous().T.clone().index_add_(0, at, source),
+    ):
+        assert taeda.allclose(made[:2].double(), wanted.double(), rtol=2**-7)
+        assert not made[2:].any()
+
+
+def test_means_do_not_overflow_before_they_are_divided():
+    i, x = taeda.zeros(4000, dtype=taeda.int64), taeda.full((4000,), 100.0, dtype=taeda.float16)
+    zero = taeda.zeros(1, dtype=taeda.float16)
+    assert zero.scatter_reduce(0, i, x, "mean", include_self=False).tolist() == [100.0]
+    assert zero.index_reduce(0, i, x, "mean", include_self=False).tolist() == [100.0]
+    small = taeda.tensor([0.001], dtype=taeda.float16)
+    assert zero.index_add(0, i[:1], small, alpha=1e5).item() == pytest.approx(100, rel=0.01)
