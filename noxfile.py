@@ -321,6 +321,16 @@ def extremes(session: nox.Session) -> None:
     session.run("python", "tools/extremes.py", *session.posargs)
 
 
+@nox.session
+def geometry(session: nox.Session) -> None:
+    """Paddings, strides, windows and lengths far beyond the tensors give what is right, or an error.
+
+    `-- --part 0/20` for a part.
+    """
+    install(session, *NAMES)
+    session.run("python", "tools/geometry.py", *session.posargs)
+
+
 @nox.session(name="fuzz-compile")
 def fuzz_compile(session: nox.Session) -> None:
     """Random programs give the same bits compiled and as they are, whatever changes between calls.

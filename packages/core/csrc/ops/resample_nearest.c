@@ -64,15 +64,21 @@ static td_status plan_of(td_index_plan *plan, const td_call *call, const td_tens
     return status;
 }
 
+#define LARGE (1 << 24) /* elements of a result that may be more than memory holds */
+
 static td_status forward(td_call *call, const char *name, int dims, bool exact)
 {
     td_index_plan plan;
+    int64_t sizes[5] = {SELF->sizes[0], SELF->sizes[1]}, numel;
     TD_TRY(check(call, name, dims, false));
-    if (td_is_meta(SELF)) { /* no table of places, which would have memory */
-        int64_t sizes[5] = {SELF->sizes[0], SELF->sizes[1]};
-        for (int d = 0; d < dims; d++) sizes[2 + d] = TD_INTS(1)[d];
-        TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_META, dims + 2, sizes));
-        return td_match_channels_last(OUT, SELF);
+    for (int d = 0; d < dims; d++) sizes[2 + d] = TD_INTS(1)[d];
+    TD_TRY(td_numel(dims + 2, sizes, &numel));
+    if (td_is_meta(SELF) || numel > LARGE) { /* before a table of places, which takes its time */
+        TD_TRY(
+            td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, dims + 2, sizes));
+        if (td_is_meta(SELF)) return td_match_channels_last(OUT, SELF);
+        td_tensor_free(call->out[0]); /* there is memory for it */
+        call->out[0] = NULL;
     }
     TD_TRY(plan_of(&plan, call, SELF, dims, exact, 2));
     td_status status = td_index_read(OUT, SELF, &plan);

@@ -177,3 +177,15 @@ def test_combinations_are_those_of_itertools(n, r, again):
     found = taeda.combinations(taeda.arange(10, 10 + n), r, again)
     assert found.shape == (len(wanted), r)
     assert found.tolist() == wanted
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_choices_that_no_memory_holds_are_refused(device):
+    x = taeda.ones(6, device=device)
+    assert taeda.combinations(x, 2**28).shape == (0, 2**28)
+    assert taeda.combinations(x, 2**62).shape == (0, 2**62)
+    for r in (2**27, 2**31, 2**62):
+        with pytest.raises(RuntimeError, match="too many ways to choose"):
+            taeda.combinations(x, r, True)
+    with pytest.raises(RuntimeError, match="too many ways to choose 100 of 200"):
+        taeda.combinations(taeda.ones(200, device=device), 100)

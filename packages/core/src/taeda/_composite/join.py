@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 import taeda
@@ -107,6 +108,17 @@ def combinations(self: Tensor, r: int, with_replacement: bool) -> Tensor:
     return self.index_select(0, places.reshape(-1)).reshape(-1, r)
 
 
+def _check_count(n: int, r: int) -> None:
+    """RuntimeError if the choices of r of n have more elements than memory. Beyond 64 of 128 there
+    are more than 2**124, and nobody counts them.
+    """
+    few = min(r, n - r)
+    if few > 64 or (few >= 0 and math.comb(n, few) * r > 2**40):
+        raise RuntimeError(
+            f"combinations: there are too many ways to choose {r} of {n} elements for a tensor"
+        )
+
+
 def _places(n: int, r: int, again: bool) -> Tensor:
     """Every choice of r of n places as a row of ascending numbers; `again`: a place may come twice.
 
@@ -114,6 +126,7 @@ def _places(n: int, r: int, again: bool) -> Tensor:
     """
     if r == 2:
         return taeda.triu_indices(n, n, 0 if again else 1).t()
+    _check_count(n + r - 1 if again else n, r)
     choose = itertools.combinations_with_replacement if again else itertools.combinations
-    rows = list(choose(range(n), r))
+    rows = list(choose(range(n), r)) if again or r <= n else []
     return taeda.tensor(rows, dtype=taeda.int64).reshape(len(rows), r)
