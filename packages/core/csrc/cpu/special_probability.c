@@ -42,8 +42,7 @@ VFN vd vd_scaled_erfc(vd x)
         a = vd_min(vd_set(30), a);
         vd s = a * a;
         vd e = vd_exp(s);
-        /* from there on it is infinite */
-        e = vd_sel(vd_lt(x, vd_set(-26.7)), e, vd_fma(e, vd_square_loss(a, s), e));
+        e = vd_sel(vd_lt(e, vd_set(INFINITY)), vd_fma(e, vd_square_loss(a, s), e), e);
         y = vd_sel(left, vd_fma(e, vd_set(2), -y), y);
     }
     return y;

@@ -80,3 +80,62 @@ def test_gradients_of_a_long_row_too(layout, name):
         (out.sum() if name == "logsumexp" else (out * weights).sum()).backward()
         found.append(t.grad.double())
     assert (found[0] - found[1]).abs().max() <= 4e-6 * found[1].abs().max()
+
+
+NORMS = {
+    "layer_norm": lambda x, eps: taeda.layer_norm(x, x.shape[1:], eps=eps),
+    "group_norm": lambda x, eps: taeda.group_norm(x, 2, eps=eps),
+    "instance_norm": lambda x, eps: taeda.instance_norm(
+        x, None, None, None, None, True, 0.1, eps, False
+    ),
+    "batch_norm": lambda x, eps: taeda.batch_norm(
+        x, None, None, None, None, True, 0.1, max(eps, 1e-300), False
+    ),
+    "batch_norm of columns": lambda x, eps: taeda.batch_norm(
+        x.to(memory_format=taeda.channels_last), None, None, None, None, True, 0.1,
+        max(eps, 1e-300), False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("channels", [8, 20])
+@pytest.mark.parametrize("value", [0.3, 1000.1, -3e4, 1e7, 1e10, 1e30, -3e38])
+@pytest.mark.parametrize("name", NORMS)
+def test_a_constant_is_its_mean(name, value, channels):
+    assert (NORMS[name](taeda.full((4, channels, 9, 9), value), 1e-5) == 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e25, 1e30, 1e37])
+@pytest.mark.parametrize("name", NORMS)
+def test_norms_take_inputs_of_any_size(name, scale):
+    x = taeda.randn(4, 20, 9, 9, generator=taeda.Generator().manual_seed(0))
+    assert (NORMS[name](x * scale, 0.0) - NORMS[name](x, 0.0)).abs().max().item() < 2e-6
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e25, 1e37])
+def test_rms_norm_takes_inputs_of_any_size(scale):
+    x = taeda.randn(4, 648, generator=taeda.Generator().manual_seed(0))
+    found = taeda.rms_norm(x * scale, (648,), eps=0.0)
+    assert (found - taeda.rms_norm(x, (648,), eps=0.0)).abs().max().item() < 2e-6
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+def test_a_norm_of_a_million_numbers_keeps_its_digits(name):
+    x = taeda.randn(10**6, generator=taeda.Generator().manual_seed(0)) + 3
+    found = getattr(taeda, name)(x, x.shape).double()
+    assert (found - getattr(taeda, name)(x.double(), x.shape)).abs().max().item() < 2e-6
+
+
+def test_running_variances_of_large_inputs():
+    x, mean, variance = taeda.randn(64, 3, 40) * 1e12, taeda.zeros(3), taeda.ones(3)
+    taeda.batch_norm(x, None, None, mean, variance, True, 0.1, 1e-5, False)
+    wanted = 0.9 + 0.1 * x.double().var((0, 2))
+    assert ((variance.double() / wanted - 1).abs() < 1e-6).all()
+
+
+def test_erfcx_becomes_infinite_and_not_nan():
+    for dtype in (taeda.float32, taeda.float64):
+        x = taeda.linspace(-26.8, -26.5, 3001, dtype=dtype)
+        y = taeda.special.erfcx(x)
+        assert not y.isnan().any()
+        assert y[x < -26.65].isinf().all()

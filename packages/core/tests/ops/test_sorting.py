@@ -180,12 +180,23 @@ def test_histc(dtype):
     assert taeda.histc(taeda.tensor([3.0, 3.0]), 4).tolist() == [0, 0, 2, 0]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("bins", "low", "high"), [(25, -0.3, 2.7), (10, 0.1, 0.9), (7, -1.0, 6.1)])
-def test_histc_of_edges(bins, low, high):
-    edges = np.linspace(low, high, bins + 1)
+def test_histc_of_edges(bins, low, high, dtype):
+    """The place in the range times the bins, in the dtype's own arithmetic."""
+    low, high = np.array([low, high], dtype=dtype)
+    edges = np.linspace(low, high, bins + 1, dtype=dtype)
     x = np.concatenate([edges, np.nextafter(edges, low), np.nextafter(edges, high)])
-    want, _ = np.histogram(x, bins, (low, high))
-    assert taeda.from_numpy(x).histc(bins, low, high).tolist() == want.tolist()
+    at = np.minimum(((x - low) * np.array(bins, dtype=dtype) / (high - low)).astype(int), bins - 1)
+    want = np.bincount(at[(x >= low) & (x <= high)], minlength=bins)
+    got = taeda.from_numpy(x).histc(bins, float(low), float(high))
+    assert got.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("value", [0.1, -0.7, 3.0, 1000.1])
+def test_histc_of_a_constant_is_its_middle(value):
+    for dtype in (taeda.float32, taeda.float64):
+        assert taeda.full((5,), value, dtype=dtype).histc(4).tolist() == [0, 0, 5, 0]
 
 
 def test_histc_counts_on_where_float32_cannot():

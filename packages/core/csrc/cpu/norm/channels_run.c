@@ -60,8 +60,8 @@ static void scale_segments(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     j->kernel->segment_scale(j->out, j->x, td_numbers_row(j->numbers, 0),
-                             td_numbers_row(j->numbers, 1), begin, end, j->shape->period,
-                             j->shape->inner);
+                             td_numbers_row(j->numbers, 1), td_numbers_row(j->numbers, 2), begin,
+                             end, j->shape->period, j->shape->inner);
 }
 
 static void scale_columns(void *context, int64_t begin, int64_t end)
@@ -69,7 +69,8 @@ static void scale_columns(void *context, int64_t begin, int64_t end)
     const job *j = context;
     int64_t n = j->shape->channels, at = begin * n * j->itemsize;
     j->kernel->column_scale(j->out + at, j->x + at, td_numbers_row(j->numbers, 0),
-                            td_numbers_row(j->numbers, 1), end - begin, n);
+                            td_numbers_row(j->numbers, 1), td_numbers_row(j->numbers, 2),
+                            end - begin, n);
 }
 
 void td_channel_scale(td_tensor *out, const td_tensor *x, const td_tensor *numbers,

@@ -47,8 +47,8 @@ void td_channel_mix(td_tensor *out, const td_tensor *grad, const td_tensor *x,
  * the computing dtype. */
 td_status td_channel_sums(double *sums, const td_tensor *grad, const td_tensor *x,
                           const td_tensor *mean, const td_channels *shape, bool together);
-/* moments[2 * c] = mean, moments[2 * c + 1] = variance of channel c; for segments. Reads x twice:
- * meant for what fits a cache. */
+/* moments[2 * c] = mean, moments[2 * c + 1] = standard deviation of channel c; for segments. Reads
+ * x twice: meant for what fits a cache. */
 void td_channel_moments(double *moments, const td_tensor *x, const td_channels *shape);
 
 #endif

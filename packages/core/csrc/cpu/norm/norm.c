@@ -48,18 +48,97 @@ ROW_FOLD_F64(sum_f64, 0, MAP_SAME, JOIN_ADD)
 SQUARES(squares_f32, float, vf, VF_WIDTH)
 SQUARES(squares_f64, double, vd, VD_WIDTH)
 
+/* Mean and standard deviation (or root of mean squares) of `count` segments, by plain loops in
+ * double: where squares in the working precision leave the range, or the mean's rounding is as
+ * large as the deviations. Numbers of float64 are scaled to 1. */
+#define SCALED(real, x, power) (sizeof(real) == 8 ? ldexp((double)(x), -(power)) : (double)(x))
+#define CAREFUL(suffix, real)                                                                     \
+    static __attribute__((noinline, cold)) void careful_##suffix(                                 \
+        double *mean, double *deviation, const real *x, int64_t n, int64_t count, int64_t stride, \
+        bool centred)                                                                             \
+    {                                                                                             \
+        double top = 0, sum = 0, rest = 0, squares = 0, all = (double)n * (double)count;          \
+        int power = 0;                                                                            \
+        for (int64_t s = 0; sizeof(real) == 8 && s < count; s++)                                  \
+            for (int64_t i = 0; i < n; i++) top = fmax(top, fabs((double)x[s * stride + i]));     \
+        if (top > 0 && isfinite(top)) frexp(top, &power);                                         \
+        for (int64_t s = 0; centred && s < count; s++)                                            \
+            for (int64_t i = 0; i < n; i++) sum += SCALED(real, x[s * stride + i], power);        \
+        double m = centred ? sum / all : 0;                                                       \
+        for (int64_t s = 0; s < count; s++)                                                       \
+            for (int64_t i = 0; i < n; i++) {                                                     \
+                double d = SCALED(real, x[s * stride + i], power) - m;                            \
+                rest += d;                                                                        \
+                squares += d * d;                                                                 \
+            }                                                                                     \
+        rest = centred ? rest / all : 0;                                                          \
+        *mean = ldexp(m + rest, power);                                                           \
+        *deviation = ldexp(sqrt(fmax(0, squares / all - rest * rest)), power);                    \
+        if (squares != squares) *deviation = NAN;                                                 \
+    }
+CAREFUL(f32, float)
+CAREFUL(f64, double)
+
+#define BLOCK 4096 /* of a row: sums in the working precision, which come together in double */
+#define IN_BLOCKS(total, SUM_OF_BLOCK)                                                           \
+    do {                                                                                         \
+        total = 0;                                                                               \
+        for (int64_t at = 0, k = PART(n, 0, BLOCK); at < n; at += BLOCK, k = PART(n, at, BLOCK)) \
+            total += (double)(SUM_OF_BLOCK);                                                     \
+    } while (0)
+#define MOST_f32 0x1p127f
+#define MOST_f64 0x1p900
+
 /* ---- rows ---- */
 
-#define ROWS(suffix, real, v, WIDTH, SQRT)                                                         \
+/* The mean of a row, and 1 / its standard deviation: `*s`. */
+#define STATISTICS(suffix, real, SQRT)                                                             \
+    static __attribute__((noinline)) real long_row_##suffix(const td_norm_row *job, const real *p, \
+                                                            int64_t n, real *s)                    \
+    {                                                                                              \
+        double sum = 0, squares;                                                                   \
+        if (job->centred) IN_BLOCKS(sum, sum_##suffix(p + at, k));                                 \
+        real m = (real)(sum / (double)n);                                                          \
+        IN_BLOCKS(squares, squares_##suffix(p + at, k, m));                                        \
+        *s = (real)squares;                                                                        \
+        return m;                                                                                  \
+    }                                                                                              \
+    static __attribute__((noinline, cold)) real careful_row_##suffix(                              \
+        const td_norm_row *job, const real *p, int64_t n, real *s)                                 \
+    {                                                                                              \
+        double mean, deviation;                                                                    \
+        careful_##suffix(&mean, &deviation, p, n, 1, 0, job->centred);                             \
+        *s = (real)(1 / hypot(deviation, sqrt(job->eps)));                                         \
+        return (real)mean;                                                                         \
+    }                                                                                              \
+    VFN real statistics_##suffix(const td_norm_row *job, const real *p, int64_t n, real far,       \
+                                 real least, real eps, real *s)                                    \
+    {                                                                                              \
+        real m, squares;                                                                           \
+        if (n > BLOCK) m = long_row_##suffix(job, p, n, &squares);                                 \
+        else {                                                                                     \
+            m = job->centred ? sum_##suffix(p, n) / (real)n : 0;                                   \
+            squares = squares_##suffix(p, n, m);                                                   \
+        }                                                                                          \
+        if (!(squares <= MOST_##suffix && squares >= m * m * far + least))                         \
+            return careful_row_##suffix(job, p, n, s);                                             \
+        *s = 1 / SQRT(squares / (real)n + eps);                                                    \
+        return m;                                                                                  \
+    }
+STATISTICS(f32, float, sqrtf)
+STATISTICS(f64, double, sqrt)
+
+#define ROWS(suffix, real, v, WIDTH)                                                               \
     static void rows_##suffix(const td_norm_row *job, void *out, void *mean, void *rstd,           \
                               const void *x, const void *weight, const void *bias)                 \
     {                                                                                              \
         real *o = out, *means = mean, *rstds = rstd;                                               \
         const real *p = x, *w = weight, *b = bias;                                                 \
         int64_t n = job->n;                                                                        \
+        real far = (real)n * (real)0x1p-20, eps = (real)job->eps,                                  \
+             least = eps < (real)1e-30 ? (real)0x1p-100 : 0;                                       \
         for (int64_t r = 0; r < job->rows; r++, p += n, o += n) {                                  \
-            real m = job->centred ? sum_##suffix(p, n) / (real)n : 0;                              \
-            real s = 1 / SQRT(squares_##suffix(p, n, m) / (real)n + (real)job->eps);               \
+            real s, m = statistics_##suffix(job, p, n, far, least, eps, &s);                       \
             if (means) means[r] = m;                                                               \
             rstds[r] = s;                                                                          \
             v vm = v##_set(m), vs = v##_set(s);                                                    \
@@ -75,8 +154,8 @@ SQUARES(squares_f64, double, vd, VD_WIDTH)
             else LANES(v, WIDTH, n, STORE(v, o + i, (LOAD(v, p + i) - vm) * vs););                 \
         }                                                                                          \
     }
-ROWS(f32, float, vf, VF_WIDTH, sqrtf)
-ROWS(f64, double, vd, VD_WIDTH, sqrt)
+ROWS(f32, float, vf, VF_WIDTH)
+ROWS(f64, double, vd, VD_WIDTH)
 
 /* With h = (x - mean) * rstd and u = grad * weight:
  *   dx = rstd * (u - mean of u - h * mean of u*h),  dweight += grad * h,  dbias += grad */
@@ -202,7 +281,9 @@ ROWS_BACKWARD(f64, double, vd, VD_WIDTH)
                           SUM_ZERO(v, t);                                                    \
                       })                                                                     \
         moments[0] = (double)mv[0] + rest / all;                                             \
-        moments[1] = (squares - rest * rest / all) / all;                                    \
+        moments[1] = sqrt(fmax(0, squares - rest * rest / all) / all);                       \
+        if (!(squares < (sizeof(real) == 4 ? (double)INFINITY : MOST_f64)))                  \
+            careful_##suffix(moments, moments + 1, x, n, count, stride, true);               \
     }                                                                                        \
     static void column_sums_##suffix(double *sum_g, double *sum_gx, const void *grad,        \
                                      const void *data, const void *mean, int64_t rows,       \
@@ -229,25 +310,27 @@ SUMS(f64, double, vd, VD_WIDTH)
 
 #define SCALES(suffix, real, v, WIDTH)                                                             \
     static void segment_scale_##suffix(void *out, const void *data, const void *as,                \
-                                       const void *cs, int64_t begin, int64_t end, int64_t period, \
-                                       int64_t n)                                                  \
+                                       const void *cs, const void *ms, int64_t begin, int64_t end, \
+                                       int64_t period, int64_t n)                                  \
     {                                                                                              \
         real *o = (real *)out + begin * n;                                                         \
-        const real *x = (const real *)data + begin * n, *a = as, *c = cs;                          \
+        const real *x = (const real *)data + begin * n, *a = as, *c = cs, *m = ms;                 \
         for (int64_t at = begin % period; begin < end;                                             \
              begin++, o += n, x += n, at = at + 1 == period ? 0 : at + 1) {                        \
-            v va = v##_set(a[at]), vc = v##_set(c[at]);                                            \
-            LANES(v, WIDTH, n, STORE(v, o + i, v##_fma(LOAD(v, x + i), va, vc)););                 \
+            v va = v##_set(a[at]), vc = v##_set(c[at]), vm = v##_set(m[at]);                       \
+            LANES(v, WIDTH, n, STORE(v, o + i, v##_fma(LOAD(v, x + i) - vm, va, vc)););            \
         }                                                                                          \
     }                                                                                              \
     static void column_scale_##suffix(void *out, const void *data, const void *as, const void *cs, \
-                                      int64_t rows, int64_t n)                                     \
+                                      const void *ms, int64_t rows, int64_t n)                     \
     {                                                                                              \
         real *o = out;                                                                             \
-        const real *x = data, *a = as, *c = cs;                                                    \
+        const real *x = data, *a = as, *c = cs, *m = ms;                                           \
         for (; rows > 0; rows--, o += n, x += n)                                                   \
-            LANES(v, WIDTH, n,                                                                     \
-                  STORE(v, o + i, v##_fma(LOAD(v, x + i), LOAD(v, a + i), LOAD(v, c + i))););      \
+            LANES(                                                                                 \
+                v, WIDTH, n,                                                                       \
+                STORE(v, o + i,                                                                    \
+                      v##_fma(LOAD(v, x + i) - LOAD(v, m + i), LOAD(v, a + i), LOAD(v, c + i)));); \
     }                                                                                              \
     static void segment_mix_##suffix(void *out, const void *grad, const void *data,                \
                                      const void *as, const void *bs, const void *cs,               \

@@ -26,7 +26,7 @@ typedef struct td_norm_kernel {
      * elements apart */
     void (*segment_sums)(double *sums, const void *g, const void *x, double mean, int64_t n,
                          int64_t count, int64_t stride);
-    /* moments[0] = mean, moments[1] = mean of squared deviations, over such segments; reads them
+    /* moments[0] = mean, moments[1] = standard deviation (biased), over such segments; reads them
      * twice */
     void (*segment_moments)(double *moments, const void *x, int64_t n, int64_t count,
                             int64_t stride);
@@ -34,12 +34,12 @@ typedef struct td_norm_kernel {
      * number a column */
     void (*column_sums)(double *sum_g, double *sum_gx, const void *g, const void *x,
                         const void *mean, int64_t rows, int64_t stride, int64_t m);
-    /* out = x * a + c over segments [begin, end) of n, numbers repeating after `period` segments;
-     * over dense rows of n columns */
-    void (*segment_scale)(void *out, const void *x, const void *a, const void *c, int64_t begin,
-                          int64_t end, int64_t period, int64_t n);
-    void (*column_scale)(void *out, const void *x, const void *a, const void *c, int64_t rows,
-                         int64_t n);
+    /* out = (x - mean) * a + c over segments [begin, end) of n, numbers repeating after `period`
+     * segments; over dense rows of n columns */
+    void (*segment_scale)(void *out, const void *x, const void *a, const void *c, const void *mean,
+                          int64_t begin, int64_t end, int64_t period, int64_t n);
+    void (*column_scale)(void *out, const void *x, const void *a, const void *c, const void *mean,
+                         int64_t rows, int64_t n);
     /* out = g * a + x * b + c, the same ways */
     void (*segment_mix)(void *out, const void *g, const void *x, const void *a, const void *b,
                         const void *c, int64_t begin, int64_t end, int64_t period, int64_t n);

@@ -20,7 +20,7 @@ typedef struct td_norm_job {
     const td_norm_backward *backward;
     td_tensor *dweight, *dbias;
     const td_channels *shape;
-    td_tensor *out[2]; /* of moments: variance and mean */
+    td_tensor *out[2]; /* of moments: standard deviation and mean */
     const td_tensor *grad, *x, *numbers;
     double *sums; /* on the device */
     bool together;

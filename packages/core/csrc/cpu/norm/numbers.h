@@ -56,26 +56,29 @@ static inline void td_number_put(const struct td_norm_numbers *j, int64_t i, dou
     else ((float *)j->of[TD_OF_OUT])[i] = (float)value;
 }
 
-/* 1 / sqrt(variance + eps) */
+/* 1 / sqrt(variance + eps). `which`: of a standard deviation, whose square may not fit. */
 static inline void td_number_inverse(const struct td_norm_numbers *j, int64_t c)
 {
-    td_number_put(j, c, 1 / sqrt(td_number_of(j, TD_OF_RSTD, c) + j->eps));
+    double value = td_number_of(j, TD_OF_RSTD, c);
+    td_number_put(j, c, 1 / (j->which ? hypot(value, sqrt(j->eps)) : sqrt(value + j->eps)));
 }
-/* (1 - momentum) * running + momentum * factor * value; running stands in MEAN, value in RSTD */
+/* (1 - momentum) * running + momentum * factor * value; running stands in MEAN, value in RSTD.
+ * `which`: of the value's square. */
 static inline void td_number_running(const struct td_norm_numbers *j, int64_t c)
 {
+    double value = td_number_of(j, TD_OF_RSTD, c);
     td_number_put(j, c,
                   (1 - j->momentum) * td_number_of(j, TD_OF_MEAN, c) +
-                      j->momentum * j->factor * td_number_of(j, TD_OF_RSTD, c));
+                      j->momentum * j->factor * (j->which ? value * value : value));
 }
-/* a = weight * rstd, then bias - mean * a */
+/* weight * rstd, then bias, then mean. Bias and mean do not become one number: the mean goes first,
+ * or a constant is not what its mean is. */
 static inline void td_number_scale(const struct td_norm_numbers *j, int64_t s)
 {
     int64_t row = s / j->each, c = s % j->channels;
-    double a = td_number_of(j, TD_OF_RSTD, row) * td_number_or(j, TD_OF_WEIGHT, c, 1);
-    td_number_put(j, s, a);
-    td_number_put(j, j->n + s,
-                  td_number_or(j, TD_OF_BIAS, c, 0) - td_number_of(j, TD_OF_MEAN, row) * a);
+    td_number_put(j, s, td_number_of(j, TD_OF_RSTD, row) * td_number_or(j, TD_OF_WEIGHT, c, 1));
+    td_number_put(j, j->n + s, td_number_or(j, TD_OF_BIAS, c, 0));
+    td_number_put(j, 2 * j->n + s, td_number_of(j, TD_OF_MEAN, row));
 }
 
 /* ---- gradients of batches: dx = grad * [0] + x * [1] + [2] ---- */

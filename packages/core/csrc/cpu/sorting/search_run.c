@@ -118,30 +118,26 @@ void td_count_run(td_tensor *out, const td_tensor *x, const td_tensor *weights)
 
 /* ---- histograms ---- */
 
-/* Bin k holds edge(k) <= x < edge(k + 1), the last one its upper edge too; the quotient is one off
- * at most. What lies outside goes to bin `bins`, which nobody reads: no branch depends on a value.
- */
-#define HISTOGRAM(name, T, I, BLOCK)                                                           \
-    static void name(int64_t *counts, const T *given, int64_t n, I bins, T low, T high)        \
-    {                                                                                          \
-        double first = (double)low, width = ((double)high - first) / (double)bins;             \
-        double scale = 1 / width;                                                              \
-        I at[BLOCK];                                                                           \
-        T x[BLOCK]; /* no other thread changes what is compared */                             \
-        for (int64_t begin = 0; begin < n; begin += BLOCK) {                                   \
-            int size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;                           \
-            memcpy(x, given + begin, (size_t)size * sizeof *x);                                \
-            for (int i = 0; i < size; i++) {                                                   \
-                I inside = (x[i] >= low) & (x[i] <= high);                                     \
-                double place = inside ? ((double)x[i] - first) * scale : 0;                    \
-                I bin = (I)(place < (double)bins ? place : (double)(bins - 1));                \
-                I after = (bin + 1 < bins) & (x[i] >= (T)(first + (double)(bin + 1) * width)); \
-                bin += after;                                                                  \
-                bin -= (bin > 0) & (x[i] < (T)(first + (double)bin * width));                  \
-                at[i] = inside ? bin : bins;                                                   \
-            }                                                                                  \
-            for (int i = 0; i < size; i++) counts[at[i]]++;                                    \
-        }                                                                                      \
+/* An element's bin is its place in the range, times the bins, in the element's own arithmetic: 0.7
+ * is then at the edge of the eighth of ten. What lies outside goes to bin `bins`, which nobody
+ * reads: no branch depends on a value. */
+#define HISTOGRAM(name, T, I, BLOCK)                                                    \
+    static void name(int64_t *counts, const T *given, int64_t n, I bins, T low, T high) \
+    {                                                                                   \
+        T width = high - low, all = (T)bins;                                            \
+        I at[BLOCK];                                                                    \
+        T x[BLOCK]; /* no other thread changes what is compared */                      \
+        for (int64_t begin = 0; begin < n; begin += BLOCK) {                            \
+            int size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;                    \
+            memcpy(x, given + begin, (size_t)size * sizeof *x);                         \
+            for (int i = 0; i < size; i++) {                                            \
+                I inside = (x[i] >= low) & (x[i] <= high);                              \
+                T place = inside ? (x[i] - low) * all / width : 0;                      \
+                I bin = (I)(place < all ? place : all - 1);                             \
+                at[i] = inside ? bin < bins ? bin : bins - 1 : bins;                    \
+            }                                                                           \
+            for (int i = 0; i < size; i++) counts[at[i]]++;                             \
+        }                                                                               \
     }
 HISTOGRAM(histogram_f32, float, int32_t, 256)
 HISTOGRAM(histogram_f64, double, int32_t, 256)

@@ -174,7 +174,8 @@ template <class R> struct td_norm_moments {
                          , TD_NORM_TAKE(rest, s) TD_NORM_TAKE(squares, t));
         if (threadIdx.x) return;
         ((R *)c.mean)[unit] = (R)((double)m.v + rest / all);
-        ((R *)c.out)[unit] = (R)((squares - rest * rest / all) / all);
+        double square = (squares - rest * rest / all) / all;
+        ((R *)c.out)[unit] = (R)sqrt(square < 0 ? 0 : square);
     }
 };
 
@@ -220,7 +221,7 @@ template <class R> struct td_norm_scaled {
     {
         typedef typename td_vector<R>::type V;
         const R *a = (const R *)c.numbers + i / c.inner % c.period;
-        ((R *)c.out)[i] = vfma(V(((const R *)c.x)[i]), V(a[0]), V(a[c.n])).v;
+        ((R *)c.out)[i] = vfma(V(((const R *)c.x)[i]) - V(a[2 * c.n]), V(a[0]), V(a[c.n])).v;
     }
 };
 template <class R> struct td_norm_mixed {

@@ -77,7 +77,7 @@ static td_status cached_statistics(td_tensor *out[2], const td_tensor *x, const 
     return td_pass_moments(out, x, shape);
 }
 
-/* out[0] variance (biased), out[1] mean */
+/* out[0] standard deviation (biased), out[1] mean */
 static td_status batch_statistics(td_tensor *out[2], const td_tensor *x, const td_channels *shape)
 {
     td_tensor *view;
@@ -87,16 +87,17 @@ static td_status batch_statistics(td_tensor *out[2], const td_tensor *x, const t
     int64_t sizes[3] = {shape->outer, shape->channels, shape->inner};
     int64_t strides[3] = {shape->channels * shape->inner, shape->inner, 1};
     TD_TRY(td_tensor_view(&view, x, 3, sizes, strides, x->offset));
-    td_reduce_spec spec = {"batch_norm", TD_MOMENTS, {0}, 5,
-                           false,        true,       NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
+    td_reduce_spec spec = {
+        "batch_norm", TD_MOMENTS, {.root = 1}, 5,
+        false,        true,       NAN,         {(td_dtype)x->dtype, (td_dtype)x->dtype}};
     td_status status = td_reduce(out, 3, view, &spec);
     td_tensor_free(view);
     return status;
 }
 
-/* running = (1 - momentum) * running + momentum * factor * value */
-static td_status update_running(td_tensor *running, const td_tensor *value, double momentum,
-                                double factor)
+/* running = (1 - momentum) * running + momentum * factor * value, or its square */
+static td_status update_running(td_tensor *running, const td_tensor *value, bool squared,
+                                double momentum, double factor)
 {
     td_tensor *wide;
     if (!running) return TD_OK;
@@ -105,7 +106,8 @@ static td_status update_running(td_tensor *running, const td_tensor *value, doub
     td_status status =
         td_tensor_empty(&fresh, TD_F64, (td_device)running->device, running->ndim, running->sizes);
     if (status == TD_OK) {
-        struct td_norm_numbers j = {.n = value->numel, .momentum = momentum, .factor = factor};
+        struct td_norm_numbers j = {
+            .n = value->numel, .momentum = momentum, .factor = factor, .which = squared};
         td_numbers_name(&j, TD_OF_MEAN, wide);
         td_numbers_name(&j, TD_OF_RSTD, value);
         td_numbers_name(&j, TD_OF_OUT, fresh);
@@ -117,10 +119,10 @@ static td_status update_running(td_tensor *running, const td_tensor *value, doub
     return status;
 }
 
-/* invstd = 1 / sqrt(variance + eps), in place */
-static td_status invert(td_tensor *variance, double eps)
+/* invstd = 1 / sqrt(variance + eps), in place of the variance or its root */
+static td_status invert(td_tensor *variance, bool is_root, double eps)
 {
-    struct td_norm_numbers j = {.n = variance->numel, .eps = eps};
+    struct td_norm_numbers j = {.n = variance->numel, .eps = eps, .which = is_root};
     td_numbers_name(&j, TD_OF_RSTD, variance);
     td_numbers_name(&j, TD_OF_OUT, variance);
     return td_pass_numbers(TD_NUMBER_INVERSE, &j, (td_device)variance->device);
@@ -143,13 +145,13 @@ static td_status running_statistics(td_tensor *out[2], const td_tensor *mean,
 
 /* ---- forward ---- */
 
-/* numbers[0] = weight * invstd, numbers[1] = bias - mean * numbers[0] */
+/* numbers[0] = weight * invstd, numbers[1] = bias, numbers[2] = mean */
 static td_status scale_numbers(td_tensor **out, const td_tensor *mean, const td_tensor *invstd,
                                const td_tensor *weight, const td_tensor *bias)
 {
     td_tensor *w = NULL, *b = NULL, *numbers;
     TD_TRY(td_tensor_empty(&numbers, (td_dtype)mean->dtype, (td_device)mean->device, 2,
-                           (int64_t[]){2, mean->numel}));
+                           (int64_t[]){3, mean->numel}));
     td_status status = td_cast_optional(&w, weight, (td_dtype)mean->dtype);
     if (status == TD_OK) status = td_cast_optional(&b, bias, (td_dtype)mean->dtype);
     struct td_norm_numbers j = {.n = mean->numel, .channels = mean->numel, .each = 1};
@@ -198,11 +200,12 @@ static td_status take_statistics(td_tensor *statistics[2], const td_tensor *x,
         double count = (double)(shape->outer * shape->inner);
         TD_TRY(batch_statistics(statistics, x, shape));
         if (count > 0) {
-            TD_TRY(update_running(a->running_mean, statistics[1], a->momentum, 1));
-            TD_TRY(update_running(a->running_var, statistics[0], a->momentum, count / (count - 1)));
+            TD_TRY(update_running(a->running_mean, statistics[1], false, a->momentum, 1));
+            TD_TRY(update_running(a->running_var, statistics[0], true, a->momentum,
+                                  count / (count - 1)));
         }
     }
-    return invert(statistics[0], a->eps);
+    return invert(statistics[0], a->training, a->eps);
 }
 
 static td_status forward(td_tensor *out[3], const forward_args *a, const td_channels *shape)
@@ -392,7 +395,7 @@ td_status td_op_native_batch_norm_backward(td_call *call)
     td_tensor *statistics[2] = {NULL, NULL};
     td_status status = running_statistics(statistics, a.mean, a.invstd, td_norm_dtype(a.x));
     if (status == TD_OK) {
-        status = invert(statistics[0], TD_FLOAT(8));
+        status = invert(statistics[0], false, TD_FLOAT(8));
         a.invstd = statistics[0];
         a.mean = statistics[1];
         if (status == TD_OK) status = backward(call->out, &a, &shape);

@@ -54,12 +54,13 @@ static td_status statistics_of(td_tensor *out[2], const td_tensor *x, const grou
     int64_t n = row_length(g), sizes[3] = {g->samples, g->count, n},
             strides[3] = {g->count * n, n, 1};
     TD_TRY(td_tensor_view(&view, x, 3, sizes, strides, x->offset));
-    td_reduce_spec spec = {"group_norm", TD_MOMENTS, {0}, 4,
-                           false,        true,       NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
+    td_reduce_spec spec = {
+        "group_norm", TD_MOMENTS, {.root = 1}, 4,
+        false,        true,       NAN,         {(td_dtype)x->dtype, (td_dtype)x->dtype}};
     td_status status = td_reduce(out, 3, view, &spec);
     td_tensor_free(view);
     if (status != TD_OK) return status;
-    struct td_norm_numbers j = {.n = rows(g), .eps = eps};
+    struct td_norm_numbers j = {.n = rows(g), .eps = eps, .which = 1};
     td_numbers_name(&j, TD_OF_RSTD, out[0]);
     td_numbers_name(&j, TD_OF_OUT, out[0]);
     return td_pass_numbers(TD_NUMBER_INVERSE, &j, (td_device)x->device);
@@ -98,7 +99,7 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
     if (status == TD_OK) status = statistics_of(statistics, x, g, eps);
     if (status == TD_OK)
         status = td_tensor_empty(&numbers, compute, (td_device)self->device, 2,
-                                 (int64_t[]){2, g->samples * g->channels});
+                                 (int64_t[]){3, g->samples * g->channels});
     if (status == TD_OK)
         status =
             td_tensor_empty(&out[0], compute, (td_device)self->device, self->ndim, self->sizes);

@@ -14,7 +14,7 @@ td_status td_pass_mix(td_tensor *out, const td_tensor *grad, const td_tensor *x,
 /* sums and mean lie where x does */
 td_status td_pass_sums(double *sums, const td_tensor *grad, const td_tensor *x,
                        const td_tensor *mean, const td_channels *shape, bool together);
-/* out[0] variance, out[1] mean, of x's dtype */
+/* out[0] standard deviation, out[1] mean, of x's dtype */
 td_status td_pass_moments(td_tensor *out[2], const td_tensor *x, const td_channels *shape);
 
 /* Numbers: `of` and `sums` of `job` lie on `device`. */
