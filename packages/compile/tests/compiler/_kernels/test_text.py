@@ -285,7 +285,7 @@ def test_truth_values_are_integers_beside_the_floats():
         (("signbit", 11, False, (1, 0), (A,)), "signbit is no expression of vectors"),
         (("add", 4, True, (1, 0, 0), (A, A, (3, 1))), "several dtypes, or in others than floats"),
         (("add", 0, True, (1, 0, 0), (A, A)), "add of bools is no expression of vectors"),
-        (("div_trunc", 10, True, (1, 0, 0), (A, A)), "div_trunc is no expression of vectors"),
+        (("nextafter", 10, True, (1, 0, 0), (A, A)), "nextafter is no expression of vectors"),
     ],
 )
 def test_what_has_no_text(loop, why):
