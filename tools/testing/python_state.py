@@ -12,7 +12,7 @@ import linecache
 import sys
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import taeda
@@ -71,6 +71,9 @@ def scale_by(cfg, x):
 def scale_by_keyword(x, *, cfg):
     return x * cfg["k"]
 """
+
+
+EXCHANGE = "exchange"  # in place of a change: something else takes the place of the object
 
 
 @dataclass(frozen=True)
@@ -193,8 +196,47 @@ IDIOMS: list[Idiom] = [
         ("list(map(o, [x]))[0]", "OBJ.k = 5.0"), ("x * o.w", "OBJ.w.data = taeda.zeros(3)")),
     *_reads("function", "def OBJ(x):\n    return x * OBJ.k\nOBJ.k = 2.0", ("o(x)", "OBJ.k = 5.0"), ("x * o.k", "OBJ.k = 5.0"),
         ("o(x)", "OBJ.__code__ = (lambda x: x * 9).__code__")),
-    *_reads("operation", "CELL = types.SimpleNamespace()\nOBJ = taeda.relu", ("o(x - 2)", "")),
 ]  # fmt: skip
+
+#: pairs of objects, of which the second takes the place of the first
+_EXCHANGED = {
+    "operation": ("taeda.relu", "taeda.tanh", "o(x - 2)"),
+    "method of a tensor": ("taeda.Tensor.relu", "taeda.Tensor.tanh", "o(x - 2)"),
+    "function": ("lambda x: x * 2", "lambda x: x * 3", "o(x)"),
+    "closure": ("(lambda k: lambda x: x * k)(2)", "(lambda k: lambda x: x * k)(3)", "o(x)"),
+    "function of the library": ("F.relu", "F.gelu", "o(x - 2)"),
+    "module": ("Scale()", "nn.ReLU()", "o(x - 2)"),
+    "method": ("Plain(k=2.0).scaled", "Plain(k=3.0).scaled", "o(x)"),
+    "method of another class": ("Plain(k=2.0).scaled", "Other(k=2.0).scaled", "o(x)"),
+    "forward": ("Scale().forward", "nn.ReLU().forward", "o(x - 2)"),
+    "C method": ("{'k': 2.0}.get", "{'k': 3.0}.get", "x * o('k')"),
+    "partial": (
+        "functools.partial(scale_by, {'k': 2})",
+        "functools.partial(scale_by, {'k': 3})",
+        "o(x)",
+    ),
+    "list": ("[0]", "[1]", "x.sum(o)"),
+    "set": ("set()", "{1}", "x * 2 if 1 in o else x * 3"),
+    "dict": ("{'k': 2}", "{'k': 3}", "x * o['k']"),
+    "float": ("2.0", "3.0", "x * o"),
+    "int for bool": ("True", "1", "x * len(repr(o))"),
+    "float for int": ("1", "1.0", "x * len(repr(o))"),
+    "minus zero": ("0.0", "-0.0", "x * len(repr(o))"),
+    "string": ("'a'", "'bb'", "x * len(o)"),
+    "none": ("None", "2.0", "x if o is None else x * o"),
+    "dtype": ("taeda.float32", "taeda.float64", "x.to(o)"),
+    "class": ("Plain", "Other", "o(k=2.0).scaled(x)"),
+    "tensor": ("taeda.ones(3)", "taeda.zeros(3)", "x * o"),
+    "object": ("Plain(k=2.0)", "Plain(k=3.0)", "o.scaled(x)"),
+    "tuple": ("(0, 1)", "(1,)", "x.sum(o)"),
+    "tuple of a list": ("([0],)", "([1],)", "x.sum(o[0])"),
+    "slice": ("slice(1)", "slice(2)", "x[o]"),
+    "attribute dictionary": ("AD(k=2.0)", "AD(k=3.0)", "x * o.k"),
+}
+IDIOMS += [
+    Idiom(f"exchanged {name}", f"OBJ = {first}\nNEW = {second}", use, EXCHANGE)
+    for name, (first, second, use) in _EXCHANGED.items()
+]
 
 _WRITES = {
     "append": ("LOG = []\nOBJ = LOG.append", "(o(1), x * 2)[1]"),
@@ -249,6 +291,7 @@ class Place:
     head: str = "def f(x, arg=None):"
     body: str = ""
     arg: str = "None"
+    exchanged: str = ""
 
 
 PLACES = [
@@ -273,9 +316,7 @@ PLACES = [
     ),
     Place("attribute dictionary", "HOLD = AD(o=OBJ)", "HOLD.o"),
     Place("namespace", "HOLD = types.SimpleNamespace(o=OBJ)", "HOLD.o"),
-    Place(
-        "namedtuple", "Hold = collections.namedtuple('Hold', 'o')\nHOLD = Hold(OBJ)", "HOLD.o"
-    ),
+    Place("namedtuple", "Hold = collections.namedtuple('Hold', 'o')\nHOLD = Hold(OBJ)", "HOLD.o"),
     Place(
         "dataclass",
         "@dataclasses.dataclass\nclass Hold:\n    o: object\nHOLD = Hold(OBJ)",
@@ -321,8 +362,273 @@ PLACES = [
     Place("attribute dictionary as argument", "HOLD = AD(o=OBJ)", "arg.o", arg="HOLD"),
 ]
 
+#: what puts `NEW` in the place of the object
+_EXCHANGES = {
+    "global": "OBJ = NEW",
+    "local": "OBJ = NEW",
+    "attribute": "HOLD.o = NEW",
+    "attribute twice": "HOLD.h.o = NEW",
+    "module": "HOLD.o = NEW",
+    "module list": "HOLD.o[0] = NEW",
+    "class": "Hold.o[0] = NEW",
+    "class of object": "Hold.o = [NEW]",
+    "class of new object": "Hold.o = [NEW]",
+    "super": "Base.o = [NEW]",
+    "property": "HOLD.inner = NEW",
+    "attribute dictionary": "HOLD['o'] = NEW",
+    "namespace": "HOLD.o = NEW",
+    "namedtuple": "HOLD = Hold(NEW)",
+    "dataclass": "HOLD.o = NEW",
+    "list": "HOLD[0] = NEW",
+    "list in list": "HOLD[0][0] = NEW",
+    "tuple": "HOLD = (NEW,)",
+    "dict": "HOLD['o'] = NEW",
+    "dict get": "HOLD['o'] = NEW",
+    "deque": "HOLD[0] = NEW",
+    "ordered": "HOLD['o'] = NEW",
+    "loop": "HOLD[0] = NEW",
+    "values": "HOLD['o'] = NEW",
+    "new list": "OBJ = NEW",
+    "new dict": "OBJ = NEW",
+    "unpacked": "HOLD[1] = NEW",
+    "default": "f.__defaults__ = (None, NEW)",
+    "keyword default": "f.__kwdefaults__ = {'o': NEW}",
+    "default of helper": "got.__defaults__ = (NEW,)",
+    "result of helper": "OBJ = NEW",
+    "closure": "got = around(NEW)",
+    "partial": "got = functools.partial(lambda o: o, NEW)",
+    "keyword of partial": "got.keywords['o'] = NEW",
+    "args of partial": "HOLD = functools.partial(print, NEW)",
+    "bound method": "HOLD.o = NEW",
+    "bound method in list": "HOLD.o = NEW",
+    "bound C method": "HOLD['o'] = NEW",
+    "map of C method": "HOLD['o'] = NEW",
+    "attribute of function": "got.o = NEW",
+    "argument": "OBJ = NEW",
+    "attribute of argument": "HOLD.o = NEW",
+    "module as argument": "HOLD.o = NEW",
+    "list as argument": "OBJ = NEW",
+    "attribute dictionary as argument": "HOLD['o'] = NEW",
+}
+PLACES = [replace(place, exchanged=_EXCHANGES[place.name]) for place in PLACES]
+
 #: programs by themselves, for what has no place
-EXTRA: list[tuple[str, str]] = []
+_ALONE: dict[str, tuple[str, str, str] | tuple[str, str, str, str]] = {
+    "super, base replaced": (
+        "class Base(Plain):\n    def m(self, x):\n        return x * 2\n"
+        "class Sub(Base):\n    def m(self, x):\n        return super().m(x)\nOBJ = Sub()",
+        "OBJ.m(x)", "Base.m = lambda s, x: x * 3",
+    ),
+    "super of a new object": (
+        "class Base(Plain):\n    k = 2.0\n"
+        "class Sub(Base):\n    def m(self, x):\n        return x * super().k",
+        "Sub().m(x)", "Base.k = 3.0",
+    ),
+    "explicit super": (
+        "class Base(Plain):\n    def m(self, x):\n        return x * 2\nclass Sub(Base):\n    pass\nOBJ = Sub()",
+        "super(Sub, OBJ).m(x)", "Base.m = lambda s, x: x * 3",
+    ),
+    "super with a property": (
+        "class Base(Plain):\n    p = property(lambda s: s.k)\n"
+        "class Sub(Base):\n    p = property(lambda s: super(Sub, s).p)\nOBJ = Sub(k=2.0)",
+        "x * OBJ.p", "Base.p = property(lambda s: 9.0)",
+    ),
+    "forward of a base": (
+        "class Base(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
+        "class Sub(Base):\n    def forward(self, x):\n        return super().forward(x)\nOBJ = Sub()",
+        "OBJ(x)", "Base.forward = lambda s, x: x * 3",
+    ),
+    "forward of a layer under a subclass": (
+        "KEPT = nn.ReLU.forward\nclass Sub(nn.ReLU):\n    def forward(self, x):\n        return super().forward(x) * 1\nOBJ = Sub()",
+        "OBJ(x - 2)", "nn.ReLU.forward = lambda s, x: x * 3", "setattr(nn.ReLU, 'forward', KEPT)",
+    ),
+    "class attribute that was None": (
+        "class K:\n    bias = None", "x if K().bias is None else x + K().bias", "K.bias = 1.0",
+    ),
+    "class attribute that was absent": (
+        "class K:\n    pass", "x * 2 if hasattr(K(), 'z') else x * 3", "K.z = 1.0",
+    ),
+    "default of getattr": ("class K:\n    pass", "x * getattr(K(), 'z', 2.0)", "K.z = 1.0"),
+    "class attribute of a module": (
+        "class M(nn.Module):\n    act = taeda.relu\n    def forward(self, x):\n        return self.act(x - 2)\nOBJ = M()",
+        "OBJ(x)", "M.act = taeda.tanh",
+    ),
+    "bases exchanged": (
+        "class A:\n    k = 2.0\nclass B:\n    k = 3.0\nclass K(A):\n    pass\nOBJ = K()",
+        "x * OBJ.k + x * K().k", "K.__bases__ = (B,)",
+    ),
+    "registered in an ABC": (
+        "import abc\nclass K(abc.ABC):\n    pass\nOBJ = Plain()",
+        "x * 2 if isinstance(OBJ, K) else x * 3", "K.register(Plain)",
+    ),
+    "registered in an ABC, a new object": (
+        "import abc\nclass K(abc.ABC):\n    pass", "x * 2 if isinstance(Plain(), K) else x * 3", "K.register(Plain)",
+    ),
+    "subclass of an ABC": (
+        "import abc\nclass K(abc.ABC):\n    pass", "x * 2 if issubclass(Plain, K) else x * 3", "K.register(Plain)",
+    ),
+    "runtime protocol": (
+        "import typing\n@typing.runtime_checkable\nclass K(typing.Protocol):\n    def z(self): ...\nOBJ = Plain()",
+        "x * 2 if isinstance(OBJ, K) else x * 3", "OBJ.z = 1",
+    ),
+    "singledispatch": (
+        "@functools.singledispatch\ndef g(v):\n    return 2.0", "x * g(1)", "g.register(int, lambda v: 3.0)",
+    ),
+    "singledispatch in C": (
+        "import math\ng = functools.singledispatch(math.sqrt)", "x * g(4.0)", "g.register(float, math.exp)",
+    ),
+    "finalizer": (
+        "import weakref\nLOG = []", "(weakref.finalize(Plain(), LOG.append, 1), x * 2)[1]", "pass", "list(LOG)",
+    ),
+    "exit stack": (
+        "import contextlib\nLOG = []\ndef g(x):\n    with contextlib.ExitStack() as s:\n        s.callback(LOG.append, 1)\n        return x * 2",
+        "g(x)", "pass", "list(LOG)",
+    ),
+    "decorator that counts": (
+        "LOG = []\ndef counted(g):\n    add = LOG.append\n    def call(x):\n        add(1)\n        return g(x)\n    return call\n"
+        "@counted\ndef g(x):\n    return x * 2",
+        "g(x)", "pass", "list(LOG)",
+    ),
+    "attribute that appends": (
+        "class K:\n    def __init__(self):\n        self.vals = []\n        self.add = self.vals.append\nOBJ = K()",
+        "(OBJ.add(1), x * 2)[1]", "pass", "list(OBJ.vals)",
+    ),
+    "sorted by a table": ("T = {'a': 1, 'b': 2}", "x * (2 if sorted('ab', key=T.get)[0] == 'a' else 3)", "T['a'] = 5"),
+    "list sorted by a table": (
+        "T = {'a': 1, 'b': 2}\ndef g():\n    q = ['a', 'b']\n    q.sort(key=T.get)\n    return q[0]",
+        "x * (2 if g() == 'a' else 3)", "T['a'] = 5",
+    ),
+    "two lists compared": ("A, B = [1], [2]", "x * 2 if [A, B] == [[1], [2]] else x * 3", "A[0] = 5"),
+    "sum of lists": ("A, B = [1], [2]", "x * sum([A, B], [])[0]", "A[0] = 5"),
+    "sorted lists": ("A, B = [1], [2]", "x * sorted([A, B])[0][0]", "A[0] = 5"),
+    "list in a text": ("A = [1]", "x * len(f'{[A]}')", "A.append(5)"),
+    "dict of a pair": ("PAIR = ['a', 2.0]", "x * dict([PAIR])['a']", "PAIR[1] = 3.0"),
+    "count of a list": ("A = [1]", "x * [A].count([1])", "A[0] = 5"),
+    "pairs unpacked": ("A, B = [1, 2], [3, 4]", "x * sum(p for p, q in [A, B])", "A[0] = 5"),
+    "spread into a dict": ("D = {'k': 2.0}", "x * {**D}['k']", "D['k'] = 3.0"),
+    "key that is new": ("D = {'k': 2.0}", "x * {**{'k': 1.0}, **D}['k']", "D.clear()"),
+    "a function of the library": (
+        "KEPT = taeda.sin", "taeda.sin(x)", "taeda.sin = taeda.cos", "setattr(taeda, 'sin', KEPT)",
+    ),
+    "a method of all tensors": (
+        "KEPT = taeda.Tensor.sin", "x.sin()", "taeda.Tensor.sin = taeda.Tensor.cos", "setattr(taeda.Tensor, 'sin', KEPT)",
+    ),
+    "a function in F": ("KEPT = F.relu", "F.relu(x - 2)", "F.relu = F.gelu", "setattr(F, 'relu', KEPT)"),
+    "a builtin": ("def mine(v):\n    return 5", "x * len([1])", "import builtins; globals()['len'] = mine"),
+    "frozen dataclass": (
+        "@dataclasses.dataclass(frozen=True)\nclass K:\n    k: float\nOBJ = K(2.0)", "x * OBJ.k", "object.__setattr__(OBJ, 'k', 5.0)",
+    ),
+    "set in an argument": ("S = set()", "x * 2 if 1 in arg else x * 3", "S.add(1)", "None", "S"),
+    "set in a list in an argument": ("S = set()", "x * 2 if 1 in arg[0] else x * 3", "S.add(1)", "None", "[S]"),
+    "partial as an argument": ("CFG = {'k': 2.0}\nOBJ = functools.partial(scale_by, CFG)", "arg(x)", "CFG['k'] = 3.0", "None", "OBJ"),
+    "method as an argument": ("OBJ = Plain(k=2.0)", "arg(x)", "OBJ.k = 3.0", "None", "OBJ.scaled"),
+    "C method as an argument": ("LOG = []", "(arg(1), x * 2)[1]", "pass", "list(LOG)", "LOG.append"),
+    "an argument that is a global list": ("G = [2.0]", "x * G[0] + arg[0]", "G = [3.0]", "None", "G"),
+    "an argument that is a global tensor": ("W = taeda.ones(3)\nA = W", "x * W + arg", "A = taeda.zeros(3)", "None", "A"),
+    "an argument that becomes a global tensor": ("W = taeda.ones(3)\nA = taeda.zeros(3)", "(arg.add_(1), x * W)[1]", "A = W", "None", "A"),
+    "identity of an argument": ("W = taeda.ones(3)\nA = W", "x * 2 if arg is W else x * 3", "A = taeda.ones(3)", "None", "A"),
+    "identity of lists": ("G = [1]\nA = G", "x * 2 if arg is G else x * 3", "A = [1]", "None", "A"),
+    "one list twice": ("G = [1]\nA = (G, G)", "x * 2 if arg[0] is arg[1] else x * 3", "A = (G, [1])", "None", "A"),
+    "state as an argument": (
+        "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.h0 = taeda.ones(3)\n"
+        "    def forward(self, x, h):\n        return x + (h - self.h0)\nOBJ = M()\nH = OBJ.h0",
+        "OBJ(x, arg)", "H = taeda.full((3,), 5.0)", "None", "H",
+    ),
+    "offset of a slice": ("BASE = taeda.arange(20.0)\nN = 1", "x * arg.storage_offset()", "N = 2", "None", "BASE[N:N + 3]"),
+    "whether it is a view": ("A = taeda.ones(3)", "x * 2 if arg._is_view() else x * 3", "A = taeda.ones(5)[:3]", "None", "A"),
+    "whether it is set to another": ("W = taeda.ones(3)\nA = W[:]", "x * 2 if arg.is_set_to(W) else x * 3", "A = taeda.ones(3)", "None", "A"),
+    "dtype of autocast": (
+        "KEPT = taeda.get_autocast_dtype('cpu')\ndef g(x):\n    with taeda.autocast('cpu'):\n        return (x @ x).dtype",
+        "x.to(g(x)) + 0.001", "taeda.set_autocast_dtype('cpu', taeda.float16)", "taeda.set_autocast_dtype('cpu', KEPT)",
+    ),
+    "a unit inside of an eager program": (
+        "CFG = Plain(k=2.0)\nclass B(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.act = CFG.scaled\n"
+        "    def forward(self, x):\n        return self.act(x) + x.sin() * 2\nOBJ = B()\n"
+        "def g(x):\n    y = OBJ(x)\n    return y / y.norm().item()",
+        "g(x)", "CFG.k = 5.0",
+    ),
+    "class of a module": (
+        "class Twice(Scale):\n    def forward(self, x):\n        return x * 20\nOBJ = Scale()", "OBJ(x)", "OBJ.__class__ = Twice",
+    ),
+    "slots": ("class K:\n    __slots__ = ('a', 'b')\nOBJ = K()\nOBJ.a = [1]", "x * sum(OBJ.a)", "OBJ.a.append(2)"),
+    "keyword default that grows": ("def g(*, k=[1]):\n    return len(k)\nL = g.__kwdefaults__['k']", "x * g()", "L.append(2)"),
+    "keyword default that comes": ("def g(*, k):\n    return k\ndef h():\n    return g(k=2)", "x * h()", "g.__kwdefaults__ = {'k': 5}"),
+    "nested partial": ("CFG = {'k': 2.0}\nOBJ = functools.partial(functools.partial(scale_by_keyword, cfg=CFG))", "OBJ(x)", "CFG['k'] = 3.0"),
+    "method of a method": (
+        "class K:\n    def m(self, x):\n        return self.inner(x)\nINNER = Plain(k=2.0)\nOBJ = K()\nOBJ.inner = INNER.scaled\nH = {'m': OBJ.m}",
+        "H['m'](x)", "INNER.k = 3.0",
+    ),
+    "class method": (
+        "class K:\n    k = [2.0]\n    @classmethod\n    def m(cls, x):\n        return x * cls.k[0]\nH = [K.m]", "H[0](x)", "K.k[0] = 3.0",
+    ),
+    "static method": ("CFG = [2.0]\nclass K:\n    @staticmethod\n    def m(x):\n        return x * CFG[0]\nH = [K().m]", "H[0](x)", "CFG[0] = 3.0"),
+    "property over a table": ("CFG = {'k': 2.0}\nclass K:\n    p = property(lambda s: CFG['k'])", "x * K().p", "CFG['k'] = 3.0"),
+    "property in C": ("CFG = Plain(k=2.0)\nclass K:\n    p = property(operator.attrgetter('q.k'))\n    q = CFG", "x * K().p", "CFG.k = 3.0"),
+    "getter of a class in C": ("CFG = {'k': 2.0}\nclass K:\n    __getattr__ = CFG.get", "x * K().__getattr__('k')", "CFG['k'] = 3.0"),
+    "unseen attribute of a new object": ("CFG = {'k': 2.0}\nclass K:\n    __getattr__ = staticmethod(CFG.get)", "x * K().k", "CFG['k'] = 3.0"),
+    "chain map": ("CFG = {'k': 2.0}\nOBJ = collections.ChainMap({}, CFG)", "x * OBJ['k']", "CFG['k'] = 3.0"),
+    "user dict": ("OBJ = collections.UserDict(k=2.0)", "x * OBJ['k']", "OBJ['k'] = 3.0"),
+    "counter": ("OBJ = collections.Counter('aab')", "x * OBJ['a'] + OBJ['z']", "OBJ['z'] = 3"),
+    "default dict": ("OBJ = collections.defaultdict(lambda: 2.0)", "x * OBJ['a']", "OBJ['a'] = 3.0", "dict(OBJ)"),
+    "ordered dict moved": ("OBJ = collections.OrderedDict(a=2, b=3)", "x * next(iter(OBJ.values()))", "OBJ.move_to_end('a')"),
+    "enum member": ("import enum\nclass C(enum.Enum):\n    A = 1", "x * getattr(C.A, 'k', 2.0)", "C.A.k = 3.0"),
+    "del of an attribute": ("OBJ = Plain(k=2.0, z=1)", "x * 2 if hasattr(OBJ, 'z') else x * 3", "del OBJ.z"),
+    "frozenset of a global": ("OBJ = frozenset({1})", "x * 2 if 1 in OBJ else x * 3", "OBJ = frozenset()"),
+    "bytearray": ("OBJ = bytearray(b'a')", "x * OBJ[0]", "OBJ[0] = 5"),
+    "array": ("import array\nOBJ = array.array('d', [2.0])", "x * OBJ[0]", "OBJ[0] = 5"),
+    "numpy array": ("import numpy\nOBJ = numpy.ones(3)", "x * float(OBJ[0])", "OBJ[0] = 5"),
+    "iterator": ("OBJ = iter(range(100))", "x * next(OBJ)", "pass"),
+    "generator": ("OBJ = (i for i in range(100))", "x * next(OBJ)", "pass"),
+    "counter of itertools": ("import itertools\nOBJ = itertools.count()", "x * next(OBJ)", "pass"),
+    "cached function": ("@functools.lru_cache\ndef g(k):\n    LOG.append(k)\n    return k\nLOG = []", "x * g(2)", "g.cache_clear()", "list(LOG)"),
+    "cached property": (
+        "LOG = []\nclass K:\n    @functools.cached_property\n    def p(self):\n        LOG.append(1)\n        return 2.0\nOBJ = K()",
+        "x * OBJ.p", "OBJ.__dict__.pop('p', None)", "list(LOG)",
+    ),
+    "weak reference": ("import weakref\nKEPT = Plain(k=2.0)\nOBJ = weakref.ref(KEPT)", "x * (OBJ().k if OBJ() else 7)", "KEPT.k = 3.0"),
+    "weak dict": ("import weakref\nKEPT = Plain(k=2.0)\nOBJ = weakref.WeakValueDictionary(a=KEPT)", "x * OBJ['a'].k", "KEPT.k = 3.0"),
+    "global that goes": ("Z = 2.0\ndef g():\n    try:\n        return Z\n    except NameError:\n        return 5.0", "x * g()", "globals().pop('Z')"),
+    "default argument of a class": ("class K:\n    def __init__(self, a=[2.0]):\n        self.a = a\nL = K.__init__.__defaults__[0]", "x * K().a[0]", "L[0] = 3.0"),
+    "default factory": (
+        "BASE = [2.0]\n@dataclasses.dataclass\nclass K:\n    a: list = dataclasses.field(default_factory=lambda: list(BASE))", "x * K().a[0]", "BASE[0] = 3.0",
+    ),
+    "post init": (
+        "CFG = {'k': 2.0}\n@dataclasses.dataclass\nclass K:\n    a: float\n    def __post_init__(self):\n        self.a *= CFG['k']", "x * K(1.0).a", "CFG['k'] = 3.0",
+    ),
+    "named tuple of a list": ("T = collections.namedtuple('T', 'a')\nOBJ = T([0])", "x.sum(OBJ.a)", "OBJ.a[0] = 1"),
+    "attribute of a module of Python": ("M = types.ModuleType('m')\nM.k = 2.0", "x * M.k", "M.k = 3.0"),
+    "dict of a module of Python": ("M = types.ModuleType('m')\nM.k = 2.0", "x * M.__dict__['k']", "M.k = 3.0"),
+    "mapping proxy": ("D = {'k': 2.0}\nOBJ = types.MappingProxyType(D)", "x * OBJ['k']", "D['k'] = 3.0"),
+    "view of a dict": ("D = {'k': 2.0}\nOBJ = D.values()", "x * sum(OBJ)", "D['k'] = 3.0"),
+    "reversed list": ("A = [1.0, 2.0]", "x * next(reversed(A))", "A.append(3.0)"),
+    "zip": ("A, B = [1.0], [2.0]", "x * sum(a * b for a, b in zip(A, B))", "B[0] = 3.0"),
+    "enumerate": ("A = [1.0]", "x * sum(i + a for i, a in enumerate(A))", "A[0] = 3.0"),
+    "star of a call": ("A = [0]", "x.sum(*A)", "A[0] = 1"),
+    "double star of a call": ("A = {'dim': 0}", "x.sum(**A)", "A['dim'] = 1"),
+    "slice of a list": ("A = [0, 1]", "x.sum(A[:1])", "A[0] = 1"),
+    "list put into a list": ("A = [0]\ndef g(x):\n    q = []\n    q.append(A)\n    return x.sum(q[0])", "g(x)", "A[0] = 1"),
+    "list put into an object": ("A = [0]\ndef g(x):\n    q = Plain()\n    q.a = A\n    return x.sum(q.a)", "g(x)", "A[0] = 1"),
+    "list out of a dict made inside": ("A = [0]", "x.sum(dict(a=A)['a'])", "A[0] = 1"),
+    "list out of a partial made inside": ("A = [0]", "functools.partial(taeda.sum, dim=A)(x)", "A[0] = 1"),
+    "list through a library function": ("A = [0]", "x.sum(taeda.utils._pytree.tree_map(lambda v: v, {'a': A})['a'])", "A[0] = 1"),
+    "list joined in place": ("A = [0]\ndef g(x):\n    q = []\n    q += A\n    return x.sum(q)", "g(x)", "A[0] = 1"),
+    "set joined in place": ("A = {1}\ndef g(x):\n    q = {2}\n    q |= A\n    return x * len(q)", "g(x)", "A.add(5)"),
+    "dict joined in place": ("A = {'k': 2.0}\ndef g(x):\n    q = {}\n    q |= A\n    return x * q['k']", "g(x)", "A['k'] = 5.0"),
+    "list times a number": ("A = [0]", "x.sum((A * 1))", "A[0] = 1"),
+    "conditional import of state": ("import sys\nsys.modules['a_state'] = S = types.ModuleType('a_state')\nS.k = 2.0", "x * __import__('a_state').k", "S.k = 3.0"),
+}  # fmt: skip
+
+
+def _alone(setup: str, use: str, change: str, state: str = "None", arg: str = "None") -> str:
+    names = "OBJ, CFG, G, A, H, N, W, K, KEPT"
+    return (
+        f"{HEAD}\n{setup}\ndef f(x, arg=None):\n    return {use}\n"
+        f"def argument():\n    return {arg}\ndef change():\n    global {names}\n    {change}\n"
+        f"def state():\n    return {state}\n"
+    )
+
+
+EXTRA: list[tuple[str, str]] = [(name, _alone(*parts)) for name, parts in _ALONE.items()]
 
 
 def programs() -> Iterator[tuple[str, str]]:
@@ -333,11 +639,12 @@ def programs() -> Iterator[tuple[str, str]]:
 
 def text_of(idiom: Idiom, place: Place) -> str:
     body = f"    {place.body}\n" if place.body else ""
+    change = place.exchanged if idiom.change == EXCHANGE else idiom.change
     return (
         f"{HEAD}\n{idiom.made}\n{place.setup}\n{place.head}\n{body}"
         f"    o = {place.expression}\n    return {idiom.use}\n"
         f"def argument():\n    return {place.arg}\n"
-        f"def change():\n    global OBJ, CFG, INNER\n    {idiom.change or 'pass'}\n"
+        f"def change():\n    global OBJ, CFG, INNER, HOLD, got\n    {change or 'pass'}\n"
         f"def state():\n    return {idiom.state}\n"
     )
 

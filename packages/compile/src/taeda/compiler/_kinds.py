@@ -106,12 +106,26 @@ _NO_LIBRARY = frozenset(
 )  # fmt: skip
 _OPTIMIZERS = "taeda.optim."
 _NO_OPTIMIZERS = ("taeda.optim.lr_scheduler", "taeda.optim.swa_utils", "taeda.optim.lbfgs")
+#: parts of the standard library that keep no state, or of which these parts keep none
 _STATELESS = frozenset(
-    {"contextlib", "functools", "typing", "abc", "_collections_abc", "collections", "enum", "types",
-     "operator", "numbers", "weakref",
-     "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "dataclasses", "math",
-     "reprlib", "inspect", "collections.abc"}
+    {"abc", "_collections_abc", "collections", "collections.abc", "enum", "types", "operator",
+     "numbers", "dataclasses", "math", "reprlib", "importlib", "importlib._bootstrap",
+     "importlib._bootstrap_external"}
 )  # fmt: skip
+_STATELESS_PARTS = {
+    "functools": (
+        "update_wrapper", "wraps", "total_ordering", "_gt_from", "_ge_from", "_lt_from", "_le_from",
+        "partialmethod", "cached_property", "cmp_to_key", "reduce",
+    ),
+    "contextlib": (
+        "contextmanager", "_GeneratorContextManager", "ContextDecorator", "AbstractContextManager",
+        "nullcontext", "suppress", "closing", "ExitStack", "_BaseExitStack",
+    ),
+    "typing": ("cast", "_tp_cache", "_GenericAlias", "_BaseGenericAlias", "_SpecialGenericAlias",
+        "_SpecialForm", "Generic", "NamedTuple", "_type_check", "_caller", "TypeVar", "Optional",
+        "Union", "_UnionGenericAlias", "_collect_parameters", "_remove_dups_flatten", "_flatten",
+        "_deduplicate", "_type_convert", "_is_param_expr", "_should_unflatten"),
+}  # fmt: skip
 #: functions of the parts above that do more than that
 _DENIED = frozenset(
     {
@@ -140,6 +154,8 @@ def is_known_code(code: types.CodeType, module: str) -> bool:
         return code.co_qualname.startswith("_note_steps.")  # what a schedule puts before the step
     if is_library(module):
         return not (code.co_name in _DENIED and module.startswith("taeda.nn.modules"))
+    if module in _STATELESS_PARTS:
+        return code.co_qualname.startswith(_STATELESS_PARTS[module])
     return module in _STATELESS or module.startswith("namedtuple_")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from taeda import nn
 from taeda._core_api import programs as _core
+from taeda.nn.modules.module import structure_epoch
 
 from .._kinds import is_immutable
 from .._signals import let_through
@@ -208,10 +209,21 @@ class Guards:
         rest = _all_of([text for text, _, entries in self._terms if entries is None], self._names)
         said = [(text, words) for text, words, _ in self._terms]
         names = dict(self._names)
+        layers = [snapshot for snapshot in snapshots if snapshot.counts]
+        seen = [-1]
         unchanged = _core.unchanged
+
+        def layers_hold() -> bool:
+            epoch = structure_epoch()
+            if not all(layer.holds() for layer in layers):
+                return False
+            seen[0] = epoch
+            return True
 
         def holds() -> bool:
             try:
+                if layers and structure_epoch() != seen[0] and not layers_hold():
+                    return False
                 if unchanged(quick):
                     return (not slow or all(map(_same_contents, slow))) and rest()
                 return all(snapshot.holds() for snapshot in snapshots) and every()
@@ -266,11 +278,13 @@ class _Snapshot:
             for name, v in self.attributes.items()
             if isinstance(v, dict | list | set) and not (name.startswith("_") and name in _COUNTED)
         ]
-        self.quick: list[Any] = [
+        # layers of the library are many, and what changes in one by its own ways is counted
+        self.counts = self.kind.__module__.startswith("taeda.nn.modules.")
+        self.quick: list[Any] = [] if self.counts else [
             (0, module, "__class__", self.kind),
             (0, module, "__dict__", self.attributes),
             (2, self.attributes, self.names, self.values),
-        ]
+        ]  # fmt: skip
         self.slow: list[Any] = []  # containers that `unchanged` cannot be asked of
         for entry in self.inner:
             found = _quick_contents(entry[0])

@@ -42,6 +42,12 @@ _CALLED_BY_NAME: dict[Any, str] = {
     max: "key",
     itertools.accumulate: "func",
 }
+#: methods in C of containers that look at no entry
+_COMPARES_NOTHING = frozenset(
+    {"append", "appendleft", "add", "extend", "extendleft", "insert", "pop", "popleft", "popitem",
+     "clear", "update", "setdefault", "get", "keys", "values", "items", "copy", "__len__", "__iter__",
+     "__reversed__", "__getitem__", "__setitem__"}
+)  # fmt: skip
 _OF_TYPES = frozenset({"fromkeys", "fromhex", "from_bytes", "maketrans"})
 #: methods in C of every object that read and write nothing
 _OF_OBJECTS = frozenset({"__init__", "__eq__", "__ne__", "__hash__", "__init_subclass__"})
@@ -140,6 +146,8 @@ class CCalls(Items):
             if name == "get" and isinstance(owner, dict) and rest and rest[0] in owner:
                 return self._item_of_container(owner, rest[0])
             self._all_of(owner, objects=False)
+        elif name not in _COMPARES_NOTHING:
+            self.whole(owner)
         for value in rest:
             self.each(value)
             self.whole(value)
