@@ -415,13 +415,13 @@ PLACES = [replace(place, exchanged=_EXCHANGES[place.name]) for place in PLACES]
 #: programs by themselves, for what has no place
 _ALONE: dict[str, tuple[str, str, str] | tuple[str, str, str, str]] = {
     "super, base replaced": (
-        "class Base(Plain):\n    def m(self, x):\n        return x * 2\n"
-        "class Sub(Base):\n    def m(self, x):\n        return super().m(x)\nOBJ = Sub()",
+        ("class Base(Plain):\n    def m(self, x):\n        return x * 2\n"
+        "class Sub(Base):\n    def m(self, x):\n        return super().m(x)\nOBJ = Sub()"),
         "OBJ.m(x)", "Base.m = lambda s, x: x * 3",
     ),
     "super of a new object": (
-        "class Base(Plain):\n    k = 2.0\n"
-        "class Sub(Base):\n    def m(self, x):\n        return x * super().k",
+        ("class Base(Plain):\n    k = 2.0\n"
+        "class Sub(Base):\n    def m(self, x):\n        return x * super().k"),
         "Sub().m(x)", "Base.k = 3.0",
     ),
     "explicit super": (
@@ -429,13 +429,13 @@ _ALONE: dict[str, tuple[str, str, str] | tuple[str, str, str, str]] = {
         "super(Sub, OBJ).m(x)", "Base.m = lambda s, x: x * 3",
     ),
     "super with a property": (
-        "class Base(Plain):\n    p = property(lambda s: s.k)\n"
-        "class Sub(Base):\n    p = property(lambda s: super(Sub, s).p)\nOBJ = Sub(k=2.0)",
+        ("class Base(Plain):\n    p = property(lambda s: s.k)\n"
+        "class Sub(Base):\n    p = property(lambda s: super(Sub, s).p)\nOBJ = Sub(k=2.0)"),
         "x * OBJ.p", "Base.p = property(lambda s: 9.0)",
     ),
     "forward of a base": (
-        "class Base(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
-        "class Sub(Base):\n    def forward(self, x):\n        return super().forward(x)\nOBJ = Sub()",
+        ("class Base(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
+        "class Sub(Base):\n    def forward(self, x):\n        return super().forward(x)\nOBJ = Sub()"),
         "OBJ(x)", "Base.forward = lambda s, x: x * 3",
     ),
     "forward of a layer under a subclass": (
@@ -485,8 +485,8 @@ _ALONE: dict[str, tuple[str, str, str] | tuple[str, str, str, str]] = {
         "g(x)", "pass", "list(LOG)",
     ),
     "decorator that counts": (
-        "LOG = []\ndef counted(g):\n    add = LOG.append\n    def call(x):\n        add(1)\n        return g(x)\n    return call\n"
-        "@counted\ndef g(x):\n    return x * 2",
+        ("LOG = []\ndef counted(g):\n    add = LOG.append\n    def call(x):\n        add(1)\n        return g(x)\n    return call\n"
+        "@counted\ndef g(x):\n    return x * 2"),
         "g(x)", "pass", "list(LOG)",
     ),
     "attribute that appends": (
@@ -530,8 +530,8 @@ _ALONE: dict[str, tuple[str, str, str] | tuple[str, str, str, str]] = {
     "identity of lists": ("G = [1]\nA = G", "x * 2 if arg is G else x * 3", "A = [1]", "None", "A"),
     "one list twice": ("G = [1]\nA = (G, G)", "x * 2 if arg[0] is arg[1] else x * 3", "A = (G, [1])", "None", "A"),
     "state as an argument": (
-        "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.h0 = taeda.ones(3)\n"
-        "    def forward(self, x, h):\n        return x + (h - self.h0)\nOBJ = M()\nH = OBJ.h0",
+        ("class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.h0 = taeda.ones(3)\n"
+        "    def forward(self, x, h):\n        return x + (h - self.h0)\nOBJ = M()\nH = OBJ.h0"),
         "OBJ(x, arg)", "H = taeda.full((3,), 5.0)", "None", "H",
     ),
     "offset of a slice": ("BASE = taeda.arange(20.0)\nN = 1", "x * arg.storage_offset()", "N = 2", "None", "BASE[N:N + 3]"),
@@ -542,9 +542,9 @@ _ALONE: dict[str, tuple[str, str, str] | tuple[str, str, str, str]] = {
         "x.to(g(x)) + 0.001", "taeda.set_autocast_dtype('cpu', taeda.float16)", "taeda.set_autocast_dtype('cpu', KEPT)",
     ),
     "a unit inside of an eager program": (
-        "CFG = Plain(k=2.0)\nclass B(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.act = CFG.scaled\n"
+        ("CFG = Plain(k=2.0)\nclass B(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.act = CFG.scaled\n"
         "    def forward(self, x):\n        return self.act(x) + x.sin() * 2\nOBJ = B()\n"
-        "def g(x):\n    y = OBJ(x)\n    return y / y.norm().item()",
+        "def g(x):\n    y = OBJ(x)\n    return y / y.norm().item()"),
         "g(x)", "CFG.k = 5.0",
     ),
     "class of a module": (

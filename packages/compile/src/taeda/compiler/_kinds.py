@@ -117,6 +117,7 @@ _STATELESS_PARTS = {
         "update_wrapper", "wraps", "total_ordering", "_gt_from", "_ge_from", "_lt_from", "_le_from",
         "partialmethod", "cached_property", "cmp_to_key", "reduce",
     ),
+    "inspect": ("is",),
     "contextlib": (
         "contextmanager", "_GeneratorContextManager", "ContextDecorator", "AbstractContextManager",
         "nullcontext", "suppress", "closing", "ExitStack", "_BaseExitStack",

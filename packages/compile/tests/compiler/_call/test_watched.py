@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dis
 import gc
+import itertools
 import sys
 
 import pytest
 
 import taeda
 from taeda import nn
+from taeda._core_api import programs
+from taeda.compiler._call import watched
 from taeda.compiler._call.watched import observed
 from taeda.compiler._watch.observer import Observer, here
 
@@ -58,3 +62,83 @@ def test_a_program_that_raises_leaves_nothing_behind():
     assert nn.Module.__call__ is plain
     assert sys.getprofile() is None
     assert here.get() is before
+
+
+class AfterCalls:
+    """Raises KeyboardInterrupt behind the n-th call that some functions make, where Python looks for
+    signals; `reached` says whether there were so many.
+    """
+
+    def __init__(self, number, codes):
+        self.left, self.codes, self.reached = number, codes, False
+        self.calls = {
+            code: {a.offset: b.opname for b, a in itertools.pairwise(steps)}
+            for code in codes
+            for steps in [[*dis.get_instructions(code)]]
+        }
+
+    def __enter__(self):
+        sys.settrace(self.trace)
+        return self
+
+    def __exit__(self, *raised):
+        sys.settrace(None)
+
+    def trace(self, frame, event, argument):
+        if frame.f_code not in self.codes:
+            return None
+        frame.f_trace_opcodes = True
+        came_by = self.calls[frame.f_code].get(frame.f_lasti, "")
+        if event == "opcode" and came_by.startswith("CALL"):
+            self.left -= 1
+            if self.left < 0 and not self.reached:
+                self.reached = f"{frame.f_code.co_name}:{frame.f_lineno}"
+                raise KeyboardInterrupt
+        return self.trace
+
+
+CODES = {
+    f.__code__
+    for f in (
+        observed, watched._patch, type(programs.tracers).push, type(programs.tracers).restore,
+        Observer.begin, Observer.end,
+    )
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_an_interrupt_behind_any_call_leaves_nothing_behind(before):
+    """The stack of tracers, calls of modules, the collector, the profile: all as it was."""
+    net, plain = nn.Linear(2, 2), nn.Module.__call__
+    for number in range(1000):
+        f = taeda.compile(lambda x: net(x).relu().sum(), backend="aot_eager")
+        x = taeda.ones(1, 2)
+        for _ in range(before):
+            f(x)
+        with AfterCalls(number, CODES) as interrupt:
+            try:
+                f(x)
+            except KeyboardInterrupt:
+                assert interrupt.reached
+        assert nn.Module.__call__ is plain, number
+        assert gc.isenabled()
+        assert sys.getprofile() is None
+        assert here.get() is None
+        assert programs.tracers.entered == []
+        assert not programs.get_layers(), interrupt.reached
+        assert not watched._live
+        assert (taeda.ones(2) * 2).tolist() == [2.0, 2.0]
+        assert f(x).item() == net(x).relu().sum().item()
+        if not interrupt.reached:
+            break
+    assert 0 < number < 1000 or before
+
+
+def test_a_stack_without_its_flag_is_mended():
+    """What an interrupt between the two may have left."""
+    programs.tracers.restore(0)
+    from taeda._native import core
+
+    core.set_layer_flag(programs.tracers.bit, True)
+    assert (taeda.ones(2) * 2).tolist() == [2.0, 2.0]
+    assert not programs.get_layers()

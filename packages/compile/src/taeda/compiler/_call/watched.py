@@ -60,7 +60,8 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
         here.local.observer = before
         observer.recorder.active = False
         entered[depth:] = ()
-        _live.pop(key, None)
+        if key in _live:
+            del _live[key]  # noqa: RUF051 - pop is a call, after which a handler may raise
         if not _live:
             nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
         try:

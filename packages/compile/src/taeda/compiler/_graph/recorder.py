@@ -301,7 +301,7 @@ class Recorder:
                 elif number is None:
                     return None
                 template.append(number)
-            elif isinstance(value, tuple | list) and any(isinstance(v, Tensor) for v in value):
+            elif isinstance(value, tuple | list) and _holds_tensors(value):
                 for i, entry in enumerate(value):
                     if isinstance(entry, Tensor):
                         slot = self.slot_of(entry)
@@ -323,7 +323,7 @@ class Recorder:
         """Why shapes do not follow from shapes; "" if the operation gives the same ones where there
         are no values.
         """
-        if _flags[op] & _RANDOM or not any(isinstance(a, Tensor | tuple) for a in args):
+        if _flags[op] & _RANDOM or not _holds_tensors(args, Tensor | tuple):
             return ""
         if _kinds[op] == "pointwise" or made is None or (type(made) is tuple and not made):
             return ""
@@ -426,6 +426,14 @@ class Recorder:
         return graph
 
 
+def _holds_tensors(values: Any, kinds: Any = Tensor) -> bool:
+    """Whether one of the values is of these kinds; no generator, whose end may lose an interrupt."""
+    for value in values:  # noqa: SIM110 - see above
+        if isinstance(value, kinds):
+            return True
+    return False
+
+
 def _is_plain(base: Tensor, tensor: Tensor) -> bool:
     """Whether one may be a view of the other that sizes and strides describe."""
     bits = base.is_conj() or base.is_neg() or tensor.is_conj() or tensor.is_neg()
@@ -443,7 +451,7 @@ def _rate_place(op: str) -> int | None:
 def _on_meta(value: Any) -> Any:
     if isinstance(value, Tensor):
         return taeda.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
-    if isinstance(value, tuple | list) and any(isinstance(v, Tensor) for v in value):
+    if isinstance(value, tuple | list) and _holds_tensors(value):
         return tuple(_on_meta(v) for v in value)
     return taeda.device("meta") if isinstance(value, taeda.device) else value
 
