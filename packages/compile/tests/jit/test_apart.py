@@ -9,7 +9,6 @@ import pytest
 import taeda
 from taeda import nn
 
-
 pytestmark = pytest.mark.filterwarnings(r"ignore:taeda\.jit\.script gives:UserWarning")
 
 

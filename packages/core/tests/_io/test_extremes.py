@@ -118,9 +118,8 @@ def shape(value, depth=0):
 def test_it_comes_back_or_is_refused_at_once(name, form):
     value, file = ONE[name], io.BytesIO()
     if refusal := refused(value, file, form):
-        keys = (
-            name.endswith("frozenset") and form == "pt"
-        )  # members of sets nest less than lists do
+        # members of sets nest less than lists do
+        keys = name.endswith("frozenset") and form == "pt"
         assert "cannot save" in refusal or "digits" in refusal
         assert keys or not name.startswith(("480", "990", "many", "name", "long p", "rank"))
         return

@@ -89,8 +89,7 @@ def test_the_thread_keeps_no_tensors_of_what_it_has_done(group, collective):
     before = allocated()
     begin(1 << 20)
     until = time.monotonic() + 10
-    while (
-        allocated() - before > 1 << 20 and time.monotonic() < until
-    ):  # the thread goes on by itself
+    # the thread goes on by itself
+    while allocated() - before > 1 << 20 and time.monotonic() < until:
         time.sleep(0.01)
     assert allocated() - before < 1 << 20

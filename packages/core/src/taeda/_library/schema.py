@@ -61,9 +61,13 @@ def _result(r: Return, schema: Schema) -> tuple[int, int, int, str]:
     owners = (
         i for i, a in enumerate(schema.arguments) if r.mutated and a.mutated and a.alias == r.alias
     )
-    facts = ((_LIST, r.is_list), (_OPTIONAL, r.optional), (_ELEMENT_OPTIONAL, r.element_optional))
-    flags = sum(flag for flag, on in facts if on)
-    return (_TYPES.index(r.base), flags, next(owners, -1), r.declared)
+    facts = {
+        "LIST": r.is_list,
+        "OPTIONAL": r.optional,
+        "ELEMENT_OPTIONAL": r.element_optional,
+    }
+    flags = sum(_core.param_flags[name] for name, on in facts.items() if on)
+    return _core.param_types[r.base], flags, next(owners, -1), r.declared
 
 
 # ---- for users ----

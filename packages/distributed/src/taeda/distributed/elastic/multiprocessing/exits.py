@@ -22,9 +22,8 @@ class Exits:
         self.times: dict[int, float] = {}  # in the order of the ends
         self._ranks: dict[int, int] = {}
         for rank, pid in pids.items():
-            with contextlib.suppress(
-                OSError
-            ):  # an old kernel, or it has gone: the order is unknown
+            # an old kernel, or it has gone: the order is unknown
+            with contextlib.suppress(OSError):
                 self._ranks[os.pidfd_open(pid)] = rank
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="taedarun-exits", daemon=True)
