@@ -32,6 +32,8 @@ import taeda
 
 Tensor = taeda.Tensor
 SIZES = {"n": 100_000, "m": 3, "k": 2}
+#: of families whose work grows faster than their arguments
+OWN = {"linalg": {"n": 60}, "loss": {"n": 2000, "m": 3, "k": 2}}
 ELEMENTS = 1 << 20  # of one argument; what is larger takes too long
 _NO_INDEX = "no argument of theirs names a place"
 #: families that this is not asked of, and why
@@ -48,7 +50,7 @@ def raced(row: Row) -> Iterator[Sample]:
     """The samples of a row that are worth a race: with tensors, and not too large."""
     if row.family in FAMILIES_APART:
         return
-    large = {"n": 60} if row.family.startswith("linalg") else SIZES  # pivots of matrices
+    large = next((own for name, own in OWN.items() if row.family.startswith(name)), SIZES)
     for sizes in (large, {}):
         made = False
         with contextlib.suppress(*DOCUMENTED):
