@@ -688,3 +688,12 @@ def test_means_do_not_overflow_before_they_are_divided():
     assert zero.index_reduce(0, i, x, "mean", include_self=False).tolist() == [100.0]
     small = taeda.tensor([0.001], dtype=taeda.float16)
     assert zero.index_add(0, i[:1], small, alpha=1e5).item() == pytest.approx(100, rel=0.01)
+
+
+def test_a_mask_as_lists_of_any_number_of_rows():
+    for rows in (3, 31, 32, 40):
+        x = taeda.arange(rows * 2).reshape(rows, 2)
+        mask = x % 3 == 0
+        assert x[mask.tolist()].tolist() == x[mask].tolist()
+    pair = taeda.arange(4).reshape(2, 2)
+    assert pair[[[True, False], [False, True]]].tolist() == [1]  # two lists for two dimensions

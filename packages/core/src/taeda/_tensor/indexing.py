@@ -99,8 +99,15 @@ def _is_no_number(item: Any) -> bool:
     return hasattr(item, "__len__") and hasattr(item, "__getitem__") and not isinstance(item, dict)
 
 
+def _is_mask(key: Any) -> bool:
+    """Nested lists of truth values, as `mask.tolist()` gives them."""
+    return isinstance(key, bool) or (isinstance(key, list) and all(map(_is_mask, key)))
+
+
 def _split(self: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
-    items = list(key) if isinstance(key, tuple) or _is_sequence_of_indices(key) else [key]
+    one = isinstance(key, list) and len(key) > self.dim() and _is_mask(key)  # too many for a tuple
+    many = isinstance(key, tuple) or (not one and _is_sequence_of_indices(key))
+    items = list(key) if many else [key]
     items = [_index_tensor(item) for item in items]
     if sum(item is Ellipsis for item in items) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
