@@ -142,7 +142,7 @@ def deque_(arguments: Arguments, context: Context) -> deque[Any]:
     length = longest is None or (type(longest) is int and 0 <= longest < LONGEST_DEQUE)
     if not isinstance(items, (list, tuple)) or not length:
         raise RefusedPickle("a deque is made of a list and its greatest length")
-    context.budget.spend(700 + 9 * len(items))
+    context.budget.spend(380 + 9 * len(items))
     return deque(items, longest)
 
 
@@ -169,7 +169,7 @@ def path(arguments: Arguments, context: Context) -> Path:
     """The parts of a path, as one of this machine."""
     if not all(isinstance(part, str) and "\0" not in part for part in arguments):
         raise RefusedPickle("a path is made of texts")
-    context.budget.spend(CONTAINER)
+    context.budget.spend(120)
     return Path(*arguments)
 
 
