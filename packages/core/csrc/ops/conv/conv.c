@@ -161,16 +161,18 @@ static td_status run(const td_conv_geometry *g, bool backwards, const td_tensor 
 static td_status forward(const td_conv_geometry *g, const td_tensor *input, const td_tensor *weight,
                          const td_tensor *bias, td_tensor **out)
 {
-    int64_t sizes[5];
+    int64_t sizes[5], numel;
     td_tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
     td_conv_output_shape(g, sizes);
-    /* the result first: behind it, products of its sizes are known to fit */
-    TD_TRY(td_tensor_empty(&y, compute_dtype((td_dtype)input->dtype), (td_device)input->device,
-                           g->nd + 2, sizes));
+    /* products of the result's sizes fit from here on */
+    TD_TRY(td_numel(g->nd + 2, sizes, &numel));
     bool pairs = td_on_host(input) && wants_pairs(g, (td_dtype)input->dtype, g->transposed, false);
     td_status status = prepare_factor(&x, input, pairs);
     if (status == TD_OK) status = prepare_factor(&w, weight, pairs);
     if (status == TD_OK) status = prepare(&b, bias);
+    if (status == TD_OK)
+        status = td_tensor_empty(&y, compute_dtype((td_dtype)input->dtype),
+                                 (td_device)input->device, g->nd + 2, sizes);
     if (status == TD_OK) status = run(g, g->transposed, x, w, b, y);
     if (status == TD_OK) {
         status = finish(out, y, input);
