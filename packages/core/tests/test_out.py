@@ -129,7 +129,7 @@ def test_elementwise_operations_and_sums_convert():
     total = taeda.empty((), dtype=taeda.float64)
     assert taeda.sum(x, out=total).item() == 3
     with pytest.raises(RuntimeError, match="can't be cast to the desired output type"):
-        taeda.sum(x, out=taeda.empty((), dtype=taeda.int64))
+        taeda.exp(x, out=taeda.empty(2, dtype=taeda.int64))
 
 
 def test_another_shape_resizes_and_says_so():
@@ -176,3 +176,44 @@ def test_numbers_may_go_to_an_output_of_another_device():
     out = taeda.empty(8, device="meta")
     taeda.add(taeda.tensor(1.0), taeda.ones(8, device="meta"), out=out)
     assert out.device.type == "meta"
+
+
+FACTORIES = {
+    "zeros": lambda out: taeda.zeros(3, out=out),
+    "ones": lambda out: taeda.ones(3, out=out),
+    "full": lambda out: taeda.full((3,), 2.5, out=out),
+    "linspace": lambda out: taeda.linspace(0, 4, 3, out=out),
+    "logspace": lambda out: taeda.logspace(0, 2, 3, out=out),
+    "arange": lambda out: taeda.arange(3.0, out=out),
+    "range": lambda out: taeda.range(0, 2, out=out),
+    "bernoulli": lambda out: taeda.bernoulli(taeda.tensor([0.0, 1.0, 1.0]), out=out),
+    "cumsum": lambda out: taeda.cumsum(taeda.tensor([1.0, 1.5, 2.0]), 0, out=out),
+    "cumprod": lambda out: taeda.cumprod(taeda.tensor([1.0, 1.5, 2.0]), 0, out=out),
+    "sum": lambda out: taeda.sum(taeda.tensor([[1.0, 1.5, 2.0]] * 2), 0, out=out),
+    "nansum": lambda out: taeda.nansum(taeda.tensor([[1.0, 1.5, 2.0]] * 2), 0, out=out),
+    "prod": lambda out: taeda.prod(taeda.tensor([[1.0, 1.5, 2.0]] * 2), 0, out=out),
+}
+WANTED = {
+    "zeros": [0, 0, 0], "ones": [1, 1, 1], "full": [2, 2, 2], "linspace": [0, 2, 4],
+    "logspace": [1, 10, 100], "arange": [0, 1, 2], "range": [0, 1, 2], "bernoulli": [0, 1, 1],
+    "cumsum": [1, 2, 4], "cumprod": [1, 1, 2], "sum": [2, 2, 4], "nansum": [2, 2, 4],
+    "prod": [1, 1, 4],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "int32"])
+@pytest.mark.parametrize("name", FACTORIES)
+def test_factories_and_sums_compute_in_the_dtype_of_out(name, dtype):
+    out = taeda.empty(3, dtype=getattr(taeda, dtype))
+    assert FACTORIES[name](out) is out
+    assert out.tolist() == WANTED[name]
+
+
+def test_eye_too():
+    out = taeda.empty(2, 2, dtype=taeda.int64)
+    assert taeda.eye(2, out=out).tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_dtype_that_is_not_that_of_out_is_refused():
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        taeda.ones(3, dtype=taeda.float32, out=taeda.empty(3, dtype=taeda.int64))

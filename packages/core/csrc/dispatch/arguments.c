@@ -127,6 +127,26 @@ static void fill_device(td_frame *f) /* of a factory that follows no tensor */
     }
 }
 
+/* Factories, and sums and products that convert their elements first, compute in the dtype of out=,
+ * where no other is asked for. */
+static bool follows_out(const td_schema *s)
+{
+    static const char *const names[] = {"sum", "nansum", "prod", "cumsum", "cumprod"};
+    if (s->flags & TD_F_FACTORY) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(s->op.name, names[i])) return true;
+    return false;
+}
+
+static void fill_dtype(td_frame *f)
+{
+    const td_schema *s = f->schema;
+    if (!td_is_tensor(f->out) || !follows_out(s)) return;
+    for (int k = 0; k < s->nparams; k++)
+        if (s->params[k].type == TD_T_DTYPE && f->call.args[k].kind == TD_ARG_NONE)
+            f->call.args[k] = (td_arg){TD_ARG_DTYPE, 0, {.i = TD_T(f->out)->dtype}};
+}
+
 static int fill_defaults(td_frame *f, td_attempt *a)
 {
     const td_schema *s = f->schema;
@@ -138,6 +158,7 @@ static int fill_defaults(td_frame *f, td_attempt *a)
             f->call.args[k] = (td_arg){TD_ARG_GENERATOR, 0, {.generator = &td_default_generator}};
     }
     if (td_here.default_device && s->flags & TD_F_FACTORY) fill_device(f);
+    if (f->out) fill_dtype(f);
     return 1;
 }
 
