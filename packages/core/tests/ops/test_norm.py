@@ -346,3 +346,12 @@ def test_rows_of_16_bits_are_those_of_float32_rounded_once(dtype, shape):
     want = norm(x.float(), shape[-1:], weight.float(), bias.float()).to(x.dtype)
     assert got.dtype == x.dtype
     assert np.array_equal(got.float().numpy(), want.float().numpy())
+
+
+def test_group_norm_keeps_channels_last():
+    x = taeda.randn(2, 6, 5, 4).to(memory_format=taeda.channels_last)
+    for each in (x, x.to("meta")):
+        found = taeda.group_norm(each, 3)
+        assert found.is_contiguous(memory_format=taeda.channels_last)
+    assert taeda.allclose(taeda.group_norm(x, 3), taeda.group_norm(x.contiguous(), 3))
+    assert taeda.group_norm(x.contiguous(), 3).is_contiguous()

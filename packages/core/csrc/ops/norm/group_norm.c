@@ -116,6 +116,23 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
     return status == TD_OK ? td_norm_convert(&out[0], dtype) : status;
 }
 
+static bool wants_channels_last(const td_tensor *x)
+{
+    return td_is_channels_last(x) && !td_is_contiguous(x);
+}
+
+/* a result in the layout of channels_last inputs: the passes read and write segments */
+static td_status as_laid_out(td_tensor **t, const td_tensor *like)
+{
+    td_tensor *copy;
+    if (!wants_channels_last(like)) return TD_OK;
+    TD_TRY(td_tensor_empty_like(&copy, like, (td_dtype)(*t)->dtype));
+    td_status status = td_copy(copy, *t);
+    td_tensor_free(*t);
+    *t = copy;
+    return status;
+}
+
 /* (input, weight, bias, N, C, HxW, group, eps) -> (out, mean, rstd); the last two in the computing
  * dtype */
 td_status td_op_native_group_norm(td_call *call)
@@ -123,8 +140,12 @@ td_status td_op_native_group_norm(td_call *call)
     const td_tensor *x = TD_TENSOR(0), *w = TD_OPT_TENSOR(1), *b = TD_OPT_TENSOR(2);
     groups g = {TD_INT(3), TD_INT(4), TD_INT(5), TD_INT(6)};
     TD_TRY(check("group_norm", x, w, b, &g));
-    if (!td_is_meta(x)) return forward(call->out, x, w, b, &g, TD_FLOAT(7));
-    TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)x->dtype, TD_META, x->ndim, x->sizes));
+    if (!td_is_meta(x)) {
+        TD_TRY(forward(call->out, x, w, b, &g, TD_FLOAT(7)));
+        return as_laid_out(&call->out[0], x);
+    }
+    if (wants_channels_last(x)) TD_TRY(td_tensor_empty_like(&call->out[0], x, (td_dtype)x->dtype));
+    else TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)x->dtype, TD_META, x->ndim, x->sizes));
     for (int k = 1; k < 3; k++)
         TD_TRY(td_tensor_empty(&call->out[k], td_norm_dtype(x), TD_META, 2,
                                (int64_t[]){g.samples, g.count}));
