@@ -100,8 +100,17 @@ static int is_input(const td_call *call, const td_tensor *t)
     return 0;
 }
 
-/* outputs beyond the call's results */
-static const char *drop_surplus(const td_call *call, td_abi_outputs *o)
+/* Did the kernel leave outputs beyond the call's results? Asked at each call. */
+static inline bool has_surplus(const td_call *call, const td_abi_outputs *o)
+{
+    uintptr_t any = (uintptr_t)o->canary ^ (uintptr_t)o;
+    for (int k = TD_MAX_OUTS; k < TD_ABI_OUTPUTS; k++) any |= (uintptr_t)o->given[k];
+    for (int k = call->nout; k < TD_MAX_OUTS; k++) any |= (uintptr_t)o->given[k];
+    return any != 0;
+}
+
+static __attribute__((cold, noinline)) const char *drop_surplus(const td_call *call,
+                                                                td_abi_outputs *o)
 {
     static _Thread_local char text[96];
     int count = 0;
@@ -115,7 +124,6 @@ static const char *drop_surplus(const td_call *call, td_abi_outputs *o)
     }
     /* of the rest nothing is known */
     if (o->canary != (taeda_tensor *)o) count = TD_ABI_OUTPUTS + 1;
-    if (!count) return NULL;
     snprintf(text, sizeof text, "the kernel made %s%d outputs, and the schema has %d results",
              count > TD_ABI_OUTPUTS ? "at least " : "", count, call->nout);
     return text;
@@ -124,7 +132,7 @@ static const char *drop_surplus(const td_call *call, td_abi_outputs *o)
 const char *td_abi_disown(const td_call *call, td_abi_outputs *o)
 {
     taeda_tensor **outputs = o->given;
-    const char *fault = drop_surplus(call, o);
+    const char *fault = has_surplus(call, o) ? drop_surplus(call, o) : NULL;
     for (int k = 0; k < call->nout; k++) {
         int twice = 0;
         for (int j = 0; j < k; j++) twice |= outputs[k] && outputs[j] == outputs[k];

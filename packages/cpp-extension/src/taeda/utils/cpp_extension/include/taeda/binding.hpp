@@ -54,10 +54,6 @@ template <class F> int32_t guarded(taeda_error *error, F &&body)
     throw TypeError(concat("the schema has ", schema, " arguments, the C++ function ", function));
 }
 
-[[noreturn]] TAEDA_RARE inline void wrong_results(int64_t schema, int64_t function)
-{
-    throw TypeError(concat("the schema has ", schema, " results, the C++ function ", function));
-}
 [[noreturn]] TAEDA_RARE inline void not_written()
 {
     throw Error("the schema says that a result is an argument (a!), and the C++ function returned another tensor: write into the argument, and return it");
@@ -70,6 +66,13 @@ struct Functions {
     void (*cuda)() = nullptr;
     bool in_place = false; /* the results are arguments: nothing is handed over */
 };
+
+/* Who writes an argument, which the schema says is the result, may return nothing. */
+TAEDA_RARE inline void check_results(const taeda_call &call, int64_t results)
+{
+    if (results == 0 && static_cast<Functions *>(call.user)->in_place) return;
+    throw TypeError(concat("the schema has ", call.output_count, " results, the C++ function ", results));
+}
 
 TAEDA_RARE inline std::string schema_text(const std::string &name, const char *const *types, const std::string &result)
 {
@@ -103,9 +106,8 @@ private:
     }
     template <size_t... I> static void apply(const taeda_call &call, Function function, std::index_sequence<I...>)
     {
-        bool written = static_cast<Functions *>(call.user)->in_place;
         if (call.arg_count != int32_t(sizeof...(A))) wrong_count(call.arg_count, sizeof...(A));
-        if (call.output_count != count_of<R> && !(written && std::is_void_v<R>)) wrong_results(call.output_count, count_of<R>);
+        if (call.output_count != count_of<R>) check_results(call, count_of<R>);
         [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{Argument<std::decay_t<A>>(call.args[I])...};
         if constexpr (std::is_void_v<R>) {
             function(std::get<I>(arguments).get()...);
@@ -113,7 +115,7 @@ private:
         } else {
             auto made = function(std::get<I>(arguments).get()...);
             launched();
-            if (!written) Result<std::decay_t<R>>::store(made, call.outputs);
+            if (!static_cast<Functions *>(call.user)->in_place) Result<std::decay_t<R>>::store(made, call.outputs);
             else if (!Result<std::decay_t<R>>::is_argument(made)) not_written();
         }
     }
