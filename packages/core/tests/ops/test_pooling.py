@@ -617,3 +617,14 @@ def test_places_of_channels_last_are_those_of_planes():
     assert taeda.equal(
         taeda.nn.functional.avg_pool3d(volume, 2), taeda.nn.functional.avg_pool3d(pixels, 2)
     )
+
+
+@pytest.mark.parametrize("name", ["upsample_nearest2d", "_upsample_nearest_exact2d"])
+def test_nearest_neighbours_of_any_size_on_meta(name):
+    made = getattr(nn, name)(taeda.empty(1, 2, 3, 4, device="meta"), (2**30, 2**29))
+    assert made.shape == (1, 2, 2**30, 2**29)
+    back = getattr(nn, f"{name}_backward")(made, (2**30, 2**29), (1, 2, 3, 4))
+    assert back.is_meta
+    assert back.shape == (1, 2, 3, 4)
+    with pytest.raises(RuntimeError):  # found out before a table of 2**31 places is made
+        getattr(nn, name)(taeda.ones(1, 1, 2, 2), (2**31 - 1, 2**62))

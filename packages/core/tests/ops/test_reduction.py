@@ -537,3 +537,22 @@ def test_sums_and_norms_of_sixteen_bits_along_rows_and_columns(dtype):
 def test_norms_of_columns_do_not_overflow():
     x = taeda.full((20, 9), 1e30, dtype=taeda.bfloat16)
     assert taeda.isfinite(taeda.linalg.vector_norm(x, dim=0)).all()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "bool"])
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 255 * 64, 255 * 64 + 1, 3 * 255 * 64 + 70])
+def test_truths_of_bytes(dtype, n):
+    """Counts in bytes go on where one of them would overflow."""
+    x = taeda.ones(n, dtype=getattr(taeda, dtype))
+    x[::7] = 0
+    zeros = len(range(0, n, 7))
+    assert x.count_nonzero().item() == n - zeros
+    assert bool(x.any()) == (n > 1)
+    assert bool(x.all()) == (n == 0)
+    pairs = x[: n // 2 * 2].view(2, -1)
+    wide = pairs.to(taeda.int64)
+    for dim in (0, 1):
+        assert pairs.count_nonzero(dim).tolist() == (wide != 0).sum(dim).tolist()
+        assert pairs.t().any(dim).tolist() == wide.t().bool().any(dim).tolist()
+        assert pairs.all(dim).tolist() == wide.bool().all(dim).tolist()
+    assert x[::3].count_nonzero().item() == sum(map(bool, x[::3].tolist()))
