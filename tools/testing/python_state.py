@@ -54,6 +54,19 @@ class AD(dict):
 class AG(dict):
     __getattr__ = dict.get
 
+class AP(dict):
+    def __getattr__(self, key):
+        try:
+            return self[key]
+        except KeyError:
+            raise AttributeError(key)
+
+class Proxy:
+    def __init__(self, inner):
+        self.inner = inner
+    def __getattr__(self, key):
+        return getattr(self.inner, key)
+
 class Slots:
     __slots__ = ("k",)
 
@@ -187,6 +200,13 @@ IDIOMS: list[Idiom] = [
     *_reads("contains", "CFG = {1}\nOBJ = CFG.__contains__", ("x * len(list(filter(o, [1, 2])))", "CFG.add(2)"), (_C("o(2)"), "CFG.add(2)")),
     *_reads("attributes", "OBJ = AD(k=2.0)", ("x * o.k", "OBJ['k'] = 5.0"), ("x * o['k']", "OBJ['k'] = 5.0"), ("x * getattr(o, 'k')", "OBJ['k'] = 5.0"), (_C("hasattr(o, 'k')"), "OBJ['k'] = 5.0")),
     *_reads("attributes_get", "OBJ = AG(k=2.0)", ("x * o.k", "OBJ['k'] = 5.0"), (_C("o.z is None"), "OBJ['z'] = 1")),
+    *_reads("attributes_python", "OBJ = AP(k=2.0)",
+        ("x * o.k", "OBJ['k'] = 5.0"), ("x * getattr(o, 'z', 3.0)", "OBJ['z'] = 5.0"), (_C("hasattr(o, 'z')"), "OBJ['z'] = 5.0"),
+        ("x * o.k", "AP.__getattr__ = lambda s, k: 9.0"), ("x * o.k", "OBJ.__dict__['k'] = 7.0"), ("x * o.k", "AP.k = 8.0")),
+    *_reads("proxy", "INNER = Plain(k=2.0)\nOBJ = Proxy(INNER)",
+        ("x * o.k", "INNER.k = 5.0"), ("o.scaled(x)", "INNER.k = 5.0"), ("x * o.k", "OBJ.inner = Plain(k=7.0)"), ("x * o.k", "OBJ.k = 7.0")),
+    *_reads("namespace", "OBJ = types.SimpleNamespace(k=2.0, q=[1])",
+        (_C("o == types.SimpleNamespace(k=5.0, q=[1])"), "OBJ.k = 5.0"), ("x * len(f'{o}')", "OBJ.zzz = 5"), ("x * sum(o.q)", "OBJ.q.append(1)"), ("x * len(repr([o]))", "OBJ.q.append(1)")),
     *_reads("slots", "OBJ = Slots()\nOBJ.k = 2.0", ("x * o.k", "OBJ.k = 5.0")),
     *_reads("namespace", "OBJ = types.SimpleNamespace(k=2.0)", ("x * o.k", "OBJ.k = 5.0")),
     *_reads("module", "OBJ = Scale()",
@@ -452,6 +472,12 @@ _ALONE: dict[str, tuple[str, str, str] | tuple[str, str, str, str]] = {
     "class attribute of a module": (
         "class M(nn.Module):\n    act = taeda.relu\n    def forward(self, x):\n        return self.act(x - 2)\nOBJ = M()",
         "OBJ(x)", "M.act = taeda.tanh",
+    ),
+    "isinstance of a union": (
+        "import abc\nclass K(abc.ABC):\n    pass\nOBJ = Plain()", "x * 2 if isinstance(OBJ, int | K) else x * 3", "K.register(Plain)",
+    ),
+    "isinstance of many": (
+        "import abc\nclass K(abc.ABC):\n    pass\nOBJ = Plain()", "x * 2 if isinstance(OBJ, (int, (K, str))) else x * 3", "K.register(Plain)",
     ),
     "bases exchanged": (
         "class A:\n    k = 2.0\nclass B:\n    k = 3.0\nclass K(A):\n    pass\nOBJ = K()",

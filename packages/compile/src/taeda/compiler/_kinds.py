@@ -31,6 +31,7 @@ __all__ = [
     "is_known_code",
     "is_library",
     "is_operation",
+    "is_optimizer_type",
     "is_plain_instance",
     "is_plain_tensor",
     "is_tensor_method",
@@ -71,6 +72,14 @@ def is_plain_instance(value: Any) -> bool:
         if not written or base.__module__ in ("_thread", "_io", "numpy"):
             return False
     return hasattr(value, "__dict__") or "__slots__" in type(value).__dict__
+
+
+def is_optimizer_type(kind: type) -> bool:
+    """Whether its objects are optimizers."""
+    return any(
+        base.__module__ == "taeda.optim.optimizer" and base.__name__ == "Optimizer"
+        for base in kind.__mro__
+    )
 
 
 def is_record(kind: type) -> bool:

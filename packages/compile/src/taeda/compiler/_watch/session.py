@@ -124,8 +124,11 @@ class Run(ABC):
     def caught(self) -> None:
         """The program handles an error: after an interrupt nobody knows what was recorded."""
         error = sys.exc_info()[1]
+        sys.setprofile(None)  # what looks for handlers is no code of the program
         if error is not None and (not isinstance(error, Exception) or from_handler(error)):
             self.stop("it goes on after an interrupt", passing=True)
+        if self.active:
+            sys.setprofile(self.profile)
 
     def forget(self) -> None:
         """Let go of what the run saw. Copies of functions know their run, and it knows them:

@@ -61,6 +61,9 @@ class Attributes(Wholes):
             if kind is super:
                 owner = owner.__self__
             return self.call(getter, owner)
+        maker = _maker(owner, kind, name)
+        if maker is not None:
+            return self._read_by(maker, owner, name)
         try:
             value = getattr(owner, name)
         except AttributeError:
@@ -89,6 +92,14 @@ class Attributes(Wholes):
         if self.active:
             self._saw_of_tensor(owner, name, value)
         return value
+
+    def _read_by(self, maker: types.FunctionType, owner: Any, name: str) -> Any:
+        """What the `__getattr__` of a class of the user gives for a name that is nowhere else."""
+        self.klass(type(owner))
+        table = getattr(owner, "__dict__", None)
+        if table is not None and self.is_old(owner):
+            self.guards.no_variable(table, name)
+        return self.call(maker, owner, name)
 
     def _saw_no_attribute(self, owner: Any, name: str) -> None:
         if isinstance(owner, type | types.ModuleType) or self.is_old(owner):
@@ -219,6 +230,18 @@ class Attributes(Wholes):
         return self.joined(getattr(operator, INPLACE[op])(target, value))
 
 
+def _maker(owner: Any, kind: type, name: str) -> types.FunctionType | None:
+    """The `__getattr__` in Python that Python will ask for this name."""
+    if isinstance(owner, nn.Module | type | types.ModuleType) or kind is super:
+        return None
+    if static(kind, name) is not None or name in getattr(owner, "__dict__", ()):
+        return None
+    plain = isinstance(static(kind, "__getattribute__"), types.WrapperDescriptorType)
+    found = static(kind, "__getattr__")
+    of_user = isinstance(found, types.FunctionType) and not is_library(found.__module__ or "")
+    return found if plain and of_user else None
+
+
 def _is_of_user(name: str) -> bool:
     """Whether a program gave all tensors a method of this name."""
     found = static(Tensor, name)
@@ -248,4 +271,5 @@ def _setter(kind: type, name: str) -> bool:
 
 def _sets_up(owner: Any, name: str) -> bool:
     """Whether a store makes an attribute that was not there: programs do so once."""
-    return not hasattr(owner, name) or getattr(owner, name) is None
+    found = static(type(owner), name)  # no question that may run code
+    return getattr(owner, "__dict__", {}).get(name, found) is None

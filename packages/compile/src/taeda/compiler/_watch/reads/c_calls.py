@@ -210,7 +210,9 @@ class CCalls(Items):
 
     def _saw_kinds(self, kinds: Any) -> None:
         for kind in kinds if isinstance(kinds, tuple) else (kinds,):
-            if isinstance(kind, tuple):
+            if isinstance(kind, types.UnionType):
+                self._saw_kinds(kind.__args__)
+            elif isinstance(kind, tuple):
                 self._saw_kinds(kind)
             elif isinstance(kind, abc.ABCMeta):
                 self.klass(kind)

@@ -15,12 +15,12 @@ from taeda._higher_order_ops._recorded import recorded as _loop
 
 from ..._arguments import tensors_in
 from ..._errors import CannotCopy
-from ..._kinds import PURE_TYPES, is_known_code, is_library, is_record, static
+from ..._kinds import PURE_TYPES, is_known_code, is_library, is_optimizer_type, is_record, static
 from ..._promises import ALLOWED, CONSTANT, substitute
 from ..rewrite import catching_lines, copy_of
 from .c_calls import CCalls
 from .names import Names, Scope
-from .optimizers import is_optimizer, is_optimizer_type
+from .optimizers import is_optimizer
 
 __all__ = ["Calls"]
 
@@ -62,7 +62,8 @@ class Calls(CCalls, Names):
         other = substitute(function)
         if other is not None:
             return self.call(other, *args, **kwargs)
-        if function is os.getenv or getattr(function, "__self__", None) is os.environ:
+        bound = isinstance(function, types.MethodType)
+        if function is os.getenv or (bound and function.__self__ is os.environ):
             return self._call_query(function, args, kwargs)
         if isinstance(function, types.MethodType):
             self.is_old(function)
@@ -89,9 +90,6 @@ class Calls(CCalls, Names):
             return self._call_type(function, args, kwargs)
         if isinstance(function, nn.Module):
             return function(*args, **kwargs)  # Module.__call__ comes back here
-        original = getattr(function, "__taeda_original__", None)
-        if original is not None:
-            return self.call(original, *args, **kwargs)
         method = static(type(function), "__call__")
         if isinstance(method, types.FunctionType):
             self._saw_class_of(function)

@@ -11,7 +11,13 @@ import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 
-from ..._kinds import CONTAINERS, is_immutable, is_plain_instance, is_plain_tensor
+from ..._kinds import (
+    CONTAINERS,
+    is_immutable,
+    is_optimizer_type,
+    is_plain_instance,
+    is_plain_tensor,
+)
 from ..session import Run
 
 __all__ = ["Old"]
@@ -125,11 +131,11 @@ def _has_open_state(value: Any) -> bool:
         value, types.MethodDescriptorType | types.ClassMethodDescriptorType | _core.Operator
     ):
         return True
-    if isinstance(value, nn.Module | taeda.Generator) or hasattr(value, "param_groups"):
+    if isinstance(value, nn.Module | taeda.Generator) or is_optimizer_type(type(value)):
         return True
     if isinstance(value, types.GenericAlias | types.UnionType) or type(value).__module__ in (
         "typing",
         "taeda._parts",
     ):
         return True
-    return type(value) is object or is_plain_instance(value)
+    return type(value) in (object, types.SimpleNamespace) or is_plain_instance(value)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._kinds import is_optimizer_type
 from .old import Old
 
-__all__ = ["Optimizers", "is_optimizer", "is_optimizer_type"]
+__all__ = ["Optimizers", "is_optimizer"]
 
 
 class Optimizers(Old):
@@ -55,10 +56,3 @@ class Optimizers(Old):
 
 def is_optimizer(value: Any) -> bool:
     return is_optimizer_type(type(value))
-
-
-def is_optimizer_type(kind: type) -> bool:
-    return any(
-        base.__module__ == "taeda.optim.optimizer" and base.__name__ == "Optimizer"
-        for base in kind.__mro__
-    )

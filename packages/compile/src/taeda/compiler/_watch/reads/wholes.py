@@ -41,6 +41,9 @@ class Wholes(Modules, Optimizers):
             value, types.MethodType | types.BuiltinMethodType | types.MethodWrapperType
         ):
             self._all_of_method(value, depth)
+        elif isinstance(value, types.SimpleNamespace):  # C compares and formats it
+            self.mark(value.__dict__) if self.is_old(value) else None
+            self._all_in(value.__dict__, depth, objects)
         elif objects and is_plain_instance(value):
             self._all_of_object(value, depth)
 
@@ -78,13 +81,15 @@ class Wholes(Modules, Optimizers):
             self.contents(value)
         elif isinstance(value, nn.Module):
             self.tree(value)
-        elif self.is_old(value):
+        elif _can_be_walked(type(value)) and self.is_old(value):
             self.stop(f"it walks through a {type(value).__name__}")
         return value
 
     def whole(self, value: Any) -> Any:
         """The value, which is compared, tested or formatted."""
-        if self.active and isinstance(value, (*CONTAINERS, tuple, frozenset)):
+        if self.active and isinstance(
+            value, (*CONTAINERS, tuple, frozenset, types.SimpleNamespace)
+        ):
             self._all_of(value, objects=False)
         return value
 
@@ -105,3 +110,7 @@ class Wholes(Modules, Optimizers):
     def context(self, value: Any) -> Any:
         """The value, which is entered by `with`; code of the user in it is seen by the profile hook."""
         return value
+
+
+def _can_be_walked(kind: type) -> bool:
+    return hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")
