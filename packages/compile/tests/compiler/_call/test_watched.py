@@ -142,3 +142,32 @@ def test_a_stack_without_its_flag_is_mended():
     core.set_layer_flag(programs.tracers.bit, True)
     assert (taeda.ones(2) * 2).tolist() == [2.0, 2.0]
     assert not programs.get_layers()
+
+
+def losses(x, w):
+    hidden = x * w
+    return hidden, (hidden * hidden).sum()
+
+
+@pytest.mark.parametrize("backend", ["taeda", "aot_eager", "a function"])
+@pytest.mark.parametrize("how", ["retain_grad", "hook", "grad", "inputs"])
+def test_a_result_that_another_one_is_computed_from_has_gradients(backend, how):
+    found = []
+    for compiled in (False, True):
+        backend_of = (lambda gm, inputs: gm.forward) if backend == "a function" else backend
+        f = taeda.compile(losses, backend=backend_of) if compiled else losses
+        w, out = taeda.full((2,), 3.0, requires_grad=True), []
+        for _ in range(4):
+            hidden, loss = f(taeda.ones(2), w)
+            if how == "retain_grad":
+                hidden.retain_grad()
+            elif how == "hook":
+                hidden.register_hook(lambda gradient: gradient * 10)
+            elif how == "grad":
+                out += [g.tolist() for g in taeda.autograd.grad(loss, hidden, retain_graph=True)]
+            loss.backward(inputs=[hidden] if how == "inputs" else None)
+            out += [w.grad is not None and w.grad.tolist()]
+            if how in ("retain_grad", "inputs"):
+                out.append(hidden.grad.tolist())
+        found.append(out)
+    assert found[0] == found[1]

@@ -112,3 +112,46 @@ def test_the_tensors_of_a_recorded_call_are_free_after_it(grows):
             assert [one() for one in kept] == [None, None]
     finally:
         gc.enable()
+
+
+class Thing:
+    """An object of a class of a user."""
+
+
+def made_inside(x):
+    own = [[], {}, {"a": 1}, {"a": []}, set(), Thing(), {"b": 2}, list("ab"), (1, [])]
+    return own, x
+
+
+def test_only_what_the_run_made_is_new(watch):
+    old = [[], {"a": []}, set(), Thing(), (1, []), lambda: 1]
+    observer, (own, _) = watch(made_inside, taeda.ones(1))
+    assert not observer.reason
+    assert all(map(observer.is_new, own))
+    assert not any(map(observer.is_new, old))
+
+
+def test_a_collection_in_between_makes_nothing_new():
+    """Another thread may run the collector: what the run made counts as old then, never the other way."""
+    old = [[n] for n in range(10)]
+    observer = Observer(strict=False)
+    gc.collect(0)
+    observer.begin(gc.get_objects(0))
+    own = [[n] for n in range(10)]
+    assert all(map(observer.is_new, own))
+    more = [[n] for n in range(10)]
+    gc.collect(0)
+    assert not any(map(observer.is_new, [*old, *more]))
+
+
+def test_what_is_young_when_a_run_begins_is_old():
+    gc.disable()
+    try:
+        gc.collect(0)
+        young = [[n] for n in range(10)]
+        observer = Observer(strict=False)
+        observer.begin(gc.get_objects(0))
+        assert not any(map(observer.is_new, young))
+        assert observer.is_new([1])
+    finally:
+        gc.enable()

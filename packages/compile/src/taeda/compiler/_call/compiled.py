@@ -62,6 +62,8 @@ NEVER = -1 << 62
 class Compiled:
     """State behind one compiled callable."""
 
+    one_node = True  # all results of a graph come from one node of autograd
+
     def __init__(
         self, function: Callable[..., Any], *, fullgraph: bool = False, chooses: bool = True
     ) -> None:
@@ -289,6 +291,7 @@ class Compiled:
         if sys.getprofile() is not None or not _can_key(args, kwargs):
             return self.function(*args, **kwargs)
         observer = Observer(strict=self.fullgraph)
+        observer.one_node = self.one_node
         try:
             return self._record_by(observer, key, tensors, args, kwargs)
         finally:

@@ -79,7 +79,7 @@ def _patch(observer: Observer, key: int) -> None:
 
     The collection of cycles waits meanwhile: it runs callbacks and finalizers of anybody at any
     line, and the observer would take them for code of the program. What the run makes is in the
-    youngest generation then; for the first run nothing else is.
+    youngest generation then, beside what is there now: little, but for runs of other threads.
     """
     global _collects
     if not _live:
@@ -89,14 +89,14 @@ def _patch(observer: Observer, key: int) -> None:
     _live[key] = observer
     gc.disable()
     nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back at the end
-    observer.begin(gc.get_objects(0) if len(_live) > 1 else [])
+    observer.begin(gc.get_objects(0))
 
 
 def _differentiate_result(observer: Observer, result: Any) -> None:
     grown = _grown(observer, result)
     if len(grown) > MOST_RESULTS:
         observer.stop(f"it returns {len(grown)} tensors that want gradients", quiet=True)
-    elif grown and _depend(observer, grown):
+    elif grown and observer.one_node and _depend(observer, grown):
         observer.stop("a result that wants gradients is computed from another one", quiet=True)
     elif grown:
         _differentiate(observer, grown)

@@ -44,6 +44,7 @@ class Run(ABC):
         self.recorder.strictly = self._strictly
         self.touches_gradients = False  # whether .grad of anything may be read or written
         self.joint: Any = None  # how the results were differentiated, if they take part in a graph
+        self.one_node = True  # for all results: those that depend on each other would lose edges
         self.consumed: set[int] = set()  # nodes that a backward went through
         # containers among the arguments, whose contents the key of the call says
         self.given: dict[int, Any] = {}
@@ -53,6 +54,7 @@ class Run(ABC):
         self.unseen: set[int] = set()  # old objects that came by a way which nobody saw
         self._new: set[int] = set()
         self._over = False
+        self._young: frozenset[int] = frozenset()  # their addresses
         self._around: list[Any] = []  # young objects that were there before the run
         self._codes: set[types.CodeType] = set()
         self._known: dict[int, tuple[types.CodeType, Any]] = {}  # may run; with their globals
@@ -72,7 +74,7 @@ class Run(ABC):
         """The run begins. The collector is off, so what it makes stays in the youngest generation,
         where nothing else is but `around`.
         """
-        self._around = around
+        self._around, self._young = around, frozenset(map(id, around))
 
     def end(self) -> None:
         """The run is over, and the collector is still off: what is new by now stays known as such."""
@@ -91,8 +93,7 @@ class Run(ABC):
         if id(value) in self._new:
             return True
         if gc.is_tracked(value) and not self._over:
-            old = set(map(id, self._around))
-            self._new.update(k for k in map(id, gc.get_objects(0)) if k not in old)
+            self._new.update(set(map(id, gc.get_objects(0))) - self._young)
         return id(value) in self._new
 
     # ---- the end of a recording ----
