@@ -24,9 +24,11 @@ def test_script_gives_what_compile_gives_and_says_so_once(monkeypatch):
     monkeypatch.setattr(jit, "_warned", False)
     net = nn.Linear(2, 2)
     with pytest.warns(UserWarning, match="there is no TorchScript"):
-        assert jit.script(net) is net
-    assert net._compiled_call_impl is not None
-    assert list(net.state_dict()) == ["weight", "bias"]
+        scripted = jit.script(net)
+    assert scripted is not net
+    assert scripted._compiled_call_impl is not None
+    assert net._compiled_call_impl is None
+    assert list(scripted.state_dict()) == ["weight", "bias"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert jit.script(taeda.sin) is taeda.sin

@@ -47,6 +47,7 @@ td_status td_abi_code(int32_t code, const char *name, taeda_error *error);
 #define TD_ABI_OUTPUTS 16
 typedef struct td_abi_outputs {
     taeda_tensor *given[TD_ABI_OUTPUTS], *canary, *spare[47];
+    char said[96]; /* what was wrong with them */
 } td_abi_outputs;
 static inline taeda_tensor **td_abi_outputs_open(td_abi_outputs *o)
 {

@@ -112,7 +112,7 @@ static inline bool has_surplus(const td_call *call, const td_abi_outputs *o)
 static __attribute__((cold, noinline)) const char *drop_surplus(const td_call *call,
                                                                 td_abi_outputs *o)
 {
-    static _Thread_local char text[96];
+    char *text = o->said;
     int count = 0;
     for (int k = call->nout; k < TD_ABI_OUTPUTS; k++) {
         taeda_tensor *t = o->given[k];
@@ -124,7 +124,7 @@ static __attribute__((cold, noinline)) const char *drop_surplus(const td_call *c
     }
     /* of the rest nothing is known */
     if (o->canary != (taeda_tensor *)o) count = TD_ABI_OUTPUTS + 1;
-    snprintf(text, sizeof text, "the kernel made %s%d outputs, and the schema has %d results",
+    snprintf(text, sizeof o->said, "the kernel made %s%d outputs, and the schema has %d results",
              count > TD_ABI_OUTPUTS ? "at least " : "", count, call->nout);
     return text;
 }

@@ -101,7 +101,7 @@ _LIBRARY = (
     "taeda._composite", "taeda._dynamo", "taeda._higher_order_ops._checks",
     "taeda._higher_order_ops._recorded", "taeda._layers", "taeda._torch_names.as_torch",
     "taeda._torch_names.symbolic",
-    "taeda._library", "taeda._numpy", "taeda._parts", "taeda._tensor",
+    "taeda._library", "taeda._numpy", "taeda._parts", "taeda._short_floats", "taeda._tensor",
     "taeda._warnings", "taeda.amp.autocast_mode", "taeda.autograd", "taeda.compiler", "taeda.fft",
     "taeda.func", "taeda.functional",
     "taeda.linalg", "taeda.nn.functional", "taeda.nn.modules", "taeda.nn.parameter",

@@ -57,23 +57,36 @@ VFN double td_row_sum(const double *x, int64_t n)
     return td_fold_plain<td_fold_sum, TD_F64, double>(x, n);
 }
 
+/* A long row's sums as on the processor: blocks in the working precision, which come together in
+ * double. The number that `kind` sums up: exponentials, products, or the numbers. */
+#define TD_SOFTMAX_BLOCK 4096
+template <class R>
+VFN double td_in_blocks(const td_softmax_call &c, const R *x, const R *y, R shift)
+{
+    double total = 0;
+    for (int64_t at = 0; at < c.n; at += TD_SOFTMAX_BLOCK) {
+        int64_t m = c.n - at < TD_SOFTMAX_BLOCK ? c.n - at : TD_SOFTMAX_BLOCK;
+        total += (double)(c.kind == TD_SOFTMAX_BACKWARD       ? td_dot_of(x + at, y + at, m)
+                          : c.kind == TD_LOG_SOFTMAX_BACKWARD ? td_row_sum(x + at, m)
+                                                              : td_exp_sum(x + at, m, shift));
+    }
+    return total;
+}
+
 template <class R> VFN void td_softmax_row(const td_softmax_call &c, R *o, const R *x, const R *y)
 {
     typedef typename td_vector<R>::type V;
     enum { D = td_softmax_of<R>::dtype };
-    R top = 0, sum = 0;
-    if (c.kind == TD_SOFTMAX_BACKWARD) sum = td_dot_of(x, y, c.n);
-    else if (c.kind == TD_LOG_SOFTMAX_BACKWARD) sum = td_row_sum(x, c.n);
-    else {
-        top = td_fold_plain<td_fold_top, D, R>(x, c.n);
-        if (c.kind == TD_LOGSUMEXP) {
-            sum = td_exp_sum(x, c.n, isinf(top) ? R(0) : top);
-            if (threadIdx.x == 0) *o = isinf(top) ? td_log_of(sum) : top + td_log_of(sum);
-            return;
-        }
-        sum = td_exp_sum(x, c.n, top);
-        sum = c.kind == TD_SOFTMAX ? 1 / sum : td_log_of(sum);
+    bool backward = c.kind == TD_SOFTMAX_BACKWARD || c.kind == TD_LOG_SOFTMAX_BACKWARD;
+    R top = backward ? R(0) : td_fold_plain<td_fold_top, D, R>(x, c.n);
+    double total = td_in_blocks(c, x, y, c.kind == TD_LOGSUMEXP && isinf(top) ? R(0) : top);
+    if (c.kind == TD_LOGSUMEXP) {
+        if (threadIdx.x == 0) *o = isinf(top) ? td_log_of(R(total)) : top + td_log_of(R(total));
+        return;
     }
+    R sum = c.kind == TD_SOFTMAX       ? R(1 / total)
+            : c.kind == TD_LOG_SOFTMAX ? td_log_of(R(total))
+                                       : R(total);
     for (int64_t i = threadIdx.x; i < c.n; i += TD_LANES) {
         V p = V(x[i]), q = V(y[i]);
         V made = c.kind == TD_SOFTMAX            ? vexp(p - V(top)) * V(sum)
@@ -92,19 +105,37 @@ __global__ void __launch_bounds__(64) td_softmax_together(const __grid_constant_
 }
 
 /* ---- columns ---- */
+/* A long column's sum: rows together in the working precision, which come together in double. */
+#define TD_SOFTMAX_TOGETHER 256
+template <class R> VFN R td_column_sum(const td_softmax_call &c, const R *x, const R *y, R shift)
+{
+    typedef typename td_vector<R>::type V;
+    double all = 0;
+    R sum = 0;
+    for (int64_t at = 0; at < c.n; at += TD_SOFTMAX_TOGETHER) {
+        int64_t end = c.n - at < TD_SOFTMAX_TOGETHER ? c.n : at + TD_SOFTMAX_TOGETHER;
+        sum = 0;
+        for (int64_t i = at; i < end; i++) {
+            R p = x[i * c.inner];
+            if (c.kind == TD_SOFTMAX_BACKWARD) sum += p * y[i * c.inner];
+            else if (c.kind == TD_LOG_SOFTMAX_BACKWARD) sum += p;
+            else sum = (V(sum) + vexp(V(p) - V(shift))).v;
+        }
+        all += (double)sum;
+    }
+    return c.n > TD_SOFTMAX_TOGETHER ? (R)all : sum;
+}
 template <class R>
 VFN void td_softmax_column(const td_softmax_call &c, R *o, const R *x, const R *y)
 {
     typedef typename td_vector<R>::type V;
     R top = -INFINITY, sum = 0;
-    if (c.kind == TD_SOFTMAX_BACKWARD) {
-        for (int64_t i = 0; i < c.n; i++) sum += x[i * c.inner] * y[i * c.inner];
-    } else if (c.kind == TD_LOG_SOFTMAX_BACKWARD) {
-        for (int64_t i = 0; i < c.n; i++) sum += x[i * c.inner];
+    if (c.kind == TD_SOFTMAX_BACKWARD || c.kind == TD_LOG_SOFTMAX_BACKWARD) {
+        sum = td_column_sum(c, x, y, R(0));
     } else {
         for (int64_t i = 0; i < c.n; i++) top = x[i * c.inner] > top ? x[i * c.inner] : top;
         if (c.kind == TD_LOGSUMEXP && isinf(top)) top = 0;
-        for (int64_t i = 0; i < c.n; i++) sum = (V(sum) + vexp(V(x[i * c.inner]) - V(top))).v;
+        sum = td_column_sum(c, x, y, top);
         if (c.kind == TD_LOGSUMEXP) {
             *o = top + td_log_of(sum);
             return;

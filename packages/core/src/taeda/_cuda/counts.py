@@ -28,21 +28,12 @@ def _range(x: Tensor, low: float, high: float) -> tuple[float, float]:
 
 
 def histc(self: Tensor, bins: int, low: float, high: float) -> Tensor:
-    """Bin k holds edge(k) <= x < edge(k + 1), the last one its upper edge, too; a quotient is one
-    off at most.
-    """
+    """An element's bin is its place in the range, times the bins, in the element's own arithmetic."""
     x = _computed(self.flatten())
-    first, last = _range(x, float(low), float(high))
-    width = (last - first) / bins
-
-    def edge(k: Tensor) -> Tensor:
-        return (k.double() * width + first).to(x.dtype)
-
+    first, last = (taeda.tensor(v, dtype=x.dtype) for v in _range(x, float(low), float(high)))
     inside = (x >= first) & (x <= last)
-    place = taeda.where(inside, (x.double() - first) * (1 / width), 0.0)
+    place = taeda.where(inside, (x - first) * float(bins) / (last - first).item(), 0.0)
     k = place.clamp(max=bins - 1).long()
-    k = k + ((k + 1 < bins) & (x >= edge(k + 1))).long()
-    k = k - ((k > 0) & (x < edge(k))).long()
     counts = taeda.bincount(taeda.where(inside, k, bins), minlength=bins + 1)
     return counts[:bins].to(self.dtype)
 

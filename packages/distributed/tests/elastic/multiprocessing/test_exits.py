@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from taeda.distributed._peers import state_of
+from taeda.distributed._meeting.peers import state_of
 from taeda.distributed.elastic.multiprocessing.exits import Exits, left_by, signal_all
 
 

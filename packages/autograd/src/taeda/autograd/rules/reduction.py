@@ -333,8 +333,10 @@ def _vector_norm(
         return self * taeda.where(norm == 0, 0.0, grad / taeda.where(norm == 0, 1.0, norm))
     size = self.abs()
     if math.isinf(ord):
-        chosen = (size == norm) | (taeda.isnan(size) & taeda.isnan(norm))
         dims = list(dim or range(self.dim()))
+        if self.is_complex():  # the result was rounded, and equals no size
+            norm = size.amax(dims, True) if ord > 0 else size.amin(dims, True)
+        chosen = (size == norm) | (taeda.isnan(size) & taeda.isnan(norm))
         count = chosen.sum(dims, True) if self.dim() else chosen
         return self.sgn() * (grad / count * chosen)
     if ord < 1:

@@ -45,8 +45,6 @@ class OptimizedModule(nn.Module):
         return _rebuilt(module, self._asked)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _CALL_TABLES:  # somebody asks for them to register a hook
-            _call_whole(self)
         modules = self.__dict__.get("_modules") or {}
         if name == "_orig_mod" and name in modules:
             return modules[name]
@@ -56,6 +54,10 @@ class OptimizedModule(nn.Module):
             if "_orig_mod" not in modules:
                 raise
             return getattr(modules["_orig_mod"], name)
+
+    def _expect_hooks(self) -> None:
+        _call_whole(self)
+        super()._expect_hooks()
 
     def __setattr__(self, name: str, value: Any) -> None:
         modules = self.__dict__.get("_modules") or {}

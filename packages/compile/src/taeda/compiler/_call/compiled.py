@@ -12,7 +12,6 @@ import functools
 import sys
 import threading
 import time
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
+from taeda._core_api import warn
 from taeda._core_api.forks import taken_for_forks
 
 from .._arguments import containers, flatten, objects, tensors_in
@@ -468,7 +468,7 @@ class Compiled:
             raise Stop(f"fullgraph=True, but there is no graph of all: {said}")
         self._settle()
         self.off = True
-        warnings.warn(said, stacklevel=2)
+        warn(said)
 
 
 def _unlike(trace: Trace, tensors: Any, result: Any, rehearsed: Any, after: Any) -> int:

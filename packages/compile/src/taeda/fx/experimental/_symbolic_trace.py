@@ -17,6 +17,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api.trees import tensors_in
+from taeda.compiler import _control  # noqa: F401 - it fills the hook of recorders
 from taeda.compiler._graph.capture import Call
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule

@@ -238,9 +238,8 @@ class Emitter:
     def once(self, value: Any, write: Callable[[Any], Steps]) -> Steps | None:
         """Write a container the first time, and afterwards only that it is the same."""
         height = self.heights.get(id(value))
-        if (
-            height == _OPEN and not self.families
-        ):  # a module's own code may be asked for what is round
+        # a module's own code may be asked for what is round
+        if height == _OPEN and not self.families:
             raise ValueError(f"cannot save {self.place()}: it contains itself")
         if not self.recalled(id(value)):
             self.kept.append(value)

@@ -51,7 +51,7 @@ class _Table:
         if module is None:
             raise AttributeError(f"{owner!r} has no {self.name}: each module has its own")
         if self.name in _CALL_TABLES:
-            module.__dict__["_hooked"] = True
+            module._expect_hooks()
         table = module.__dict__[self.name] = HookTable()
         return table
 
@@ -73,6 +73,10 @@ class Hooks(Registration):
     _state_dict_pre_hooks = _Table()
     _load_state_dict_pre_hooks = _Table()
     _load_state_dict_post_hooks = _Table()
+
+    def _expect_hooks(self) -> None:
+        """Calls look for hooks from now on."""
+        self.__dict__["_hooked"] = True
 
     def _add_hook(
         self, table: OrderedDict[int, Hook], hook: Hook, *extra: Any, prepend: bool = False
