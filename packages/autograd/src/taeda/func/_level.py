@@ -71,7 +71,7 @@ class Level:
         return self
 
     def __exit__(self, *unused: object) -> None:
-        self._mode.__exit__(*unused)
+        self._mode.__exit__(None, None, None)
 
     def enter(self, tree: Any) -> Any:
         """The same tensors, as objects to differentiate by."""

@@ -17,7 +17,7 @@ that it could want.
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]  # in C, so nothing is imported that runs code
 import gc
 import importlib.util
 import os.path

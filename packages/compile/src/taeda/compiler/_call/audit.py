@@ -105,7 +105,8 @@ def _held(value: Any) -> list[Any] | None:
     if isinstance(value, dict):
         return [*value, *value.values()]
     if isinstance(value, CONTAINERS):
-        return list(value)
+        items: Any = value
+        return list(items)
     if is_plain_instance(value) and not is_library(type(value).__module__):
         table = getattr(value, "__dict__", {})
         return [*table, *table.values()]

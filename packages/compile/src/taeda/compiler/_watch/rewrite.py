@@ -392,7 +392,8 @@ class _Rewriter(ast.NodeTransformer):
         if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             parts = [node.left, *node.comparators]
             if not any(isinstance(part, ast.Constant) for part in parts):
-                node.left, *node.comparators = [_tell("identity", part) for part in parts]
+                node.left = _tell("identity", node.left)
+                node.comparators = [_tell("identity", part) for part in node.comparators]
             return node
         node.left = _tell("whole", node.left)
         node.comparators = [_tell("whole", value) for value in node.comparators]

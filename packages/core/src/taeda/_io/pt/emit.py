@@ -45,7 +45,7 @@ class Emitter:
         self.kept: list[Any] = []  # keeps ids from being used again
         self.storages: list[Tensor] = []  # all bytes of each, by its number
         self.numbers: dict[int, int] = {}
-        self.path: list[str] = []
+        self.path: list[str | int] = []
         self.families = 0  # modules on the way down
         self.height = 0  # of what was written since the container around it began
         self.heights: dict[int, int] = {}  # of each container that is complete

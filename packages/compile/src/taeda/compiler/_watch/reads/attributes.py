@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _collections
+import _collections  # type: ignore[import-not-found]  # its C type of fields of namedtuples
 import enum
 import functools
 import operator
@@ -24,7 +24,7 @@ _TENSOR_FACTS = frozenset(
     "is_sparse is_quantized T mT H mH real "
     "imag grad data names is_mps is_xpu is_nested is_mkldnn".split()
 )
-INPLACE = {
+INPLACE: dict[str, str] = {
     "add": "iadd", "sub": "isub", "mul": "imul", "truediv": "itruediv", "floordiv": "ifloordiv",
     "mod": "imod", "pow": "ipow",
     "matmul": "imatmul", "and_": "iand", "or_": "ior", "xor": "ixor", "lshift": "ilshift",

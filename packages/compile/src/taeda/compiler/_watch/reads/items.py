@@ -96,7 +96,9 @@ class Items(Attributes):
                 return
             setting_up = isinstance(owner, dict) and key not in owner
             self.stop("it stores into a container that was there before", passing=setting_up)
-        elif not isinstance(owner, CONTAINERS) or type(owner).__setitem__ not in _C_SETITEM:
+            return
+        kind: Any = type(owner)
+        if not isinstance(owner, CONTAINERS) or kind.__setitem__ not in _C_SETITEM:
             self.stop(f"it stores an item of a {type(owner).__name__}")
 
     def change_item(self, owner: Any, key: Any, op: str, value: Any) -> None:
