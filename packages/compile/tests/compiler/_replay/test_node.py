@@ -99,3 +99,37 @@ def test_memory_for_gradients():
     assert empty_like_result((2, 3), taeda.float64, (1, 2)).stride() == (1, 2)
     assert empty_like_result((2, 3), taeda.float32, (0, 1)).stride() == (3, 1)
     assert empty_like_result((1, 3), taeda.float32, (0, 1)).stride() == (0, 1)
+
+
+def apart(x, v, w):
+    return (x * v).sin(), (x * w).cos()
+
+
+def without_saved(x, v, w):
+    return x + v, x - w
+
+
+def shared(x, v, w):
+    h = (x * v).sin()
+    return h.cos(), h * 2 * w
+
+
+@pytest.mark.parametrize("program", [apart, without_saved, shared])
+@pytest.mark.parametrize("order", [(0, 1), (0, 0), (0, 1, 0)])
+def test_backwards_of_results_one_after_the_other(program, order):
+    """What the program itself uses up is used up, and no more."""
+    found = []
+    for f in (program, taeda.compile(program, backend="aot_eager")):
+        v, w = (taeda.full((2,), n, requires_grad=True) for n in (3.0, 5.0))
+        out = []
+        for _ in range(4):
+            v.grad = w.grad = None
+            results = f(taeda.ones(2), v, w)
+            for place in order:
+                try:
+                    results[place].sum().backward()
+                except RuntimeError as error:
+                    out.append("second time" in str(error))
+            out.append([None if t.grad is None else t.grad.tolist() for t in (v, w)])
+        found.append(out)
+    assert found[0] == found[1]

@@ -70,6 +70,7 @@ class Joint:
     outputs: list[Tensor]
     wanted: list[Tensor]
     walks: list[Walk]
+    nodes: list[frozenset[int]]  # of each result: the nodes behind it, by number
 
 
 def differentiated(recorder: Recorder, results: list[Tensor]) -> Joint:
@@ -94,7 +95,23 @@ def differentiated(recorder: Recorder, results: list[Tensor]) -> Joint:
         walks.append(Walk(chosen, make, first, tangents, found, places, apart))
         if not recorder.active:
             break
-    return Joint(list(results), wanted, walks)
+    return Joint(list(results), wanted, walks, _nodes_behind(recorder, results))
+
+
+def _nodes_behind(recorder: Recorder, results: list[Tensor]) -> list[frozenset[int]]:
+    """The nodes that a backward of each result goes through, up to the inputs."""
+    ends = {id(node) for _, node, _ in recorder.before}
+    found = []
+    for result in results:
+        seen: dict[int, Any] = {}
+        waiting = [result.grad_fn]
+        while waiting:
+            node = waiting.pop()
+            if node is not None and id(node) not in seen and id(node) not in ends:
+                seen[id(node)] = node
+                waiting += [following for following, _ in node.next_functions]
+        found.append(frozenset(n for n, v in seen.items() if v.next_functions))
+    return found
 
 
 def _ways(results: list[Tensor]) -> Iterator[tuple[Choice, Callable[[Tensor], Tensor]]]:
@@ -178,6 +195,11 @@ class Backward:
             _walked(graph, walk, end, number) for walk, end in zip(joint.walks, ends, strict=True)
         ]
         self.saved = _read(walks)  # slots: of inputs, and of what the forward run made
+        # what a backward of each result uses up: nothing, if it reads nothing
+        self.uses = [
+            nodes if _read_for(walks, place) else frozenset[int]()
+            for place, nodes in enumerate(joint.nodes)
+        ]
         every = walks[0].walk.chosen
         full = [w for w in walks if w.walk.chosen == every and not w.walk.apart]
         self.any_layout = len(full) > 1 and all(w.said() == full[0].said() for w in full)
@@ -260,6 +282,12 @@ def _read(walks: list[_Walked]) -> list[int]:
             if slot not in made:
                 found.setdefault(slot)
     return list(found)
+
+
+def _read_for(walks: list[_Walked], place: int) -> list[int]:
+    """The slots that walks read which begin at one result; those of all if none was recorded."""
+    alone = [w for w in walks if w.walk.chosen == _alone(place, len(w.walk.chosen))]
+    return _read(alone or walks)
 
 
 def without_history(value: Any) -> Any:

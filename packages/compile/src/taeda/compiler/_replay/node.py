@@ -40,6 +40,8 @@ class Context:
     ) -> None:
         self.backward, self.again = backward, again
         self.freed = False
+        self.spent: set[int] = set()  # nodes of the program that a backward has used up
+        self.walked: set[int] = set()  # those of the last one
         tensors = [t for t in inputs if isinstance(t, Tensor)] if again is not None else []
         self.versions = [(t, t._version) for t in tensors]
         self.wanted = [inputs[n] for n in backward.wanted]
@@ -60,10 +62,17 @@ class Context:
         return "CompiledBackward"
 
     def _release(self) -> None:
-        self.saved, self.freed, self.again, self.versions = [], True, None, []
+        """The engine is done with this backward. The other results may have one of their own, if it
+        goes through none of the same nodes.
+        """
+        self.spent |= self.walked
+        if not any(self.spent.isdisjoint(nodes) for nodes in self.backward.uses):
+            self.saved, self.freed, self.again, self.versions = [], True, None, []
 
     def _run_backward(self, *gradients: Any) -> tuple[Any, ...]:
-        if self.freed:
+        used = [n for n, g in zip(self.backward.uses, gradients, strict=True) if g is not None]
+        self.walked = set().union(*used)
+        if self.freed or not self.spent.isdisjoint(self.walked):
             raise RuntimeError(
                 "Trying to backward through the graph a second time (or directly access saved "
                 "tensors after they have already "
