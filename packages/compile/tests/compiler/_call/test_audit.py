@@ -49,6 +49,25 @@ def test_what_no_guard_saw_is_found_by_an_audit(unguarded, monkeypatch):
     assert "other bits" in state.reasons[-1]
 
 
+def test_an_error_that_the_graph_has_not(unguarded, monkeypatch):
+    def program(x):
+        if K > 3:
+            raise ValueError("too large")
+        return x * K
+
+    f = taeda.compile(program, backend="aot_eager")
+    numbers(f, 10, taeda.ones(2))
+    monkeypatch.setitem(globals(), "K", 5.0)
+    with (
+        pytest.warns(UserWarning, match="the program raised ValueError, which its graph did not"),
+        pytest.raises(ValueError, match="too large"),
+    ):
+        f(taeda.ones(2))
+    for _ in range(3):
+        with pytest.raises(ValueError, match="too large"):
+            f(taeda.ones(2))
+
+
 def test_with_fullgraph_it_raises(unguarded, monkeypatch):
     f = taeda.compile(lambda x: x * K, fullgraph=True, backend="aot_eager")
     numbers(f, 5, taeda.ones(2))

@@ -105,8 +105,7 @@ def _held(value: Any) -> list[Any] | None:
     if isinstance(value, dict):
         return [*value, *value.values()]
     if isinstance(value, CONTAINERS):
-        items: Any = value
-        return list(items)
+        return [*iter(value)]  # type: ignore[call-overload]  # all of them can be walked
     if is_plain_instance(value) and not is_library(type(value).__module__):
         table = getattr(value, "__dict__", {})
         return [*table, *table.values()]

@@ -407,7 +407,11 @@ class Compiled:
 
     def _prove(self, trace: Trace, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the program on copies and the function itself, and compare."""
-        result, reason, _ = self._compared(trace, tensors, args, kwargs, self._rehearse)
+        try:
+            result, reason, _ = self._compared(trace, tensors, args, kwargs, self._rehearse)
+        except _Differs as error:
+            self._distrust(trace, key, error.said)
+            raise error.raised from None
         if result is missed:
             return missed
         if reason:
@@ -434,7 +438,13 @@ class Compiled:
                 generator.set_state(state)
         if rehearsed is missed:
             return missed, "", 0
-        result = self.function(*args, **kwargs)
+        try:
+            result = self.function(*args, **kwargs)
+        except Exception as error:
+            let_through(error)
+            if rehearsed is None or isinstance(error, MemoryError):
+                raise
+            raise _Differs(error) from None
         if rehearsed is None:
             return result, reason, 0
         place = _unlike(trace, tensors, result, rehearsed, after)
@@ -449,7 +459,11 @@ class Compiled:
             return self._by_program(trace, tensors, args, kwargs)
         effects = Effects(trace.objects_read)
         sparing = functools.partial(Trace.rehearse, sparing=True)
-        result, reason, place = self._compared(trace, tensors, args, kwargs, sparing)
+        try:
+            result, reason, place = self._compared(trace, tensors, args, kwargs, sparing)
+        except _Differs as error:
+            self._fail_audit(trace, key, error.said, trace.line_of(0))
+            raise error.raised from None
         if result is not missed and not reason and (changed := effects.changed()):
             reason, place = f"the program changes a {changed}, which its graph does not", 0
         if reason:
@@ -469,6 +483,15 @@ class Compiled:
         self._settle()
         self.off = True
         warn(said)
+
+
+class _Differs(Exception):
+    """The program raised, and its graph did not."""
+
+    def __init__(self, raised: Exception) -> None:
+        super().__init__(raised)
+        self.raised = raised
+        self.said = f"the program raised {type(raised).__name__}, which its graph did not"
 
 
 def _unlike(trace: Trace, tensors: Any, result: Any, rehearsed: Any, after: Any) -> int:

@@ -390,8 +390,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
         if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
-            parts = [node.left, *node.comparators]
-            if not any(isinstance(part, ast.Constant) for part in parts):
+            if not any(isinstance(p, ast.Constant) for p in (node.left, *node.comparators)):
                 node.left = _tell("identity", node.left)
                 node.comparators = [_tell("identity", part) for part in node.comparators]
             return node

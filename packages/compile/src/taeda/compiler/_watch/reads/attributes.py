@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _collections  # type: ignore[import-not-found]  # its C type of fields of namedtuples
+import collections
 import enum
 import functools
 import operator
@@ -32,11 +32,12 @@ INPLACE: dict[str, str] = {
 }  # fmt: skip
 
 
+_Named = collections.namedtuple("_Named", "entry")
 #: what a class holds whose reads are seen, or give what the object holds
 _SEEN_IN_CLASSES = (
     types.FunctionType, staticmethod, classmethod, types.MemberDescriptorType,
     types.GetSetDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType,
-    types.ClassMethodDescriptorType, functools.partialmethod, _collections._tuplegetter,
+    types.ClassMethodDescriptorType, functools.partialmethod, type(_Named.entry),
 )  # fmt: skip
 _PLAIN = (tuple, frozenset)
 _OF_ALL = frozenset({"__class__", "__dict__", "__doc__", "__weakref__"})

@@ -85,6 +85,7 @@ class Items(Attributes):
         owner[key] = value
 
     def _sets_item(self, owner: Any, key: Any, value: Any) -> None:
+        kind: Any = type(owner)
         if not self.may_change(owner):
             if (
                 self.is_old(owner)
@@ -96,10 +97,8 @@ class Items(Attributes):
                 return
             setting_up = isinstance(owner, dict) and key not in owner
             self.stop("it stores into a container that was there before", passing=setting_up)
-            return
-        kind: Any = type(owner)
-        if not isinstance(owner, CONTAINERS) or kind.__setitem__ not in _C_SETITEM:
-            self.stop(f"it stores an item of a {type(owner).__name__}")
+        elif not isinstance(owner, CONTAINERS) or kind.__setitem__ not in _C_SETITEM:
+            self.stop(f"it stores an item of a {kind.__name__}")
 
     def change_item(self, owner: Any, key: Any, op: str, value: Any) -> None:
         """owner[key] += value"""
