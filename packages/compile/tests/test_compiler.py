@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import taeda
@@ -65,3 +68,31 @@ def test_fullgraph_raises_at_the_line_that_breaks():
         taeda.compile(f, fullgraph=True)(taeda.ones(2))
     g = taeda.compile(lambda x: x * 2, fullgraph=True)
     assert all(g(taeda.ones(1)).item() == 2 for _ in range(4))
+
+
+def test_programs_that_say_torch_are_graphs():
+    program = """
+import linecache
+import taeda
+taeda.install_as_torch()
+import torch
+import torch.nn.functional as F
+text = "def f(x):\\n    return torch.relu(x - K) * 2 + F.gelu(x) + torch.zeros(2, dtype=torch.float32)\\n"
+linecache.cache["<p>"] = (len(text), None, text.splitlines(True), "<p>")
+K = 1.0
+exec(compile(text, "<p>", "exec"))
+g = torch.compile(f)
+for n in range(6):
+    K = 1.0 + n // 3
+    x = torch.ones(2) * 3
+    assert g(x).equal(f(x))
+kept, taeda.relu = taeda.relu, taeda.tanh
+assert g(x).equal(f(x))
+state = g.__taeda_compiled__
+print([t.trusted for ts in state.traces.values() for t in ts], state.reasons)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "[True, True, False] []"

@@ -133,3 +133,49 @@ def test_backwards_of_results_one_after_the_other(program, order):
             out.append([None if t.grad is None else t.grad.tolist() for t in (v, w)])
         found.append(out)
     assert found[0] == found[1]
+
+
+FACTOR = 2.0
+
+
+def scaled(x):
+    return (x * x * FACTOR).sum()
+
+
+def test_gradients_of_gradients_of_a_program_that_changed_are_refused(monkeypatch):
+    f = taeda.compile(scaled, backend="aot_eager")
+    x = taeda.ones(2, requires_grad=True)
+    for _ in range(4):
+        y = f(x)
+    (kept,) = taeda.autograd.grad(f(x), x, create_graph=True)
+    assert kept.tolist() == [4.0, 4.0]
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    with pytest.raises(RuntimeError, match="something that it reads has changed"):
+        taeda.autograd.grad(y, x, create_graph=True)
+    y = f(x)
+    assert taeda.autograd.grad(y, x, create_graph=True)[0].tolist() == [10.0, 10.0]
+
+
+def test_gradients_of_gradients_of_a_module_that_changed_its_mode_are_refused():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)).eval()
+    f = taeda.compile(net, backend="aot_eager")
+    x = taeda.ones(1, 2, requires_grad=True)
+    for _ in range(4):
+        y = f(x).square().sum()
+    net.train()
+    with pytest.raises(RuntimeError, match="a mode of a module"):
+        taeda.autograd.grad(y, x, create_graph=True)
+    assert taeda.autograd.grad(y, x)[0].shape == (1, 2)
+
+
+def test_gradients_of_gradients_under_another_dtype_are_refused():
+    f = taeda.compile(lambda x: (x * x * taeda.ones(2)).sum(), backend="aot_eager")
+    x = taeda.ones(2, requires_grad=True)
+    for _ in range(4):
+        y = f(x)
+    taeda.set_default_dtype(taeda.float64)
+    try:
+        with pytest.raises(RuntimeError, match="has changed"):
+            taeda.autograd.grad(y, x, create_graph=True)
+    finally:
+        taeda.set_default_dtype(taeda.float32)
