@@ -161,6 +161,24 @@ def test_hooks_of_tensors_run_once_a_call(monkeypatch):
     assert len(seen) == 3
 
 
+class InUse:
+    """What `is_due` asks of a trace."""
+
+    in_use_since = 10.0
+
+    def __init__(self, runs, audits):
+        self.runs, self.audits = runs, audits
+
+
+@pytest.mark.parametrize(
+    ("runs", "audits", "now", "due"),
+    [(300, [1.0], 10.1, True), (1000, [1.0], 10.1, False), (1000, [1.0], 409.0, False),
+     (1000, [1.0], 411.0, True), (3000, [1.0, 2.0], 1009.0, False), (3000, [1.0, 2.0], 1011.0, True)],
+)  # fmt: skip
+def test_late_audits_keep_to_their_share_of_the_time(runs, audits, now, due):
+    assert audit.is_due(InUse(runs, audits), now) is due
+
+
 def test_rates():
     found = [audit.first_audit()]
     for _ in range(5):

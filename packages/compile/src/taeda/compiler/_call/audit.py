@@ -21,9 +21,11 @@ from taeda import Tensor
 from .._kinds import CONTAINERS, is_library, is_plain_instance
 from .._replay.trace import Trace
 
-__all__ = ["Effects", "first_audit", "fits_in_memory", "next_audit", "rate_of"]
+__all__ = ["Effects", "first_audit", "fits_in_memory", "is_due", "next_audit", "rate_of"]
 
 NEVER = 1 << 62
+PAID = 1000  # from this run on audits keep to their share of the time
+TIME = 0.005
 SHARE = 0.1  # of the memory of a device, for copies
 MOST = 20_000  # entries of Python objects that are compared
 
@@ -60,6 +62,16 @@ def next_audit(number: int) -> int:
     if rate is not None:
         return number + rate
     return number * 3 if str(number)[0] == "1" else number // 3 * 10
+
+
+def is_due(trace: Trace, now: float) -> bool:
+    """Whether an audit may take place: the later ones wait until all of them, one more included,
+    take a small share of the time since the graph came into use.
+    """
+    if rate is not None or trace.runs < PAID:
+        return True
+    spent = sum(trace.audits) + max(trace.audits, default=0.0)
+    return spent <= TIME * (now - trace.in_use_since)
 
 
 def fits_in_memory(trace: Trace, tensors: list[Tensor]) -> bool:

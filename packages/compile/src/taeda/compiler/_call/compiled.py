@@ -31,7 +31,7 @@ from .._stance import stance
 from .._watch.observer import Observer, here
 from .alike import same, walks_alike
 from .as_written import AsWritten
-from .audit import Effects, first_audit, fits_in_memory, next_audit
+from .audit import Effects, first_audit, fits_in_memory, is_due, next_audit
 from .units import Child, Units, plain, run_inside
 from .watched import observed
 
@@ -419,6 +419,7 @@ class Compiled:
             log.warning("%s stays eager: %s", self.name, reason)
         else:
             trace.trusted, trace.audit_at = True, first_audit()
+            trace.in_use_since = time.perf_counter()
         return result
 
     def _compared(
@@ -454,6 +455,10 @@ class Compiled:
 
     def _audit(self, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
         """The call by the program, with which its graph is compared once more."""
+        start = time.perf_counter()
+        if not is_due(trace, start):
+            trace.audit_at = trace.runs + trace.runs // 2
+            return self._by_program(trace, tensors, args, kwargs)
         trace.audit_at = next_audit(trace.runs)
         if not fits_in_memory(trace, tensors):
             return self._by_program(trace, tensors, args, kwargs)
@@ -466,6 +471,7 @@ class Compiled:
             raise error.raised from None
         if result is not missed and not reason and (changed := effects.changed()):
             reason, place = f"the program changes a {changed}, which its graph does not", 0
+        trace.audits.append(time.perf_counter() - start)
         if reason:
             self._fail_audit(trace, key, reason, trace.line_of(max(place, 0)))
         return result

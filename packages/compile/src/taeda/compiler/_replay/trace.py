@@ -54,6 +54,8 @@ class Trace:
         self.holds, self.failing = observer.guards.compiled()
         self.trusted = False
         self.audit_at = 0  # which run is proved again
+        self.audits: list[float] = []  # the seconds that each took
+        self.in_use_since = 0.0
         self.runs = 0  # below zero: the program itself is faster
         self._waits_since: float | None = None
         self.seconds: tuple[list[float], list[float]] = ([], [])  # of the program, of the graph
