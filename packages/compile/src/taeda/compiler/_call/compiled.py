@@ -441,9 +441,11 @@ class Compiled:
             return missed, "", 0
         try:
             result = self.function(*args, **kwargs)
+        except MemoryError:
+            raise
         except Exception as error:
             let_through(error)
-            if rehearsed is None or isinstance(error, MemoryError):
+            if rehearsed is None:
                 raise
             raise _Differs(error) from None
         if rehearsed is None:
