@@ -283,16 +283,16 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
             PUT_COMBINE(op, expression, name, uint16_t, widen_1, narrow_1)
 #define NOT_SCATTERED(op, expression, name, type, load, store)
 #define F16_ROW(op, expression, name, type, load, store) PUT_HALF_ROW(op)
-#define PUT_F16(scattered, op, expression) \
+#define PUT_F16(op, expression, scattered) \
     PUT_16(scattered, F16_ROW, op, expression, f16, td_f16_widen_1, td_f16_narrow_1)
-#define PUT_BF16(scattered, op, expression) \
+#define PUT_BF16(op, expression, scattered) \
     PUT_16(scattered, PUT_ROW, op, expression, bf16, td_bf16_load, td_bf16_store)
 #define PUT_HALF(X)                   \
-    X(NOT_SCATTERED, add, ADD_NUMBER) \
-    X(NOT_SCATTERED, mul, MUL_NUMBER) \
-    X(PUT_SCATTER, div, DIV_NUMBER)   \
-    X(PUT_SCATTER, max, MAX_NUMBER)   \
-    X(PUT_SCATTER, min, MIN_NUMBER)
+    X(add, ADD_NUMBER, NOT_SCATTERED) \
+    X(mul, MUL_NUMBER, NOT_SCATTERED) \
+    X(div, DIV_NUMBER, PUT_SCATTER)   \
+    X(max, MAX_NUMBER, PUT_SCATTER)   \
+    X(min, MIN_NUMBER, PUT_SCATTER)
 #define PUT_COMPLEX(name, dtype, type, load, store) \
     PUT(add, ADD_NUMBER, name, type, load, store)   \
     PUT(mul, MUL_NUMBER, name, type, load, store) PUT(div, DIV_NUMBER, name, type, load, store)

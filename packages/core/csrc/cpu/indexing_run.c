@@ -281,8 +281,8 @@ static void run_scatter(scattering *s, int64_t dim, int64_t numel)
     td_heavy_end(token);
 }
 
-static void scatter_walk(walk3 *w, const td_tensor *target, int64_t dim, const td_tensor *index,
-                         const td_tensor *src)
+static inline void scatter_walk(walk3 *w, const td_tensor *target, int64_t dim,
+                                const td_tensor *index, const td_tensor *src)
 {
     walk_shape(w, index);
     add_operand(w, 0, target, dim);

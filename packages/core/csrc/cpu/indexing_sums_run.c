@@ -69,6 +69,30 @@ static td_status group(groups *g, const int64_t *at, int64_t count)
     return TD_OK;
 }
 
+/* Few enough that to compare them all costs less than memory to sort them in. */
+#define FEW 16
+typedef struct few_groups {
+    int64_t place[FEW], first[FEW + 1], of[FEW];
+} few_groups;
+
+static void group_few(groups *g, few_groups *room, const int64_t *at, int64_t count)
+{
+    uint32_t seen = 0;
+    int64_t done = 0;
+    *g = (groups){.place = room->place, .first = room->first, .of = room->of};
+    for (int64_t i = 0; i < count; i++) {
+        if (seen >> i & 1) continue;
+        g->place[g->n] = at[i];
+        g->first[g->n++] = done;
+        for (int64_t k = i; k < count; k++) {
+            if (at[k] != at[i]) continue;
+            g->of[done++] = k;
+            seen |= 1u << k;
+        }
+    }
+    g->first[g->n] = done;
+}
+
 /* ---- blocks ---- */
 
 typedef struct adding {
@@ -96,21 +120,32 @@ static void add_lanes(void *context, int64_t begin, int64_t end)
 
 #define NUMBER_NS 0.5
 #define LANE_NS 8.0
+#define GRAIN_NS 8000.0 /* worth another thread */
+
+static td_status put_many(td_tensor *self, const td_index_walk *w, const char *source, td_put put)
+{
+    groups g;
+    few_groups room;
+    if (w->count <= FEW) group_few(&g, &room, w->at, w->count);
+    else TD_TRY(group(&g, w->at, w->count));
+    adding a = {w, &g, td_data(self), source, TD_PICK(td_index_kernels)->many[put][self->dtype]};
+    int64_t lanes = w->outer * g.n * w->inner;
+    double each = LANE_NS + (double)w->count / (double)g.n * (double)w->run / 2 * NUMBER_NS;
+    if (each * (double)lanes < GRAIN_NS) {
+        add_lanes(&a, 0, lanes);
+    } else {
+        void *token = td_heavy_begin(each * (double)lanes);
+        td_parallel(lanes, (int64_t)(GRAIN_NS / each) + 1, add_lanes, &a);
+        td_heavy_end(token);
+    }
+    if (g.memory) td_free(g.memory, g.bytes);
+    return TD_OK;
+}
 
 td_status td_index_put_many(td_tensor *self, const td_index_walk *w, const td_tensor *source,
                             td_put put)
 {
-    groups g;
-    TD_TRY(group(&g, w->at, w->count));
-    adding a = {w, &g, td_data(self), td_data(source),
-                TD_PICK(td_index_kernels)->many[put][self->dtype]};
-    int64_t lanes = w->outer * g.n * w->inner;
-    double each = LANE_NS + (double)w->count / (double)g.n * (double)w->run / 2 * NUMBER_NS;
-    void *token = td_heavy_begin(each * (double)lanes);
-    td_parallel(lanes, (int64_t)(8000 / each) + 1, add_lanes, &a);
-    td_heavy_end(token);
-    td_free(g.memory, g.bytes);
-    return TD_OK;
+    return put_many(self, w, td_data(source), put);
 }
 
 /* ---- an index of its own for every element ---- */
@@ -139,8 +174,7 @@ static void list_row(char *const *data, const int64_t *s, int64_t n, const void 
     }
 }
 
-static td_status put_listed(td_tensor *target, const listing *l, const td_tensor *numbers,
-                            td_put put)
+static td_status put_listed(td_tensor *target, const listing *l, td_put put)
 {
     int64_t none = 0;
     td_index_walk walk = {.outer = 1,
@@ -150,7 +184,24 @@ static td_status put_listed(td_tensor *target, const listing *l, const td_tensor
                           .outer_at = &none,
                           .at = l->at,
                           .inner_at = &none};
-    return l->outside ? td_index_changed() : td_index_put_many(target, &walk, numbers, put);
+    return l->outside ? td_index_changed() : put_many(target, &walk, (const char *)l->numbers, put);
+}
+
+static td_status scatter_listed(td_tensor *target, int64_t dim, const td_tensor *index,
+                                const td_tensor *src, td_put put, int64_t *at, uint16_t *numbers)
+{
+    listing l = {.base = td_data(target), .at = at, .numbers = numbers};
+    l.size = td_index_places(target, dim, &l.apart);
+    td_index_walk_serial(target, dim, index, src, list_row, &l);
+    return put_listed(target, &l, put);
+}
+
+static td_status scatter_few(td_tensor *target, int64_t dim, const td_tensor *index,
+                             const td_tensor *src, td_put put)
+{
+    int64_t at[TD_SUMS_FEW];
+    uint16_t numbers[TD_SUMS_FEW];
+    return scatter_listed(target, dim, index, src, put, at, numbers);
 }
 
 td_status td_index_scatter_many(td_tensor *target, int64_t dim, const td_tensor *index,
@@ -158,13 +209,11 @@ td_status td_index_scatter_many(td_tensor *target, int64_t dim, const td_tensor 
 {
     td_tensor *at, *numbers;
     int64_t n = index->numel;
+    if (n <= TD_SUMS_FEW) return scatter_few(target, dim, index, src, put);
     TD_TRY(td_tensor_empty(&at, TD_I64, TD_CPU, 1, &n));
     td_status status = td_tensor_empty(&numbers, (td_dtype)target->dtype, TD_CPU, 1, &n);
     if (status == TD_OK) {
-        listing l = {.base = td_data(target), .at = td_data(at), .numbers = td_data(numbers)};
-        l.size = td_index_places(target, dim, &l.apart);
-        td_index_walk_serial(target, dim, index, src, list_row, &l);
-        status = put_listed(target, &l, numbers, put);
+        status = scatter_listed(target, dim, index, src, put, td_data(at), td_data(numbers));
         td_tensor_free(numbers);
     }
     td_tensor_free(at);

@@ -286,7 +286,7 @@ static void byte_range(const td_tensor *t, uintptr_t *begin, uintptr_t *end)
     *end = (uintptr_t)t->storage->data + (uintptr_t)(high * size);
 }
 
-bool td_may_overlap(const td_tensor *a, const td_tensor *b)
+bool td_ranges_meet(const td_tensor *a, const td_tensor *b)
 {
     if (a->numel == 0 || b->numel == 0) return false;
     if (a->storage != b->storage && (!a->storage->data || !b->storage->data)) return false;

@@ -144,7 +144,18 @@ bool td_is_channels_last(const td_tensor *t);
 bool td_is_dense(const td_tensor *t);
 /* one memory place stands for several elements */
 bool td_has_zero_stride(const td_tensor *t);
-bool td_may_overlap(const td_tensor *a, const td_tensor *b); /* byte ranges of the two intersect */
+/* No byte belongs to both. */
+static inline bool td_storages_apart(const td_storage *a, const td_storage *b)
+{
+    uintptr_t at = (uintptr_t)a->data, other = (uintptr_t)b->data;
+    return a != b && (at + (uintptr_t)a->nbytes <= other || other + (uintptr_t)b->nbytes <= at);
+}
+bool td_ranges_meet(const td_tensor *a, const td_tensor *b);
+/* byte ranges of the two intersect */
+static inline bool td_may_overlap(const td_tensor *a, const td_tensor *b)
+{
+    return !td_storages_apart(a->storage, b->storage) && td_ranges_meet(a, b);
+}
 /* How the memory of a written tensor meets that of another. UNCLEAR: the byte ranges meet, the
  * elements perhaps not. */
 typedef enum td_overlap { TD_APART, TD_IDENTICAL, TD_TANGLED, TD_UNCLEAR } td_overlap;

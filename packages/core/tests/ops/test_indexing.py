@@ -681,6 +681,26 @@ def test_sums_at_one_place_are_rounded_once(dtype, rest, places):
         assert not made[2:].any()
 
 
+@pytest.mark.parametrize("dtype", [taeda.bfloat16, taeda.float16])
+@pytest.mark.parametrize("rest", [(), (3,)])
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 63, 64, 65, 200])  # each way of adding few
+def test_bits_of_sums_do_not_depend_on_how_many_there_are(dtype, rest, count):
+    rng = np.random.default_rng(count)
+    at = taeda.from_numpy(rng.integers(0, 5, count))
+    source = taeda.from_numpy(rng.random((count, *rest), dtype="float32") + 0.5).to(dtype)
+    wide = at.reshape(-1, *(1 for _ in rest)).expand(source.shape)
+    start = taeda.from_numpy(rng.random((5, *rest), dtype="float32")).to(dtype)
+    for call in (
+        lambda x, s: x.index_add(0, at, s),
+        lambda x, s: x.index_put((at,), s, accumulate=True),
+        lambda x, s: x.scatter_add(0, wide, s),
+        lambda x, s: x.scatter_reduce(0, wide, s, "prod"),
+        lambda x, s: x.T.contiguous().T.clone().scatter_add_(0, wide, s),
+    ):
+        wanted = call(start.float(), source.float()).to(dtype)
+        assert call(start, source).tolist() == wanted.tolist()
+
+
 def test_means_do_not_overflow_before_they_are_divided():
     i, x = taeda.zeros(4000, dtype=taeda.int64), taeda.full((4000,), 100.0, dtype=taeda.float16)
     zero = taeda.zeros(1, dtype=taeda.float16)

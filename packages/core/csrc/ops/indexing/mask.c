@@ -168,7 +168,7 @@ static td_status fill_self(td_tensor *self, const td_tensor *mask, const td_scal
     td_tensor *own;
     if (self->numel == 0) return TD_OK;
     if (td_has_zero_stride(self)) return td_fail_overlap_within();
-    td_overlap how = td_overlap_of(self, mask);
+    td_overlap how = td_may_overlap(self, mask) ? td_overlap_of(self, mask) : TD_APART;
     if (how == TD_TANGLED) return td_fail_overlap();
     if (how != TD_UNCLEAR) return td_index_masked_fill(self, self, mask, value);
     TD_TRY(td_tensor_empty_like(&own, mask, TD_BOOL));

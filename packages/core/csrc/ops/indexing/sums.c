@@ -88,7 +88,8 @@ static td_status put_wide(td_tensor *self, const td_index_walk *w, const td_tens
 td_status td_sums_put(td_tensor *self, const td_index_walk *w, const td_tensor *source, td_put put)
 {
     int64_t first;
-    bool few = w->run >= 2 * WIDE_ROW || reach(self, &first) > FEW * source->numel;
+    bool few = w->run >= 2 * WIDE_ROW || source->numel <= TD_SUMS_FEW ||
+               reach(self, &first) > FEW * source->numel;
     return few && td_on_host(self) ? td_index_put_many(self, w, source, put)
                                    : put_wide(self, w, source, put);
 }
@@ -108,8 +109,8 @@ td_status td_sums_scatter(td_tensor *target, int64_t dim, const td_tensor *index
                           const td_tensor *src, td_put put)
 {
     td_tensor *wide, *from;
-    if (td_on_host(target) && target->numel > FEW * index->numel)
-        return td_index_scatter_many(target, dim, index, src, put);
+    bool few = index->numel <= TD_SUMS_FEW || target->numel > FEW * index->numel;
+    if (few && td_on_host(target)) return td_index_scatter_many(target, dim, index, src, put);
     TD_TRY(td_cast(&wide, target, TD_F32));
     td_status status = wide_part(&from, src, index);
     if (status == TD_OK) {
