@@ -70,7 +70,7 @@ static int check_devices(td_frame *f)
     return placed && first == TD_CPU && seen > TD_CPU ? on_two_devices(f, first, seen) : 0;
 }
 
-static void bump_all_written(td_frame *f)
+static inline __attribute__((always_inline)) void bump_written(td_frame *f)
 {
     if (f->inplace) td_version_bump(TD_T(f->obj[0]));
     for (int k = 0; f->out && k < f->schema->nreturns; k++)
@@ -85,10 +85,8 @@ static void bump_all_written(td_frame *f)
     }
 }
 
-static inline void bump_written(td_frame *f)
-{
-    if (f->inplace || f->out || f->schema->flags & TD_F_MUTATES) bump_all_written(f);
-}
+/* the same behind a list or a value that is no tensor, where nothing is short */
+static __attribute__((noinline)) void bump_written_apart(td_frame *f) { bump_written(f); }
 
 /* the tensors of a list that is written */
 static int check_items(td_frame *f, int k)
@@ -144,7 +142,7 @@ static int set_views(td_frame *f, PyObject **outs, int nouts, int multi)
     PyTensor *self = (PyTensor *)f->obj[0], *base = self->base ? self->base : self;
     for (int k = 0; k < nouts; k++) {
         PyTensor *p = (PyTensor *)outs[k];
-        if (!td_is_tensor(outs[k]) || p == self || p->base) continue;
+        if ((!td_is_exact(outs[k]) && !td_is_tensor(outs[k])) || p == self || p->base) continue;
         if (f->dispatches && join(f, self, p) < 0) return -1;
         if (p->t->storage != self->t->storage) continue;
         p->base = (PyTensor *)Py_NewRef((PyObject *)base);
@@ -240,7 +238,7 @@ static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
     td_made made = {0};
     if (td_run_backend(f, &made) < 0) return Py_XDECREF((PyObject *)n), NULL;
     if (made.list) {
-        bump_written(f);
+        bump_written_apart(f);
         return finish_list(f, n, dual, made.list);
     }
     int status = f->inplace || f->out ? td_place_results(f, made.outs, made.n) : 0;

@@ -138,7 +138,8 @@ static PyObject *result(td_frame *f, int k) /* new reference */
     td_tensor *t = f->call.out[k];
     f->call.out[k] = NULL;
     PyObject *written = alias >= 0 ? f->obj[alias] : NULL; /* NULL: an optional one, left out */
-    if (written && td_is_tensor(written)) { /* self, which may have got another shape (t_) */
+    /* self, which may have got another shape (t_) */
+    if (written && (td_is_exact(written) || td_is_tensor(written))) {
         if (t && !is_argument(&f->call, t)) td_publish(written, t);
         return Py_NewRef(written);
     }

@@ -258,7 +258,7 @@ int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts)
     for (int k = 0; status == 0 && k < nouts && k < TD_MAX_OUTS; k++) {
         if (!(mask >> k & 1)) continue;
         Saved *s = &n->saved[n->nsaved];
-        if (!td_is_tensor(outs[k])) { /* one that was not asked for */
+        if (!td_is_exact(outs[k]) && !td_is_tensor(outs[k])) { /* one that was not asked for */
             *s = (Saved){.undefined = 1, .key = (int8_t)(TD_KEY_RESULT + k), .index = -1};
             n->nsaved++;
             continue;

@@ -1,4 +1,5 @@
 /* table.c - rows of the op table by name, and the loops of its pointwise rows. */
+#include "cpu/pointwise/wide_run.h"
 #include "object/py.h"
 
 const td_function *td_find_function(const char *namespace_, const char *name)
@@ -97,7 +98,7 @@ void td_load_loops(void)
     for (int i = 0; sorted && i < td_schema_count; i++)
         if (td_schemas[i].kind == TD_KIND_POINTWISE) sorted[n++] = &td_schemas[i];
     if (!sorted) return;
-    for (int i = 0; i < n; i++) *sorted[i]->op.numbers = td_find_numbers(sorted[i]->op.loop);
+    for (int i = 0; i < n; i++) sorted[i]->op.loops->numbers = td_find_numbers(sorted[i]->op.loop);
     qsort(sorted, (size_t)n, sizeof *sorted, by_loop);
     for (const td_loop_entry *const *table = td_loop_tables(); *table; table++)
         for (const td_loop_entry *e = *table; e->name; e++) {
@@ -108,7 +109,7 @@ void td_load_loops(void)
                 else hi = mid;
             }
             for (; lo < n && !strcmp(sorted[lo]->op.loop, e->name); lo++)
-                sorted[lo]->op.entries[e->dtype] = e;
+                sorted[lo]->op.loops->entries[e->dtype] = e;
         }
     PyMem_Free(sorted);
 }

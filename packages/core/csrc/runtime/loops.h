@@ -33,8 +33,6 @@ typedef struct td_number_loops {
     const char *name; /* as in a td_loop_entry; NULL at the end */
     td_loop f16, bf16;
 } td_number_loops;
-/* those of an operator's loops; NULL if it has none */
-const td_number_loops *td_find_numbers(const char *name);
 
 /* Every TD_TABLE of the kernel files in the best instruction set of this machine; ends with NULL
  * (generated). */

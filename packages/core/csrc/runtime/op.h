@@ -66,22 +66,28 @@ typedef enum td_promotion {
     TD_PROMOTE_FIRST,   /* the first operand's dtype, others are cast to it */
 } td_promotion;
 
+/* What is found once, when the module is loaded, for a pointwise op. */
+typedef struct td_op_loops {
+    const td_loop_entry *entries[TD_NDTYPES]; /* NULL where there is none */
+    const td_number_loops *numbers;           /* NULL: it has none */
+} td_op_loops;
+
 typedef struct td_op {
     const char *name;     /* "add" */
     const char *overload; /* "Tensor", or "" */
     td_impl impl;         /* NULL: implemented in Python */
     const char *loop;     /* pointwise ops: the name their loops are registered under */
-    /* pointwise ops: [TD_NDTYPES], filled at load, NULL where there is none */
-    const td_loop_entry **entries;
-    const td_number_loops **numbers; /* of the same: filled at load, NULL where there are none */
-    float cost;                      /* nanoseconds per element and thread, about */
-    uint8_t promotion;               /* td_promotion */
-    uint8_t writes_out;
-    uint16_t id;
+    td_op_loops *loops;   /* the same */
+    float cost;           /* nanoseconds per element and thread, about */
+    uint8_t promotion;    /* td_promotion */
+    uint8_t writes_out : 1;
     /* pointwise ops: a number beside short floats is rounded to them before the loop runs, because
      * it compares its operands or chooses among them; all others get it as wide as they compute */
-    uint8_t rounds_numbers;
+    uint8_t rounds_numbers : 1;
+    uint16_t id;
 } td_op;
+/* Every call reads its row: more than six words of it take the cache another line. */
+_Static_assert(sizeof(td_op) <= 6 * sizeof(void *), "td_op has grown");
 
 struct td_call {
     const td_op *op;

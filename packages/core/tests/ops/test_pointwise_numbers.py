@@ -129,7 +129,7 @@ def test_bits_do_not_depend_on_the_layout_the_target_or_the_length(row, k, dtype
     def change(layout):
         return lambda t: layout(t) if t.dim() else t
 
-    for number in (0.1, 70000.0, 0.5):
+    for number in (0.1, 70000.0, 0.5, 3.0):
         for sample, _ in cases(row, k, dtype, number):
             made = sample.call()
             for layout in (in_columns, backwards):

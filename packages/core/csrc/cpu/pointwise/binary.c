@@ -72,6 +72,7 @@ NUMBER_ROWS(mul, , x * y)
 NUMBER_ROWS(div, , x / y)
 NUMBER_ROWS_16(mul, , x * y)
 NUMBER_ROWS_16(div, , x / y)
+NUMBER_ROWS_16(div_trunc, , vtrunc(x / y))
 NUMBER_LOOPS(mul, mul, true)
 NUMBER_LOOPS(div, div, false)
 FLOAT_LOOPS(div_trunc, 2)
@@ -180,6 +181,6 @@ const td_loop_entry TD_TABLE(binary)[] = {
 /* clang-format on */
 
 const td_number_loops TD_SYM(td_binary_numbers)[] = {
-    NUMBER_ENTRY(add), NUMBER_ENTRY(sub), NUMBER_ENTRY(rsub),
-    NUMBER_ENTRY(mul), NUMBER_ENTRY(div), {NULL, NULL, NULL},
+    NUMBER_ENTRY(add), NUMBER_ENTRY(sub),       NUMBER_ENTRY(rsub), NUMBER_ENTRY(mul),
+    NUMBER_ENTRY(div), NUMBER_ENTRY(div_trunc), {NULL, NULL, NULL},
 };

@@ -46,16 +46,20 @@
     X(fmin, SKIP_NAN(x, y, vmin(x, y))) \
     X(copysign, vcopysign(x, y))        \
     X(heaviside, vsel(veq(x, vzero(x)), y, vsel(vgt(x, vzero(x)), vset(x, 1), vzero(x))))
+#define MODULAR(X)                 \
+    X(fmod, vfmod(x, y))           \
+    X(remainder, VREMAINDER(x, y)) \
+    X(floor_divide, VFLOOR_DIVIDE(x, y))
+#define LOGY(X)                    \
+    X(xlogy, XLOGY(x, y, vlog(y))) \
+    X(xlog1py, XLOGY(x, y, vlog1p(y)))
 #define BINARY(X)                               \
-    X(fmod, vfmod(x, y))                        \
-    X(remainder, VREMAINDER(x, y))              \
-    X(floor_divide, VFLOOR_DIVIDE(x, y))        \
+    MODULAR(X)                                  \
+    LOGY(X)                                     \
     X(atan2, vatan2(x, y))                      \
     X(hypot, VHYPOT(x, y))                      \
     X(logaddexp, VLOGADDEXP(x, y, LOG1P_EXP))   \
     X(logaddexp2, VLOGADDEXP(x, y, LOG1P_EXP2)) \
-    X(xlogy, XLOGY(x, y, vlog(y)))              \
-    X(xlog1py, XLOGY(x, y, vlog1p(y)))          \
     X(pow_general, vpow(x, y))
 #define DEFINE_LIGHT(name, expression) \
     LIGHT_ROWS(name, 2, , expression)  \
@@ -63,6 +67,8 @@
 LIGHT(DEFINE_LIGHT)
 #define DEFINE_ROWS(name, expression) VROWS(name, 2, , expression)
 BINARY(DEFINE_ROWS)
+MODULAR(LONG_NUMBER_ROWS_16)
+LOGY(LONG_NUMBER_ROWS_16)
 #define DEFINE_SHORT(name, expression) SHORT_ROWS(name, 2, , expression)
 SHORT(DEFINE_SHORT)
 
@@ -135,6 +141,21 @@ POW_LOOP(f16, TD_F16, f32, TD_I16, LOAD_F16)
 POW_LOOP(bf16, TD_BF16, f32, TD_I16, LOAD_BF16)
 POW_LOOP(f32, TD_F32, f32, TD_F32, LOAD_F32)
 POW_LOOP(f64, TD_F64, f64, TD_F64, LOAD_F64)
+
+/* the same beside 16 bits: the number is a float32, and all else lies side by side */
+#define POW_NUMBER(suffix, m)                                                                  \
+    LONG_NUMBER_ROW(pow_number_##suffix##_row, m, vpow(x, y))                                  \
+    static void pow_number_##suffix(char *const *data, const int64_t *strides, int64_t n,      \
+                                    const void *context)                                       \
+    {                                                                                          \
+        bool number = n > 0 && td_number_arg(context, 1);                                      \
+        td_row easy = number ? easy_power_##suffix(LOAD_F32(data[2])) : NULL;                  \
+        (void)strides;                                                                         \
+        (easy ? easy : pow_number_##suffix##_row)(data[0], (const void *const *)(data + 1), n, \
+                                                  context);                                    \
+    }
+POW_NUMBER(f16, vh)
+POW_NUMBER(bf16, vb)
 #endif
 
 /* ---- the neighbour of x towards y: one step of the bit pattern, whose order is that of the
@@ -186,3 +207,7 @@ const td_loop_entry TD_TABLE(binary_real)[] = {
         FLOAT_ENTRIES("nextafter", nextafter){NULL, 0, NULL},
 };
 /* clang-format on */
+
+const td_number_loops TD_SYM(td_binary_real_numbers)[] = {
+    NUMBER_ENTRY(fmod),  NUMBER_ENTRY(remainder), NUMBER_ENTRY(floor_divide), NUMBER_ENTRY(pow),
+    NUMBER_ENTRY(xlogy), NUMBER_ENTRY(xlog1py),   {NULL, NULL, NULL}};

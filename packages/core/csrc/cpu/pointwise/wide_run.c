@@ -6,16 +6,16 @@
 
 enum {
     BLOCK = 4096 /* bytes */,
+    WIDEST = 16 /* bytes of an element */,
     APART = 192 /* so that no two buffers share their low address bits */
 };
 
 /* n elements between a short dtype and the one it computes in; complex numbers by halves. */
-static void convert(td_dtype to, char *out, int64_t so, td_dtype from, const char *in, int64_t si,
-                    int64_t n)
+static inline void convert(const td_convert_kernels *kernels, td_dtype to, char *out, int64_t so,
+                           td_dtype from, const char *in, int64_t si, int64_t n)
 {
-    const td_convert_kernels *kernels = TD_PICK(td_convert_kernels);
-    bool complex = td_is_complex(to);
-    td_dtype part = td_to_real(to), source = td_to_real(from);
+    bool complex = to == TD_C64 || to == TD_C32;
+    td_dtype part = complex ? td_to_real(to) : to, source = complex ? td_to_real(from) : from;
     for (int half = 0; half <= complex; half++)
         kernels->real[part][source]((char *const[]){out + half * td_itemsize(part),
                                                     (char *)in + half * td_itemsize(source)},
@@ -24,8 +24,9 @@ static void convert(td_dtype to, char *out, int64_t so, td_dtype from, const cha
 
 /* Where the loop finds operand k from element `done` on: itself, or m of its elements in a buffer;
  * a repeated element is converted once. */
-static char *operand(const td_wide *w, int k, char *buffer, char *const *data,
-                     const int64_t *strides, int64_t *steps, int64_t done, int64_t m)
+static inline char *operand(const td_convert_kernels *kernels, const td_wide *w, int k,
+                            char *buffer, char *const *data, const int64_t *strides, int64_t *steps,
+                            int64_t done, int64_t m)
 {
     td_dtype own = (td_dtype)w->dtypes[k], wide = td_row_dtype(own);
     char *at = data[k] + done * strides[k];
@@ -33,7 +34,7 @@ static char *operand(const td_wide *w, int k, char *buffer, char *const *data,
     if (wide == own) return at;
     if (strides[k]) steps[k] = td_itemsize(wide);
     if (strides[k] || !done)
-        convert(wide, buffer, td_itemsize(wide), own, at, strides[k], strides[k] ? m : 1);
+        convert(kernels, wide, buffer, td_itemsize(wide), own, at, strides[k], strides[k] ? m : 1);
     return buffer;
 }
 
@@ -52,41 +53,34 @@ static __attribute__((noinline)) void in_blocks(const td_wide *w, char *const *d
                                                 const int64_t *strides, int64_t n)
 {
     _Alignas(64) char buffers[TD_MAX_OPERANDS][BLOCK + APART];
+    const td_convert_kernels *kernels = TD_PICK(td_convert_kernels);
     td_dtype own = (td_dtype)w->dtypes[0], result = td_row_dtype(own);
     char *at[TD_MAX_OPERANDS];
-    int64_t steps[TD_MAX_OPERANDS], block = block_of(w);
+    int64_t steps[TD_MAX_OPERANDS], block = n <= BLOCK / WIDEST ? n : block_of(w);
     for (int64_t done = 0; done < n; done += block) {
         int64_t m = n - done < block ? n - done : block;
         for (int k = 1; k < w->nop; k++)
-            at[k] = operand(w, k, buffers[k], data, strides, steps, done, m);
+            at[k] = operand(kernels, w, k, buffers[k], data, strides, steps, done, m);
         char *to = data[0] + done * strides[0];
         bool rounds = result != own;
         at[0] = rounds ? buffers[0] : to;
         steps[0] = rounds ? td_itemsize(result) : strides[0];
         w->loop(at, steps, m, w->context);
-        if (rounds) convert(own, to, strides[0], result, at[0], steps[0], m);
+        if (rounds) convert(kernels, own, to, strides[0], result, at[0], steps[0], m);
     }
-}
-
-/* 16-bit operands side by side before a number? */
-static bool beside_number(const td_wide *w, const int64_t *strides)
-{
-    int last = w->nop - 1;
-    for (int k = 0; k < last; k++)
-        if (strides[k] != 2) return false;
-    return strides[last] == 0;
 }
 
 void td_wide_loop(char *const *data, const int64_t *strides, int64_t n, const void *wide)
 {
     const td_wide *w = wide;
-    if (w->number && beside_number(w, strides)) w->number(data, strides, n, w->context);
+    if (w->number && td_beside_number(w->nop, strides)) w->number(data, strides, n, w->context);
     else in_blocks(w, data, strides, n);
 }
 
 /* ---- loops that take a number ---- */
-#define NUMBERS(isa) \
-    extern const td_number_loops td_binary_numbers_##isa[], td_ternary_numbers_##isa[];
+#define NUMBERS(isa)                                                                        \
+    extern const td_number_loops td_binary_numbers_##isa[], td_binary_real_numbers_##isa[], \
+        td_ternary_numbers_##isa[];
 NUMBERS(generic)
 #ifdef __x86_64__
 NUMBERS(avx2)
@@ -95,8 +89,10 @@ NUMBERS(avx512)
 
 const td_number_loops *td_find_numbers(const char *name)
 {
-    const td_number_loops *tables[] = {*TD_PICK(td_binary_numbers), *TD_PICK(td_ternary_numbers)};
-    for (int i = 0; i < 2; i++)
+    const td_number_loops *tables[] = {*TD_PICK(td_binary_numbers),
+                                       *TD_PICK(td_binary_real_numbers),
+                                       *TD_PICK(td_ternary_numbers)};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const td_number_loops *found = tables[i]; found->name; found++)
             if (strcmp(found->name, name) == 0) return found;
     return NULL;

@@ -13,7 +13,18 @@ typedef struct td_wide {
     uint8_t dtypes[TD_MAX_OPERANDS]; /* as they lie in memory, the output's first */
 } td_wide;
 
+/* Do 16-bit operands lie side by side before a number? */
+static inline bool td_beside_number(int nop, const int64_t *strides)
+{
+    for (int k = 0; k < nop - 1; k++)
+        if (strides[k] != 2) return false;
+    return strides[nop - 1] == 0;
+}
+
 /* A td_loop: short operands are widened block by block, and a short result is rounded once. */
 void td_wide_loop(char *const *data, const int64_t *strides, int64_t n, const void *wide);
+
+/* The loops of this name that take a number; NULL: there are none. */
+const td_number_loops *td_find_numbers(const char *name);
 
 #endif

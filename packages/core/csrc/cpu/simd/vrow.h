@@ -140,6 +140,28 @@
     NUMBER_ROW(name##_number_bf16_row, vb, vf, uint16_t, float, VF_WIDTH, setup, expression) \
     NUMBER_LOOP_16(name, f16)                                                                \
     NUMBER_LOOP_16(name, bf16)
+/* the same for expressions of many instructions, which stand in their row once */
+#define LONG_NUMBER_ROW(symbol, m, expression)                           \
+    TD_ROW(symbol)                                                       \
+    {                                                                    \
+        typedef vf vec __attribute__((unused));                          \
+        uint16_t *o = out;                                               \
+        const uint16_t *px = in[0];                                      \
+        vf y = vf_set(*(const float *)in[1]);                            \
+        (void)context;                                                   \
+        for (int64_t i = 0; i < n; i += VF_WIDTH) {                      \
+            bool whole = n - i >= VF_WIDTH;                              \
+            vf x = whole ? m##_load(px + i) : m##_load_n(px + i, n - i); \
+            vf made = expression;                                        \
+            if (whole) m##_store(o + i, made);                           \
+            else m##_store_n(o + i, made, n - i);                        \
+        }                                                                \
+    }
+#define LONG_NUMBER_ROWS_16(name, expression)               \
+    LONG_NUMBER_ROW(name##_number_f16_row, vh, expression)  \
+    LONG_NUMBER_ROW(name##_number_bf16_row, vb, expression) \
+    NUMBER_LOOP_16(name, f16)                               \
+    NUMBER_LOOP_16(name, bf16)
 /* the same with two operands before the number */
 #define NUMBER_ROW_3(symbol, m, expression)                                  \
     TD_ROW(symbol)                                                           \

@@ -1,25 +1,29 @@
 /* choice.c - operators that pick among elementwise loops by an argument, or whose operands differ
  * in dtype. */
 #include <string.h>
+#include "cpu/pointwise/wide_run.h"
 #include "ops/pointwise/pointwise.h"
 
-#define RULE(symbol, name, promotion, cost)                                     \
-    static const td_loop_entry *symbol##_entries[TD_NDTYPES];                   \
-    static const td_op symbol = {name, "",   NULL,      name, symbol##_entries, \
-                                 NULL, cost, promotion, 1,    0}
+#define RULE(symbol, name, promotion, cost) \
+    static td_op_loops symbol##_loops;      \
+    static const td_op symbol = {name, "", NULL, name, &symbol##_loops, cost, promotion, 1, 0, 0}
 RULE(true_division, "div", TD_PROMOTE_FLOAT, 0.5f);
 RULE(truncated_division, "div_trunc", TD_PROMOTE_SAME, 1);
 RULE(floor_division, "floor_divide", TD_PROMOTE_SAME, 2);
 
+static td_status divide(td_call *call, const td_op *rule, td_pointwise_check check)
+{
+    if (!rule->loops->numbers) rule->loops->numbers = td_find_numbers(rule->loop);
+    return td_pointwise_as(call, rule, check);
+}
+
 /* div(self, other, *, str? rounding_mode) */
 td_status td_op_div_mode(td_call *call)
 {
-    if (!TD_HAS(2)) return td_pointwise_as(call, &true_division, NULL);
+    if (!TD_HAS(2)) return divide(call, &true_division, NULL);
     const char *mode = call->args[2].str;
-    if (strcmp(mode, "trunc") == 0)
-        return td_pointwise_as(call, &truncated_division, td_row_check_divisor);
-    if (strcmp(mode, "floor") == 0)
-        return td_pointwise_as(call, &floor_division, td_row_check_divisor);
+    if (strcmp(mode, "trunc") == 0) return divide(call, &truncated_division, td_row_check_divisor);
+    if (strcmp(mode, "floor") == 0) return divide(call, &floor_division, td_row_check_divisor);
     return td_fail(
         TD_RUNTIME_ERROR,
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'", mode);

@@ -3,6 +3,7 @@
  *   operands -> dtype to compute in -> loop -> layout of the result -> converted operands -> walk
  *
  * Small contiguous operands of one shape take a short cut through all of it (run_flat). */
+#include <math.h>
 #include <string.h>
 #include "cpu/pointwise/wide_run.h"
 #include "ops/pointwise/waiting.h"
@@ -98,6 +99,11 @@ static char *number_data(const td_pointwise *p, int k, element *place)
         memcpy(place, &value, sizeof value);
         return place->bytes;
     }
+    if (t->dtype == TD_I64 && to == TD_F32) {
+        float value = (float)*(const int64_t *)td_data(t);
+        memcpy(place, &value, sizeof value);
+        return place->bytes;
+    }
     td_scalar value = td_scalar_load((td_dtype)t->dtype, td_data(t));
     td_scalar_store(&value, to, place);
     return place->bytes;
@@ -144,6 +150,10 @@ static void run_loop(const td_pointwise *p, const td_nd *nd, int64_t n)
 {
     if (!p->wide) {
         p->entry->loop(nd->data, nd->strides[0], n, p->context);
+        return;
+    }
+    if (p->number && td_beside_number(nd->nop, nd->strides[0])) {
+        p->number(nd->data, nd->strides[0], n, p->context);
         return;
     }
     td_wide w = {
@@ -408,19 +418,45 @@ static void gather(const td_call *call, td_operands *in)
 /* A loop is looked up by name once for each op and dtype, then kept beside the op. */
 static td_status bind_loop(const td_op *op, td_dtype dtype, const td_loop_entry **out)
 {
-    *out = op->entries[dtype];
+    *out = op->loops->entries[dtype];
     if (*out) return TD_OK;
     TD_TRY(td_require_entry(op->name, op->loop, dtype, out));
-    op->entries[dtype] = *out;
+    op->loops->entries[dtype] = *out;
     return TD_OK;
 }
 
 /* The loop for a number behind short floats, if that is where the wide one is. */
 static td_loop number_loop(const td_op *op, const td_pointwise *p)
 {
-    const td_number_loops *found = op->numbers ? *op->numbers : NULL;
+    const td_number_loops *found = op->loops->numbers;
     if (!found || p->wide != 1u << (p->in.n - 1)) return NULL;
     return p->compute == TD_F16 ? found->f16 : p->compute == TD_BF16 ? found->bf16 : NULL;
+}
+
+/* Numbers beside tensors of `compute` have another dtype. */
+static inline bool may_be_wide(const td_operands *in, td_dtype compute)
+{
+    for (int k = 0; k < in->n; k++)
+        if (in->t[k]->dtype != compute) return true;
+    return false;
+}
+
+/* A few eighths, as most numbers of programs are: seven bits and a sign hold it. */
+static bool is_short(const td_tensor *t)
+{
+    double eighths = t->dtype == TD_F64   ? 8 * *(const double *)td_data(t)
+                     : t->dtype == TD_I64 ? 8 * (double)*(const int64_t *)td_data(t)
+                                          : NAN;
+    return eighths > -128 && eighths < 128 && eighths == (int)eighths;
+}
+
+/* More than eleven significant bits, which no short float holds. */
+static bool is_long(const td_tensor *t)
+{
+    uint64_t bits;
+    if (t->dtype != TD_F64) return false;
+    memcpy(&bits, td_data(t), sizeof bits);
+    return bits << 22;
 }
 
 /* Does a number of the host keep its value in `dtype`? */
@@ -428,6 +464,8 @@ static bool fits_in(const td_tensor *t, td_dtype dtype)
 {
     element rounded;
     if (!td_on_host(t)) return false;
+    if (is_short(t)) return true;
+    if (is_long(t)) return false;
     td_scalar value = td_scalar_load((td_dtype)t->dtype, td_data(t));
     td_scalar_store(&value, dtype, &rounded);
     td_scalar back = td_scalar_load(dtype, &rounded);
@@ -437,13 +475,17 @@ static bool fits_in(const td_tensor *t, td_dtype dtype)
 /* Numbers beside short floats stay what they are until the loop has widened those. Where this takes
  * buffers, numbers that the short floats hold are left to the loop that takes none; not so in work
  * that waits, whose chains do not depend on values. */
-static td_status keep_wide(const td_op *op, td_pointwise *p)
+static __attribute__((noinline)) td_status keep_wide(const td_op *op, td_pointwise *p)
 {
+    for (int k = 0; k < p->in.n; k++)
+        if (is_number(p->in.t[k]) && p->in.t[k]->dtype != p->compute && !(p->keep >> k & 1))
+            p->wide |= 1u << k;
+    if (!p->wide) return TD_OK;
     p->number = number_loop(op, p);
-    bool fit = !p->number && !td_waits;
+    bool fit = !p->number;
     for (int k = 0; fit && k < p->in.n; k++)
         fit = !(p->wide >> k & 1) || fits_in(p->in.t[k], p->compute);
-    if (fit) p->wide = 0;
+    if (fit && !td_waits) p->wide = 0;
     return p->wide ? bind_loop(op, td_row_dtype(p->compute), &p->wide_entry) : TD_OK;
 }
 
@@ -456,12 +498,9 @@ td_status td_pointwise_as(td_call *call, const td_op *op, td_pointwise_check che
     p.result = result_dtype((td_promotion)op->promotion, p.compute);
     if (check) TD_TRY(check(call, &p));
     TD_TRY(bind_loop(op, p.compute, &p.entry));
-    if (td_row_dtype(p.compute) != p.compute && !op->rounds_numbers) {
-        for (int k = 0; k < p.in.n; k++)
-            if (is_number(p.in.t[k]) && p.in.t[k]->dtype != p.compute && !(p.keep >> k & 1))
-                p.wide |= 1u << k;
-        if (p.wide) TD_TRY(keep_wide(op, &p));
-    }
+    if (td_row_dtype(p.compute) != p.compute && !op->rounds_numbers &&
+        may_be_wide(&p.in, p.compute))
+        TD_TRY(keep_wide(op, &p));
     return td_pointwise_run(&p, &call->out[0]);
 }
 

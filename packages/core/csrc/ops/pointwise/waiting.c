@@ -13,7 +13,7 @@ enum {
     WIDEST = 8 /* bytes of an element */
 };
 
-_Thread_local td_waiting *td_waits;
+TD_THREAD_LOCAL td_waiting *td_waits;
 
 /* ---- noting ---- */
 static bool add_range(td_waiting *j, char *begin, td_dtype dtype)

@@ -12,6 +12,7 @@
 #include "cpu/pointwise/wide_run.h"
 #include "ops/pointwise/pointwise.h"
 #include "runtime/op.h"
+#include "runtime/thread_local.h"
 
 enum {
     TD_WAITING_MOST = 48,
@@ -67,7 +68,7 @@ static inline bool td_wait_wide(const td_waiting_loop *l, int k)
     return !l->steps[k] && l->wide.loop && l->wide.dtypes[k] != l->entry->dtype;
 }
 
-extern _Thread_local td_waiting *td_waits; /* NULL: nothing waits */
+extern TD_THREAD_LOCAL td_waiting *td_waits; /* NULL: nothing waits */
 
 /* Nothing waits. */
 static inline void td_wait_begin(td_waiting *j) { j->n = j->nranges = j->ndead = j->nturned = 0; }

@@ -142,7 +142,7 @@ def _flags(row: Row) -> str:
 def _schema_entry(index: int, row: Row) -> str:
     s = row.schema
     impl = {"pointwise": "td_op_pointwise", "c": f"td_op_{row.target}"}.get(row.kind, "0")
-    loops = f"loops_{index}, &numbers_{index}" if row.kind == "pointwise" else "0, 0"
+    loops = f"&loops_{index}" if row.kind == "pointwise" else "0"
     loop = row.target if row.kind == "pointwise" else row.loop
     alias = []
     for r in s.returns[:6]:
@@ -159,8 +159,8 @@ def _schema_entry(index: int, row: Row) -> str:
     return (
         f"    {{{{{_string(s.name)}, {_string(s.overload)}, {impl}, "
         f"{_string(loop) if loop else '0'}, {loops}, {row.cost}f, "
-        f"TD_PROMOTE_{row.promotion.upper()}, {int(row.writes_out)}, {index}, "
-        f"{int(row.rounds_numbers)}}},\n"
+        f"TD_PROMOTE_{row.promotion.upper()}, {int(row.writes_out)}, {int(row.rounds_numbers)}, "
+        f"{index}}},\n"
         f"     params_{index}, {_string(row.family)}, {_string(row.target)}, {_string(s.qualified)}, "
         f"{_string(row.namespace)}, {_string(names)}, {{{', '.join(alias) or '-1'}}}, {len(s.arguments)}, "
         f"{sum(not a.keyword_only for a in s.arguments)}, {len(s.returns)}, TD_KIND_{row.kind.upper()}, "
@@ -187,8 +187,7 @@ def _schemas_text(table: list[Row], groups: dict) -> str:
             "    {0}\n};\n",
         ]
         if row.kind == "pointwise":
-            out.append(f"static const td_loop_entry *loops_{i}[TD_NDTYPES];\n")
-            out.append(f"static const td_number_loops *numbers_{i};\n")
+            out.append(f"static td_op_loops loops_{i};\n")
     out += [
         "td_schema td_schemas[] = {\n",
         *[_schema_entry(i, r) for i, r in enumerate(table)],

@@ -44,5 +44,6 @@
 #define NUMBER_ROWS(name, setup, expression)
 #define NUMBER_ROWS_16(name, setup, expression)
 #define NUMBER_ROWS_3(name, expression)
+#define LONG_NUMBER_ROWS_16(name, expression)
 #define NUMBER_LOOPS(name, turned, when)
 #endif

@@ -40,6 +40,7 @@
 #define NUMBER_ROWS(name, setup, expression)
 #define NUMBER_ROWS_16(name, setup, expression)
 #define NUMBER_ROWS_3(name, expression)
+#define LONG_NUMBER_ROWS_16(name, expression)
 #define NUMBER_LOOPS(name, turned, when) FLOAT_LOOPS(name, 2)
 
 #endif
