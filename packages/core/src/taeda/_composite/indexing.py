@@ -49,19 +49,26 @@ def one_hot(self: Tensor, num_classes: int) -> Tensor:
         if num_classes <= 0:
             raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor.")
         return taeda.empty((*self.shape, num_classes), dtype=taeda.int64, device=self.device)
-    if self.device.type != "meta":
-        if self.min().item() < 0:
-            raise RuntimeError(
-                f"one_hot: Class values must be non-negative, got {self.min().item()}"
-            )
-        largest = self.max().item()
-        num_classes = largest + 1 if num_classes == -1 else num_classes
-        if num_classes < 1 or largest >= num_classes:
-            raise RuntimeError(
-                f"one_hot: Class values must be smaller than num_classes, got {largest} for {num_classes}"
-            )
+    if num_classes < 1 and self.device.type != "meta":
+        _check_classes(self, num_classes)
+        num_classes = self.max().item() + 1
     zeros = taeda.zeros((*self.shape, num_classes), dtype=taeda.int64, device=self.device)
-    return zeros.scatter_(-1, self.unsqueeze(-1), 1)
+    try:  # values are read only for the message: a graph has none
+        return zeros.scatter_(-1, self.unsqueeze(-1), 1)
+    except RuntimeError:
+        _check_classes(self, num_classes)
+        raise
+
+
+def _check_classes(classes: Tensor, count: int) -> None:
+    """RuntimeError for classes that are not below `count`; -1 means any count."""
+    least, largest = classes.min().item(), classes.max().item()
+    if least < 0:
+        raise RuntimeError(f"one_hot: Class values must be non-negative, got {least}")
+    if count != -1 and largest >= count:
+        raise RuntimeError(
+            f"one_hot: Class values must be smaller than num_classes, got {largest} for {count}"
+        )
 
 
 def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:

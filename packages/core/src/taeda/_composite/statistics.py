@@ -65,21 +65,33 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     rows = self.reshape(1, -1) if self.dim() < 2 else self
     count = rows.size(1)
     w = _weights(count, fweights, aweights)
-    total = taeda.tensor(count, device=self.device) if w is None else w.sum()
-    if w is not None and not w.is_meta and bool(total == 0):
+    if w is None:
+        return _unweighted(rows, count, correction)
+    total = w.sum()
+    if not w.is_meta and bool(total == 0):
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
-    weighted = rows if w is None else rows * w
-    centred = rows - (weighted.sum(1) / total).unsqueeze(1)
+    centred = rows - ((rows * w).sum(1) / total).unsqueeze(1)
     freedom = total - correction
-    if w is not None and aweights is not None and correction != 0:
+    if aweights is not None and correction != 0:
         freedom = total - correction * (w * aweights).sum() / total
     if not freedom.is_meta and bool(freedom <= 0):
-        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
-             "number of observations.",
-                      UserWarning)  # fmt: skip
+        warn(_NO_FREEDOM)
         freedom = taeda.zeros_like(freedom)
-    products = taeda.mm(centred, (centred if w is None else centred * w).t().conj())
-    return (products / freedom).squeeze()
+    return (taeda.mm(centred, (centred * w).t().conj()) / freedom).squeeze()
+
+
+def _unweighted(rows: Tensor, count: int, correction: int) -> Tensor:
+    """The same without weights, where the degrees of freedom are a number and no value is read."""
+    centred = rows - (rows.sum(1) / count).unsqueeze(1)
+    if count <= correction:
+        warn(_NO_FREEDOM)
+    return (taeda.mm(centred, centred.t().conj()) / max(count - correction, 0)).squeeze()
+
+
+_NO_FREEDOM = (
+    "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
+    "observations."
+)
 
 
 def corrcoef(self: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from taeda.compiler._graph.capture import Capture
 __all__ = ["FakeCapture", "NoValue", "fake_of", "fakes_of"]
 
 _VIEW = _core.row_flags["VIEW"] | _core.row_flags["DETACHES"]
+_SHAPED_AS_FIRST = frozenset(("index_put", "index_put_"))
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
 
 
@@ -102,7 +103,11 @@ class FakeCapture(Capture):
             return run()
         known: list[tuple[Tensor, Tensor]] = []
         try:
-            blank = _core.call_backend(op, tuple(_on_meta(a, known) for a in args))
+            given = tuple(_on_meta(a, known) for a in args)
+            if op in _SHAPED_AS_FIRST:  # a mask among the indices hides only how many it chooses
+                blank = taeda.empty_like(given[0])
+            else:
+                blank = _core.call_backend(op, given)
         except NotImplementedError as error:
             raise NoValue(f"{op} has no shape without values: {error}") from error
         if targets:

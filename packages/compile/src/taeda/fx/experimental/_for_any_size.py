@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from taeda import Tensor
 from taeda._core_api.trees import tensors_in
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
+from taeda.fx.proxy import Proxy
 
 from ._expressions import Expression
 from .symbolic_shapes import ShapeEnv
 
 __all__ = ["ForAnySize"]
+
+
+def _proxies_in(value: Any) -> Iterator[Proxy]:
+    if isinstance(value, Proxy):
+        yield value
+    elif isinstance(value, (tuple, list, dict)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from _proxies_in(entry)
+
 
 Shapes = tuple[tuple[Expression, ...], ...]
 
@@ -34,12 +45,22 @@ class ForAnySize(GraphModule):
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = list({id(t): t for t in tensors_in(args)}.values())
-        if not kwargs and len(given) == len(self._sizes):  # proxies have no sizes
-            self._check(given)
+        named = [kwargs[n] for n in self._names[len(args) :] if n in kwargs]
+        if not any(True for _ in _proxies_in([*args, *named])):  # they have no sizes
+            self._check(list(tensors_in([*args, *named])))
         return super().__call__(*args, **kwargs)
 
+    @property
+    def _names(self) -> list[str]:
+        return [str(n.target) for n in self.graph.find_nodes(op="placeholder")]
+
     def _check(self, given: list[Tensor]) -> None:
+        """RuntimeError for tensors for which the graph is not right."""
+        if len(given) != len(self._sizes):
+            raise RuntimeError(
+                f"this graph was traced with {len(self._sizes)} tensors among its arguments, and "
+                f"got {len(given)}: pass a tensor wherever there was one"
+            )
         said = self.shape_env.unfit_for_args(self._sizes, given)
         if said:
             shapes = ", ".join(str(list(t.shape)) for t in given)

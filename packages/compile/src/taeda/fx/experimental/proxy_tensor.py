@@ -18,6 +18,7 @@ from taeda.compiler._graph.capture import Call, Capture, captured, parameters_of
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
 
+from ._distinct import distinct
 from ._fakes import FakeCapture, NoValue, fakes_of
 
 __all__ = [
@@ -35,7 +36,8 @@ def make_fx(
     """A function that calls `f` with its arguments and returns the operators that ran, as a
     `GraphModule` over `taeda.ops.aten`.
 
-    Tensors among the arguments, at any depth of tuples, lists and dicts, are inputs; other tensors
+    Tensors among the arguments, at any depth of tuples, lists and dicts, are inputs, and one that is
+    given twice is two: `f` gets a copy in its second place. Other tensors
     that `f` reads are attributes of the module: `_param_constant0`, `_tensor_constant0`. Numbers
     stay in the graph as they were. In place of an operator of `decomposition_table`, its function
     is traced. The call really happens, with all that it does.
@@ -71,6 +73,7 @@ def make_fx(
     table = dict(decomposition_table or {})
 
     def traced(*args: Any) -> GraphModule:
+        args = distinct(args)
         made = _MODES[tracing_mode](f, args, parameters_of(f, len(args)))
         while any(n.op == "call_function" and n.target in table for n in made.graph.nodes):
             names = [str(n.target) for n in made.graph.find_nodes(op="placeholder")]
@@ -180,6 +183,10 @@ def _call(
         made: Call | str = captured(trace, f, args, names, around=_around(trace, mode))
     except NoValue as why:
         made = str(why)
+    except Exception:
+        if not (isinstance(trace, FakeCapture) and trace.reason):
+            raise
+        made = trace.reason  # the program found a value that nobody wrote
     finally:
         if isinstance(trace, FakeCapture):
             trace.put_back()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from taeda import Tensor
+from taeda import SymInt, Tensor
 from taeda._core_api import warn
 from taeda._core_api.operators import nn as _nn
 
@@ -104,16 +104,28 @@ def _wanted_size(
     if size is not None:
         if recompute:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-        if not all(isinstance(n, int) for n in given):
+        if not all(isinstance(n, int | SymInt) for n in given):
             raise TypeError(f"interpolate(): sizes are integers, got {tuple(given)}")
         return list(given), none
-    sizes = [math.floor(n * float(f)) for n, f in zip(spatial, given, strict=True)]
+    sizes = [_scaled(n, float(f)) for n, f in zip(spatial, given, strict=True)]
     return sizes, none if recompute else [float(f) for f in given]
+
+
+def _scaled(size: int, factor: float) -> int:
+    """`size * factor`, rounded down. A symbol stays one where the product of floats is exact."""
+    if isinstance(size, SymInt) and math.isfinite(factor):
+        above, below = factor.as_integer_ratio()
+        if abs(above) < _EXACT and below < _EXACT:
+            return size * above // below
+    return math.floor(size * factor)
+
+
+_EXACT = 1 << 20  # times a size, both are exact in a float
 
 
 def _check_sizes(input: Tensor, wanted: list[int]) -> None:
     spatial = list(input.shape[2:])
-    if min([*spatial, *wanted]) <= 0:
+    if any(n <= 0 for n in (*spatial, *wanted)):
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input {spatial} output {wanted}"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import SymInt, Tensor
 from taeda._core_api.operators import nn as _nn
 
 from ._windows import sizes_of
@@ -134,7 +134,7 @@ def _or_empty(stride: Any) -> Any:
 
 def _output_size(output_size: Any, input: Tensor, count: int, name: str) -> Any:
     """The wanted sizes; None keeps the input's."""
-    if isinstance(output_size, int):
+    if isinstance(output_size, int | SymInt):
         return (output_size,) * count
     if output_size is None or len(output_size) != count:
         raise RuntimeError(f"{name}: output_size must be {count}, but got {output_size}")

@@ -50,7 +50,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got "
             f"{theta.shape}."
         )
-    if min(size) <= 0:
+    if any(n <= 0 for n in size):
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     if theta.size(0) != size[0]:
         raise RuntimeError(f"affine_grid: {theta.size(0)} matrices for a batch of {size[0]}")

@@ -95,14 +95,21 @@ def _max_unpool(
     )
     places = indices.flatten(-count)
     volume = math.prod(size)
+    zeros = taeda.zeros((*places.shape[:-1], volume), dtype=input.dtype, device=input.device)
+    try:  # values are read only for the message: a graph has none
+        return zeros.scatter(-1, places, input.flatten(-count)).unflatten(-1, size)
+    except RuntimeError:
+        _check_places(places, volume, size)
+        raise
+
+
+def _check_places(places: Tensor, volume: int, size: Sequence[int]) -> None:
     outside = (places < 0) | (places >= volume)
-    if not places.is_meta and bool(outside.any()):
+    if bool(outside.any()):
         shown = "x".join(map(str, size))
         raise RuntimeError(
             f"Found an invalid max index: {int(places[outside][0])} (output volumes are of size {shown})"
         )
-    zeros = taeda.zeros((*places.shape[:-1], volume), dtype=input.dtype, device=input.device)
-    return zeros.scatter(-1, places, input.flatten(-count)).unflatten(-1, size)
 
 
 def _unpooled_size(
