@@ -145,9 +145,12 @@ static PyObject *first_gradient(const Run *r, PyTensor *leaf, PyObject *grad)
 static int add_to_leaf(const Run *r, PyTensor *leaf, PyObject *grad)
 {
     PyObject *before = Py_XNewRef((PyObject *)leaf->grad);
-    PyObject *made = !before           ? first_gradient(r, leaf, grad)
-                     : r->create_graph ? td_add(before, grad)
-                                       : td_add_into(before, grad);
+    /* a sparse sum has no place for a dense gradient: their sum is dense, and another tensor */
+    int apart = before && td_has_parts((PyTensor *)before) &&
+                ((PyTensor *)before)->layout != ((PyTensor *)grad)->layout;
+    PyObject *made = !before                    ? first_gradient(r, leaf, grad)
+                     : r->create_graph || apart ? td_add(before, grad)
+                                                : td_add_into(before, grad);
     Py_XDECREF(before);
     if (!made) return -1;
     td_gradients_set++;

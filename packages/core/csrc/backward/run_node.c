@@ -95,8 +95,8 @@ static int run_op(Node *n, PyObject *const *grads, PyObject **results, int creat
         td_unpack(n, &empty); /* says that the graph was freed */
         return -1;
     }
-    int plain =
-        !n->dispatches && grads[0] && td_is_exact(grads[0]) && !create_graph && !td_dual_level;
+    int plain = !n->dispatches && grads[0] && td_is_exact(grads[0]) &&
+                !((PyTensor *)grads[0])->dispatches && !create_graph && !td_dual_level;
     /* those make views of handles, which know no tangents */
     if (plain && td_fast_rules[n->schema->op.id]) {
         int status = td_fast_rules[n->schema->op.id](n, grads, results);

@@ -27,5 +27,6 @@ PyMethodDef *td_exchange_methods(void);
 PyMethodDef *td_sequence_methods(void);
 PyMethodDef *td_checksum_methods(void);
 PyMethodDef *td_shared_methods(void);
+PyMethodDef *td_layout_methods(void); /* layouts.c */
 PyMethodDef *td_files_methods(void);
 #endif

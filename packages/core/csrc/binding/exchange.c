@@ -9,6 +9,7 @@ static PyObject *storage_bytes(PyObject *m, PyObject *o)
     if (!td_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
     td_tensor *t;
+    if (td_has_parts((PyTensor *)o)) return td_refuse_memory(o, "untyped_storage()");
     int64_t n = TD_T(o)->storage->nbytes, one = 1;
     TD_PY(td_tensor_on_storage(&t, TD_T(o)->storage, TD_U8, 1, &n, &one, 0));
     return td_wrap(t);
@@ -37,6 +38,7 @@ static PyObject *storage_resize(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "OL", &o, &bytes)) return NULL;
     if (!td_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
+    if (td_has_parts((PyTensor *)o)) return td_refuse_memory(o, "untyped_storage()");
     if (bytes < TD_T(o)->storage->nbytes)
         return PyErr_Format(PyExc_RuntimeError,
                             "a storage of %lld bytes cannot shrink to %lld: tensors may still view "
@@ -59,6 +61,7 @@ static PyObject *on_storage(PyObject *m, PyObject *args)
         return NULL;
     if (!td_is_tensor(o) || !td_dtype_from(dtype_object, &dtype))
         return PyErr_Format(PyExc_TypeError, "on_storage: wanted a Tensor and a dtype");
+    if (td_has_parts((PyTensor *)o)) return td_refuse_memory(o, "set_()");
     Py_ssize_t n = PyTuple_Size(sizes_object);
     if (n > TD_MAX_DIMS || n != PyTuple_Size(strides_object) || offset < 0)
         return PyErr_Format(PyExc_ValueError, "on_storage: bad geometry");

@@ -214,7 +214,8 @@ static int fill(PyObject *m)
                              td_numpy_methods(),
                              td_checksum_methods(),
                              td_shared_methods(),
-                             td_files_methods()};
+                             td_files_methods(),
+                             td_layout_methods()};
     td_put_dispatcher();
     td_load_loops();
     td_load_fast_rules();

@@ -31,6 +31,7 @@ static PyObject *move_storage(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "OiLiz:move_storage", &o, &fd, &offset, &flags, &name)) return NULL;
     if (!td_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "move_storage: wanted a Tensor, got %S", Py_TYPE(o));
+    if (td_has_parts((PyTensor *)o)) return td_refuse_memory(o, "share_memory_()");
     td_storage *s = td_pin(td_storage_keep(TD_T(o)->storage));
     td_tensor *there;
     td_status status;

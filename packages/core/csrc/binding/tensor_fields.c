@@ -19,7 +19,7 @@ static PyObject *get_device(PyObject *o, void *c)
 {
     return td_device_object(td_claimed_device(SELF));
 }
-static PyObject *get_layout(PyObject *o, void *c) { return td_layout_object(); }
+static PyObject *get_layout(PyObject *o, void *c) { return td_layout_object(SELF->layout); }
 static PyObject *get_ndim(PyObject *o, void *c) { return PyLong_FromLong(SELF->t->ndim); }
 static PyObject *get_itemsize(PyObject *o, void *c)
 {
@@ -163,6 +163,16 @@ static PyObject *get_data(PyObject *o, void *c)
 static int take_over(PyObject *o, PyObject *v)
 {
     static PyObject *hook;
+    if (SELF->layout != ((PyTensor *)v)->layout)
+        return PyErr_SetString(PyExc_RuntimeError,
+                               "Attempted to call `variable.set_data(tensor)`, but `variable` and "
+                               "`tensor` have different layouts. Use utils.swap_tensors"),
+               -1;
+    if (td_has_parts(SELF)) {
+        Py_XSETREF(SELF->parts, Py_XNewRef(((PyTensor *)v)->parts));
+        SELF->dispatches = ((PyTensor *)v)->dispatches;
+        return 0;
+    }
     if (Py_TYPE(o) != Py_TYPE(v))
         return PyErr_Format(
                    PyExc_RuntimeError,
@@ -206,7 +216,8 @@ static PyGetSetDef fields[] = {
     {"shape", get_shape, 0, "Sizes of the dimensions, a taeda.Size.", 0},
     {"dtype", get_dtype, 0, "Type of the elements.", 0},
     {"device", get_device, 0, "Where the memory is.", 0},
-    {"layout", get_layout, 0, "taeda.strided.", 0},
+    {"layout", get_layout, 0, "How the elements are laid out: taeda.strided, or one of another.",
+     0},
     {"ndim", get_ndim, 0, "Number of dimensions.", 0},
     {"itemsize", get_itemsize, 0, "Bytes of one element.", 0},
     {"nbytes", get_nbytes, 0, "Bytes of all elements.", 0},

@@ -37,6 +37,7 @@ static PyObject *m_size(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject 
 static PyObject *m_stride(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
     PyObject *which = only(a, n, kw, Py_None);
+    if (td_has_parts(SELF)) return td_refuse_memory(o, "stride()");
     return which == Py_None ? td_dims_object(SELF->t->ndim, SELF->t->strides)
                             : entry(SELF, which, "stride", 1);
 }
@@ -48,11 +49,13 @@ static PyObject *m_element_size(PyObject *o, PyObject *u)
 }
 static PyObject *m_storage_offset(PyObject *o, PyObject *u)
 {
+    if (td_has_parts(SELF)) return td_refuse_memory(o, "storage_offset()");
     return PyLong_FromLongLong(SELF->t->offset);
 }
 static PyObject *m_data_ptr(PyObject *o, PyObject *u)
 {
     td_note_untraced("an address is read");
+    if (td_has_parts(SELF)) return td_refuse_memory(o, "data_ptr()");
     return PyLong_FromVoidPtr(SELF->t->numel ? td_data(SELF->t) : NULL);
 }
 static PyObject *m_item(PyObject *o, PyObject *u) { return td_item_of(o); }
@@ -94,6 +97,7 @@ static PyObject *m_is_contiguous(PyObject *o, PyObject *args, PyObject *kw)
         return PyErr_Format(PyExc_TypeError,
                             "is_contiguous(): memory_format must be taeda.memory_format, not %S",
                             Py_TYPE(format));
+    if (td_has_parts(SELF)) Py_RETURN_FALSE;
     if (code == 1)
         return PyErr_Format(PyExc_RuntimeError,
                             "preserve memory format is unsupported by the contiguous operator");
@@ -137,11 +141,14 @@ static PyObject *m_make_subclass(PyObject *unused, PyObject *args)
                             cls);
     if (!td_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "_make_subclass: wanted a Tensor, got %S", Py_TYPE(o));
-    if (SELF->dispatches >= TD_DISPATCHES_CLAIM) return td_refuse_memory(o, "_make_subclass()");
+    int same = td_has_parts(SELF) && (cls == (PyObject *)TensorT || cls == (PyObject *)ParameterT);
+    if (SELF->dispatches >= TD_DISPATCHES_CLAIM && !same)
+        return td_refuse_memory(o, "_make_subclass()");
     td_tensor *t;
     TD_PY(td_tensor_alias(&t, SELF->t));
     t->flags &= (uint8_t)~TD_FLAG_WRAPPED;
     PyObject *made = td_wrap_as((PyTypeObject *)cls, t);
+    if (made && same) td_give_parts((PyTensor *)made, SELF->layout, SELF->dispatches, SELF->parts);
     if (made && on && td_set_requires_grad(made, Py_True, NULL) < 0) Py_CLEAR(made);
     return made;
 }
@@ -252,6 +259,8 @@ static PyObject *m_swap(PyObject *o, PyObject *other)
     TD_SWAP(uint8_t, retains_grad);
     TD_SWAP(uint8_t, apart);
     TD_SWAP(uint8_t, dispatches);
+    TD_SWAP(uint8_t, layout);
+    TD_SWAP(PyObject *, parts);
     td_move_duals(a, b);
     Py_RETURN_NONE;
 }

@@ -26,13 +26,13 @@ int td_has_override(PyObject *o)
 static void take_subclass(td_frame *f, PyObject *o)
 {
     if (td_has_override(o)) f->overridden = 1;
-    f->dispatches |= ((PyTensor *)o)->dispatches;
 }
 
 /* The handle that the call works with, or NULL with an exception. */
 static inline td_tensor *take_tensor(td_frame *f, PyObject *o)
 {
     if (!td_is_exact(o)) take_subclass(f, o); /* asks Python, so the handle is read after it */
+    f->dispatches |= ((PyTensor *)o)->dispatches;
     /* of inference tensors alone nothing is recorded */
     f->any_grad |=
         (uint8_t)(!(TD_T(o)->flags & TD_FLAG_INFERENCE) && td_requires_grad((PyTensor *)o));
@@ -240,9 +240,9 @@ static int bind_constant(td_frame *f, const td_param *p, td_arg *arg, PyObject *
             return 1;
         case TD_T_LAYOUT:
             if (Py_TYPE(o) != LayoutT) return 0;
-            if (o != td_layout_object()) {
+            if (!td_layout_from(o, &code) || code != TD_STRIDED) {
                 PyErr_Format(PyExc_RuntimeError,
-                             "layout %R is not available here: tensors are strided", o);
+                             "layout %R is not available here: what this makes is strided", o);
                 return -1;
             }
             *arg = (td_arg){TD_ARG_LAYOUT, 0, {.i = 0}};

@@ -43,7 +43,9 @@ PyObject *td_call_key(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_TypeError, "call_key: wanted a tuple, got %R", Py_TYPE(args));
     Py_ssize_t n = PyTuple_Size(args);
     for (Py_ssize_t i = 0; i < n; i++)
-        if (Py_TYPE(PyTuple_GetItem(args, i)) != TensorT) Py_RETURN_NONE;
+        if (Py_TYPE(PyTuple_GetItem(args, i)) != TensorT ||
+            td_has_parts((PyTensor *)PyTuple_GetItem(args, i)))
+            Py_RETURN_NONE;
     return key_of(args, n);
 }
 

@@ -265,6 +265,7 @@ static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
 
 PyObject *td_run(td_frame *f)
 {
+    if (f->dispatches & TD_DISPATCHES_LAYOUT) return td_run_layout(f);
     if (f->schema->kind == TD_KIND_COMPOSITE) {
         PyObject *result = td_check_out(f) < 0 ? NULL : td_run_composite(f);
         if (result && f->schema->custom && td_custom_check(f->schema, result) < 0) Py_CLEAR(result);

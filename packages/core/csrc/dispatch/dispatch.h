@@ -53,6 +53,14 @@ int td_run_seen(td_frame *f, td_made *made);
 /* of a type that dispatches, above autograd; NotImplemented if the operator is one part */
 PyObject *td_run_in_parts(td_frame *f);
 
+/* ---- run_layout.c ---- */
+/* A call with an argument whose layout is not strided: the rule of the layout for the row, or a
+ * refusal. It comes before composites and autograd, so nothing below meets such a tensor. */
+PyObject *td_run_layout(td_frame *f);
+/* raises: an operator below every layer was handed one; -1 */
+int td_refuse_layout(const td_frame *f);
+PyObject *td_layout_rules(PyObject *module, PyObject *args);
+
 /* ---- run_device.c ---- */
 td_device td_find_elsewhere(const td_frame *f);
 /* Where a call computes if that is neither cpu nor meta; else TD_CPU. */

@@ -223,6 +223,7 @@ static int drop_made(td_made *made) /* after a failure */
 
 int td_run_backend(td_frame *f, td_made *made)
 {
+    if (f->dispatches & TD_DISPATCHES_LAYOUT) return td_refuse_layout(f);
     uint32_t seen = f->dispatches | (td_here.layers & ~td_here.excluded &
                                      (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE));
     int status = seen ? td_run_seen(f, made) : run_kernel(f, made);
@@ -265,7 +266,7 @@ PyObject *td_call_backend(PyObject *m, PyObject *args)
     td_frame f;
     if (td_bind_all(&f, &single, s, values) < 0) return NULL;
     td_made made = {0};
-    int status = run_kernel(&f, &made);
+    int status = f.dispatches & TD_DISPATCHES_LAYOUT ? td_refuse_layout(&f) : run_kernel(&f, &made);
     td_frame_close(&f);
     if (status < 0) return drop_made(&made), NULL;
     return made.list ? made.list : td_pack_results(s, made.outs, made.n);

@@ -149,6 +149,9 @@ static PyObject *to_dlpack(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "Opp", &o, &versioned, &copied)) return NULL;
     if (!td_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "to_dlpack: wanted a Tensor, got %S", Py_TYPE(o));
+    if (td_has_parts((PyTensor *)o))
+        return PyErr_Format(PyExc_BufferError, "a tensor that is not strided is not exported: "
+                                               "export its indices and values, or to_dense()");
     if (((PyTensor *)o)->dispatches)
         return PyErr_Format(PyExc_BufferError,
                             "a %R is not exported: its operators run in __torch_dispatch__. Export "

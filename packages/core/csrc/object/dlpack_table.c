@@ -12,6 +12,11 @@ static td_tensor *tensor_of(PyObject *o)
         PyErr_Format(PyExc_TypeError, "DLPack exchange: wanted a Tensor, got %S", Py_TYPE(o));
         return NULL;
     }
+    if (td_has_parts((PyTensor *)o)) {
+        PyErr_SetString(PyExc_BufferError, "a tensor that is not strided is not exported: export "
+                                           "its indices and values, or to_dense()");
+        return NULL;
+    }
     if (((PyTensor *)o)->dispatches) {
         PyErr_Format(PyExc_BufferError,
                      "a %R is not exported: its operators run in __torch_dispatch__. Export the "

@@ -13,10 +13,16 @@ static const char *const layout_names[] = {"strided",    "sparse_coo", "sparse_c
                                            "sparse_bsr", "sparse_bsc", "jagged"};
 static const char *const format_names[] = {"contiguous_format", "preserve_format", "channels_last",
                                            "channels_last_3d"};
-static PyObject *layout_objects[7], *format_objects[4];
+static PyObject *layout_objects[TD_LAYOUTS], *format_objects[4];
 
 PyObject *td_dtype_object(td_dtype d) { return Py_NewRef(dtype_objects[d]); }
-PyObject *td_layout_object(void) { return Py_NewRef(layout_objects[0]); }
+PyObject *td_layout_object(int code) { return Py_NewRef(layout_objects[code]); }
+int td_layout_from(PyObject *o, int *code)
+{
+    if (Py_TYPE(o) != LayoutT) return 0;
+    *code = ((Constant *)o)->code;
+    return 1;
+}
 PyObject *td_memory_format_object(int code) { return Py_NewRef(format_objects[code]); }
 
 int td_dtype_from(PyObject *o, td_dtype *out)
@@ -141,7 +147,7 @@ int td_add_constants(PyObject *module)
     if (!DtypeT || !LayoutT || !MemoryFormatT) return -1;
     for (int d = 0; d < TD_NDTYPES; d++)
         if (!(dtype_objects[d] = constant_new(module, DtypeT, d, td_dtypes[d].name))) return -1;
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < TD_LAYOUTS; i++)
         if (!(layout_objects[i] = constant_new(module, LayoutT, i, layout_names[i]))) return -1;
     for (int i = 0; i < 4; i++)
         if (!(format_objects[i] = constant_new(module, MemoryFormatT, i, format_names[i])))

@@ -36,7 +36,10 @@ static int may_share(PyObject *o)
 {
     const td_tensor *t = TD_T(o);
     char device[TD_DEVICE_TEXT];
-    if (((PyTensor *)o)->dispatches)
+    if (td_has_parts((PyTensor *)o))
+        PyErr_SetString(PyExc_BufferError, "a tensor that is not strided has no memory to share: "
+                                           "ask its indices and values, or to_dense()");
+    else if (((PyTensor *)o)->dispatches)
         PyErr_Format(PyExc_BufferError,
                      "a %R shares no memory: its operators run in __torch_dispatch__. Ask the "
                      "tensors inside it",
@@ -177,5 +180,5 @@ int td_add_memory_type(PyObject *module)
 int td_sole_owner(PyObject *o)
 {
     return Py_REFCNT(o) == 1 && TD_T(o)->storage->refs == 1 && !((PyTensor *)o)->base &&
-           Py_TYPE(o) == TensorT;
+           Py_TYPE(o) == TensorT && !td_has_parts((PyTensor *)o);
 }

@@ -35,6 +35,7 @@ typedef struct PyTensor {
     struct Dual *dual;     /* its tangent in forward mode (backward/forward.h), or NULL */
     PyObject *hooks;       /* owned: dict of hook kinds, or NULL */
     PyObject *weaklist, *dict;
+    PyObject *parts;       /* owned: what a tensor of another layout is made of, or NULL */
     uint32_t nr;           /* which output of node */
     uint32_t node_version; /* for views: the storage version that `node` describes */
     uint8_t requires_grad; /* as asked for on a leaf */
@@ -44,10 +45,28 @@ typedef struct PyTensor {
     uint8_t apart;
     /* enum td_dispatching: does __torch_dispatch__ of its type compute what is called on it? */
     uint8_t dispatches;
+    uint8_t layout; /* enum td_layout: other than strided, `parts` are what it stands for */
 } PyTensor;
 /* TD_DISPATCHES_CLAIM and above: it has no memory of its own, its handle is one of meta, and it
- * claims to lie on the device of this number less TD_DISPATCHES_CLAIM (_make_wrapper_subclass). */
-enum td_dispatching { TD_DISPATCHES_NOT, TD_DISPATCHES, TD_DISPATCHES_CLAIM };
+ * claims to lie on the device of this number less TD_DISPATCHES_CLAIM (_make_wrapper_subclass).
+ * TD_DISPATCHES_LAYOUT is set besides where its layout is another than strided: rules of this
+ * layout compute, whatever the type (dispatch/run_layout.c). */
+enum td_dispatching {
+    TD_DISPATCHES_NOT,
+    TD_DISPATCHES,
+    TD_DISPATCHES_CLAIM,
+    TD_DISPATCHES_LAYOUT = 0x80
+};
+enum td_layout {
+    TD_STRIDED,
+    TD_SPARSE_COO,
+    TD_SPARSE_CSR,
+    TD_SPARSE_CSC,
+    TD_SPARSE_BSR,
+    TD_SPARSE_BSC,
+    TD_JAGGED,
+    TD_LAYOUTS
+};
 enum { TD_VIEW_PLAIN, TD_VIEW_MULTI, TD_VIEW_NO_GRAD, TD_VIEW_INFERENCE };
 
 extern PyTypeObject *TensorT, *ParameterT; /* ParameterT: NULL until taeda.nn registers it */
@@ -70,13 +89,23 @@ extern uint64_t td_gradients_set; /* how often a .grad was assigned */
 
 /* Wrap a handle (takes it over, also on failure). */
 PyObject *td_wrap(td_tensor *t);
+/* What a tensor of another layout than strided is made of, on a handle of meta that nobody uses;
+ * `dispatches` says what device it claims. */
+static inline void td_give_parts(PyTensor *p, int layout, int dispatches, PyObject *parts)
+{
+    p->layout = (uint8_t)layout;
+    p->dispatches = (uint8_t)(dispatches | TD_DISPATCHES_LAYOUT);
+    Py_XSETREF(p->parts, Py_NewRef(parts));
+}
 /* asks the type whether its tensors dispatch */
 PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t);
 static inline td_device td_claimed_device(const PyTensor *p) /* what tensor.device says */
 {
-    return (td_device)(p->dispatches >= TD_DISPATCHES_CLAIM ? p->dispatches - TD_DISPATCHES_CLAIM
-                                                            : p->t->device);
+    int claim = p->dispatches & ~TD_DISPATCHES_LAYOUT;
+    return (td_device)(claim >= TD_DISPATCHES_CLAIM ? claim - TD_DISPATCHES_CLAIM : p->t->device);
 }
+/* its layout is not strided: there is no memory to show, and no kernel for its handle */
+static inline int td_has_parts(const PyTensor *p) { return p->layout != TD_STRIDED; }
 /* raises: a tensor that dispatches shows no memory; NULL */
 PyObject *td_refuse_memory(PyObject *tensor, const char *what);
 /* a view whose base came to require grad later (by a write through another view) requires it too */
@@ -115,7 +144,8 @@ extern PyTypeObject *DtypeT, *DeviceT, *LayoutT, *MemoryFormatT, *SizeT, *Genera
 PyObject *td_dtype_object(td_dtype d); /* new reference */
 /* 1 yes, 0 not a dtype; also float, int, bool, complex */
 int td_dtype_from(PyObject *o, td_dtype *out);
-PyObject *td_layout_object(void); /* taeda.strided */
+PyObject *td_layout_object(int code); /* an enum td_layout; 0 is taeda.strided */
+int td_layout_from(PyObject *o, int *code);
 PyObject *td_memory_format_object(int code);
 int td_memory_format_from(PyObject *o, int *code);
 PyObject *td_device_object(td_device d);

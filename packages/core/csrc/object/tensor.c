@@ -54,6 +54,7 @@ static int tensor_clear(PyObject *o)
     if (p->dual) td_forward.set_tangent(p, NULL);
     Py_CLEAR(p->hooks);
     Py_CLEAR(p->dict);
+    Py_CLEAR(p->parts);
     return 0;
 }
 
@@ -66,6 +67,7 @@ static int tensor_traverse(PyObject *o, visitproc visit, void *arg)
     if (p->dual) Py_VISIT((PyObject *)p->dual->tangent);
     Py_VISIT(p->hooks);
     Py_VISIT(p->dict);
+    Py_VISIT(p->parts);
     Py_VISIT((PyObject *)Py_TYPE(o));
     return 0;
 }
@@ -108,6 +110,15 @@ static void tensor_dealloc(PyObject *o)
 
 PyObject *td_refuse_memory(PyObject *o, const char *what)
 {
+    if (td_has_parts((PyTensor *)o)) {
+        PyObject *layout = td_layout_object(((PyTensor *)o)->layout);
+        PyErr_Format(PyExc_RuntimeError,
+                     ".%s is not supported for a tensor of layout %S: it has no memory of its own. "
+                     "Ask its indices and values, or to_dense()",
+                     what, layout);
+        Py_DECREF(layout);
+        return NULL;
+    }
     return PyErr_Format(
         PyExc_RuntimeError,
         ".%s is not supported for tensor subclasses whose operators run in __torch_dispatch__, got "

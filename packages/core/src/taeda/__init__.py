@@ -103,6 +103,7 @@ _EXPORTS = {
     "install_as_torch": "_torch_names.as_torch",
     "lobpcg": "_composite._eigen_block",
     "compile": "compiler",
+    **dict.fromkeys(("sparse_coo_tensor", "sparse_csr_tensor"), "sparse"),
     "vmap": "func",
     "set_printoptions": "_tensor.printing",
     **dict.fromkeys(

@@ -35,6 +35,7 @@ DISTRIBUTIONS = {
     "jit": "taeda-compile",
     "futures": "taeda-distributed",
     "profiler": "taeda-profiler",
+    "sparse": "taeda-sparse",
     "utils.benchmark": "taeda-benchmark",
     "utils.flop_counter": "taeda-profiler",
     "utils.checkpoint": "taeda-autograd",

@@ -28,6 +28,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-benchmark": (),
     "taeda-profiler": (),
     "taeda-cpp-extension": (),
+    "taeda-sparse": ("taeda-autograd",),
     "taeda-compile": ("taeda-autograd", "taeda-nn"),
     "taeda-distributions": ("taeda-autograd", "taeda-nn"),
     "taeda-distributed": ("taeda-autograd", "taeda-nn", "taeda-optim"),

@@ -15,11 +15,10 @@ __all__ = ["ABSENT"]
 
 ABSENT = frozenset(
     """
-    ccol_indices coalesce col_indices crow_indices indices is_coalesced row_indices smm sparse_mask
-    sparse_resize_ sparse_resize_and_clear_ sspaddmm to_sparse to_sparse_bsc to_sparse_bsr
-    to_sparse_coo to_sparse_csc to_sparse_csr values dequantize int_repr q_per_channel_axis
-    q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme align_as align_to
-    names refine_names rename rename_ to_mkldnn
+    ccol_indices row_indices smm sparse_resize_ sparse_resize_and_clear_ sspaddmm to_sparse_bsc
+    to_sparse_bsr to_sparse_csc dequantize int_repr q_per_channel_axis q_per_channel_scales
+    q_per_channel_zero_points q_scale q_zero_point qscheme align_as align_to names refine_names
+    rename rename_ to_mkldnn
     """.split()
 )
 

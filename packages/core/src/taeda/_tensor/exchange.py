@@ -22,6 +22,11 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
 def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
     import numpy as np
 
+    if self.layout is not _core.strided:
+        raise TypeError(
+            f".numpy() is not supported for a tensor of layout {self.layout}: it has no memory of its "
+            "own. Ask its indices and values, or to_dense()"
+        )
     if type(self) is not Tensor and self._dispatches():
         raise RuntimeError(
             ".numpy() is not supported for tensor subclasses whose operators run in "

@@ -215,24 +215,3 @@ def storage_type(self: Tensor) -> Any:
     from .. import storage
 
     return getattr(storage, self.storage().type().rpartition(".")[2])
-
-
-# ---- layouts: every tensor here is dense ----
-
-
-@method
-def dense_dim(self: Tensor) -> int:
-    """How many dimensions are dense: all."""
-    return self.dim()
-
-
-@method
-def sparse_dim(self: Tensor) -> int:
-    """How many dimensions are sparse: 0."""
-    return 0
-
-
-@method
-def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
-    """The tensor itself, which is dense, in another dtype if one is given."""
-    return self if dtype is None else self.to(dtype)

@@ -276,10 +276,27 @@ def _prefix(tensor: Tensor) -> str:
     return "tensor(" if name in ("Tensor", "Parameter", "Buffer") else name + "("
 
 
+def _parts_text(tensor: Tensor, indent: int) -> str:
+    """The strided tensors that a sparse one is made of, each by its name."""
+    parts = _core.parts_of(tensor)
+    shown = []
+    for name, part in parts.named():
+        text = repr(part.detach()).replace("\n", "\n" + " " * (indent + len(name) + 1))
+        shown.append(f"{name}={text}")
+    suffixes = [s for s in _suffixes(tensor) if not s.startswith("size=")]
+    history = [s for s in suffixes if s.startswith(("grad_fn=", "requires_grad="))]
+    facts = [s for s in suffixes if s not in history]
+    count = f"size={tuple(tensor.shape)}, nnz={parts.values.shape[0]}"
+    shown.append(", ".join([count, *facts, f"layout={tensor.layout}", *history]))
+    return (",\n" + " " * indent).join(shown)
+
+
 def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The text of a tensor: `tensor(`, its numbers, then what cannot be guessed from them."""
     with DisableTorchFunction():
         prefix = _prefix(self)
+        if tensor_contents is None and self.layout is not _core.strided:
+            return prefix + _parts_text(self, len(prefix)) + ")"
         if tensor_contents is not None:
             body = tensor_contents
         elif self.device.type == "meta" or self._dispatches():

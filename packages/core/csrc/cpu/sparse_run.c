@@ -1,0 +1,210 @@
+/* sparse_run.c - rows of a sparse matrix in threads: each thread gets as many entries, whatever
+ * rows they are in. */
+#include "cpu/sparse_run.h"
+#include <stdatomic.h>
+#include <string.h>
+#include "cpu/sparse.h"
+#include "runtime/alloc.h"
+#include "runtime/cpu.h"
+#include "runtime/error.h"
+#include "runtime/pool.h"
+
+#define NUMBER_NS 0.1 /* of a number that an entry multiplies */
+#define ENTRY_NS 2
+#define TASK_NS 20000
+
+typedef struct job {
+    const td_csr *m;
+    const int64_t *edges;
+    int64_t rows, entries, n, tasks;
+    td_sparse_kernel kernel;
+    int64_t item;
+    const char *values, *row, *dense; /* of `add`; of `dot`; of both */
+    char *out;
+    _Atomic bool is_wrong; /* a column that is none: `wrong` */
+    _Atomic int64_t wrong;
+} job;
+
+static int64_t within(int64_t edge, int64_t most)
+{
+    return edge < 0 ? 0 : edge > most ? most : edge;
+}
+
+/* the row in which task `i` begins: the first that begins at its first entry or later */
+static int64_t row_of(const job *j, int64_t i)
+{
+    int64_t from = 0, to = j->rows,
+            entry = (int64_t)((double)j->entries * (double)i / (double)j->tasks);
+    if (i == 0 || i == j->tasks) return i ? j->rows : 0;
+    while (from < to) {
+        int64_t middle = from + (to - from) / 2;
+        if (j->edges[middle] < entry) from = middle + 1;
+        else to = middle;
+    }
+    return from;
+}
+
+/* The next columns of a row: how many, -1 if one is none. */
+static int64_t take_columns(job *j, int64_t *cols, int64_t begin, int64_t end)
+{
+    int64_t n = end - begin < TD_SPARSE_ENTRIES ? end - begin : TD_SPARSE_ENTRIES;
+    memcpy(cols, (const int64_t *)td_data(j->m->cols) + begin, (size_t)n * sizeof *cols);
+    for (int64_t k = 0; k < n; k++)
+        if (cols[k] < 0 || cols[k] >= j->m->columns) {
+            atomic_store(&j->wrong, cols[k]);
+            atomic_store(&j->is_wrong, true);
+            return -1;
+        }
+    return n;
+}
+
+static void add_row(job *j, int64_t row)
+{
+    int64_t begin = within(j->edges[row], j->entries), end = within(j->edges[row + 1], j->entries);
+    int64_t cols[TD_SPARSE_ENTRIES], count;
+    char *out = j->out + row * j->n * j->item;
+    if (!j->n) return;
+    memset(out, 0, (size_t)(j->n * j->item));
+    for (; begin < end; begin += count) {
+        if ((count = take_columns(j, cols, begin, end)) < 0) return;
+        j->kernel.add(out, j->dense, cols, j->values + begin * j->item, count, j->n);
+    }
+}
+
+static void dot_row(job *j, int64_t row)
+{
+    int64_t begin = within(j->edges[row], j->entries), end = within(j->edges[row + 1], j->entries);
+    int64_t cols[TD_SPARSE_ENTRIES], count;
+    for (; begin < end; begin += count) {
+        if ((count = take_columns(j, cols, begin, end)) < 0) return;
+        j->kernel.dot(j->out + begin * j->item, j->row + row * j->n * j->item, j->dense, cols,
+                      count, j->n);
+    }
+}
+
+static void run_tasks(void *context, int64_t begin, int64_t end)
+{
+    job *j = context;
+    for (int64_t row = row_of(j, begin), last = row_of(j, end); row < last; row++) {
+        if (j->values) add_row(j, row);
+        else dot_row(j, row);
+    }
+}
+
+static td_status check_edges(const td_csr *m)
+{
+    const int64_t *edges = td_data(m->edges);
+    int64_t rows = m->edges->numel - 1, entries = m->cols->numel;
+    for (int64_t k = 0; k <= rows; k++)
+        if (edges[k] < (k ? edges[k - 1] : 0) || edges[k] > entries ||
+            edges[k] != (k == rows ? entries
+                         : k       ? edges[k]
+                                   : 0))
+            return td_fail(TD_RUNTIME_ERROR,
+                           "%s: the offsets of rows rise from 0 to %lld, the number of entries, "
+                           "but there is %lld at %lld",
+                           m->op, (long long)entries, (long long)edges[k], (long long)k);
+    return TD_OK;
+}
+
+static td_status wrong_column(const td_csr *m, int64_t column)
+{
+    return td_fail(TD_INDEX_ERROR, "%s: column %lld is out of range for a matrix of %lld columns",
+                   m->op, (long long)column, (long long)m->columns);
+}
+
+static td_status run(job *j)
+{
+    TD_TRY(check_edges(j->m));
+    double cost = (double)(j->entries + j->rows) * (ENTRY_NS + NUMBER_NS * (double)j->n);
+    j->tasks = (int64_t)(cost / TASK_NS) + 1;
+    if (j->tasks > 4 * td_num_threads()) j->tasks = 4 * td_num_threads();
+    void *token = td_heavy_begin(cost);
+    td_parallel(j->tasks, 1, run_tasks, j);
+    td_heavy_end(token);
+    return atomic_load(&j->is_wrong) ? wrong_column(j->m, atomic_load(&j->wrong)) : TD_OK;
+}
+
+static job job_of(const td_csr *m, td_tensor *out, const td_tensor *dense)
+{
+    bool is_double = dense->dtype == TD_F64;
+    return (job){.m = m,
+                 .edges = td_data(m->edges),
+                 .rows = m->edges->numel - 1,
+                 .entries = m->cols->numel,
+                 .n = dense->sizes[1],
+                 .kernel = TD_PICK(td_sparse_kernels)->of[is_double],
+                 .item = td_itemsize((td_dtype)dense->dtype),
+                 .dense = td_data(dense),
+                 .out = td_data(out)};
+}
+
+td_status td_csr_times(const td_csr *m, td_tensor *out, const td_tensor *values,
+                       const td_tensor *dense)
+{
+    static const char none; /* without entries there may be no address */
+    job j = job_of(m, out, dense);
+    j.values = values->numel ? td_data(values) : &none;
+    return run(&j);
+}
+
+td_status td_csr_sampled(const td_csr *m, td_tensor *out, const td_tensor *a, const td_tensor *b)
+{
+    job j = job_of(m, out, b);
+    j.row = td_data(a);
+    return run(&j);
+}
+
+/* ---- by columns ---- */
+/* edges[c + 1] = how many entries are in column c, then edges[c] = where they begin */
+static td_status count_columns(const td_csr *m, int64_t *edges, const int64_t *cols)
+{
+    memset(edges, 0, (size_t)(m->columns + 1) * sizeof *edges);
+    for (int64_t k = 0; k < m->cols->numel; k++) {
+        int64_t column = ((const volatile int64_t *)cols)[k];
+        if (column < 0 || column >= m->columns) return wrong_column(m, column);
+        edges[column + 1]++;
+    }
+    for (int64_t c = 0; c < m->columns; c++) edges[c + 1] += edges[c];
+    return TD_OK;
+}
+
+/* `next[c]` is where the next entry of column c goes; a place that is none (a column was written
+ * to meanwhile) is not used */
+static void place_entries(const td_csr *m, int64_t *next, int64_t *rows, int64_t *order)
+{
+    const int64_t *edges = td_data(m->edges);
+    const volatile int64_t *cols = td_data(m->cols);
+    int64_t entries = m->cols->numel;
+    for (int64_t row = 0; row < m->edges->numel - 1; row++)
+        for (int64_t k = within(edges[row], entries), end = within(edges[row + 1], entries);
+             k < end; k++) {
+            int64_t column = cols[k];
+            if (column < 0 || column >= m->columns || next[column] >= entries) continue;
+            int64_t at = next[column]++;
+            rows[at] = row;
+            order[at] = k;
+        }
+}
+
+td_status td_csr_turned(const td_csr *m, td_tensor *edges, td_tensor *rows, td_tensor *order)
+{
+    int64_t entries = m->cols->numel, bytes = (m->columns + 1) * (int64_t)sizeof(int64_t);
+    TD_TRY(check_edges(m)); /* `bytes` are those of a tensor that there is */
+    int64_t *next = td_alloc(bytes);
+    if (!next)
+        return td_fail(TD_MEMORY_ERROR, "%s: no memory for %lld columns", m->op,
+                       (long long)m->columns);
+    void *token = td_heavy_begin((double)entries * 5);
+    td_status status = count_columns(m, td_data(edges), td_data(m->cols));
+    if (!status) {
+        memcpy(next, td_data(edges), (size_t)bytes);
+        /* what a race leaves out is a place that there is */
+        if (entries) memset(td_data(rows), 0, (size_t)entries * sizeof(int64_t));
+        if (entries) memset(td_data(order), 0, (size_t)entries * sizeof(int64_t));
+        place_entries(m, next, td_data(rows), td_data(order));
+    }
+    td_heavy_end(token);
+    td_free(next, bytes);
+    return status;
+}

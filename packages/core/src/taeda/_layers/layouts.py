@@ -1,0 +1,34 @@
+"""Tensors of another layout than strided: what the gate says where a layout has no rule for a row.
+
+A rule is a function in `core.layout_rules(layout, in_place)`, under the row's text. It gets the
+arguments of the row's schema, and works above autograd on the strided tensors that such a tensor is
+made of (`core.parts_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from .._native import core as _core
+
+__all__ = ["refuse"]
+
+
+def refuse(row: str, layouts: Sequence[Any], in_place: int, why: str) -> NoReturn:
+    """NotImplementedError that names the operator, the layout and the way round."""
+    name = row.partition(".")[0] + "_" * in_place
+    named = " and ".join(str(layout) for layout in layouts if layout is not _core.strided)
+    if why == "out=":
+        raise NotImplementedError(
+            f"{name}: out= is not supported with a tensor of layout {named}. Use the result"
+        )
+    if why:
+        raise NotImplementedError(
+            f"{name}: {why} is not supported for a tensor of layout {named}. Use backward(), or "
+            "x.to_dense()"
+        )
+    way = "Compute with its values() and make a new one of them, or with x.to_dense()"
+    if in_place:
+        way = f"Use {name[:-1]}, or x.to_dense()"
+    raise NotImplementedError(f"{name}: there is no kernel for a tensor of layout {named}. {way}")

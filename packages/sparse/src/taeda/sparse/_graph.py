@@ -1,0 +1,109 @@
+"""Between a sparse tensor and its values, for autograd: everything else is written in operations on
+the values, which are strided.
+
+The gradient of a sparse tensor is sparse: it has the places of the tensor, and no others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.autograd import Function
+
+from ._parts import Parts, coalesced, keys_of, parts_of, tensor_of
+
+__all__ = ["at_places", "built", "entries", "raw_entries"]
+
+
+class _Values(Function):
+    """The values of a tensor without repeated places."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, parts: Parts) -> Any:
+        ctx.parts, ctx.size = parts, tuple(x.shape)
+        return parts.values.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return built(ctx.parts, gradients[0], ctx.size), None
+
+
+class _Built(Function):
+    """The tensor of these values."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, parts: Parts, size: Any) -> Any:
+        ctx.parts, ctx.size = parts, size
+        return tensor_of(parts.like(values.detach()), size)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return at_places(gradients[0], ctx.parts), None, None
+
+
+def _records(x: Tensor) -> bool:
+    return x.requires_grad and taeda.is_grad_enabled()
+
+
+def entries(x: Tensor) -> tuple[Any, Tensor]:
+    """(parts without repeated places, their values, which know the history of `x`)."""
+    parts = coalesced(parts_of(x), x.shape)
+    return parts, _Values.apply(x, parts) if _records(x) else parts.values
+
+
+def raw_entries(x: Tensor) -> tuple[Any, Tensor]:
+    """The same for what is linear in the values: places may repeat where nothing is recorded."""
+    if _records(x):
+        return entries(x)
+    parts = parts_of(x)
+    return parts, parts.values
+
+
+def built(parts: Parts, values: Tensor, size: Any) -> Tensor:
+    """A tensor of these values at the places of `parts`."""
+    if _records(values):
+        made: Tensor = _Built.apply(values, parts, tuple(size))
+        return made
+    return tensor_of(parts.like(values.detach()), size)
+
+
+def at_places(x: Tensor, parts: Parts) -> Tensor:
+    """The elements of `x`, strided or sparse, at the places of `parts`: an entry for each."""
+    own = parts_of(x)
+    if own is None:
+        return (
+            x[parts.places()] if parts.places() else x.unsqueeze(0).expand(_count(parts), *x.shape)
+        )
+    own, values = entries(x)
+    if _same_places(own, parts):
+        return values
+    wanted, known = parts.places(), own.places()
+    if not wanted or not known:
+        return values.expand(_count(parts), *values.shape[1:])
+    found, at = find(keys_of(known, x.shape), keys_of(wanted, x.shape))
+    if not known[0].numel():
+        return values.new_zeros((found.numel(), *values.shape[1:]))
+    shape = (-1, *(1,) * (values.dim() - 1))
+    return values[at].masked_fill(~found.reshape(shape), 0)
+
+
+def find(keys: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """(whether each wanted key is among these, which rise; where)."""
+    if not keys.numel():
+        return taeda.zeros_like(wanted, dtype=taeda.bool), wanted
+    at = taeda.searchsorted(keys, wanted).clamp(max=keys.numel() - 1)
+    return keys[at] == wanted, at
+
+
+def _count(parts: Parts) -> int:
+    return int(parts.values.shape[0])
+
+
+def _same_places(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    if hasattr(a, "crow") and hasattr(a, "col"):
+        return a.crow is b.crow and a.col is b.col
+    return a.indices is b.indices

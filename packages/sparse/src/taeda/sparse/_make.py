@@ -1,0 +1,185 @@
+"""Constructors: indices and values that were given, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._graph import built
+from ._parts import Coo, Csr, check_coo, check_csr, keys_of
+
+__all__ = ["sparse_coo_tensor", "sparse_csr_tensor"]
+
+_INDICES = (taeda.int64, taeda.int32, taeda.int16, taeda.int8, taeda.uint8)
+
+
+def _given(data: Any, dtype: Any, device: Any) -> Tensor:
+    if isinstance(data, Tensor):
+        return data.to(
+            dtype=data.dtype if dtype is None else dtype,
+            device=data.device if device is None else device,
+        )
+    return taeda.tensor(data, dtype=dtype, device=device)
+
+
+def _indices(data: Any, name: str, wanted: Any, device: Any) -> Tensor:
+    found = _given(data, None, device)
+    if isinstance(data, Tensor) and found.dtype not in _INDICES:
+        raise RuntimeError(f"{name} must be an int tensor type, but got {found.dtype}")
+    if not isinstance(data, Tensor) and found.dtype not in _INDICES and found.numel():
+        raise RuntimeError(f"{name} must be integers, but got {found.dtype}")
+    return (found if found.dtype is wanted else found.to(wanted)).detach()
+
+
+def _finish(
+    parts: Any, values: Tensor, size: Any, requires_grad: bool, is_differentiable: bool
+) -> Tensor:
+    made = built(parts, values if is_differentiable else values.detach(), size)
+    return made.requires_grad_() if requires_grad else made
+
+
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of `values` (entries, dense dimensions) at `indices` (sparse dimensions, entries).
+
+    Values at the same place are added up. Without `size` it is the smallest that has all places.
+    With `sparse_coo_tensor(size)` no place has a value. Indices are always checked:
+    `check_invariants=True` also looks whether `is_coalesced=True` is true. Gradients flow to
+    `values` if they require them.
+
+    >>> sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3)).to_dense()
+    tensor([[0., 0., 3.],
+            [4., 0., 0.]])
+    """
+    _refuse_pinned(pin_memory)
+    if values is None:
+        size = tuple(indices) if size is None else tuple(size)
+        indices = taeda.empty((len(size), 0), dtype=taeda.int64, device=device)
+        values = taeda.empty(0, dtype=dtype, device=device)
+    found = _given(values, dtype, device)
+    if found.dim() == 0:
+        found = found.reshape(1)
+    at = _indices(indices, "indices", taeda.int64, device or found.device)
+    if at.dim() != 2:
+        raise RuntimeError(
+            f"indices must be sparse_dim x nnz, but got a tensor of shape {tuple(at.shape)}"
+        )
+    if at.size(1) != found.size(0):
+        raise RuntimeError(
+            f"indices and values must have same nnz, but got nnz from indices: {at.size(1)}, nnz "
+            f"from values: {found.size(0)}"
+        )
+    size = _size(at, found, size)
+    check_coo(at, size)
+    parts = Coo(at, found, bool(is_coalesced))
+    if is_coalesced and check_invariants:
+        _check_coalesced(parts, size)
+    return _finish(parts, found, size, requires_grad, not requires_grad)
+
+
+def _refuse_pinned(pin_memory: bool) -> None:
+    if pin_memory:
+        raise NotImplementedError(
+            "pin_memory=True is not supported for sparse tensors: pin the indices and values"
+        )
+
+
+def _size(indices: Tensor, values: Tensor, size: Any) -> tuple[int, ...]:
+    dense = tuple(values.shape[1:])
+    if size is None:
+        if not indices.size(1) and indices.size(0):
+            return (*(0,) * indices.size(0), *dense)
+        most = (indices.amax(1) + 1).tolist() if indices.numel() else []
+        return (*most, *dense)
+    size = tuple(int(n) for n in size)
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"a size has no negative numbers, but got {size}")
+    rank = indices.size(0) + len(dense)
+    if len(size) != rank:
+        raise RuntimeError(
+            f"number of dimensions must be sparse_dim ({indices.size(0)}) + dense_dim "
+            f"({len(dense)}), but got {len(size)}"
+        )
+    if size[indices.size(0) :] != dense:
+        raise RuntimeError(
+            f"values has incorrect size, expected {[values.size(0), *size[indices.size(0) :]]}, "
+            f"got {list(values.shape)}"
+        )
+    return size
+
+
+def _check_coalesced(parts: Coo, size: Any) -> None:
+    if parts.indices.size(0) and bool((keys_of(parts.places(), size).diff() <= 0).any()):
+        raise RuntimeError(
+            "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor: they "
+            "must rise, each once"
+        )
+
+
+def sparse_csr_tensor(
+    crow_indices: Any,
+    col_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A matrix by rows: row r has the values from crow_indices[r] to before crow_indices[r + 1], in
+    the columns `col_indices`, which rise.
+
+    Indices are int64 or int32, and always checked. Without `size` there are as many columns as the
+    largest index needs. Gradients flow to `values` if they require them.
+
+    >>> sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3)).to_dense()
+    tensor([[0., 0., 3.],
+            [4., 0., 0.]])
+    """
+    _refuse_pinned(pin_memory)
+    found = _given(values, dtype, device)
+    wanted = _index_dtype(crow_indices, col_indices)
+    crow = _indices(crow_indices, "crow_indices", wanted, device or found.device)
+    col = _indices(col_indices, "col_indices", wanted, device or found.device)
+    if crow.dim() != 1 or col.dim() != 1 or found.dim() != 1:
+        raise NotImplementedError(
+            "sparse_csr_tensor: crow_indices, col_indices and values have one dimension here, but "
+            f"they have {crow.dim()}, {col.dim()} and {found.dim()}: batches and dense dimensions "
+            "do not exist yet"
+        )
+    if not crow.numel():
+        raise RuntimeError("crow_indices.shape[-1] must be the number of rows + 1, but it is 0")
+    if col.numel() != found.numel():
+        raise RuntimeError(
+            f"col_indices and values must have the same number of elements, but got {col.numel()} "
+            f"and {found.numel()}"
+        )
+    if size is None:
+        size = (crow.numel() - 1, int(col.amax()) + 1 if col.numel() else 0)
+    size = tuple(int(n) for n in size)
+    if len(size) != 2 or size[0] != crow.numel() - 1 or min(size) < 0:
+        raise RuntimeError(
+            f"a matrix of {crow.numel()} crow_indices has the size ({crow.numel() - 1}, columns), "
+            f"but got {size}"
+        )
+    check_csr(crow, col, size)
+    return _finish(Csr(crow, col, found), found, size, requires_grad, not requires_grad)
+
+
+def _index_dtype(*indices: Any) -> Any:
+    dtypes = {x.dtype for x in indices if isinstance(x, Tensor)}
+    return taeda.int32 if dtypes == {taeda.int32} else taeda.int64

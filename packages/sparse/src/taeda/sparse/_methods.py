@@ -1,0 +1,156 @@
+"""Methods of tensors that have to do with sparse layouts; `Tensor` calls them by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from . import _convert
+from ._graph import at_places, built, entries
+from ._parts import Coo, Csr, parts_of, require
+
+__all__ = [
+    "_indices", "_nnz", "_values", "coalesce", "col_indices", "crow_indices", "dense_dim", "indices",
+    "is_coalesced", "sparse_dim", "sparse_mask", "to_dense", "to_sparse", "to_sparse_coo",
+    "to_sparse_csr", "values",
+]  # fmt: skip
+
+
+def is_coalesced(self: Tensor) -> bool:
+    """Whether the places of a COO tensor are known to be in order, each once."""
+    return bool(require(self, Coo, "is_coalesced").is_coalesced)
+
+
+def coalesce(self: Tensor) -> Tensor:
+    """The tensor with its places in order, each once; itself if it is so already."""
+    if require(self, Coo, "coalesce").is_coalesced:
+        return self
+    parts, values = entries(self)
+    return built(parts, values, self.shape)
+
+
+def _require_coalesced(self: Tensor, what: str) -> Coo:
+    parts: Coo = require(self, Coo, what)
+    if not parts.is_coalesced:
+        raise RuntimeError(
+            f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first"
+        )
+    return parts
+
+
+def indices(self: Tensor) -> Tensor:
+    """The places of a coalesced COO tensor, (sparse dimensions, entries)."""
+    return _require_coalesced(self, "indices").indices.detach()
+
+
+def values(self: Tensor) -> Tensor:
+    """The values, with gradients; COO tensors have to be coalesced."""
+    parts = parts_of(self)
+    if parts is None:
+        raise RuntimeError(f"values expected a sparse tensor but got one of layout {self.layout}")
+    if isinstance(parts, Coo):
+        _require_coalesced(self, "values")
+    found = entries(self)[1]
+    return found.detach() if found is parts.values else found
+
+
+def _indices(self: Tensor) -> Tensor:
+    """The places as they are, repeated or not; the tensor's own memory."""
+    found: Tensor = require(self, Coo, "_indices").indices
+    return found.detach()
+
+
+def _values(self: Tensor) -> Tensor:
+    """The values as they are, outside of any graph; the tensor's own memory."""
+    found: Tensor = require(self, Coo, "_values").values
+    return found.detach()
+
+
+def _nnz(self: Tensor) -> int:
+    """How many entries there are."""
+    parts = parts_of(self)
+    if parts is None:
+        raise RuntimeError(f"_nnz expected a sparse tensor but got one of layout {self.layout}")
+    return int(parts.values.size(0))
+
+
+def crow_indices(self: Tensor) -> Tensor:
+    """Where each row of a CSR tensor begins."""
+    found: Tensor = require(self, Csr, "crow_indices").crow
+    return found.detach()
+
+
+def col_indices(self: Tensor) -> Tensor:
+    """The column of each entry of a CSR tensor."""
+    found: Tensor = require(self, Csr, "col_indices").col
+    return found.detach()
+
+
+def sparse_dim(self: Tensor) -> int:
+    """How many dimensions indices name."""
+    return len(parts_of(self).places())
+
+
+def dense_dim(self: Tensor) -> int:
+    """How many dimensions each value has."""
+    return int(self.dim() - sparse_dim(self))
+
+
+def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
+    """The elements at the places of `mask`, and no others."""
+    parts = parts_of(mask)
+    if parts is None:
+        raise RuntimeError(f"sparse_mask: the mask must be sparse, but its layout is {mask.layout}")
+    if self.shape != mask.shape:
+        raise RuntimeError(
+            "sparse_mask(): operands have incompatible sizes; self has size "
+            f"{list(self.shape)} but mask has size {list(mask.shape)}"
+        )
+    found = at_places(self, parts)
+    return built(parts, found, self.shape)
+
+
+def to_dense(self: Tensor, masked_grad: bool | None = None) -> Tensor:
+    """The strided tensor of the same elements. The gradient is sparse, at the places that there are."""
+    if masked_grad is False:
+        raise NotImplementedError(
+            "to_dense: masked_grad=False asks for a dense gradient of a sparse tensor. Leave it away: "
+            "the gradient is sparse, at the places of the tensor"
+        )
+    return _convert.to_dense(self)
+
+
+def to_sparse(
+    self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None,
+    dense_dim: int | None = None,
+) -> Tensor:  # fmt: skip
+    """A sparse tensor of the elements that are not 0; `sparse_dim` leading dimensions of it are sparse."""
+    if blocksize is not None or layout not in (None, taeda.sparse_coo, taeda.sparse_csr):
+        raise NotImplementedError(
+            f"to_sparse: layout={layout} with blocksize={blocksize} does not exist yet: use "
+            "taeda.sparse_coo or taeda.sparse_csr"
+        )
+    if layout is taeda.sparse_csr:
+        return to_sparse_csr(self, dense_dim)
+    if dense_dim is not None:
+        if sparse_dim is not None and sparse_dim + dense_dim != self.dim():
+            raise RuntimeError(
+                f"to_sparse: {sparse_dim} sparse and {dense_dim} dense dimensions are not the "
+                f"{self.dim()} of the tensor"
+            )
+        sparse_dim = self.dim() - dense_dim
+    return _convert.to_coo(self, sparse_dim)
+
+
+def to_sparse_coo(self: Tensor) -> Tensor:
+    """COO, of any layout."""
+    return _convert.to_coo(self)
+
+
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
+    """CSR, of a matrix of any layout."""
+    if dense_dim:
+        raise NotImplementedError("to_sparse_csr: dense dimensions do not exist in CSR yet")
+    return _convert.to_csr(self)

@@ -1,0 +1,119 @@
+"""Products with matrices: sparse times dense by compressed rows, sparse times sparse by entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._graph import built, entries
+from ._parts import Coo, Csr
+
+__all__ = ["addmm", "mm", "mv", "product"]
+
+_KERNEL = (taeda.float32, taeda.float64)
+_SHORT = (taeda.float16, taeda.bfloat16)
+
+
+def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices, at least one of them sparse.
+
+    Both get gradients: a sparse one a sparse gradient, at the places that it has.
+    """
+    if mat1.layout is taeda.strided and mat2.layout is taeda.strided:
+        return taeda.mm(mat1, mat2)
+    return product(mat1, mat2)
+
+
+def addmm(
+    mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0
+) -> Tensor:
+    """beta * mat + alpha * (mat1 @ mat2), with gradients as those of `mm`."""
+    return taeda.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
+
+
+def mv(matrix: Tensor, vector: Tensor) -> Tensor:
+    """A sparse matrix times a vector."""
+    if vector.dim() != 1 or vector.layout is not taeda.strided:
+        raise RuntimeError(
+            f"mv: wanted a strided vector, got {vector.dim()} dimensions of layout {vector.layout}"
+        )
+    return product(matrix, vector.unsqueeze(1)).squeeze(1)
+
+
+def product(a: Tensor, b: Tensor) -> Tensor:
+    """a @ b of two matrices, at least one of them sparse."""
+    _check(a, b)
+    if b.layout is taeda.strided:
+        return _sparse_dense(a, b)
+    if a.layout is taeda.strided:
+        return _sparse_dense(_transposed(b), a.t()).t()
+    return _sparse_sparse(a, b)
+
+
+def _check(a: Tensor, b: Tensor) -> None:
+    if a.dim() != 2 or b.dim() != 2:
+        raise RuntimeError(f"mm: wanted two matrices, got {a.dim()} and {b.dim()} dimensions")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
+            f"{b.shape[0]}x{b.shape[1]})"
+        )
+    if a.dtype is not b.dtype:
+        raise RuntimeError(
+            f"expected mat1 and mat2 to have the same dtype, but got {a.dtype} and {b.dtype}"
+        )
+    if a.device != b.device:
+        raise RuntimeError(
+            f"mm: Expected all tensors to be on the same device, but got {a.device} and {b.device}"
+        )
+
+
+def rows_of(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(offsets of rows, columns, values with history) of a matrix."""
+    parts, values = entries(x)
+    if isinstance(parts, Csr):
+        return parts.crow, parts.col, values
+    if parts.indices.size(0) != 2:
+        raise NotImplementedError(
+            "a product with a sparse matrix that has dense dimensions: use to_dense().to_sparse()"
+        )
+    return parts.crow(x.shape[0]), parts.indices[1], values
+
+
+def _transposed(x: Tensor) -> Tensor:
+    """The transposed matrix, as COO."""
+    parts, values = entries(x)
+    indices = taeda.stack(parts.places()[::-1])
+    return built(Coo(indices, parts.values, False), values, x.shape[::-1])
+
+
+def _sparse_dense(a: Tensor, b: Tensor) -> Tensor:
+    crow, col, values = rows_of(a)
+    if a.dtype in _KERNEL:
+        return taeda._csr_mm(crow, col, values, b)
+    if a.dtype in _SHORT:
+        return taeda._csr_mm(crow, col, values.float(), b.float()).to(a.dtype)
+    rows = Csr(crow, col, values).rows()
+    zeros = b.new_zeros((a.shape[0], b.shape[1]))
+    return zeros.index_add(0, rows, values.unsqueeze(1) * b.index_select(0, col.long()))
+
+
+def _sparse_sparse(a: Tensor, b: Tensor) -> Tensor:
+    """Each entry of `a` times all entries of a row of `b`; COO, or CSR if both are."""
+    crow_a, col_a, values_a = rows_of(a)
+    crow_b, col_b, values_b = rows_of(b)
+    col = col_a.long()
+    begins = crow_b[:-1].long()[col]
+    counts = crow_b.diff().long()[col]
+    entry = taeda.arange(col.numel(), device=col.device).repeat_interleave(counts)
+    within = taeda.arange(entry.numel(), device=col.device) - (counts.cumsum(0) - counts)[entry]
+    other = begins[entry] + within
+    rows = Csr(crow_a, col_a, values_a).rows()[entry]
+    indices = taeda.stack([rows, col_b.long()[other]])
+    values: Any = values_a[entry] * values_b[other]
+    size = (a.shape[0], b.shape[1])
+    made = built(Coo(indices, values.detach(), False), values, size).coalesce()
+    both = a.layout is taeda.sparse_csr and b.layout is taeda.sparse_csr
+    return made.to_sparse_csr() if both else made

@@ -1,0 +1,49 @@
+"""Functions of one number that give 0 for 0: they work on the values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from taeda import Tensor
+from taeda._core_api import runtime as core
+
+from .._graph import built, entries, raw_entries
+from ._registry import in_place, rule
+
+#: f(a + b) = f(a) + f(b): values at one place need not be added up first
+LINEAR = "neg positive deg2rad rad2deg".split()
+#: the others; a test calls each with 0
+ZERO_PRESERVING = """
+    abs asin asinh atan atanh ceil erf erfinv expm1 floor frac isinf isnan isneginf isposinf log1p
+    nan_to_num relu round sgn sign signbit sin sinh sqrt square tan tanh trunc
+""".split()
+
+
+def _function(name: str) -> Any:
+    for functions in core.functions.values():
+        if name in functions:
+            return functions[name]
+    raise KeyError(name)
+
+
+def _register(name: str, take: Callable[[Tensor], Any]) -> None:
+    function = _function(name)
+
+    @rule(name)
+    def run(x: Tensor, *args: Any) -> Tensor:
+        parts, values = take(x)
+        return built(parts, function(values, **_named(name, args)), x.shape)
+
+
+def _named(row: str, args: Any) -> dict[str, Any]:
+    """The arguments after the first, by their names."""
+    names = [name for name, _ in core.op_parameters(row)][1:]
+    return dict(zip(names, args, strict=True))
+
+
+for _name in LINEAR:
+    _register(_name, raw_entries)
+for _name in ZERO_PRESERVING:
+    _register(_name, entries)
+in_place(*LINEAR, *ZERO_PRESERVING)

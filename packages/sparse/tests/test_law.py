@@ -1,0 +1,140 @@
+"""The law of sparse tensors: dense(op(sparse(x))) equals op(x), or the call is refused; over the op
+table's samples, with each tensor of a call sparse in turn, and all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from samples import ROWS, Sample, samples
+
+import taeda
+from taeda import Tensor
+from taeda._native import core
+
+DTYPES = ("float32", "int64", "bool")
+LAYOUTS = ("sparse_coo", "sparse_csr")
+#: rows whose results say nothing of the elements
+UNSAID = {"empty_like"}
+#: no sample has what the rule takes, a number or a matrix; test_arithmetic and test_products have
+BY_HAND = {"div.Tensor", "matmul.linalg"}
+RANDOM = {name for name, row in ROWS.items() if row.random}
+
+
+def _thinned(x: Tensor) -> Tensor:
+    """The same with every other element 0."""
+    return x.masked_fill((taeda.arange(x.numel()) % 2 == 1).reshape(x.shape), 0)
+
+
+def _uncoalesced(x: Tensor) -> Tensor:
+    """COO with each place twice, half of the value at each, or once where it cannot be halved."""
+    made = x.to_sparse()
+    if not x.is_floating_point():
+        return made
+    indices = taeda.cat([made.indices(), made.indices()], 1)
+    return taeda.sparse_coo_tensor(indices, taeda.cat([made.values() / 2] * 2), x.shape)
+
+
+def _as_layout(layout: str) -> Callable[[Tensor], Tensor]:
+    def change(x: Tensor) -> Tensor:
+        if layout == "sparse_csr":
+            return x.to_sparse_csr() if x.dim() == 2 else x
+        return _uncoalesced(x)
+
+    return change
+
+
+def _dense(made: Any) -> Any:
+    if isinstance(made, Tensor):
+        return made.to_dense()
+    if isinstance(made, (tuple, list)):
+        return [_dense(part) for part in made]
+    return made
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(b, Tensor):
+        same = isinstance(a, Tensor) and a.shape == b.shape and a.dtype is b.dtype
+        return same and taeda.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
+    if isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return bool(a == b or (a != a and b != b))
+
+
+class _Pick:
+    """Changes the tensor of one number, or all (-1); counts how many there are."""
+
+    def __init__(self, number: int, change: Callable[[Tensor], Tensor]) -> None:
+        self.number, self.change, self.count, self.changed = number, change, 0, 0
+
+    def __call__(self, x: Tensor) -> Tensor:
+        self.count += 1
+        if self.number not in (-1, self.count - 1) or x.dtype is taeda.uint8:
+            return x
+        made = self.change(x)
+        self.changed += made is not x
+        return made
+
+
+def _calls(sample: Sample) -> int:
+    counted = _Pick(-2, lambda x: x)
+    sample.map(counted)
+    return counted.count
+
+
+def _cases(row: str, dtype: str, layout: str) -> Iterator[tuple[Any, Any, Any]]:
+    change = _as_layout(layout)
+    for sample in samples(row, dtype):
+        thin = sample.map(_thinned)
+        for number in (-1, *range(_calls(thin))):
+            pick = _Pick(number, change)
+            try:
+                given = thin.map(pick)
+            except NotImplementedError:
+                continue
+            if pick.changed:
+                yield sample, thin, given
+
+
+def _plain(thin: Sample) -> Any:
+    """What the dense call gives, on tensors of its own; an exception where it refuses such numbers."""
+    try:
+        return thin.map(lambda x: x.clone()).call()
+    except (RuntimeError, ValueError, IndexError, ArithmeticError, TypeError) as error:
+        return error
+
+
+def _judge(row: str, dtype: str, layout: str) -> tuple[int, list[str]]:
+    equal, wrong = 0, []
+    for sample, thin, given in _cases(row, dtype, layout):
+        try:
+            made = given.call()
+        except (RuntimeError, TypeError, IndexError, BufferError, AttributeError):
+            continue
+        expected = _plain(thin)
+        if isinstance(expected, BaseException) or _equal(_dense(made), _dense(expected)):
+            equal += 1
+        elif row not in UNSAID:
+            wrong.append(str(sample))
+    return equal, wrong
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("row", sorted(set(ROWS) - RANDOM))
+def test_rows_are_equal_or_refuse(row: str, layout: str) -> None:
+    wrong = [text for dtype in DTYPES for text in _judge(row, dtype, layout)[1]]
+    assert not wrong, wrong[:3]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_rows_with_a_rule_compute(layout: str) -> None:
+    """A law that every refusal keeps says little: what has a rule computes with some sample."""
+    rules = {row for row in core.layout_rules(getattr(taeda, layout), False) if row in ROWS}
+    idle = [
+        row
+        for row in sorted(rules - UNSAID - BY_HAND)
+        if not any(_judge(row, dtype, layout)[0] for dtype in DTYPES)
+    ]
+    assert not idle
