@@ -306,7 +306,6 @@ td_status td_op_embedding(td_call *call)
     td_tensor *at[2] = {0};
     td_index_plan plan;
     char shape[TD_SHAPE_TEXT];
-    TD_TRY(td_index_dense_only("embedding", "sparse", TD_INT(4) != 0));
     if (SELF->ndim != 2)
         return td_fail(TD_RUNTIME_ERROR, "embedding: 'weight' must be 2-D, got shape %s",
                        td_shape_text(SELF->ndim, SELF->sizes, shape));

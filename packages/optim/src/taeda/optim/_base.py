@@ -298,6 +298,8 @@ def _all_plain(params: list[Tensor], grads: list[Tensor]) -> bool:
     dtypes = {*map(_dtype, params)}
     if dtypes not in _FUSED_DTYPES or {*map(_dtype, grads)} != dtypes:
         return False
+    if {*map(_layout, grads)} != _STRIDED:
+        return False
     devices = {*map(_device, params)}
     return devices == _CPU or (len(devices) == 1 and next(iter(devices)).type == "cuda")
 

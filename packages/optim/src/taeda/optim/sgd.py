@@ -101,6 +101,11 @@ class SGD(Algorithm):
         add_scaled(param, grad, -lr)
 
     def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:
+        if isinstance(group["weight_decay"], Tensor) or group["weight_decay"] != 0:
+            raise RuntimeError(
+                "weight_decay option is not compatible with sparse gradients: it changes every row. "
+                "Decay the rows that are used in the loss, or let the gradients be dense"
+            )
         self._update(param, grad, state, group)
 
     def _fused_update(

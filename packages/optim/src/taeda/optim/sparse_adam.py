@@ -65,8 +65,8 @@ class SparseAdam(Algorithm):
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
         raise RuntimeError(
-            "SparseAdam does not support dense gradients, please consider Adam instead: no operation makes "
-            "sparse ones yet (embedding refuses sparse=True)"
+            "SparseAdam does not support dense gradients, please consider Adam instead, or "
+            "Embedding(sparse=True), which makes sparse ones"
         )
 
     def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:

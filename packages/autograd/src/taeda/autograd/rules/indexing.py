@@ -270,11 +270,28 @@ rule("put", self=lambda grad, index, accumulate: grad if accumulate else grad.pu
 
 
 def _embedding(
-    grad: Tensor, weight_shape: Shape, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool
-) -> Tensor:
+    grad: Tensor, weight_shape: Shape, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Tensor:  # fmt: skip
+    if sparse:
+        return _embedding_rows(grad, weight_shape, indices, padding_idx, scale_grad_by_freq)
     return taeda.embedding_dense_backward(
         grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq
     )
+
+
+def _embedding_rows(
+    grad: Tensor, weight_shape: Shape, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor:
+    """The gradient as COO: an entry for each index, but for those of the padding."""
+    flat = indices.reshape(-1).long()
+    rows = grad.reshape(flat.numel(), weight_shape[1])
+    if scale_grad_by_freq:
+        rows = _shared(rows, flat.bincount(minlength=weight_shape[0])[flat].unsqueeze(-1))
+    if padding_idx >= 0:
+        kept = (flat != padding_idx).nonzero().squeeze(1)
+        flat, rows = flat[kept], rows[kept]
+    return taeda.sparse_coo_tensor(flat.unsqueeze(0), rows, tuple(weight_shape))
 
 
 def _embedding_again(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import taeda
 from taeda import Tensor
 
@@ -11,12 +13,18 @@ _embedding = taeda.embedding
 
 
 def dense_only(name: str, sparse: bool) -> None:
-    """NotImplementedError for `sparse=True`: it asks for sparse gradients, and there are none yet."""
+    """NotImplementedError for `sparse=True` where sparse gradients do not exist yet."""
     if sparse:
         raise NotImplementedError(
-            f"{name}: sparse=True asks for sparse gradients, which do not exist yet. Leave it away: "
-            "the gradients are dense then."
+            f"{name}: sparse=True asks for sparse gradients, which it does not make yet. Leave it away "
+            "(the gradients are dense then), or use embedding(sparse=True) and add up its rows"
         )
+
+
+def needs_sparse(sparse: bool) -> None:
+    """Of `sparse=True` the package whose tensors its gradients are, now and not amid a backward."""
+    if sparse:
+        import_module("taeda.sparse")
 
 
 def embedding(
@@ -31,8 +39,10 @@ def embedding(
     """weight[input]: every index becomes a row, at the end of the shape.
 
     The row `padding_idx` gets no gradient. With `max_norm`, rows that are used and longer are shortened
-    in place. Raises IndexError for an index outside of the table.
+    in place. With `sparse`, the gradient of `weight` is a sparse tensor of the rows that are used, for
+    SGD, Adagrad and SparseAdam. Raises IndexError for an index outside of the table.
     """
+    needs_sparse(sparse)
     if padding_idx is None:
         padding_idx = -1
     else:
