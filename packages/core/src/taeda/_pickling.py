@@ -55,6 +55,8 @@ def _extent(tensor: Tensor) -> tuple[int, int]:
 def describe(tensor: Tensor) -> tuple[Any, ...]:
     """What `__reduce_ex__` returns."""
     cls, state = type(tensor), dict(tensor.__dict__) or None
+    if tensor.layout is not _core.strided:
+        return _describe_layout(tensor)
     if tensor._dispatches():
         return _describe_dispatching(tensor)
     if cls is not Tensor:
@@ -63,6 +65,28 @@ def describe(tensor: Tensor) -> tuple[Any, ...]:
     meta = tensor.device.type == "meta"
     memory = None if meta else Memory(tensor.detach(), tensor.storage_offset())
     return _rebuild, (memory, tensor.dtype, *facts(tensor), tensor.requires_grad, state)
+
+
+def _describe_layout(tensor: Tensor) -> tuple[Any, ...]:
+    """What a sparse tensor is made of."""
+    from ._io.layouts import facts_of
+
+    return _rebuild_layout, (*facts_of(tensor), tensor.requires_grad, dict(tensor.__dict__) or None)
+
+
+def _rebuild_layout(
+    name: str,
+    parts: list[Tensor],
+    size: tuple[int, ...],
+    is_coalesced: bool,
+    requires_grad: bool,
+    state: dict[str, Any] | None,
+) -> Tensor:
+    from ._io.layouts import from_facts
+
+    made = from_facts(name, parts, size, is_coalesced).requires_grad_(requires_grad)
+    made.__dict__.update(state or {})
+    return made
 
 
 def _describe_dispatching(tensor: Tensor) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from taeda._native import core as _core
 
 from .. import safetypes
 from ..budget import Budget
+from ..layouts import facts_of
 from ..place import tag_of
 from ..steps import DEEPEST, Steps, drive
 from ..storages import UNINITIALIZED
@@ -87,7 +88,7 @@ class Emitter:
         for kind in (float, int, str, bytes):
             if isinstance(value, kind) and not safetypes.name_of(type(value)):
                 return lambda self, v: self.value(kind(v))
-        if value is taeda.strided:
+        if isinstance(value, taeda.layout):
             return lambda self, v: self.call(
                 "torch.serialization", "_get_layout", str(v).replace("taeda", "torch")
             )
@@ -354,8 +355,6 @@ class Emitter:
             return self.once(value, self.new_uninitialized)
         if kind not in ("Tensor", "Parameter", "Buffer"):
             raise TypeError(f"cannot save a {kind}: convert it to a plain Tensor first")
-        if value.layout is not taeda.strided:
-            raise NotImplementedError(f"cannot save a tensor whose layout is {value.layout}")
         return self.once(value, self.new_parameter if kind == "Parameter" else self.new_tensor)
 
     def new_uninitialized(self, value: Tensor) -> Steps:
@@ -377,6 +376,8 @@ class Emitter:
         self.remember(id(value))
 
     def new_tensor(self, value: Tensor) -> Steps:
+        if value.layout is not taeda.strided:
+            return (yield from self.new_sparse(value))
         if notes := vars(value):  # attributes that a program set
             self.name("torch._tensor", "_rebuild_from_type_v2")
             self.out += b"("
@@ -389,6 +390,20 @@ class Emitter:
             self.maker(value)
             self.arguments(value)
             self.out += b"R"
+        self.remember(id(value))
+
+    def new_sparse(self, value: Tensor) -> Steps:
+        if vars(value):
+            raise TypeError(
+                f"cannot save {self.place()}: a sparse tensor with attributes of its own. Save them "
+                "beside it, or use format='safetensors'"
+            )
+        name, parts, size, is_coalesced = facts_of(value)
+        self.kept.append(parts)
+        facts = (*parts, taeda.Size(size), *([is_coalesced] if name == "sparse_coo" else []))
+        yield from self.call_of(
+            "torch._utils", "_rebuild_sparse_tensor", getattr(taeda, name), facts
+        )
         self.remember(id(value))
 
     def maker(self, value: Tensor) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import taeda
 
+from ..layouts import LAYOUTS
 from .context import Context, Known, want
 from .errors import RefusedPickle
 
@@ -189,10 +190,11 @@ def device(arguments: Arguments, context: Context) -> taeda.device:
 
 
 def layout(arguments: Arguments, context: Context) -> Any:
-    """The layout of ordinary tensors."""
-    if arguments != ("torch.strided",):
+    """A layout by its name."""
+    known = {f"torch.{name}": getattr(taeda, name) for name in ("strided", *LAYOUTS)}
+    if len(arguments) != 1 or type(arguments[0]) is not str or arguments[0] not in known:
         raise RefusedPickle(
-            "a sparse tensor, or one of another layout than torch.strided, is not read: save "
+            f"a tensor of another layout than {', '.join(known)} is not read: save "
             "`tensor.to_dense()`, or its indices and values"
         )
-    return taeda.strided
+    return known[arguments[0]]

@@ -11,6 +11,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 from taeda.storage import TypedStorage, UntypedStorage
 
+from ..layouts import LAYOUTS, from_facts
 from .allowed import Allowed
 from .context import Context, Known, want
 from .errors import RefusedPickle
@@ -23,6 +24,7 @@ __all__ = [
     "meta_tensor",
     "parameter",
     "parameter_with_state",
+    "sparse",
     "tensor_v1",
     "tensor_v2",
     "tensor_v3",
@@ -58,6 +60,25 @@ def tensor_v3(arguments: Arguments, context: Context) -> Tensor:
     storage, offset, size, stride, dtype = want(chosen, kinds, "a tensor")
     made = _on_storage(storage, dtype, offset, size, stride, context)
     return _with_marks(made, *_rest((*arguments[4:6], *arguments[7:])))
+
+
+def sparse(arguments: Arguments, context: Context) -> Tensor:
+    """(layout, (parts..., size[, is it coalesced?]))."""
+    layout, data = want(arguments, (taeda.layout, tuple), "a sparse tensor")
+    name = str(layout).rpartition(".")[2]
+    count = LAYOUTS.get(name)
+    coalesced = data[-1] if name == "sparse_coo" and len(data) == 4 else False
+    data = data[:3] if name == "sparse_coo" else data
+    if count is None or len(data) != count + 1 or not isinstance(data[-1], (tuple, list)):
+        raise RefusedPickle(f"a tensor of layout {layout} is made of parts and a size")
+    context.budget.spend(TENSOR)
+    parts = [part.detach() if isinstance(part, Tensor) else part for part in data[:-1]]
+    try:
+        return from_facts(name, parts, counts(data[-1], "a shape"), coalesced)
+    except MemoryError:  # a RuntimeError as well: memory is out, and the file is innocent
+        raise
+    except (RuntimeError, ValueError, OverflowError) as error:
+        raise RefusedPickle(f"a sparse tensor cannot be: {error}") from None
 
 
 def _rest(values: Arguments) -> tuple[bool, dict[str, bool]]:

@@ -17,6 +17,7 @@ from taeda import Tensor
 from taeda._tensor.absent import ABSENT
 
 from .. import refusals, safetypes
+from ..layouts import from_facts
 from ..safetensors import FormatError
 from ..steps import DEEPEST, GeneratorType, Steps, drive
 from .arrays import array_from, dtype_from, scalar_from
@@ -163,6 +164,18 @@ class _Decoder:
             raise FormatError(f"the tree names tensor {value!r}, and there are {len(self.tensors)}")
         return self.tensors[value]
 
+    def sparse(self, value: Json) -> Any:
+        name, parts, size, is_coalesced, requires_grad, is_parameter = value
+        try:
+            made = from_facts(name, [self.leaf(part) for part in parts], size, is_coalesced)
+        except MemoryError:  # a RuntimeError as well: memory is out, and the file is innocent
+            raise
+        except RuntimeError as error:
+            raise FormatError(f"the tree holds a sparse tensor that cannot be: {error}") from None
+        if is_parameter:
+            return taeda.nn.Parameter(made, bool(requires_grad))  # upward: as other parameters
+        return made.requires_grad_() if requires_grad else made
+
     def again(self, value: Json) -> Any:
         if type(value) is not int or not 0 <= value < len(self.complete):
             raise FormatError(f"the tree repeats container {value!r}, which is not complete there")
@@ -278,6 +291,7 @@ _NUMBERED: dict[str, Callable[[_Decoder, Json], Any]] = {
     "ndarray": _Decoder.array,
     "Generator": _Decoder.generator,
     "storage": _Decoder.storage,
+    "sparse": _Decoder.sparse,
     "object": _Decoder.object,
     "name": _Decoder.named,
 }

@@ -17,6 +17,7 @@ import taeda
 from taeda import Tensor
 
 from .. import safetypes
+from ..layouts import facts_of
 from ..steps import DEEPEST, GeneratorType, Steps, drive
 from .arrays import array_node, dtype_node, is_numpy, scalar_node
 
@@ -85,12 +86,23 @@ class _Encoder:
         return {"tensor": self.keep(value, path, ["data"])[0]}
 
     def tensor(self, value: Tensor, path: str) -> Json | Steps:
+        if value.layout is not taeda.strided:
+            return self.container(value, path)
         number, new = self.keep(value, path, [])
         attributes = getattr(value, "__dict__", None) if new else None
         return self.noted(number, attributes, path) if attributes else {"tensor": number}
 
     def noted(self, number: int, attributes: dict[str, Any], path: str) -> Steps:
         return {"tensor": number, "attributes": (yield from self.pairs(attributes, path))}
+
+    def sparse(self, value: Tensor, path: str) -> Steps:
+        name, parts, size, is_coalesced = facts_of(value)
+        marks = [is_coalesced, value.requires_grad, type(value).__name__ == "Parameter"]
+        self.alive += parts
+        node = {"sparse": [name, [self.data(part, path) for part in parts], list(size), *marks]}
+        if vars(value):
+            node["attributes"] = yield from self.pairs(vars(value), path)
+        return node
 
     def container(self, value: Any, path: str) -> Json | Steps:
         if id(value) in self.complete:
@@ -127,6 +139,8 @@ class _Encoder:
 
     def rare(self, value: Any, path: str) -> Steps:
         kind = type(value)
+        if isinstance(value, Tensor):
+            return (yield from self.sparse(value, path))
         if kind is taeda.Size:
             return {"Size": list(value)}
         if kind is deque:

@@ -1,0 +1,40 @@
+"""Sparse tensors as data: the strided tensors that they are made of, and what else there is to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+__all__ = ["LAYOUTS", "facts_of", "from_facts"]
+
+#: layouts that files hold, each with the number of its parts
+LAYOUTS = {"sparse_coo": 2, "sparse_csr": 3}
+
+
+def facts_of(x: Tensor) -> tuple[str, list[Tensor], tuple[int, ...], bool]:
+    """(name of the layout, parts, size, is it known to be coalesced?) of a sparse tensor."""
+    name = str(x.layout).rpartition(".")[2]
+    if name not in LAYOUTS:
+        raise NotImplementedError(f"cannot save a tensor whose layout is {x.layout}")
+    parts = _core.parts_of(x)
+    tensors = [part.detach() for _, part in parts.named()]
+    return name, tensors, tuple(x.shape), bool(getattr(parts, "is_coalesced", False))
+
+
+def from_facts(name: str, parts: Sequence[Any], size: Sequence[int], is_coalesced: bool) -> Tensor:
+    """The tensor, all of its indices checked. ValueError or RuntimeError for facts that make none."""
+    if LAYOUTS.get(name) != len(parts) or not all(isinstance(p, Tensor) for p in parts):
+        raise ValueError(f"a tensor of layout {str(name):.50} is not made of {len(parts)} values")
+    if any(part.layout is not taeda.strided or part.requires_grad for part in parts):
+        raise ValueError("a sparse tensor is made of strided tensors outside of any graph")
+    if any(type(n) is not int for n in size) or type(is_coalesced) is not bool:
+        raise ValueError("the size of a sparse tensor is a list of ints")
+    if name == "sparse_csr":
+        return taeda.sparse_csr_tensor(*parts, tuple(size))
+    return taeda.sparse_coo_tensor(
+        *parts, tuple(size), is_coalesced=is_coalesced, check_invariants=True
+    )
