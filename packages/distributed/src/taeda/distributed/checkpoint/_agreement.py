@@ -1,0 +1,126 @@
+"""Ranks tell each other plain data, or what went wrong, step by step.
+
+Two ways lead there. A save or load in the foreground uses collectives, so that a rank that dies is
+told at once. One in the background uses the group's store only: a collective there could stand
+between two of the training's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import taeda
+
+from .._collectives import all_gather
+from .._groups.group import ProcessGroup
+from .api import CheckpointException
+
+__all__ = ["Alone", "ByCollectives", "ByStore", "Bytes", "on_all", "on_coordinator"]
+
+
+class Bytes(Protocol):
+    """A way to give bytes to all ranks."""
+
+    rank: int
+    size: int
+
+    def exchange(self, mine: bytes) -> Sequence[bytes]:
+        """The bytes of every rank."""
+        ...
+
+
+class Alone:
+    """The way of a process without a group."""
+
+    rank, size = 0, 1
+
+    def exchange(self, mine: bytes) -> Sequence[bytes]:
+        """One's own bytes."""
+        return [mine]
+
+
+class ByCollectives:
+    """The way by collectives of a group."""
+
+    def __init__(self, group: ProcessGroup) -> None:
+        self.group, self.rank, self.size = group, group.rank(), group.size()
+        self.device = "cpu" if "cpu" in group.device_types else group.device
+
+    def exchange(self, mine: bytes) -> Sequence[bytes]:
+        """The bytes of every rank: first how many, then these."""
+        length = taeda.tensor([len(mine)], device=self.device)
+        lengths = [taeda.empty_like(length) for _ in range(self.size)]
+        all_gather(lengths, length, self.group)
+        values = taeda.frombuffer(bytearray(mine), dtype=taeda.uint8).to(self.device)
+        parts = [taeda.empty(int(n), dtype=taeda.uint8, device=self.device) for n in lengths]
+        all_gather(parts, values, self.group)
+        return [bytes(memoryview(part.cpu())) for part in parts]
+
+
+class ByStore:
+    """The way through a group's store, which any thread may use while collectives run."""
+
+    def __init__(self, group: ProcessGroup, name: str) -> None:
+        if group.store is None:
+            raise ValueError("async_save needs a group with a store; this one was made without")
+        self.store, self.name, self.timeout = group.store, name, group.timeout
+        self.rank, self.size, self.step = group.rank(), group.size(), 0
+
+    def exchange(self, mine: bytes) -> Sequence[bytes]:
+        """The bytes of every rank, or DistStoreError at the group's deadline."""
+        self.step += 1
+        keys = [f"{self.name}/{self.step}/{rank}" for rank in range(self.size)]
+        self.store.set(keys[self.rank], mine)
+        self.store.wait(keys, self.timeout)
+        parts = [self.store.get(key) for key in keys]
+        if self.step > 1:  # whoever came to this step has read the one before
+            self.store.delete_key(f"{self.name}/{self.step - 1}/{self.rank}")
+        return parts
+
+
+# ---- steps ----
+
+
+def on_all(way: Bytes, what: str, work: Callable[[], Any]) -> list[Any]:
+    """What `work` gives on every rank. CheckpointException on all if it raised on one."""
+    own: BaseException | None = None
+    try:
+        message = json.dumps({"value": work()})
+    except Exception as error:  # noqa: BLE001 - it is told to all ranks, and raised below
+        own = error
+        message = json.dumps({"error": _told(error)})
+    answers = [json.loads(part) for part in way.exchange(message.encode())]
+    failures = {n: _failure(a["error"]) for n, a in enumerate(answers) if "error" in a}
+    if not failures:
+        return [answer["value"] for answer in answers]
+    if own is not None:
+        failures[way.rank] = own, traceback.extract_tb(own.__traceback__)
+    raise CheckpointException(what, failures) from own
+
+
+def on_coordinator(way: Bytes, what: str, work: Callable[[], Any]) -> Any:
+    """What `work` gives on rank 0, on all ranks."""
+    return on_all(way, what, lambda: work() if way.rank == 0 else None)[0]
+
+
+def _told(error: BaseException) -> dict[str, Any]:
+    frames = traceback.extract_tb(error.__traceback__)
+    stack = [[frame.filename, frame.lineno, frame.name, frame.line] for frame in frames]
+    return {"type": type(error).__name__, "text": str(error), "stack": stack}
+
+
+def _failure(told: dict[str, Any]) -> tuple[BaseException, traceback.StackSummary]:
+    """An exception of another rank: of its class if that is a usual one, else a RuntimeError."""
+    kind = getattr(builtins, told["type"], None)
+    usual = isinstance(kind, type) and issubclass(kind, Exception)
+    text = told["text"] if usual else f"{told['type']}: {told['text']}"
+    try:
+        error = kind(text) if usual else RuntimeError(text)
+    except TypeError:  # classes such as UnicodeDecodeError want more than a text
+        error = RuntimeError(f"{told['type']}: {text}")
+    stack = [traceback.FrameSummary(f, n, name, line=line) for f, n, name, line in told["stack"]]
+    return error, traceback.StackSummary.from_list(stack)

@@ -1,0 +1,90 @@
+"""What a checkpoint says of its entries: sizes, dtypes, and the boxes that they lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+__all__ = [
+    "BytesStorageMetadata",
+    "ChunkStorageMetadata",
+    "Metadata",
+    "MetadataIndex",
+    "StorageMeta",
+    "TensorProperties",
+    "TensorStorageMetadata",
+]
+
+
+@dataclass(frozen=True)
+class ChunkStorageMetadata:
+    """A box of a tensor: where it begins, and its size, in each dimension."""
+
+    offsets: taeda.Size
+    sizes: taeda.Size
+
+
+@dataclass
+class TensorProperties:
+    """What a tensor is, besides its size."""
+
+    dtype: taeda.dtype
+    requires_grad: bool = False
+
+    @staticmethod
+    def create_from_tensor(tensor: Tensor) -> TensorProperties:
+        """The properties of a tensor."""
+        return TensorProperties(tensor.dtype, tensor.requires_grad)
+
+
+@dataclass
+class TensorStorageMetadata:
+    """A tensor of a checkpoint; its boxes cover it without overlap."""
+
+    properties: TensorProperties
+    size: taeda.Size
+    chunks: list[ChunkStorageMetadata]
+
+
+@dataclass
+class BytesStorageMetadata:
+    """An entry that is no tensor."""
+
+
+@dataclass(frozen=True)
+class MetadataIndex:
+    """The name of an entry; for a box of a tensor also its offset."""
+
+    fqn: str
+    offset: taeda.Size | None = None
+    index: int | None = field(default=None, compare=False)
+
+    def __init__(
+        self, fqn: str, offset: Sequence[int] | None = None, index: int | None = None
+    ) -> None:
+        object.__setattr__(self, "fqn", fqn)
+        object.__setattr__(self, "offset", None if offset is None else taeda.Size(offset))
+        object.__setattr__(self, "index", index)
+
+
+@dataclass
+class StorageMeta:
+    """Which checkpoint this is: its place, and the numbers of the save and of the load."""
+
+    checkpoint_id: Any = None
+    save_id: str | None = None
+    load_id: str | None = None
+
+
+@dataclass
+class Metadata:
+    """All entries of a checkpoint, what its planner kept, and where its storage has the bytes."""
+
+    state_dict_metadata: dict[str, TensorStorageMetadata | BytesStorageMetadata]
+    planner_data: Any = None
+    storage_data: Any = None
+    storage_meta: StorageMeta | None = None

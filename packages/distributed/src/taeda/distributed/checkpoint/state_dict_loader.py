@@ -1,0 +1,97 @@
+"""load."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _words
+from ._agreement import on_all, on_coordinator
+from ._ways import group_of, in_foreground
+from .default_planner import DefaultLoadPlanner
+from .filesystem import FileSystemReader
+from .planner import LoadPlanner
+from .stateful import Stateful
+from .storage import Place, StorageReader
+
+__all__ = ["load"]
+
+
+def load(
+    state_dict: dict[str, Any],
+    *,
+    checkpoint_id: Place | None = None,
+    storage_reader: StorageReader | None = None,
+    planner: LoadPlanner | None = None,
+    process_group: Any = None,
+    no_dist: bool = False,
+) -> None:
+    """Fill `state_dict` from the checkpoint in the folder `checkpoint_id`.
+
+    Tensors are filled in place, other values replaced; an object with `load_state_dict` gets what
+    its `state_dict()` gave, filled. Any number of ranks may read what any other number wrote: each
+    reads the parts that its shards need. Nothing is unpickled. CheckpointException, on every rank,
+    names what is missing, of another size, dtype or kind, before anything is filled, and what is
+    damaged; after that some tensors may be filled already.
+
+    >>> import tempfile, taeda
+    >>> from taeda.distributed.checkpoint import save
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = save({"weight": taeda.ones(2), "epoch": 4}, checkpoint_id=folder)
+    >>> state = {"weight": taeda.zeros(2), "epoch": 0}
+    >>> load(state, checkpoint_id=folder)
+    >>> state
+    {'weight': tensor([1., 1.]), 'epoch': 4}
+    """
+    if not isinstance(state_dict, dict):
+        raise TypeError(f"a state dict is a dict, not {type(state_dict).__name__}")
+    if storage_reader is None and checkpoint_id is None:
+        raise RuntimeError("load needs checkpoint_id, the name of a folder, or a storage_reader")
+    way = in_foreground(group_of(process_group, no_dist))
+    reader = storage_reader or FileSystemReader(checkpoint_id or "")
+    state = {
+        key: value.state_dict() if isinstance(value, Stateful) else value
+        for key, value in state_dict.items()
+    }
+    _load(state, reader, checkpoint_id, planner or DefaultLoadPlanner(), way)
+    for key, value in state_dict.items():
+        if isinstance(value, Stateful):
+            value.load_state_dict(state[key])
+        else:
+            state_dict[key] = state[key]
+
+
+def _load(
+    state: dict[str, Any],
+    reader: StorageReader,
+    place: Place | None,
+    planner: LoadPlanner,
+    way: Any,
+) -> None:
+    first = way.rank == 0
+
+    def local() -> Any:
+        reader.reset(None if place is None else os.fspath(place))
+        metadata = reader.read_metadata()
+        planner.set_up_planner(state, metadata, first)
+        reader.set_up_storage_reader(metadata, first)
+        plan = reader.prepare_local_plan(planner.create_local_plan())
+        kept = metadata.storage_meta
+        return [_words.load_plan_to(plan), None if kept is None else kept.save_id]
+
+    def all_plans() -> Any:
+        if len({save for _, save in told}) > 1:
+            raise RuntimeError(
+                f"ranks see different checkpoints (saves {[save for _, save in told]}): a save ended "
+                "meanwhile, or they see different folders"
+            )
+        plans = planner.create_global_plan([_words.load_plan_from(plan) for plan, _ in told])
+        return [_words.load_plan_to(plan) for plan in reader.prepare_global_plan(plans)]
+
+    def read() -> None:
+        plan = planner.finish_plan(_words.load_plan_from(plans[way.rank]))
+        reader.read_data(plan, planner).wait()
+
+    told = on_all(way, "loading: the plan", local)
+    plans = on_coordinator(way, "loading: the common plan", all_plans)
+    on_all(way, "loading: reading", read)

@@ -1,0 +1,168 @@
+"""save and async_save."""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+import weakref
+from concurrent.futures import Future
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from . import _words
+from ._agreement import Bytes, on_all, on_coordinator
+from ._ways import group_of, in_background, in_foreground
+from .default_planner import DefaultSavePlanner
+from .filesystem import FileSystemWriter
+from .metadata import Metadata
+from .planner import SavePlan, SavePlanner
+from .stateful import Stateful
+from .storage import Place, StorageWriter
+
+__all__ = ["async_save", "save"]
+
+
+def save(
+    state_dict: dict[str, Any],
+    *,
+    checkpoint_id: Place | None = None,
+    storage_writer: StorageWriter | None = None,
+    planner: SavePlanner | None = None,
+    process_group: Any = None,
+    no_dist: bool = False,
+) -> Metadata:
+    """Write a checkpoint, each rank its part, into the folder `checkpoint_id`.
+
+    Values are tensors, plain data that `taeda.save` takes, dicts of those, and objects with
+    `state_dict` such as modules and optimizers. Of a sharded tensor every rank writes its shard;
+    what all ranks hold is written once. Every rank of the group calls it; without a group, or with
+    `no_dist`, this process alone. The former checkpoint of the folder stays whole until the new one
+    is. CheckpointException, on every rank, says what failed on which.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> metadata = save({"weight": taeda.ones(2, 3), "epoch": 4}, checkpoint_id=folder)
+    >>> sorted(metadata.state_dict_metadata)
+    ['epoch', 'weight']
+    """
+    way = in_foreground(group_of(process_group, no_dist))
+    writer = _writer(storage_writer, checkpoint_id)
+    return _save(_states(state_dict), writer, checkpoint_id, planner or DefaultSavePlanner(), way)
+
+
+def _writer(writer: StorageWriter | None, place: Place | None) -> StorageWriter:
+    if writer is not None:
+        return writer
+    if place is None:
+        raise RuntimeError("save needs checkpoint_id, the name of a folder, or a storage_writer")
+    return FileSystemWriter(place)
+
+
+def _states(state_dict: dict[str, Any]) -> dict[str, Any]:
+    """The state of what has one."""
+    if not isinstance(state_dict, dict):
+        raise TypeError(f"a state dict is a dict, not {type(state_dict).__name__}")
+    return {
+        key: value.state_dict() if isinstance(value, Stateful) else value
+        for key, value in state_dict.items()
+    }
+
+
+def _save(
+    state: dict[str, Any],
+    writer: StorageWriter,
+    place: Place | None,
+    planner: SavePlanner,
+    way: Bytes,
+) -> Metadata:
+    first = way.rank == 0
+    metadata: list[Metadata] = []
+
+    def local() -> Any:
+        writer.reset(None if place is None else os.fspath(place))
+        planner.set_up_planner(state, writer.storage_meta(), first)
+        writer.set_up_storage_writer(first)
+        return _words.save_plan_to(writer.prepare_local_plan(planner.create_local_plan()))
+
+    def all_plans() -> Any:
+        plans, made = planner.create_global_plan([_words.save_plan_from(plan) for plan in told])
+        metadata.append(made)
+        return [_words.save_plan_to(plan) for plan in writer.prepare_global_plan(plans)]
+
+    def write() -> Any:
+        plan: SavePlan = planner.finish_plan(_words.save_plan_from(plans[way.rank]))
+        return _words.results_to(writer.write_data(plan, planner).wait())
+
+    def finish() -> Any:
+        writer.finish(metadata[0], [_words.results_from(part) for part in results])
+        return [_words.entries_to(metadata[0]), metadata[0].planner_data]
+
+    told = on_all(way, "saving: the plan", local)
+    plans = on_coordinator(way, "saving: the common plan", all_plans)
+    results = on_all(way, "saving: writing", write)
+    entries, kept = on_coordinator(way, "saving: the index", finish)
+    return metadata[0] if first else Metadata(_words.entries_from(entries), kept)
+
+
+# ---- in the background ----
+
+_running: weakref.WeakKeyDictionary[Any, Future[Metadata]] = weakref.WeakKeyDictionary()
+
+
+class _Alone:
+    """Stands for the group of a process that has none."""
+
+
+_alone = _Alone()
+
+
+def async_save(
+    state_dict: dict[str, Any],
+    *,
+    checkpoint_id: Place | None = None,
+    storage_writer: StorageWriter | None = None,
+    planner: SavePlanner | None = None,
+    process_group: Any = None,
+    no_dist: bool = False,
+) -> Future[Metadata]:
+    """`save` on a thread. It returns when the values are copied, so training may go on and change them.
+
+    The future's `result()` is what `save` returns, or its error raised. A second call waits for the
+    first to end. The ranks speak through the group's store only, never by collectives.
+    """
+    group = group_of(process_group, no_dist)
+    key = _alone if group is None else group
+    if (former := _running.get(key)) is not None:
+        former.exception()  # waits; whoever holds that future sees how it ended
+    writer = _writer(storage_writer, checkpoint_id)
+    state, way = _staged(_states(state_dict)), in_background(group)
+    future: Future[Metadata] = Future()
+    future.set_running_or_notify_cancel()
+    _running[key] = future
+
+    def work() -> None:
+        try:
+            made = _save(state, writer, checkpoint_id, planner or DefaultSavePlanner(), way)
+        except BaseException as error:  # noqa: BLE001 - the future tells it
+            future.set_exception(error)
+        else:
+            future.set_result(made)
+
+    threading.Thread(target=work, name="taeda checkpoint").start()
+    return future
+
+
+def _staged(value: Any) -> Any:
+    """A copy that nobody changes: tensors on the processor, containers and objects anew."""
+    if isinstance(value, Tensor):
+        with taeda.no_grad():
+            copied = value.detach().clone().requires_grad_(value.requires_grad)
+            return copied if hasattr(value, "__create_chunk_list__") else copied.cpu()
+    if isinstance(value, dict):
+        return {key: _staged(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_staged(inner) for inner in value]
+    return copy.deepcopy(value)
