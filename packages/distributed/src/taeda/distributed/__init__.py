@@ -40,7 +40,9 @@ __getattr__, __dir__ = lazy_attributes(
         "init_device_mesh": "distributed.device_mesh",
         **{
             name: f"distributed.{name}:"
-            for name in ("algorithms", "checkpoint", "device_mesh", "elastic", "nn", "optim")
+            for name in (
+                "algorithms", "checkpoint", "device_mesh", "elastic", "fsdp", "nn", "optim", "tensor",
+            )
         },
     },
 )

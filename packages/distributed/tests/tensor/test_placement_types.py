@@ -1,0 +1,23 @@
+"""Chunks are those of `chunk`, and placements say what they are."""
+
+from __future__ import annotations
+
+import taeda
+from taeda.distributed.tensor import Replicate, Shard
+from taeda.distributed.tensor.placement_types import chunk_of
+
+
+def test_chunks_are_those_of_chunk():
+    for size in range(9):
+        for parts in range(1, 6):
+            rows = [list(range(begin, begin + n)) for begin, n in
+                    (chunk_of(size, parts, part) for part in range(parts))]  # fmt: skip
+            assert sum(rows, []) == list(range(size))
+            wanted = [part.tolist() for part in taeda.arange(size).chunk(parts) if part.numel()]
+            assert [row for row in rows if row] == wanted
+
+
+def test_placements():
+    assert Shard(1) == Shard(1) != Shard(0) and Shard(1).is_shard() and Shard(1).is_shard(1)
+    assert not Shard(1).is_shard(0) and not Shard(0).is_replicate()
+    assert Replicate() == Replicate() and Replicate().is_replicate() and not Replicate().is_shard()
