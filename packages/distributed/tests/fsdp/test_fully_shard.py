@@ -100,7 +100,10 @@ def sharded(seed: nn.Module, reshard=None) -> nn.Module:
 
 
 def agree(one, per_rank) -> bool:
-    means = [sum(values) / len(values) for values in zip(*[[v[0] for v in r] for r in per_rank], strict=True)]
+    means = [
+        sum(values) / len(values)
+        for values in zip(*[[v[0] for v in r] for r in per_rank], strict=True)
+    ]
     norms = all(abs(a[1] - b[1]) < 1e-5 for r in per_rank for a, b in zip(r, one, strict=True))
     return norms and all(abs(a - b[0]) < 1e-5 for a, b in zip(means, one, strict=True))
 
@@ -163,9 +166,9 @@ def test_a_rank_holds_its_rows_and_a_parameter_of_one_row_lies_on_rank_0():
         assert isinstance(model, FSDPModule) and type(model).__name__ == "FSDPLinear"
         assert isinstance(model, nn.Linear) and isinstance(model.weight, nn.Parameter)
         assert model.weight.placements == (Shard(0),) and model.weight.shape == (5, 2)
-        return [p.detach().to_local().shape[0] for p in fully_shard(nn.LayerNorm(1)).parameters()] + [
-            model.weight.detach().to_local().shape[0]
-        ]
+        return [
+            p.detach().to_local().shape[0] for p in fully_shard(nn.LayerNorm(1)).parameters()
+        ] + [model.weight.detach().to_local().shape[0]]
 
     assert on_threads(4, work) == [[1, 1, 2], [0, 0, 2], [0, 0, 1], [0, 0, 0]]
 
@@ -173,9 +176,13 @@ def test_a_rank_holds_its_rows_and_a_parameter_of_one_row_lies_on_rank_0():
 @pytest.mark.parametrize("grad", [True, False])
 def test_whole_parameters_are_gone_after_forward_and_backward(grad):
     def work(rank):
-        model = fully_shard(nn.Sequential(fully_shard(nn.Linear(4, 4)), nn.Tanh()), reshard_after_forward=True)
+        model = fully_shard(
+            nn.Sequential(fully_shard(nn.Linear(4, 4)), nn.Tanh()), reshard_after_forward=True
+        )
         seen = []
-        model[0].register_forward_pre_hook(lambda m, _: seen.append(weakref.ref(m._fsdp_unit.wholes[0])))
+        model[0].register_forward_pre_hook(
+            lambda m, _: seen.append(weakref.ref(m._fsdp_unit.wholes[0]))
+        )
         with taeda.set_grad_enabled(grad):
             out = model(taeda.ones(2, 4, requires_grad=grad))
             gc.collect()
@@ -214,7 +221,11 @@ def test_a_parameter_that_no_rank_uses_has_no_gradient_and_one_that_some_use_has
     def work(rank):
         model = fully_shard(Two())
         model(taeda.ones(2), rank == 0).backward()
-        return model.a.grad.full_tensor().tolist(), model.b.grad.full_tensor().tolist(), model.c.grad
+        return (
+            model.a.grad.full_tensor().tolist(),
+            model.b.grad.full_tensor().tolist(),
+            model.c.grad,
+        )
 
     assert on_threads(2, work) == [([1, 1], [0.5, 0.5], None)] * 2
 

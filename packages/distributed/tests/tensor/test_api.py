@@ -34,7 +34,10 @@ def test_parts_make_the_whole_that_rank_0_gave(shape, size):
             if cut is not None:
                 assert mine.to_local().tolist() == cut.tolist()
             again = copy.deepcopy(mine)
-            assert again.to_local().data_ptr() != mine.to_local().data_ptr() or not again.to_local().numel()
+            assert (
+                again.to_local().data_ptr() != mine.to_local().data_ptr()
+                or not again.to_local().numel()
+            )
 
     on_threads(size, work)
 

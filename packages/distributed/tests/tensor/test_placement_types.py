@@ -12,7 +12,7 @@ def test_chunks_are_those_of_chunk():
         for parts in range(1, 6):
             rows = [list(range(begin, begin + n)) for begin, n in
                     (chunk_of(size, parts, part) for part in range(parts))]  # fmt: skip
-            assert sum(rows, []) == list(range(size))
+            assert [number for row in rows for number in row] == list(range(size))
             wanted = [part.tolist() for part in taeda.arange(size).chunk(parts) if part.numel()]
             assert [row for row in rows if row] == wanted
 

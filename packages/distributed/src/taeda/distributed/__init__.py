@@ -41,7 +41,14 @@ __getattr__, __dir__ = lazy_attributes(
         **{
             name: f"distributed.{name}:"
             for name in (
-                "algorithms", "checkpoint", "device_mesh", "elastic", "fsdp", "nn", "optim", "tensor",
+                "algorithms",
+                "checkpoint",
+                "device_mesh",
+                "elastic",
+                "fsdp",
+                "nn",
+                "optim",
+                "tensor",
             )
         },
     },

@@ -35,11 +35,7 @@ _BAD = (ValueError, TypeError, KeyError, AttributeError, RecursionError, Overflo
 
 def write_index(folder: Path, number: int, metadata: Metadata) -> None:
     """Replace the index: from here on the folder holds this save."""
-    rows = [
-        [index.fqn, None if index.offset is None else list(index.offset)]
-        + [stored.file, stored.begin, stored.nbytes, stored.sums]
-        for index, stored in metadata.storage_data.items()
-    ]
+    rows = [_row(index, stored) for index, stored in metadata.storage_data.items()]
     told = {
         "format": _FORMAT, "version": _VERSION, "crc32c": "00000000", "save": number,
         "entries": entries_to(metadata), "paths": metadata.planner_data, "storage": rows,
@@ -48,6 +44,11 @@ def write_index(folder: Path, number: int, metadata: Metadata) -> None:
     data = data.replace(_ZEROS, b'"crc32c":"%08x"' % crc32c(data, 0), 1)
     with atomic_write(folder / NAME, len(data), sync="full") as file:
         file.write(data)
+
+
+def _row(index: MetadataIndex, stored: Stored) -> list[Any]:
+    offset = None if index.offset is None else list(index.offset)
+    return [index.fqn, offset, stored.file, stored.begin, stored.nbytes, stored.sums]
 
 
 def read_index(folder: Path) -> tuple[int, Metadata]:

@@ -202,9 +202,10 @@ def _entries(
             )
         old.chunks.append(data.chunk)
     for name, entry in entries.items():
-        if isinstance(entry, TensorStorageMetadata):
-            if fault := _boxes.fault_of(entry.size, entry.chunks):
-                raise ValueError(f"{name} of size {tuple(entry.size)} is not whole: {fault}")
+        if not isinstance(entry, TensorStorageMetadata):
+            continue
+        if fault := _boxes.fault_of(entry.size, entry.chunks):
+            raise ValueError(f"{name} of size {tuple(entry.size)} is not whole: {fault}")
     return entries
 
 

@@ -174,7 +174,7 @@ def get_optimizer_state_dict(
 ) -> dict[str, Any]:
     """The state of optimizers: {"state": {name: ...}, "param_groups": [...]} with names for numbers.
 
-    One that made no step yet gets its first state, so that `load` has what to fill.
+    Parameters that were not stepped yet get their first state, so that `load` has what to fill.
     """
     options, names = options or StateDictOptions(), _Names(model)
     states: dict[str, Any] = {}
@@ -210,10 +210,32 @@ def _numbered(optimizer: optim.Optimizer, told: dict[str, Any], names: _Names) -
 
 
 def _begin(optimizer: optim.Optimizer) -> None:
-    """Give an optimizer its first state: a step by nothing at a rate of 0, which is not counted."""
-    params = [param for group in optimizer.param_groups for param in group["params"]]
-    if optimizer.state or not params:
+    """Give what has no state yet its first one, so that `load` has what to fill."""
+    start = getattr(optimizer, "_start", None)
+    if start is None:  # an optimizer of somebody else
+        if not optimizer.state:
+            _step_by_nothing(optimizer)
         return
+    fresh = not optimizer.state
+    for group in optimizer.param_groups:
+        for param in group["params"]:
+            if param.requires_grad and param not in optimizer.state:
+                state = _filled(start(param, group), param, fresh or not group.get("dampening"))
+                if state:
+                    optimizer.state[param] = state
+
+
+def _filled(state: dict[str, Any], param: Tensor, same: bool) -> dict[str, Any]:
+    """A first state with zeros for a momentum that is not there, where these mean the same."""
+    return {
+        key: taeda.zeros_like(param, requires_grad=False) if value is None and same else value
+        for key, value in state.items()
+    }
+
+
+def _step_by_nothing(optimizer: optim.Optimizer) -> None:
+    """A step by gradients of 0 at a rate of 0, which is not counted."""
+    params = [param for group in optimizer.param_groups for param in group["params"]]
     if any(param.grad is not None for param in params):
         raise RuntimeError(
             "an optimizer without state has parameters with gradients: call this before backward, or "
@@ -226,9 +248,8 @@ def _begin(optimizer: optim.Optimizer) -> None:
                 param.grad = taeda.zeros_like(param)
         for group in optimizer.param_groups:
             if "lr" in group:
-                group["lr"] = (
-                    taeda.zeros_like(group["lr"]) if isinstance(group["lr"], Tensor) else 0.0
-                )
+                rate = group["lr"]
+                group["lr"] = taeda.zeros_like(rate) if isinstance(rate, Tensor) else 0.0
         optimizer.step(closure=None)
     finally:
         for group, rate in zip(optimizer.param_groups, rates, strict=True):

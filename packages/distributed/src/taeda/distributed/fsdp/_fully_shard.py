@@ -20,15 +20,11 @@ _classes: dict[type, type] = {}
 class FSDPModule:
     """What the class of a module becomes besides its own by `fully_shard`."""
 
-    _fsdp_unit: Unit | None
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The module's forward, with whole parameters."""
-        unit = self.__dict__["_fsdp_unit"]
-        if unit is None:
-            return super().__call__(*args, **kwargs)  # type: ignore[misc]  # a Module comes next
+        unit: Unit = self.__dict__["_fsdp_unit"]
         with unit.forward():
-            outputs = super().__call__(*args, **kwargs)  # type: ignore[misc]
+            outputs = super().__call__(*args, **kwargs)  # type: ignore[misc]  # a Module comes next
         return unit.watch(outputs)
 
 
@@ -61,7 +57,7 @@ def fully_shard(
         params[id(param)] = param
         places.setdefault(id(param), []).append((owner, key))
     _check_alike(params.values())
-    unit = Unit(list(places.values()), list(params.values()), mesh, reshard_after_forward) if params else None
+    unit = Unit(list(places.values()), list(params.values()), mesh, reshard_after_forward)
     _rename(module)
     module.__dict__["_fsdp_unit"] = unit
     return module
@@ -80,7 +76,9 @@ def _check(module: Any, reshard: Any) -> None:
     if isinstance(module, FSDPModule):
         raise ValueError("fully_shard was called for this module before")
     if reshard is not None and not isinstance(reshard, bool):
-        raise TypeError(f"reshard_after_forward is True, False or None in this release, not {reshard!r}")
+        raise TypeError(
+            f"reshard_after_forward is True, False or None in this release, not {reshard!r}"
+        )
 
 
 def _own_parameters(module: nn.Module) -> Iterator[tuple[str, nn.Module, str, Tensor]]:
@@ -119,5 +117,7 @@ def _check_alike(params: Any) -> None:
 def _rename(module: nn.Module) -> None:
     kind = type(module)
     if kind not in _classes:
-        _classes[kind] = type(f"FSDP{kind.__name__}", (FSDPModule, kind), {"__module__": kind.__module__})
+        _classes[kind] = type(
+            f"FSDP{kind.__name__}", (FSDPModule, kind), {"__module__": kind.__module__}
+        )
     module.__class__ = _classes[kind]

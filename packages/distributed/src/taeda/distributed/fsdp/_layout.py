@@ -23,7 +23,9 @@ class Layout:
     def __init__(self, shapes: Sequence[taeda.Size], ranks: int) -> None:
         self.shapes, self.ranks = list(shapes), ranks
         self.inner = [math.prod(shape[1:]) for shape in shapes]
-        sizes = [-(-shape[0] // ranks) * inner for shape, inner in zip(shapes, self.inner, strict=True)]
+        sizes = [
+            -(-shape[0] // ranks) * inner for shape, inner in zip(shapes, self.inner, strict=True)
+        ]
         self.begins = [sum(sizes[:number]) for number in range(len(sizes))]
         self.length = sum(sizes)
 

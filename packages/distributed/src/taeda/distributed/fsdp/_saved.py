@@ -47,7 +47,9 @@ class Saved:
     def __init__(self, unit: Any, wholes: Sequence[Tensor]) -> None:
         self.unit = unit
         self.numbers = {
-            core.storage_address(whole): number for number, whole in enumerate(wholes) if whole.numel()
+            core.storage_address(whole): number
+            for number, whole in enumerate(wholes)
+            if whole.numel()
         }
         self.dtypes = [whole.dtype for whole in wholes]
         self.stamp = unit.stamp()

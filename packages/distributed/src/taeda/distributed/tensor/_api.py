@@ -110,7 +110,7 @@ class DTensor(Tensor):
         local = local_part(whole.detach(), self._mesh, self._placement)
         return self._like(local.to(dtype=self.dtype, device=self.device))
 
-    def __create_chunk_list__(self) -> list[ChunkStorageMetadata]:  # noqa: PLW3201 - the field's name
+    def __create_chunk_list__(self) -> list[ChunkStorageMetadata]:
         """The box that this rank holds, as checkpoints ask for it."""
         offsets = [0] * self.ndim
         if isinstance(self._placement, Shard):

@@ -92,7 +92,9 @@ def _check_lists(name: str, args: tuple[Any, ...]) -> None:
         sharded = [value for value in row if isinstance(value, DTensor)]
         plain = [v for v in row if isinstance(v, Tensor) and not isinstance(v, DTensor) and v.ndim]
         if sharded and (plain or any(_layout(v) != _layout(sharded[0]) for v in sharded)):
-            raise RuntimeError(f"{name} of tensors that lie differently: {_told(sharded[0])} and others")
+            raise RuntimeError(
+                f"{name} of tensors that lie differently: {_told(sharded[0])} and others"
+            )
 
 
 # ---- norms ----
