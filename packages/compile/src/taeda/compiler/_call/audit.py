@@ -21,7 +21,15 @@ from taeda import Tensor
 from .._kinds import CONTAINERS, is_library, is_plain_instance
 from .._replay.trace import Trace
 
-__all__ = ["Effects", "first_audit", "fits_in_memory", "is_due", "next_audit", "rate_of"]
+__all__ = [
+    "Effects",
+    "first_audit",
+    "fits_in_memory",
+    "is_due",
+    "may_wait",
+    "next_audit",
+    "rate_of",
+]
 
 NEVER = 1 << 62
 PAID = 1000  # from this run on audits keep to their share of the time
@@ -62,6 +70,11 @@ def next_audit(number: int) -> int:
     if rate is not None:
         return number + rate
     return number * 3 if str(number)[0] == "1" else number // 3 * 10
+
+
+def may_wait() -> bool:
+    """Whether an audit comes behind the calls that are timed: nobody asked for a certain rate."""
+    return rate is None
 
 
 def is_due(trace: Trace, now: float) -> bool:

@@ -31,7 +31,7 @@ from .._stance import stance
 from .._watch.observer import Observer, here
 from .alike import same, walks_alike
 from .as_written import AsWritten
-from .audit import Effects, first_audit, fits_in_memory, is_due, next_audit
+from .audit import Effects, first_audit, fits_in_memory, is_due, may_wait, next_audit
 from .units import Child, Units, plain, run_inside
 from .watched import observed
 
@@ -203,9 +203,10 @@ class Compiled:
         trace.runs += 1
         if not trace.trusted:
             return self._prove(trace, key, tensors, args, kwargs)
-        if trace.runs >= trace.audit_at:
+        timed = trace.runs in TRIAL and self.chooses
+        if trace.runs >= trace.audit_at and not (timed and may_wait()):
             return self._audit(trace, key, tensors, args, kwargs)
-        if trace.runs in TRIAL and self.chooses:
+        if timed:
             return self._try(trace, tensors, args, kwargs)
         return self._by_program(trace, tensors, args, kwargs)
 
