@@ -32,6 +32,7 @@ static inline td_dtype td_row_dtype(td_dtype d)
 typedef struct td_number_loops {
     const char *name; /* as in a td_loop_entry; NULL at the end */
     td_loop f16, bf16;
+    bool first; /* of two operands the first may be the number, too: its stride is 0 then */
 } td_number_loops;
 
 /* Every TD_TABLE of the kernel files in the best instruction set of this machine; ends with NULL

@@ -44,12 +44,13 @@ CROWS(add_scaled, 2, ALPHA, x + ctimes(alpha, y))
 CROWS(sub_scaled, 2, ALPHA, x - ctimes(alpha, y))
 CROWS(rsub_scaled, 2, ALPHA, y - ctimes(alpha, x))
 
-#define SUM_NUMBER(ROWS)                               \
-    ROWS(add, vec alpha = VARG(2), vfma(y, alpha, x))  \
-    ROWS(sub, vec alpha = VARG(2), vfma(-y, alpha, x)) \
-    ROWS(rsub, vec alpha = VARG(2), vfma(-x, alpha, y))
-SUM_NUMBER(NUMBER_ROWS)
-SUM_NUMBER(NUMBER_ROWS_16)
+#define NUMBER_ALPHA vec alpha = VARG(2)
+NUMBER_ROWS(add, NUMBER_ALPHA, vfma(y, alpha, x))
+NUMBER_ROWS(sub, NUMBER_ALPHA, vfma(-y, alpha, x))
+NUMBER_ROWS(rsub, NUMBER_ALPHA, vfma(-x, alpha, y))
+NUMBER_FIRST_ROWS_16(add, NUMBER_ALPHA, vfma(y, alpha, x), vfma(x, alpha, y))
+NUMBER_FIRST_ROWS_16(sub, NUMBER_ALPHA, vfma(-y, alpha, x), vfma(-x, alpha, y))
+NUMBER_FIRST_ROWS_16(rsub, NUMBER_ALPHA, vfma(-x, alpha, y), vfma(-y, alpha, x))
 
 #define SUM(name, turned)                             \
     SUM_ROW(name, f32)                                \
@@ -70,8 +71,8 @@ LIGHT_ROWS(div, 2, , x / y)
 SHORT_ROWS(div_trunc, 2, , vtrunc(x / y))
 NUMBER_ROWS(mul, , x * y)
 NUMBER_ROWS(div, , x / y)
-NUMBER_ROWS_16(mul, , x * y)
-NUMBER_ROWS_16(div, , x / y)
+NUMBER_FIRST_ROWS_16(mul, , x * y, x * y)
+NUMBER_FIRST_ROWS_16(div, , x / y, y / x)
 NUMBER_ROWS_16(div_trunc, , vtrunc(x / y))
 NUMBER_LOOPS(mul, mul, true)
 NUMBER_LOOPS(div, div, false)
@@ -180,7 +181,10 @@ const td_loop_entry TD_TABLE(binary)[] = {
 };
 /* clang-format on */
 
-const td_number_loops TD_SYM(td_binary_numbers)[] = {
-    NUMBER_ENTRY(add), NUMBER_ENTRY(sub),       NUMBER_ENTRY(rsub), NUMBER_ENTRY(mul),
-    NUMBER_ENTRY(div), NUMBER_ENTRY(div_trunc), {NULL, NULL, NULL},
-};
+const td_number_loops TD_SYM(td_binary_numbers)[] = {NUMBER_FIRST_ENTRY(add),
+                                                     NUMBER_FIRST_ENTRY(sub),
+                                                     NUMBER_FIRST_ENTRY(rsub),
+                                                     NUMBER_FIRST_ENTRY(mul),
+                                                     NUMBER_FIRST_ENTRY(div),
+                                                     NUMBER_ENTRY(div_trunc),
+                                                     {0}};

@@ -142,17 +142,27 @@ POW_LOOP(bf16, TD_BF16, f32, TD_I16, LOAD_BF16)
 POW_LOOP(f32, TD_F32, f32, TD_F32, LOAD_F32)
 POW_LOOP(f64, TD_F64, f64, TD_F64, LOAD_F64)
 
-/* the same beside 16 bits: the number is a float32, and all else lies side by side */
-#define POW_NUMBER(suffix, m)                                                                  \
-    LONG_NUMBER_ROW(pow_number_##suffix##_row, m, vpow(x, y))                                  \
-    static void pow_number_##suffix(char *const *data, const int64_t *strides, int64_t n,      \
-                                    const void *context)                                       \
-    {                                                                                          \
-        bool number = n > 0 && td_number_arg(context, 1);                                      \
-        td_row easy = number ? easy_power_##suffix(LOAD_F32(data[2])) : NULL;                  \
-        (void)strides;                                                                         \
-        (easy ? easy : pow_number_##suffix##_row)(data[0], (const void *const *)(data + 1), n, \
-                                                  context);                                    \
+/* the same beside 16 bits: the number is a float32, exponent or base, and all else lies side by
+ * side
+ */
+#define POW_NUMBER(suffix, m)                                                             \
+    LONG_NUMBER_ROW(pow_number_##suffix##_row, m, vpow(x, y))                             \
+    LONG_NUMBER_ROW(pow_first_##suffix##_row, m, vpow(y, x))                              \
+    static void pow_exponent_##suffix(void *out, const void *const *in, int64_t n,        \
+                                      const void *context)                                \
+    {                                                                                     \
+        bool number = n > 0 && td_number_arg(context, 1);                                 \
+        td_row easy = number ? easy_power_##suffix(LOAD_F32(in[1])) : NULL;               \
+        (easy ? easy : pow_number_##suffix##_row)(out, in, n, context);                   \
+    }                                                                                     \
+    static void pow_number_##suffix(char *const *data, const int64_t *strides, int64_t n, \
+                                    const void *context)                                  \
+    {                                                                                     \
+        if (strides[1])                                                                   \
+            pow_exponent_##suffix(data[0], (const void *const *)(data + 1), n, context);  \
+        else                                                                              \
+            pow_first_##suffix##_row(data[0], (const void *const[]){data[2], data[1]}, n, \
+                                     context);                                            \
     }
 POW_NUMBER(f16, vh)
 POW_NUMBER(bf16, vb)
@@ -208,6 +218,10 @@ const td_loop_entry TD_TABLE(binary_real)[] = {
 };
 /* clang-format on */
 
-const td_number_loops TD_SYM(td_binary_real_numbers)[] = {
-    NUMBER_ENTRY(fmod),  NUMBER_ENTRY(remainder), NUMBER_ENTRY(floor_divide), NUMBER_ENTRY(pow),
-    NUMBER_ENTRY(xlogy), NUMBER_ENTRY(xlog1py),   {NULL, NULL, NULL}};
+const td_number_loops TD_SYM(td_binary_real_numbers)[] = {NUMBER_ENTRY(fmod),
+                                                          NUMBER_ENTRY(remainder),
+                                                          NUMBER_ENTRY(floor_divide),
+                                                          NUMBER_FIRST_ENTRY(pow),
+                                                          NUMBER_ENTRY(xlogy),
+                                                          NUMBER_ENTRY(xlog1py),
+                                                          {0}};

@@ -108,4 +108,4 @@ const td_loop_entry TD_TABLE(ternary)[] = {
 };
 /* clang-format on */
 
-const td_number_loops TD_SYM(td_ternary_numbers)[] = {NUMBER_ENTRY(lerp), {NULL, NULL, NULL}};
+const td_number_loops TD_SYM(td_ternary_numbers)[] = {NUMBER_ENTRY(lerp), {0}};

@@ -13,9 +13,10 @@ typedef struct td_wide {
     uint8_t dtypes[TD_MAX_OPERANDS]; /* as they lie in memory, the output's first */
 } td_wide;
 
-/* Do 16-bit operands lie side by side before a number? */
+/* Do 16-bit operands lie side by side before a number, or one behind it? */
 static inline bool td_beside_number(int nop, const int64_t *strides)
 {
+    if (nop == 3 && strides[1] == 0) return strides[0] == 2 && strides[2] == 2;
     for (int k = 0; k < nop - 1; k++)
         if (strides[k] != 2) return false;
     return strides[nop - 1] == 0;

@@ -140,6 +140,24 @@
     NUMBER_ROW(name##_number_bf16_row, vb, vf, uint16_t, float, VF_WIDTH, setup, expression) \
     NUMBER_LOOP_16(name, f16)                                                                \
     NUMBER_LOOP_16(name, bf16)
+/* the same where the number may also be the first operand: `first` computes that, of x behind y */
+#define NUMBER_FIRST_LOOP_16(name, suffix)                                                      \
+    static void name##_number_##suffix(char *const *data, const int64_t *strides, int64_t n,    \
+                                       const void *context)                                     \
+    {                                                                                           \
+        if (strides[1])                                                                         \
+            name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context); \
+        else                                                                                    \
+            name##_first_##suffix##_row(data[0], (const void *const[]){data[2], data[1]}, n,    \
+                                        context);                                               \
+    }
+#define NUMBER_FIRST_ROWS_16(name, setup, expression, first)                                 \
+    NUMBER_ROW(name##_number_f16_row, vh, vf, uint16_t, float, VF_WIDTH, setup, expression)  \
+    NUMBER_ROW(name##_number_bf16_row, vb, vf, uint16_t, float, VF_WIDTH, setup, expression) \
+    NUMBER_ROW(name##_first_f16_row, vh, vf, uint16_t, float, VF_WIDTH, setup, first)        \
+    NUMBER_ROW(name##_first_bf16_row, vb, vf, uint16_t, float, VF_WIDTH, setup, first)       \
+    NUMBER_FIRST_LOOP_16(name, f16)                                                          \
+    NUMBER_FIRST_LOOP_16(name, bf16)
 /* the same for expressions of many instructions, which stand in their row once */
 #define LONG_NUMBER_ROW(symbol, m, expression)                           \
     TD_ROW(symbol)                                                       \
@@ -185,7 +203,8 @@
     NUMBER_ROW_3(name##_number_bf16_row, vb, expression) \
     NUMBER_LOOP_16(name, f16)                            \
     NUMBER_LOOP_16(name, bf16)
-#define NUMBER_ENTRY(name) {#name, name##_number_f16, name##_number_bf16}
+#define NUMBER_ENTRY(name) {#name, name##_number_f16, name##_number_bf16, false}
+#define NUMBER_FIRST_ENTRY(name) {#name, name##_number_f16, name##_number_bf16, true}
 
 /* The loops of an op that has both kinds of rows. Where the number comes first, the number row of
  * `turned` takes the operands in each other's place, if it gives the same then: `when`. */

@@ -425,11 +425,13 @@ static td_status bind_loop(const td_op *op, td_dtype dtype, const td_loop_entry 
     return TD_OK;
 }
 
-/* The loop for a number behind short floats, if that is where the wide one is. */
+/* The loop for a number behind short floats, or before one, if that is where the wide one is. */
 static td_loop number_loop(const td_op *op, const td_pointwise *p)
 {
     const td_number_loops *found = op->loops->numbers;
-    if (!found || p->wide != 1u << (p->in.n - 1)) return NULL;
+    if (!found) return NULL;
+    bool first = found->first && p->in.n == 2 && p->wide == 1;
+    if (!first && p->wide != 1u << (p->in.n - 1)) return NULL;
     return p->compute == TD_F16 ? found->f16 : p->compute == TD_BF16 ? found->bf16 : NULL;
 }
 

@@ -22,7 +22,8 @@ typedef struct td_pointwise {
      */
     uint32_t wide;
     const td_loop_entry *wide_entry;
-    td_loop number; /* where the last operand alone is wide and there is one, of td_number_loops */
+    /* where one operand alone is wide and there is one for it, of td_number_loops */
+    td_loop number;
     double cost;
     const void *context;
     int64_t context_bytes;

@@ -43,6 +43,7 @@
 /* a number is a vector like others here */
 #define NUMBER_ROWS(name, setup, expression)
 #define NUMBER_ROWS_16(name, setup, expression)
+#define NUMBER_FIRST_ROWS_16(name, setup, expression, first)
 #define NUMBER_ROWS_3(name, expression)
 #define LONG_NUMBER_ROWS_16(name, expression)
 #define NUMBER_LOOPS(name, turned, when)

@@ -39,6 +39,7 @@
 /* a number costs a thread no buffer: the rows of two operands serve */
 #define NUMBER_ROWS(name, setup, expression)
 #define NUMBER_ROWS_16(name, setup, expression)
+#define NUMBER_FIRST_ROWS_16(name, setup, expression, first)
 #define NUMBER_ROWS_3(name, expression)
 #define LONG_NUMBER_ROWS_16(name, expression)
 #define NUMBER_LOOPS(name, turned, when) FLOAT_LOOPS(name, 2)
