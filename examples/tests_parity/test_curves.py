@@ -42,3 +42,15 @@ def test_resnet18():
     np.testing.assert_allclose(ours[:3], theirs[:3], rtol=1e-3)
     np.testing.assert_allclose(ours, theirs, rtol=0.15, atol=0.05)
     assert ours[-1] < ours[0]
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("layout", ["coo", "csr"])
+def test_graph_conv(layout):
+    theirs, ours = curves(
+        "examples/graph_conv/train.py",
+        lambda module: module.make(layout),
+        lambda module, model: module.train(model, 40),
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
+    assert ours[-1] < 0.2 * ours[0]

@@ -37,6 +37,7 @@ MODULES = {
     "taeda-compile": "taeda.fx",
     "taeda-benchmark": "taeda.utils.benchmark",
     "taeda-profiler": "taeda.profiler",
+    "taeda-sparse": "taeda.sparse",
     "taeda-distributed": "taeda.distributed",
     "taeda-distributions": "taeda.distributions",
     "taeda-cpp-extension": "taeda.utils.cpp_extension",

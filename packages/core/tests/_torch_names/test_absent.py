@@ -27,7 +27,7 @@ def test_places_are_modules_of_ours():
 
 
 @pytest.mark.parametrize(("place", "name"),
-    [("taeda", "sparse_coo_tensor"), ("taeda", "nested"), ("taeda.cuda", "gds"),
+    [("taeda", "sparse_csc_tensor"), ("taeda", "nested"), ("taeda.cuda", "gds"),
         ("taeda.utils", "tensorboard")])  # fmt: skip
 def test_asking_for_one_says_what_to_do(place, name):
     module = importlib.import_module(place)
@@ -97,16 +97,16 @@ def test_tensors_lack_them_and_say_what_to_do(name):
 
 def test_subclasses_may_have_them():
     class Sparse(taeda.Tensor):
-        def coalesce(self):
+        def row_indices(self):
             return "mine"
 
     x = taeda.ones(2).as_subclass(Sparse)
-    assert x.coalesce() == "mine" and "coalesce" in dir(x) and "to_sparse" not in dir(x)
+    assert x.row_indices() == "mine" and "row_indices" in dir(x) and "names" not in dir(x)
 
 
 def test_files_may_hold_attributes_of_these_names(tmp_path):
     x = taeda.ones(2)
-    x.names, x.values = ["a"], [1, 2]
+    x.names, x.qscheme = ["a"], [1, 2]
     taeda.save(x, tmp_path / "x.safetensors")
     again = taeda.load(tmp_path / "x.safetensors")
-    assert (again.names, again.values) == (["a"], [1, 2])
+    assert (again.names, again.qscheme) == (["a"], [1, 2])
