@@ -28,7 +28,7 @@ def facts_of(x: Tensor) -> tuple[str, list[Tensor], tuple[int, ...], bool]:
 def from_facts(name: str, parts: Sequence[Any], size: Sequence[int], is_coalesced: bool) -> Tensor:
     """The tensor, all of its indices checked. ValueError or RuntimeError for facts that make none."""
     if LAYOUTS.get(name) != len(parts) or not all(isinstance(p, Tensor) for p in parts):
-        raise ValueError(f"a tensor of layout {str(name):.50} is not made of {len(parts)} values")
+        raise ValueError(f"a tensor of layout {name!s:.50} is not made of {len(parts)} values")
     if any(part.layout is not taeda.strided or part.requires_grad for part in parts):
         raise ValueError("a sparse tensor is made of strided tensors outside of any graph")
     if any(type(n) is not int for n in size) or type(is_coalesced) is not bool:

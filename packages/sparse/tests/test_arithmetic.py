@@ -1,0 +1,75 @@
+"""Sums and products element by element, where samples of the op table do not reach."""
+
+from __future__ import annotations
+
+import pytest
+from sparse_tensors import BOTH, DENSE, coo, csr
+
+import taeda
+from taeda.sparse.rules.elementwise import LINEAR, ZERO_PRESERVING, _function
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_numbers(make):
+    dense = taeda.tensor(DENSE)
+    for by in (2, 2.5, taeda.tensor(3.0)):
+        assert taeda.equal((make() * by).to_dense(), dense * by)
+        assert taeda.equal((by * make()).to_dense(), dense * by)
+        assert taeda.allclose((make() / by).to_dense(), dense / by)
+    assert taeda.equal((-make()).to_dense(), -dense)
+    for refused in (
+        lambda: make() + 1,
+        lambda: 1 - make(),
+        lambda: 1 / make(),
+        lambda: make() / dense,
+    ):
+        with pytest.raises(NotImplementedError, match="no kernel for a tensor of layout"):
+            refused()
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_gradients_of_sums_and_products(make):
+    other = taeda.arange(6.0).reshape(2, 3)
+    for run in (
+        lambda x: x * 3 + x,
+        lambda x: x - x * 2,
+        lambda x: x * other,
+        lambda x: x * x,
+        lambda x: other + x,
+        lambda x: x.sin(),
+    ):
+        x, dense = make().requires_grad_(), taeda.tensor(DENSE, requires_grad=True)
+        run(x).to_dense().square().sum().backward()
+        run(dense).square().sum().backward()
+        there = taeda.tensor(DENSE) != 0
+        assert taeda.allclose(x.grad.to_dense(), dense.grad * there)
+
+
+def test_columns_spread_and_the_product_stays_sparse():
+    made = taeda.ones(100_000, 1) * taeda.sparse_coo_tensor([[5], [7]], [2.0], (100_000, 100_000))
+    assert made.layout is taeda.sparse_coo and made._nnz() == 1
+
+
+def test_what_is_sparse_is_not_spread():
+    with pytest.raises(RuntimeError, match="not broadcast"):
+        coo() * taeda.ones(4, 2, 3)
+    with pytest.raises(RuntimeError, match="not broadcast"):
+        coo() + taeda.sparse_coo_tensor((1, 3))
+
+
+@pytest.mark.parametrize("name", [*LINEAR, *ZERO_PRESERVING])
+def test_these_give_zero_for_zero(name):
+    assert _function(name)(taeda.zeros(1)).item() == 0
+
+
+def test_layouts_meet():
+    assert (coo() + csr()).layout is taeda.sparse_coo
+    assert taeda.equal((csr() + csr()).to_dense(), 2 * taeda.tensor(DENSE))
+    assert (csr() + csr()).layout is taeda.sparse_csr
+
+
+def test_transposed():
+    assert taeda.equal(coo().t().to_dense(), taeda.tensor(DENSE).t())
+    assert taeda.equal(coo().T.to_dense(), taeda.tensor(DENSE).t())
+    with pytest.raises(NotImplementedError, match="t: .*sparse_csr"):
+        csr().t()

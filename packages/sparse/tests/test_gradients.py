@@ -1,0 +1,130 @@
+"""Sparse gradients on their way: added up, cleared, clipped, used by optimizers."""
+
+from __future__ import annotations
+
+import pytest
+from sparse_tensors import coo
+
+import taeda
+from taeda import nn, optim
+
+
+def table(**options) -> nn.Embedding:
+    made = nn.Embedding(6, 3, sparse=True, **options)
+    with taeda.no_grad():
+        made.weight.copy_(taeda.arange(18.0).reshape(6, 3) / 10)
+    return made
+
+
+def dense(**options) -> nn.Embedding:
+    made = nn.Embedding(6, 3, **options)
+    made.load_state_dict(table(**options).state_dict())
+    return made
+
+
+BATCHES = [taeda.tensor([[1, 2], [1, 5]]), taeda.tensor([[0, 5], [4, 5]])]
+
+
+@pytest.mark.parametrize("options", [{}, {"padding_idx": 2}, {"scale_grad_by_freq": True}])
+def test_embedding(options):
+    ours, theirs = table(**options), dense(**options)
+    for model in (ours, theirs):
+        for batch in BATCHES:
+            (model(batch).square().sum() + model(taeda.tensor([3])).sum()).backward()
+    grad = ours.weight.grad
+    assert grad.layout is taeda.sparse_coo and grad.shape == (6, 3)
+    assert (grad.sparse_dim(), grad.dense_dim()) == (1, 1)
+    assert taeda.allclose(grad.to_dense(), theirs.weight.grad)
+
+
+STEPS = {
+    "SGD": lambda p: optim.SGD(p, lr=0.1),
+    "momentum": lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
+    "maximize": lambda p: optim.SGD(p, lr=0.1, maximize=True),
+    "Adagrad": lambda p: optim.Adagrad(p, lr=0.1),
+}
+
+
+@pytest.mark.parametrize("make", STEPS.values(), ids=STEPS)
+@pytest.mark.parametrize("to_none", [True, False])
+def test_steps_are_those_of_dense_gradients(make, to_none):
+    ours, theirs = table(), dense()
+    for model in (ours, theirs):
+        optimizer = make(model.parameters())
+        for _ in range(3):
+            optimizer.zero_grad(set_to_none=to_none)
+            for batch in BATCHES:
+                model(batch).square().sum().backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 2.0)
+            optimizer.step()
+    assert taeda.allclose(ours.weight, theirs.weight)
+
+
+def test_sparse_adam_leaves_other_rows():
+    model = table()
+    before = model.weight.detach().clone()
+    optimizer = optim.SparseAdam(list(model.parameters()), lr=0.1)
+    model(taeda.tensor([1, 1, 4])).sum().backward()
+    optimizer.step()
+    change = (model.weight.detach() - before)[:, 0]
+    assert taeda.allclose(change, taeda.tensor([0.0, -0.1, 0, 0, -0.1, 0]), atol=1e-5)
+
+
+def test_decay_is_refused():
+    model = table()
+    model(BATCHES[0]).sum().backward()
+    with pytest.raises(RuntimeError, match="weight_decay option is not compatible"):
+        optim.SGD(model.parameters(), lr=0.1, weight_decay=0.1).step()
+
+
+def test_a_sparse_gradient_gets_a_dense_one():
+    weight = taeda.ones(3, 2, requires_grad=True)
+    for use in ("sparse", "dense", "sparse"):
+        rows = nn.functional.embedding(taeda.tensor([1, 1]), weight, sparse=True)
+        (rows.sum() if use == "sparse" else weight.sum()).backward()
+    assert weight.grad.layout is taeda.strided
+    assert weight.grad.tolist() == [[1.0, 1.0], [5.0, 5.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_both_in_one_walk(first):
+    weight = taeda.ones(3, 2, requires_grad=True)
+    rows = nn.functional.embedding(taeda.tensor([1, 1]), weight, sparse=True).sum()
+    (rows + weight.sum() if first else weight.sum() + rows).backward()
+    assert weight.grad.tolist() == [[1.0, 1.0], [3.0, 3.0], [1.0, 1.0]]
+
+
+def test_in_place_forms_write():
+    x = coo()
+    same = x
+    x.mul_(2).add_(coo()).neg_()
+    assert x is same and x.to_dense().tolist() == [[0.0, 0.0, -9.0], [-15.0, 0.0, -15.0]]
+    assert x._version == 3
+    x.zero_()
+    assert x._nnz() == 0 and x.is_coalesced()
+
+
+def test_writes_amid_a_graph_are_refused():
+    x = coo().requires_grad_()
+    for write in (lambda: x.mul_(2), lambda: x.zero_(), lambda: x.copy_(coo())):
+        with pytest.raises(RuntimeError, match="not changed in place"):
+            write()
+
+
+def test_compiled_steps_are_the_same():
+    def run(compiled):
+        model = table()
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+
+        def step(batch):
+            optimizer.zero_grad()
+            loss = model(batch).square().sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = taeda.compile(step) if compiled else step
+        return [float(step(BATCHES[i % 2])) for i in range(6)], model.weight.tolist()
+
+    pytest.importorskip("taeda.compiler")
+    assert run(True) == run(False)

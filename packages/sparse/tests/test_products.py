@@ -1,0 +1,104 @@
+"""Products, and both of their gradients, against those of the dense matrix."""
+
+from __future__ import annotations
+
+import pytest
+from sparse_tensors import BOTH, coo, csr
+
+import taeda
+from taeda import sparse
+
+OTHER = taeda.arange(6.0).reshape(3, 2) - 2
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64, taeda.int64, taeda.bfloat16])
+def test_matrix_products(make, dtype):
+    x, other = make(dtype), OTHER.to(dtype)
+    expected = x.to_dense() @ other
+    for found in (
+        x @ other,
+        taeda.mm(x, other),
+        sparse.mm(x, other),
+        taeda.linalg.matmul(x, other),
+    ):
+        assert found.layout is taeda.strided and taeda.equal(found, expected)
+    assert taeda.equal(x @ other[:, 0], x.to_dense() @ other[:, 0])
+    assert taeda.equal(taeda.mv(x, other[:, 0]), x.to_dense() @ other[:, 0])
+    assert taeda.equal(other.t()[:, :2].contiguous() @ x, other.t()[:, :2] @ x.to_dense())
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_a_product_that_is_added(make):
+    bias = taeda.tensor([1.0, 2.0])
+    expected = taeda.addmm(bias, make().to_dense(), OTHER, beta=2, alpha=3)
+    assert taeda.equal(taeda.addmm(bias, make(), OTHER, beta=2, alpha=3), expected)
+    assert taeda.equal(sparse.addmm(bias, make(), OTHER, beta=2, alpha=3), expected)
+    unread = taeda.full((2,), float("nan"))
+    assert not taeda.addmm(unread, make(), OTHER, beta=0).isnan().any()
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_gradients(make):
+    x, other = make().requires_grad_(), OTHER.clone().requires_grad_()
+    dense, same = make().to_dense().requires_grad_(), OTHER.clone().requires_grad_()
+    (x @ other).square().sum().backward()
+    (dense @ same).square().sum().backward()
+    assert taeda.equal(other.grad, same.grad)
+    assert x.grad.layout is x.layout
+    there = make().to_dense() != 0
+    assert taeda.equal(x.grad.to_dense(), dense.grad * there)
+    assert x.grad._nnz() == int(there.sum())
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_sparse_times_sparse(make):
+    x, y = make().requires_grad_(), make().to_dense().t().contiguous()
+    y = (y.to_sparse() if make is coo else y.to_sparse_csr()).requires_grad_()
+    made = x @ y
+    assert made.layout is x.layout
+    assert taeda.equal(made.to_dense(), x.detach().to_dense() @ y.detach().to_dense())
+    dense = [t.detach().to_dense().requires_grad_() for t in (x, y)]
+    made.to_dense().square().sum().backward()
+    (dense[0] @ dense[1]).square().sum().backward()
+    for found, expected in zip((x, y), dense, strict=True):
+        there = found.detach().to_dense() != 0
+        assert taeda.equal(found.grad.to_dense(), expected.grad * there)
+
+
+def test_gradients_of_gradients():
+    x = coo(taeda.float64).coalesce().requires_grad_()
+    other = OTHER.double()
+    [first] = taeda.autograd.grad((x @ other).square().sum(), x, create_graph=True)
+    [second] = taeda.autograd.grad(first.values().sum(), x)
+    dense = x.detach().to_dense()
+    places = (dense != 0).double()
+    assert taeda.allclose(second.to_dense(), 2 * (places @ other) @ other.t() * places)
+
+
+def test_empty_matrices():
+    for rows, columns in ((0, 3), (2, 0), (0, 0)):
+        x = taeda.zeros(rows, columns)
+        for made in (x.to_sparse(), x.to_sparse_csr()):
+            assert taeda.equal(made @ taeda.ones(columns, 2), taeda.zeros(rows, 2))
+
+
+def test_backward_needs_no_dense_matrix():
+    """The matrix would have 40 GB."""
+    n = 100_000
+    index = taeda.arange(n)
+    x = taeda.sparse_coo_tensor(taeda.stack([index, index.flip(0)]), taeda.ones(n), (n, n))
+    x.requires_grad_()
+    (x @ taeda.ones(n, 2)).sum().backward()
+    assert x.grad._nnz() == n and float(x.grad.sum()) == 2 * n
+
+
+def test_refused():
+    with pytest.raises(RuntimeError, match=r"cannot be multiplied \(2x3 and 2x3\)"):
+        coo() @ csr()
+    with pytest.raises(RuntimeError, match="same dtype"):
+        coo() @ OTHER.double()
+    with pytest.raises(NotImplementedError, match="matmul.*sparse_coo"):
+        coo() @ taeda.ones(2, 3, 2)
+    with pytest.raises(NotImplementedError, match="dense dimensions"):
+        taeda.sparse_coo_tensor([[0]], [[1.0, 2.0]], (1, 2)) @ taeda.ones(2, 1)
