@@ -1,7 +1,7 @@
 """Handwritten digits by a graph: two graph convolutions learn 1,797 images from 100 labels.
 
-Each image of scikit-learn's digits is joined to its eight nearest neighbours. A layer averages over neighbours with
-a sparse matrix, the normalised adjacency of Kipf and Welling (2017), before a linear map; so the labels of few
+Each image of scikit-learn's digits is joined to its eight nearest neighbours. A layer averages over
+neighbours with a sparse matrix, the normalised adjacency of Kipf and Welling (2017), so the labels of few
 images reach all others.
 """
 

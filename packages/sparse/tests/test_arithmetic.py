@@ -71,5 +71,5 @@ def test_layouts_meet():
 def test_transposed():
     assert taeda.equal(coo().t().to_dense(), taeda.tensor(DENSE).t())
     assert taeda.equal(coo().T.to_dense(), taeda.tensor(DENSE).t())
-    with pytest.raises(NotImplementedError, match="t: .*sparse_csr"):
+    with pytest.raises(NotImplementedError, match=r"t: .*sparse_csr"):
         csr().t()

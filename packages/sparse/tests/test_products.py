@@ -98,7 +98,7 @@ def test_refused():
         coo() @ csr()
     with pytest.raises(RuntimeError, match="same dtype"):
         coo() @ OTHER.double()
-    with pytest.raises(NotImplementedError, match="matmul.*sparse_coo"):
+    with pytest.raises(NotImplementedError, match=r"matmul.*sparse_coo"):
         coo() @ taeda.ones(2, 3, 2)
     with pytest.raises(NotImplementedError, match="dense dimensions"):
         taeda.sparse_coo_tensor([[0]], [[1.0, 2.0]], (1, 2)) @ taeda.ones(2, 1)

@@ -2,70 +2,75 @@
  * columns is added up in registers while the entries of the row go by; what an entry needs is
  * fetched some entries ahead, since the rows of the dense matrix lie anywhere. */
 #include "cpu/sparse.h"
+#include "cpu/simd/rows.h"
 
 #define AHEAD 8
-#define BLOCK_BYTES 256
-#define NARROW_BYTES 64
 
-#define ADD_BLOCK(name, suffix, real, BYTES)                                                      \
-    static inline int64_t name##_##suffix(                                                        \
-        real *restrict out, const real *restrict dense, const int64_t *restrict cols,             \
-        const real *restrict values, int64_t count, int64_t n, int64_t at)                        \
+/* columns from `at` on by blocks of COUNT vectors, as far as these go */
+#define ADD_BLOCKS(COUNT, suffix, real, v, WIDTH)                                                  \
+    static inline int64_t add_##COUNT##_##suffix(                                                  \
+        real *out, const real *dense, const int64_t *cols, const real *values, int64_t count,      \
+        int64_t known, int64_t n, int64_t at)                                                      \
+    {                                                                                              \
+        for (; at + COUNT * (WIDTH) <= n; at += COUNT * (WIDTH)) {                                 \
+            v sums[COUNT];                                                                         \
+            ROW_UNROLL for (int k = 0; k < COUNT; k++) sums[k] = v##_load(out + at + k * (WIDTH)); \
+            for (int64_t e = 0; e < count; e++) {                                                  \
+                const real *row = dense + cols[e] * n + at;                                        \
+                v value = v##_set(values[e]);                                                      \
+                if (e + AHEAD < known) {                                                           \
+                    const real *next = dense + cols[e + AHEAD] * n + at;                           \
+                    ROW_UNROLL for (int k = 0; k < COUNT; k++)                                     \
+                        __builtin_prefetch(next + k * (WIDTH));                                    \
+                }                                                                                  \
+                ROW_UNROLL for (int k = 0; k < COUNT; k++) sums[k] +=                              \
+                    value * v##_load(row + k * (WIDTH));                                           \
+            }                                                                                      \
+            ROW_UNROLL for (int k = 0; k < COUNT; k++) v##_store(out + at + k * (WIDTH), sums[k]); \
+        }                                                                                          \
+        return at;                                                                                 \
+    }
+
+#define ADD(suffix, real, v, WIDTH)                                                       \
+    ADD_BLOCKS(8, suffix, real, v, WIDTH)                                                 \
+    ADD_BLOCKS(4, suffix, real, v, WIDTH)                                                 \
+    ADD_BLOCKS(1, suffix, real, v, WIDTH)                                                 \
+    static void add_##suffix(void *out, const void *dense, const int64_t *cols,           \
+                             const void *values, int64_t count, int64_t known, int64_t n) \
+    {                                                                                     \
+        const real *d = dense, *x = values;                                               \
+        int64_t at = add_8_##suffix(out, d, cols, x, count, known, n, 0);                 \
+        at = add_4_##suffix(out, d, cols, x, count, known, n, at);                        \
+        at = add_1_##suffix(out, d, cols, x, count, known, n, at);                        \
+        for (; at < n; at++) {                                                            \
+            real sum = ((real *)out)[at];                                                 \
+            for (int64_t k = 0; k < count; k++) sum += x[k] * d[cols[k] * n + at];        \
+            ((real *)out)[at] = sum;                                                      \
+        }                                                                                 \
+    }
+
+#define DOT(suffix, real, v, WIDTH)                                                               \
+    static void dot_##suffix(void *out, const void *row, const void *dense, const int64_t *cols,  \
+                             int64_t count, int64_t known, int64_t n)                             \
     {                                                                                             \
-        enum { WIDTH = BYTES / sizeof(real) };                                                    \
-        for (; at + WIDTH <= n; at += WIDTH) {                                                    \
-            real sums[WIDTH];                                                                     \
-            for (int i = 0; i < WIDTH; i++) sums[i] = out[at + i];                                \
-            for (int64_t k = 0; k < count; k++) {                                                 \
-                const real *row = dense + cols[k] * n + at;                                       \
-                real value = values[k];                                                           \
-                if (k + AHEAD < count)                                                            \
-                    for (int b = 0; b < BYTES; b += 64)                                           \
-                        __builtin_prefetch((const char *)(dense + cols[k + AHEAD] * n + at) + b); \
-                for (int i = 0; i < WIDTH; i++) sums[i] += value * row[i];                        \
-            }                                                                                     \
-            for (int i = 0; i < WIDTH; i++) out[at + i] = sums[i];                                \
+        const real *a = row;                                                                      \
+        for (int64_t k = 0; k < count; k++) {                                                     \
+            const real *b = (const real *)dense + cols[k] * n;                                    \
+            real lanes[WIDTH], sum = 0;                                                           \
+            v sums = v##_set(0);                                                                  \
+            int64_t i = 0;                                                                        \
+            if (k + AHEAD < known) __builtin_prefetch((const real *)dense + cols[k + AHEAD] * n); \
+            for (; i + (WIDTH) <= n; i += WIDTH) sums += v##_load(a + i) * v##_load(b + i);       \
+            for (; i < n; i++) sum += a[i] * b[i];                                                \
+            v##_store(lanes, sums);                                                               \
+            for (int l = 0; l < (WIDTH); l++) sum += lanes[l];                                    \
+            ((real *)out)[k] = sum;                                                               \
         }                                                                                         \
-        return at;                                                                                \
     }
 
-#define ADD(suffix, real)                                                          \
-    ADD_BLOCK(wide, suffix, real, BLOCK_BYTES)                                     \
-    ADD_BLOCK(narrow, suffix, real, NARROW_BYTES)                                  \
-    static void add_##suffix(void *out, const void *dense, const int64_t *cols,    \
-                             const void *values, int64_t count, int64_t n)         \
-    {                                                                              \
-        const real *d = dense, *v = values;                                        \
-        int64_t at = wide_##suffix(out, d, cols, v, count, n, 0);                  \
-        at = narrow_##suffix(out, d, cols, v, count, n, at);                       \
-        for (; at < n; at++) {                                                     \
-            real sum = ((real *)out)[at];                                          \
-            for (int64_t k = 0; k < count; k++) sum += v[k] * d[cols[k] * n + at]; \
-            ((real *)out)[at] = sum;                                               \
-        }                                                                          \
-    }
-
-#define DOT(suffix, real)                                                                        \
-    static void dot_##suffix(void *out, const void *row, const void *dense, const int64_t *cols, \
-                             int64_t count, int64_t n)                                           \
-    {                                                                                            \
-        enum { WIDTH = NARROW_BYTES / sizeof(real) };                                            \
-        const real *a = row;                                                                     \
-        for (int64_t k = 0; k < count; k++) {                                                    \
-            const real *b = (const real *)dense + cols[k] * n;                                   \
-            real lanes[WIDTH] = {0}, sum = 0;                                                    \
-            int64_t i = 0;                                                                       \
-            for (; i + WIDTH <= n; i += WIDTH)                                                   \
-                for (int l = 0; l < WIDTH; l++) lanes[l] += a[i + l] * b[i + l];                 \
-            for (; i < n; i++) sum += a[i] * b[i];                                               \
-            for (int l = 0; l < WIDTH; l++) sum += lanes[l];                                     \
-            ((real *)out)[k] = sum;                                                              \
-        }                                                                                        \
-    }
-
-#define ALL(suffix, real) ADD(suffix, real) DOT(suffix, real)
-ALL(f32, float)
-ALL(f64, double)
+#define ALL(suffix, real, v, WIDTH) ADD(suffix, real, v, WIDTH) DOT(suffix, real, v, WIDTH)
+ALL(f32, float, vf, VF_WIDTH)
+ALL(f64, double, vd, VD_WIDTH)
 
 const td_sparse_kernels TD_SYM(td_sparse_kernels) = {
     .of = {{add_f32, dot_f32}, {add_f64, dot_f64}},

@@ -3,15 +3,15 @@
 #define TD_SPARSE_H
 #include "runtime/loops.h"
 
-#define TD_SPARSE_ENTRIES 64 /* of a row that are given to a kernel at a time, at most */
-
+/* Of `known` >= count the first `count` columns are of the row, and the others come after it: what
+ * they need is fetched early. */
 typedef struct td_sparse_kernel {
     /* out[i] += sum over k < count of values[k] * dense[cols[k] * n + i], for i < n */
     void (*add)(void *out, const void *dense, const int64_t *cols, const void *values,
-                int64_t count, int64_t n);
+                int64_t count, int64_t known, int64_t n);
     /* out[k] = sum over i < n of row[i] * dense[cols[k] * n + i], for k < count */
     void (*dot)(void *out, const void *row, const void *dense, const int64_t *cols, int64_t count,
-                int64_t n);
+                int64_t known, int64_t n);
 } td_sparse_kernel;
 
 typedef struct td_sparse_kernels {

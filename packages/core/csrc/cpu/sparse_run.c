@@ -44,51 +44,66 @@ static int64_t row_of(const job *j, int64_t i)
     return from;
 }
 
-/* The next columns of a row: how many, -1 if one is none. */
-static int64_t take_columns(job *j, int64_t *cols, int64_t begin, int64_t end)
+/* Columns of entries that follow each other, of however many rows: copied and checked, since
+ * another thread may write to what was looked at. */
+#define WINDOW 256
+typedef struct window {
+    int64_t begin, count;
+    int64_t cols[WINDOW];
+} window;
+
+static bool take_columns(job *j, window *w, int64_t begin, int64_t end)
 {
-    int64_t n = end - begin < TD_SPARSE_ENTRIES ? end - begin : TD_SPARSE_ENTRIES;
-    memcpy(cols, (const int64_t *)td_data(j->m->cols) + begin, (size_t)n * sizeof *cols);
-    for (int64_t k = 0; k < n; k++)
-        if (cols[k] < 0 || cols[k] >= j->m->columns) {
-            atomic_store(&j->wrong, cols[k]);
+    w->begin = begin;
+    w->count = end - begin < WINDOW ? end - begin : WINDOW;
+    memcpy(w->cols, (const int64_t *)td_data(j->m->cols) + begin,
+           (size_t)w->count * sizeof *w->cols);
+    for (int64_t k = 0; k < w->count; k++)
+        if (w->cols[k] < 0 || w->cols[k] >= j->m->columns) {
+            atomic_store(&j->wrong, w->cols[k]);
             atomic_store(&j->is_wrong, true);
-            return -1;
+            return false;
         }
-    return n;
+    return true;
 }
 
-static void add_row(job *j, int64_t row)
+static void add(job *j, int64_t row, int64_t entry, const int64_t *cols, int64_t count,
+                int64_t known)
 {
-    int64_t begin = within(j->edges[row], j->entries), end = within(j->edges[row + 1], j->entries);
-    int64_t cols[TD_SPARSE_ENTRIES], count;
-    char *out = j->out + row * j->n * j->item;
-    if (!j->n) return;
-    memset(out, 0, (size_t)(j->n * j->item));
-    for (; begin < end; begin += count) {
-        if ((count = take_columns(j, cols, begin, end)) < 0) return;
-        j->kernel.add(out, j->dense, cols, j->values + begin * j->item, count, j->n);
-    }
+    j->kernel.add(j->out + row * j->n * j->item, j->dense, cols, j->values + entry * j->item, count,
+                  known, j->n);
 }
 
-static void dot_row(job *j, int64_t row)
+static void dot(job *j, int64_t row, int64_t entry, const int64_t *cols, int64_t count,
+                int64_t known)
 {
-    int64_t begin = within(j->edges[row], j->entries), end = within(j->edges[row + 1], j->entries);
-    int64_t cols[TD_SPARSE_ENTRIES], count;
+    j->kernel.dot(j->out + entry * j->item, j->row + row * j->n * j->item, j->dense, cols, count,
+                  known, j->n);
+}
+
+/* The entries of a row, by pieces that the window holds; `last` is the end of those that the task
+ * has. */
+static bool run_row(job *j, window *w, int64_t row, int64_t last)
+{
+    int64_t begin = within(j->edges[row], last), end = within(j->edges[row + 1], last), count;
+    if (j->values && j->n) memset(j->out + row * j->n * j->item, 0, (size_t)(j->n * j->item));
     for (; begin < end; begin += count) {
-        if ((count = take_columns(j, cols, begin, end)) < 0) return;
-        j->kernel.dot(j->out + begin * j->item, j->row + row * j->n * j->item, j->dense, cols,
-                      count, j->n);
+        if ((begin < w->begin || begin >= w->begin + w->count) && !take_columns(j, w, begin, last))
+            return false;
+        int64_t at = begin - w->begin, known = w->count - at;
+        count = end - begin < known ? end - begin : known;
+        (j->values ? add : dot)(j, row, begin, w->cols + at, count, known);
     }
+    return true;
 }
 
 static void run_tasks(void *context, int64_t begin, int64_t end)
 {
     job *j = context;
-    for (int64_t row = row_of(j, begin), last = row_of(j, end); row < last; row++) {
-        if (j->values) add_row(j, row);
-        else dot_row(j, row);
-    }
+    window w = {0};
+    int64_t row = row_of(j, begin), after = row_of(j, end);
+    int64_t last = within(j->edges[after], j->entries);
+    while (row < after && run_row(j, &w, row, last)) row++;
 }
 
 static td_status check_edges(const td_csr *m)

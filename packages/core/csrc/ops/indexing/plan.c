@@ -13,8 +13,8 @@ td_status td_index_dense_only(const char *name, const char *argument, bool spars
 {
     if (!sparse) return TD_OK;
     return td_fail(TD_NOT_IMPLEMENTED,
-                   "%s: %s=True asks for sparse gradients, which it does not make yet. Leave it away: "
-                   "the gradients are dense then.",
+                   "%s: %s=True asks for sparse gradients, which it does not make yet. Leave it "
+                   "away: the gradients are dense then.",
                    name, argument);
 }
 
