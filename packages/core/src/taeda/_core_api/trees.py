@@ -14,9 +14,10 @@ from taeda.utils._pytree import (
     key_get,
     keystr,
     tree_flatten,
+    tree_map,
 )
 
 __all__ = [
     "SUPPORTED_NODES", "KeyPath", "MappingKey", "SequenceKey", "TreeSpec", "key_get", "keystr", "leaves",
-    "tensors_in", "tree_flatten",
+    "tensors_in", "tree_flatten", "tree_map",
 ]  # fmt: skip

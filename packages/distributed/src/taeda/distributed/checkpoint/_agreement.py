@@ -8,6 +8,7 @@ between two of the training's.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import json
 import traceback
 from collections.abc import Callable, Sequence
@@ -115,12 +116,12 @@ def _told(error: BaseException) -> dict[str, Any]:
 
 def _failure(told: dict[str, Any]) -> tuple[BaseException, traceback.StackSummary]:
     """An exception of another rank: of its class if that is a usual one, else a RuntimeError."""
-    kind = getattr(builtins, told["type"], None)
-    usual = isinstance(kind, type) and issubclass(kind, Exception)
-    text = told["text"] if usual else f"{told['type']}: {told['text']}"
-    try:
-        error = kind(text) if usual else RuntimeError(text)
-    except TypeError:  # classes such as UnicodeDecodeError want more than a text
-        error = RuntimeError(f"{told['type']}: {text}")
+    kind, text = getattr(builtins, told["type"], None), told["text"]
+    error: BaseException = RuntimeError(f"{told['type']}: {text}")
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        with contextlib.suppress(
+            TypeError
+        ):  # UnicodeDecodeError and its like want more than a text
+            error = kind(text)
     stack = [traceback.FrameSummary(f, n, name, line=line) for f, n, name, line in told["stack"]]
     return error, traceback.StackSummary.from_list(stack)

@@ -27,7 +27,7 @@ def named(names: Collection[str], others: Collection[str]) -> str:
 
 
 def check_entries(wanted: Mapping[str, Any], stored: Mapping[str, Any], partial: bool) -> None:
-    """RuntimeError for names that are missing, unless `partial`; ValueError for another size, dtype or kind."""
+    """RuntimeError for names that are missing, unless `partial`; ValueError for what does not fit."""
     wrong = [
         fault
         for name in wanted

@@ -45,8 +45,8 @@ def boxes_of(value: Tensor) -> list[ChunkStorageMetadata]:
 
 def local_of(value: Tensor) -> Tensor:
     """What this process holds of a tensor."""
-    inner = value.to_local() if hasattr(value, "__create_chunk_list__") else value
-    return cast("Tensor", inner).detach()
+    inner: Any = value.detach()
+    return cast("Tensor", inner.to_local() if hasattr(value, "__create_chunk_list__") else inner)
 
 
 class DefaultSavePlanner(SavePlanner):

@@ -16,8 +16,8 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda._core_api import runtime as core
+from taeda._core_api.trees import tree_map
 from taeda.autograd.function import once_differentiable
-from taeda.utils._pytree import tree_map
 
 from .._collectives import all_gather_into_tensor, reduce_scatter_tensor
 from .._types import ReduceOp

@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._C import _disabled_torch_function_impl
+from taeda._core_api.calls import disabled_torch_function
 
 from .._collectives import all_gather_into_tensor, broadcast
 from ..checkpoint.metadata import ChunkStorageMetadata
@@ -25,7 +25,7 @@ class DTensor(Tensor):
     `to_local()` this rank's part; both are for values, without gradients.
     """
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__ = staticmethod(disabled_torch_function)
 
     @staticmethod
     def __new__(
@@ -57,7 +57,7 @@ class DTensor(Tensor):
         if id(self) not in memo:
             made = self._like(self._local.clone()).requires_grad_(self.requires_grad)
             if getattr(self, "_is_param", False):
-                made._is_param = True
+                made._is_param = True  # type: ignore[attr-defined]  # as Parameter marks others
             memo[id(self)] = made
         return memo[id(self)]
 

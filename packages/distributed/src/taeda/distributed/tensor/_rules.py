@@ -12,7 +12,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.utils._pytree import tree_map
+from taeda._core_api.trees import tree_map
 
 from .._collectives import all_reduce
 from .._types import ReduceOp
