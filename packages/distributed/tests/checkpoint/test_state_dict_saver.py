@@ -160,6 +160,39 @@ def test_the_error_of_a_save_in_the_background(tmp_path):
     assert value_of(tmp_path / "good") == 2
 
 
+@pytest.mark.parametrize("save", [dcp.save, lambda *a, **k: dcp.async_save(*a, **k).result()])
+def test_a_state_that_one_rank_cannot_give_is_told_on_all(tmp_path, save):
+    class Bad:
+        def state_dict(self):
+            raise ValueError("not now")
+
+        def load_state_dict(self, state): ...
+
+    def work(rank):
+        with pytest.raises(dcp.CheckpointException, match="rank 1: ValueError: not now"):
+            save({"bad": Bad() if rank == 1 else 4}, checkpoint_id=tmp_path)
+        save(state(rank // 2 + 1), checkpoint_id=tmp_path)  # the next one is in step
+        with pytest.raises(dcp.CheckpointException, match="rank 1: ValueError: not now"):
+            dcp.load({"n": Bad() if rank == 1 else 4}, checkpoint_id=tmp_path)
+
+    on_threads(2, work)
+    assert value_of(tmp_path) == 1
+
+
+def test_the_next_save_waits_for_the_one_in_the_background(tmp_path):
+    def work(rank):
+        for value in range(1, 6):
+            dcp.async_save(state(value), checkpoint_id=tmp_path)
+            if value % 2:
+                dcp.save(state(value + 10), checkpoint_id=tmp_path)
+        made = state(0)
+        dcp.load(made, checkpoint_id=tmp_path)
+        return made["n"]
+
+    assert on_threads(2, work) == [15, 15]
+    assert value_of(tmp_path) == 15
+
+
 def test_refusals(tmp_path):
     with pytest.raises(RuntimeError, match="checkpoint_id"):
         dcp.save({})

@@ -50,18 +50,18 @@ class Checkpointed(Block):
 class Net(nn.Module):
     """Blocks, one of them called twice, between layers that share their weight."""
 
-    def __init__(self, block=Block, around: bool = False) -> None:
+    def __init__(self, block=Block, around: bool = False, reentrant: bool = False) -> None:
         super().__init__()
         self.first = nn.Linear(5, 5)
         self.blocks = nn.ModuleList([block(), block()])
         self.last = nn.Linear(5, 5, bias=False)
         self.last.weight = self.first.weight
-        self.around = around
+        self.around, self.reentrant = around, reentrant
 
     def forward(self, x):
         x = self.first(x)
         for block in (*self.blocks, self.blocks[0]):
-            x = checkpoint(block, x, use_reentrant=False) if self.around else block(x)
+            x = checkpoint(block, x, use_reentrant=self.reentrant) if self.around else block(x)
         return self.last(x)
 
 
@@ -112,6 +112,7 @@ MODELS = {
     "plain": lambda: Net(),
     "checkpoint inside": lambda: Net(Checkpointed),
     "checkpoint around": lambda: Net(around=True),
+    "reentrant checkpoint around": lambda: Net(around=True, reentrant=True),
 }
 OPTIMIZERS = {
     "adamw": adamw,

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import weakref
+from concurrent.futures import Future
 from typing import Any
 
 from .._groups.world import the_group, world
 from ._agreement import Alone, ByCollectives, ByStore, Bytes
 
-__all__ = ["group_of", "in_background", "in_foreground"]
+__all__ = ["group_of", "in_background", "in_foreground", "runs", "wait_for_background"]
 
 _counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_running: weakref.WeakKeyDictionary[Any, Future[Any]] = weakref.WeakKeyDictionary()
+
+
+class _Alone:
+    """Stands for the group of a process that has none."""
+
+
+_alone = _Alone()
+
+
+def runs(group: Any, future: Future[Any]) -> None:
+    """A save of the group runs in the background."""
+    _running[_alone if group is None else group] = future
+
+
+def wait_for_background(group: Any) -> None:
+    """Return when the save in the background has ended; whoever holds its future sees how."""
+    former = _running.get(_alone if group is None else group)
+    if former is not None:
+        former.exception()
 
 
 def group_of(chosen: Any, no_dist: bool = False) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _words
 from ._agreement import on_all, on_coordinator
-from ._ways import group_of, in_foreground
+from ._ways import group_of, in_foreground, wait_for_background
 from .default_planner import DefaultLoadPlanner
 from .filesystem import FileSystemReader
 from .planner import LoadPlanner
@@ -47,13 +47,12 @@ def load(
         raise TypeError(f"a state dict is a dict, not {type(state_dict).__name__}")
     if storage_reader is None and checkpoint_id is None:
         raise RuntimeError("load needs checkpoint_id, the name of a folder, or a storage_reader")
-    way = in_foreground(group_of(process_group, no_dist))
+    group = group_of(process_group, no_dist)
+    wait_for_background(group)
+    way = in_foreground(group)
     reader = storage_reader or FileSystemReader(checkpoint_id or "")
-    state = {
-        key: value.state_dict() if isinstance(value, Stateful) else value
-        for key, value in state_dict.items()
-    }
-    _load(state, reader, checkpoint_id, planner or DefaultLoadPlanner(), way)
+    state: dict[str, Any] = {}
+    _load(state_dict, state, reader, checkpoint_id, planner or DefaultLoadPlanner(), way)
     for key, value in state_dict.items():
         if isinstance(value, Stateful):
             value.load_state_dict(state[key])
@@ -62,17 +61,21 @@ def load(
 
 
 def _load(
+    given: dict[str, Any],
     state: dict[str, Any],
     reader: StorageReader,
     place: Place | None,
     planner: LoadPlanner,
     way: Any,
 ) -> None:
+    """Fill `state`, which becomes what is given with the states of what has one."""
     first = way.rank == 0
 
     def local() -> Any:
         reader.reset(None if place is None else os.fspath(place))
         metadata = reader.read_metadata()
+        for key, value in given.items():
+            state[key] = value.state_dict() if isinstance(value, Stateful) else value
         planner.set_up_planner(state, metadata, first)
         reader.set_up_storage_reader(metadata, first)
         plan = reader.prepare_local_plan(planner.create_local_plan())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
-import weakref
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -14,7 +14,7 @@ from taeda import Tensor
 
 from . import _words
 from ._agreement import Bytes, on_all, on_coordinator
-from ._ways import group_of, in_background, in_foreground
+from ._ways import group_of, in_background, in_foreground, runs, wait_for_background
 from .default_planner import DefaultSavePlanner
 from .filesystem import FileSystemWriter
 from .metadata import Metadata
@@ -48,9 +48,12 @@ def save(
     >>> sorted(metadata.state_dict_metadata)
     ['epoch', 'weight']
     """
-    way = in_foreground(group_of(process_group, no_dist))
-    writer = _writer(storage_writer, checkpoint_id)
-    return _save(_states(state_dict), writer, checkpoint_id, planner or DefaultSavePlanner(), way)
+    group = group_of(process_group, no_dist)
+    wait_for_background(group)
+    writer, way = _writer(storage_writer, checkpoint_id), in_foreground(group)
+    _check(state_dict)
+    planner = planner or DefaultSavePlanner()
+    return _save(lambda: _states(state_dict), writer, checkpoint_id, planner, way)
 
 
 def _writer(writer: StorageWriter | None, place: Place | None) -> StorageWriter:
@@ -61,10 +64,13 @@ def _writer(writer: StorageWriter | None, place: Place | None) -> StorageWriter:
     return FileSystemWriter(place)
 
 
-def _states(state_dict: dict[str, Any]) -> dict[str, Any]:
-    """The state of what has one."""
+def _check(state_dict: Any) -> None:
     if not isinstance(state_dict, dict):
         raise TypeError(f"a state dict is a dict, not {type(state_dict).__name__}")
+
+
+def _states(state_dict: dict[str, Any]) -> dict[str, Any]:
+    """The state of what has one."""
     return {
         key: value.state_dict() if isinstance(value, Stateful) else value
         for key, value in state_dict.items()
@@ -72,7 +78,7 @@ def _states(state_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 def _save(
-    state: dict[str, Any],
+    state: Callable[[], dict[str, Any]],
     writer: StorageWriter,
     place: Place | None,
     planner: SavePlanner,
@@ -83,7 +89,7 @@ def _save(
 
     def local() -> Any:
         writer.reset(None if place is None else os.fspath(place))
-        planner.set_up_planner(state, writer.storage_meta(), first)
+        planner.set_up_planner(state(), writer.storage_meta(), first)
         writer.set_up_storage_writer(first)
         return _words.save_plan_to(writer.prepare_local_plan(planner.create_local_plan()))
 
@@ -109,15 +115,6 @@ def _save(
 
 # ---- in the background ----
 
-_running: weakref.WeakKeyDictionary[Any, Future[Metadata]] = weakref.WeakKeyDictionary()
-
-
-class _Alone:
-    """Stands for the group of a process that has none."""
-
-
-_alone = _Alone()
-
 
 def async_save(
     state_dict: dict[str, Any],
@@ -130,18 +127,17 @@ def async_save(
 ) -> Future[Metadata]:
     """`save` on a thread. It returns when the values are copied, so training may go on and change them.
 
-    The future's `result()` is what `save` returns, or its error raised. A second call waits for the
-    first to end. The ranks speak through the group's store only, never by collectives.
+    The future's `result()` is what `save` returns, or its error raised. The next save or load waits
+    for it to end. The ranks speak through the group's store only, never by collectives.
     """
     group = group_of(process_group, no_dist)
-    key = _alone if group is None else group
-    if (former := _running.get(key)) is not None:
-        former.exception()  # waits; whoever holds that future sees how it ended
+    wait_for_background(group)
     writer = _writer(storage_writer, checkpoint_id)
-    state, way = _staged(_states(state_dict)), in_background(group)
+    _check(state_dict)
+    state, way = _copied(state_dict), in_background(group)
     future: Future[Metadata] = Future()
     future.set_running_or_notify_cancel()
-    _running[key] = future
+    runs(group, future)
 
     def work() -> None:
         try:
@@ -153,6 +149,22 @@ def async_save(
 
     threading.Thread(target=work, name="taeda checkpoint").start()
     return future
+
+
+def _copied(state_dict: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    """What gives a copy of the states, or raises what went wrong: to be told to all ranks."""
+    try:
+        state = _staged(_states(state_dict))
+    except Exception as error:  # noqa: BLE001 - raised where all ranks hear of it
+        return _raising(error)
+    return lambda: state
+
+
+def _raising(error: Exception) -> Callable[[], Any]:
+    def raises() -> Any:
+        raise error
+
+    return raises
 
 
 def _staged(value: Any) -> Any:

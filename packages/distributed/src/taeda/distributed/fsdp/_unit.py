@@ -109,6 +109,7 @@ class Unit:
             self.leave_backward()  # one that failed
         recomputed = self._in_backward
         reshard = bool(_active.units) if self.reshard is None else self.reshard
+        reshard = reshard or not taeda.is_grad_enabled()  # no backward will let them go
         wholes = self._for_graph()
         _active.units.append(self)
         self._in_forward = True
