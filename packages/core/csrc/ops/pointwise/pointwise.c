@@ -145,13 +145,10 @@ static td_status run_walk(const td_pointwise *p, const td_nd *nd, const td_tenso
     return td_walk_run(&w, out->device);
 }
 
-/* The loop of a flat walk, which is called here. */
-static void run_loop(const td_pointwise *p, const td_nd *nd, int64_t n)
+/* The loop of a flat walk, where a number is wide: apart, as the room it takes would move what all
+ * others use. */
+static __attribute__((noinline)) void run_wide(const td_pointwise *p, const td_nd *nd, int64_t n)
 {
-    if (!p->wide) {
-        p->entry->loop(nd->data, nd->strides[0], n, p->context);
-        return;
-    }
     if (p->number && td_beside_number(nd->nop, nd->strides[0])) {
         p->number(nd->data, nd->strides[0], n, p->context);
         return;
@@ -179,7 +176,8 @@ static td_status walk_flat(const td_pointwise *p, td_tensor *out, int64_t n)
         nd.strides[0][k + 1] = is_number(t) ? 0 : td_itemsize((td_dtype)t->dtype);
     }
     if ((double)n * p->cost < SMALL_NS) {
-        if (n > 0) run_loop(p, &nd, n);
+        if (n > 0 && p->wide) run_wide(p, &nd, n);
+        else if (n > 0) p->entry->loop(nd.data, nd.strides[0], n, p->context);
         return TD_OK;
     }
     nd.ndim = 1;
@@ -435,9 +433,10 @@ static td_loop number_loop(const td_op *op, const td_pointwise *p)
     return p->compute == TD_F16 ? found->f16 : p->compute == TD_BF16 ? found->bf16 : NULL;
 }
 
-/* Numbers beside tensors of `compute` have another dtype. */
+/* Numbers beside tensors of `compute`, a dtype that loops widen, have another dtype. */
 static inline bool may_be_wide(const td_operands *in, td_dtype compute)
 {
+    if (!((1u << TD_F16 | 1u << TD_BF16 | 1u << TD_C32) >> compute & 1)) return false;
     for (int k = 0; k < in->n; k++)
         if (in->t[k]->dtype != compute) return true;
     return false;
@@ -500,9 +499,7 @@ td_status td_pointwise_as(td_call *call, const td_op *op, td_pointwise_check che
     p.result = result_dtype((td_promotion)op->promotion, p.compute);
     if (check) TD_TRY(check(call, &p));
     TD_TRY(bind_loop(op, p.compute, &p.entry));
-    if (td_row_dtype(p.compute) != p.compute && !op->rounds_numbers &&
-        may_be_wide(&p.in, p.compute))
-        TD_TRY(keep_wide(op, &p));
+    if (may_be_wide(&p.in, p.compute) && !op->rounds_numbers) TD_TRY(keep_wide(op, &p));
     return td_pointwise_run(&p, &call->out[0]);
 }
 
