@@ -261,11 +261,15 @@ static void init_walk(td_nd *nd, const walk3 *w)
 static void scatter_part(void *context, int64_t begin, int64_t end)
 {
     const scattering *s = context;
-    walk3 w = s->walk;
+    const walk3 *w = &s->walk;
+    int64_t sizes[TD_MAX_DIMS];
+    char *data[3];
     td_nd nd;
-    w.sizes[s->split] = end - begin;
-    for (int k = 0; k < 3; k++) w.data[k] += begin * w.strides[k][s->split];
-    init_walk(&nd, &w);
+    memcpy(sizes, w->sizes, (size_t)w->ndim * sizeof *sizes);
+    sizes[s->split] = end - begin;
+    for (int k = 0; k < 3; k++) data[k] = w->data[k] + begin * w->strides[k][s->split];
+    td_nd_init_raw(&nd, 3, data, w->ndim, sizes,
+                   (const int64_t *const[]){w->strides[0], w->strides[1], w->strides[2]});
     td_nd_run_serial(&nd, s->loop, &s->places);
 }
 
@@ -304,7 +308,8 @@ td_status td_index_scatter(td_tensor *target, int64_t dim, const td_tensor *inde
                            const td_tensor *src, td_put put)
 {
     atomic_bool outside = false;
-    scattering s = {.places = {.outside = &outside}};
+    scattering s; /* two KiB: not cleared, and used as far as there are dimensions */
+    s.places.outside = &outside;
     s.places.size = td_index_places(target, dim, &s.places.apart);
     s.loop = TD_PICK(td_index_kernels)->scatter[put][target->dtype];
     scatter_walk(&s.walk, target, dim, index, src);
