@@ -35,6 +35,7 @@ MODULES = {
     "taeda-optim": "taeda.optim",
     "taeda-data": "taeda.utils.data",
     "taeda-compile": "taeda.fx",
+    "taeda-export": "taeda.export",
     "taeda-benchmark": "taeda.utils.benchmark",
     "taeda-profiler": "taeda.profiler",
     "taeda-sparse": "taeda.sparse",

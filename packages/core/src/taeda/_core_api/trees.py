@@ -14,10 +14,12 @@ from taeda.utils._pytree import (
     key_get,
     keystr,
     tree_flatten,
+    tree_flatten_with_path,
     tree_map,
+    tree_unflatten,
 )
 
 __all__ = [
     "SUPPORTED_NODES", "KeyPath", "MappingKey", "SequenceKey", "TreeSpec", "key_get", "keystr", "leaves",
-    "tensors_in", "tree_flatten", "tree_map",
+    "tensors_in", "tree_flatten", "tree_flatten_with_path", "tree_map", "tree_unflatten",
 ]  # fmt: skip

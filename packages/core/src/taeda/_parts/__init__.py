@@ -31,6 +31,7 @@ DISTRIBUTIONS = {
     "_higher_order_ops": "taeda-compile",
     "_logging": "taeda-compile",
     "compiler": "taeda-compile",
+    "export": "taeda-export",
     "fx": "taeda-compile",
     "jit": "taeda-compile",
     "futures": "taeda-distributed",

@@ -30,6 +30,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-cpp-extension": (),
     "taeda-sparse": ("taeda-autograd",),
     "taeda-compile": ("taeda-autograd", "taeda-nn"),
+    "taeda-export": ("taeda-autograd", "taeda-nn", "taeda-compile"),
     "taeda-distributions": ("taeda-autograd", "taeda-nn"),
     "taeda-distributed": ("taeda-autograd", "taeda-nn", "taeda-optim"),
 }

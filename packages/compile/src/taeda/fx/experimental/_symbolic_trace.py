@@ -29,6 +29,7 @@ from ._fakes import FakeCapture, fake_of, fakes_of
 from ._fit import explained
 from ._for_any_size import ForAnySize
 from ._logic import Question
+from ._ranges import ValueRanges
 from ._reals import Real, real
 from ._sizes_mode import SizesMode
 from .sym_node import SymFloat, SymInt
@@ -87,6 +88,7 @@ class _Tracer:
     def __init__(self, record: Record, f: Any, args: tuple[Any, ...], names: list[str]) -> None:
         self.record, self.f, self.args, self.names = record, f, args, names
         self.env = ShapeEnv()
+        self.ranges: dict[str, ValueRanges] = {}  # what sizes can be, where a caller says it
         self.plan: dict[int, tuple[Expression, ...]] = {}
         self.where: dict[str, tuple[int, int]] = {}
         self.tensors = list({id(t): t for t in tensors_in(args)}.values())
@@ -96,6 +98,7 @@ class _Tracer:
             )
         self.fixed: dict[str, int] = {}
         self.divisors: dict[str, int] = {}
+        self.explained: _Explained | None = None
 
     def _dimension(self, number: int, dim: int, size: int) -> Expression:
         made = self.env.create_symbol(size, f"tensor {number}, dimension {dim}")
@@ -118,6 +121,7 @@ class _Tracer:
         env.var_to_val = {**self.env.var_to_val, **moved}
         env.var_to_sources = self.env.var_to_sources
         env.replacements = {name: constant(value) for name, value in self.fixed.items()}
+        env.var_to_range = dict(self.ranges)
         fakes: dict[int, Tensor] = {}
         known: dict[int, tuple[Expression, ...]] = {}
         for tensor in self.tensors:
@@ -154,10 +158,15 @@ class _Tracer:
         self.divisors = {}
         for name in self.moving:
             values[name] = self._alone(name, base, runs)
-            if len(values[name]) < 4:
+            if len(values[name]) < self._fewest(name):
                 self._fix(name)
                 return None
         return self._together(base, runs, values)
+
+    def _fewest(self, name: str) -> int:
+        """At how many other sizes a symbol must have given the same program."""
+        limits = self.ranges.get(name)
+        return 4 if limits is None else int(min(4, limits.upper - limits.lower))
 
     def _alone(self, name: str, base: _Run, runs: list[_Run]) -> list[int]:
         """The sizes at which one symbol, moved alone, gives the same program; none if it is the same
@@ -166,7 +175,7 @@ class _Tracer:
         hint = self.env.var_to_val[name]
         good: list[int] = []
         bad: list[int] = []
-        for other in _others(hint, set(self.env.var_to_val.values())):
+        for other in self._other_sizes(name, hint):
             if self._is_refused({name: other}, base):
                 continue
             found = self.tried({name: other}, base)
@@ -179,6 +188,16 @@ class _Tracer:
         if bad:
             self.divisors[name] = divisor
         return good
+
+    def _other_sizes(self, name: str, hint: int) -> list[int]:
+        """Sizes to move a symbol to: in its range, and below its own where few lie above."""
+        others = _others(hint, set(self.env.var_to_val.values()))
+        if name not in self.ranges:
+            return others
+        limits = self.ranges[name]
+        above = [n for n in others if n in limits]
+        below = [n for n in range(hint - 1, 1, -1) if n in limits]
+        return above if len(above) > 7 else [*above, *below][:12]
 
     def _is_refused(self, moved: dict[str, int], base: _Run) -> bool:
         """Whether a guard says already that the trace does not hold there."""
@@ -202,7 +221,8 @@ class _Tracer:
         if len(values) > 1 and len(found) < 4:
             self._fix(next(reversed(values)))
             return None
-        return _Explained(self, base, [*runs, *found]).module()
+        self.explained = _Explained(self, base, [*runs, *found])
+        return self.explained.module()
 
 
 def _others(hint: int, taken: set[int]) -> list[int]:
@@ -347,7 +367,7 @@ class _Explained:
     def module(self) -> GraphModule | None:
         """The graph module; None, and symbols are fixed, where a number has no explanation."""
         graph = self.base.call.graph
-        exprs = [self._at(k) for k in range(len(self.base.numbers))]
+        self.exprs = exprs = [self._at(k) for k in range(len(self.base.numbers))]
         if self.moved_by:
             self.tracer._fix(*self.moved_by)
             return None

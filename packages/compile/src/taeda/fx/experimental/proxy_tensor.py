@@ -183,6 +183,8 @@ def _call(
         made: Call | str = captured(trace, f, args, names, around=_around(trace, mode))
     except NoValue as why:
         made = str(why)
+    except MemoryError:
+        raise
     except Exception:
         if not (isinstance(trace, FakeCapture) and trace.reason):
             raise

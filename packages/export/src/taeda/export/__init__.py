@@ -1,0 +1,18 @@
+"""Programs that travel: a module and a call of it as a graph of operators, in a file that is data.
+
+>>> import taeda
+>>> from taeda import nn
+>>> ep = export(nn.Linear(3, 2), (taeda.ones(4, 3),), dynamic_shapes=({0: Dim("batch")},))
+>>> print(ep.graph_signature.user_inputs, ep.range_constraints["s0"])
+('input_1',) ValueRanges(lower=1, upper=inf)
+"""
+
+from __future__ import annotations
+
+from ._export import export
+from ._files import load, save
+from .dynamic_shapes import Dim
+from .exported_program import ExportedProgram
+from .graph_signature import ExportGraphSignature
+
+__all__ = ["Dim", "ExportGraphSignature", "ExportedProgram", "export", "load", "save"]

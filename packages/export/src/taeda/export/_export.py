@@ -1,0 +1,337 @@
+"""`export`: a module and the arguments of one call as a program of operators."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import taeda
+from taeda import SymBool, SymFloat, SymInt, Tensor, nn
+from taeda._core_api.trees import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from taeda.compiler._errors import UserError
+from taeda.func import functional_call
+from taeda.fx.experimental._distinct import distinct
+from taeda.fx.experimental._expressions import Expression, constant
+from taeda.fx.graph import Graph
+from taeda.fx.graph_module import GraphModule
+
+from ._names import renamed
+from ._shapes import note_shapes
+from ._tracing import Captured, captured_for
+from .dynamic_shapes import Symbols, planned
+from .exported_program import ExportedProgram
+from .graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+
+__all__ = ["export"]
+
+_PLAIN = (int, float, bool, str, type(None))
+
+
+def export(
+    mod: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None, *,
+    dynamic_shapes: Mapping[str, Any] | tuple[Any, ...] | list[Any] | None = None,
+    strict: bool = False,
+) -> ExportedProgram:  # fmt: skip
+    """The program that `mod(*args, **kwargs)` runs, for all sizes that `dynamic_shapes` allows.
+
+    The module is called several times on tensors without values, so no kernel runs and nothing is
+    written. Sizes are numbers unless `dynamic_shapes` says otherwise: it has an entry for each
+    argument, by name or in order, shaped like the argument, with a `Dim` (or `Dim.AUTO`,
+    `Dim.DYNAMIC`) for each dimension that differs from call to call. Numbers, texts and None among
+    the arguments are as they are in every call. `strict` changes nothing: there is no second way.
+
+    TypeError for a `mod` that is no module and `args` that are no tuple; UserError for sizes that the
+    program fixes or relates although `dynamic_shapes` says that they vary, which names them and what
+    would be right; RuntimeError for a program that reads values.
+
+    >>> from taeda import nn
+    >>> ep = export(nn.Linear(3, 2), (taeda.ones(4, 3),), dynamic_shapes=({0: Dim("batch")},))
+    >>> ep.module()(taeda.ones(7, 3)).shape
+    taeda.Size([7, 2])
+    """
+    if not isinstance(mod, nn.Module):
+        raise TypeError(f"export: mod must be a taeda.nn.Module, got {type(mod).__name__}")
+    if not isinstance(args, tuple):
+        raise TypeError(f"export: args must be a tuple, got {type(args).__name__}: write (x,)")
+    return _Exporting(mod, distinct(args), distinct(dict(kwargs or {})), dynamic_shapes).program()
+
+
+class _Exporting:
+    """One call of `export`."""
+
+    def __init__(self, mod: nn.Module, args: Any, kwargs: Any, shapes: Any) -> None:
+        self.mod, self.args, self.kwargs = mod, args, kwargs
+        bound = _bound(mod, args, kwargs)
+        self.leaves, self.spec = tree_flatten((args, kwargs))
+        demands = _demands(bound, shapes)
+        self.names, self.demands = [], []
+        for name, value in bound.items():
+            for path, _ in tree_flatten_with_path(value)[0]:
+                self.names.append(_identifier(name + keystr(path)))
+                self.demands.append(_at(demands.get(name), path, name))
+        self.names = _unique(self.names)
+        self._check_leaves()
+        persistent = set(mod.state_dict())
+        self.state = [
+            *(("p", InputKind.PARAMETER, n, t, None) for n, t in mod.named_parameters()),
+            *(("b", InputKind.BUFFER, n, t, n in persistent) for n, t in mod.named_buffers()),
+        ]
+        self.out_spec: Any = None
+
+    def _check_leaves(self) -> None:
+        for name, leaf, demand in zip(self.names, self.leaves, self.demands, strict=True):
+            if not isinstance(leaf, (Tensor, *_PLAIN)):
+                raise UserError(
+                    f"{name} is a {type(leaf).__name__}: arguments of an exported program are "
+                    "tensors, numbers, texts, None, and trees of them"
+                )
+            if not isinstance(leaf, Tensor) and demand is not None:
+                raise UserError(f"dynamic_shapes has {demand!r} for {name}, which is no tensor")
+
+    # ---- capture ----
+
+    def program(self) -> ExportedProgram:
+        """The program, after sizes that fall were tried at others."""
+        fixed: set[str] = set()
+        turn = 0
+        while True:
+            plan, symbols = self._plan(fixed)
+            made = captured_for(self.run, self._tensors(), self._inputs(), plan, symbols, turn)
+            if not made.fixed:
+                _check_guards(made, symbols)
+                return self._finished(made, plan, symbols)
+            if turn == 0:
+                turn = 1
+                continue
+            strict = sorted(made.fixed & symbols.strict)
+            if strict:
+                raise UserError(_fixes(symbols, strict))
+            fixed |= made.fixed
+
+    def _tensors(self) -> list[Tensor]:
+        return [t for *_, t, _ in self.state] + [t for t in self.leaves if isinstance(t, Tensor)]
+
+    def _inputs(self) -> list[str]:
+        names = [f"{kind}_{_identifier(name)}" for kind, _, name, _, _ in self.state]
+        mine = [n for n, t in zip(self.names, self.leaves, strict=True) if isinstance(t, Tensor)]
+        return _unique([*names, *mine])
+
+    def _plan(self, fixed: set[str]) -> tuple[list[tuple[Expression, ...]], Symbols]:
+        entries = zip(self.names, self.leaves, self.demands, strict=True)
+        given = [(n, t, d) for n, t, d in entries if isinstance(t, Tensor)]
+        plan, symbols = planned(given, fixed)
+        for name in fixed:
+            symbols.ranges.pop(name, None)
+        return [tuple(map(constant, t.shape)) for *_, t, _ in self.state] + plan, symbols
+
+    def run(self, *flat: Any) -> list[Any]:
+        """The call with these tensors in place of the module's and the arguments'."""
+        count = len(self.state)
+        state = {name: t for (_, _, name, _, _), t in zip(self.state, flat, strict=False)}
+        rest = iter(flat[count:])
+        leaves = [next(rest) if isinstance(v, Tensor) else v for v in self.leaves]
+        args, kwargs = tree_unflatten(leaves, self.spec)
+        with taeda.no_grad():
+            result = functional_call(self.mod, state, args, kwargs)
+        made, self.out_spec = tree_flatten(result)
+        for value in made:
+            if isinstance(value, SymInt | SymFloat | SymBool):
+                raise UserError(
+                    f"the program gives the size {value}, which differs from call to call: results "
+                    "are tensors or constants. taeda.full((), size) is a tensor"
+                )
+            if not isinstance(value, (Tensor, *_PLAIN)):
+                raise UserError(
+                    f"the program gives a {type(value).__name__}: results of an exported program "
+                    "are tensors, numbers, texts, None, and trees of them"
+                )
+        return list(made)
+
+    # ---- the program ----
+
+    def _finished(self, made: Captured, plan: Any, symbols: Symbols) -> ExportedProgram:
+        gm = GraphModule(made.module, made.module.graph)
+        inputs = list(gm.graph.find_nodes(op="placeholder"))
+        for node, exprs, tensor in zip(inputs, plan, self._tensors(), strict=True):
+            node.meta["val"] = tensor
+            node.meta["shape"] = exprs
+        signature = ExportGraphSignature()
+        for (_, kind, name, _, persistent), node in zip(self.state, inputs, strict=False):
+            argument = TensorArgument(node.name)
+            signature.input_specs.append(InputSpec(kind, argument, name, persistent))
+        constants = _lifted(gm, inputs[len(self.state) :], signature)
+        self._user_inputs(gm, inputs[len(self.state) :], signature)
+        _user_outputs(gm.graph, signature)
+        gm = renamed(gm)
+        note_shapes(gm, made.hints, made.ranges)
+        state = dict(self.mod.state_dict(keep_vars=True))
+        lost = {n: t for _, kind, n, t, kept in self.state if kept is False}
+        return ExportedProgram(
+            gm, signature, state, {**constants, **lost}, dict(made.ranges), list(made.guards),
+            (self.spec, self.out_spec), example_inputs=(self.args, self.kwargs),
+        )  # fmt: skip
+
+    def _user_inputs(self, gm: GraphModule, nodes: list[Any], made: ExportGraphSignature) -> None:
+        """Specs of the arguments, and placeholders for those that are no tensors."""
+        rest = iter(nodes)
+        after = gm.graph.find_nodes(op="placeholder")
+        place = list(after)[-1] if len(list(after)) else None
+        for name, leaf in zip(self.names, self.leaves, strict=True):
+            if isinstance(leaf, Tensor):
+                place = next(rest)
+                spec: Any = TensorArgument(place.name)
+            else:
+                where = (
+                    gm.graph.inserting_after(place) if place else gm.graph.inserting_before(None)
+                )
+                with where:
+                    place = gm.graph.placeholder(name)
+                spec = ConstantArgument(place.name, leaf)
+            made.input_specs.append(InputSpec(InputKind.USER_INPUT, spec, None))
+
+
+def _user_outputs(graph: Graph, signature: ExportGraphSignature) -> None:
+    output = graph.output_node()
+    values = tuple(output.args[0])
+    output.args = (values,)
+    for value in values:
+        known = isinstance(value, taeda.fx.Node)
+        spec: Any = TensorArgument(value.name) if known else ConstantArgument("", value)
+        signature.output_specs.append(OutputSpec(OutputKind.USER_OUTPUT, spec))
+
+
+def _lifted(gm: GraphModule, users: list[Any], made: ExportGraphSignature) -> dict[str, Tensor]:
+    """Constants of the graph as inputs, which lie between the state and the arguments."""
+    found: dict[str, Tensor] = {}
+    first = users[0] if users else None
+    for number, node in enumerate(list(gm.graph.find_nodes(op="get_attr"))):
+        value = getattr(gm, str(node.target))
+        if not isinstance(value, Tensor):
+            raise UserError(
+                "the program holds a function of its own (a branch or loop by taeda.cond or "
+                "while_loop), which exported programs do not have yet"
+            )
+        name = f"lifted_tensor_{number}"
+        state = list(gm.graph.find_nodes(op="placeholder"))
+        place = gm.graph.inserting_before(first or next(iter(gm.graph.nodes)))
+        if first is None and state:
+            place = gm.graph.inserting_after(state[-1])
+        with place:
+            made_node = gm.graph.placeholder(f"c_{name}")
+        made_node.meta["val"] = found[name] = value.detach()
+        made_node.meta["shape"] = tuple(map(constant, value.shape))
+        node.replace_all_uses_with(made_node)
+        gm.graph.erase_node(node)
+        made.input_specs.append(
+            InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(made_node.name), name)
+        )
+    return found
+
+
+# ---- arguments and demands ----
+
+
+def _bound(mod: nn.Module, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Arguments by name, in the order of the leaves."""
+    try:
+        signature = inspect.signature(mod.forward)
+        bound = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise UserError(f"forward of {type(mod).__name__}: {error}") from error
+    made: dict[str, Any] = {}
+    for name, value in bound.items():
+        kind = signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            made.update({f"{name}_{k}": v for k, v in enumerate(value)})
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            continue
+        elif name not in kwargs:
+            made[name] = value
+    return {**made, **kwargs}
+
+
+def _demands(bound: dict[str, Any], shapes: Any) -> dict[str, Any]:
+    if shapes is None:
+        return {}
+    if isinstance(shapes, Mapping):
+        unknown = sorted(set(shapes) - set(bound))
+        if unknown:
+            raise UserError(f"dynamic_shapes names {unknown}, and the arguments are {list(bound)}")
+        return dict(shapes)
+    if not isinstance(shapes, tuple | list) or len(shapes) != len(bound):
+        raise UserError(
+            f"dynamic_shapes has an entry for each of the {len(bound)} arguments ({', '.join(bound)}), "
+            f"got {shapes!r:.200}"
+        )
+    return dict(zip(bound, shapes, strict=True))
+
+
+def _at(demand: Any, path: Any, name: str) -> Any:
+    """What a tree of demands says of one leaf; None for a whole branch is None for each leaf."""
+    for step in path:
+        if demand is None:
+            return None
+        key = getattr(step, "key", getattr(step, "idx", getattr(step, "name", None)))
+        try:
+            demand = demand[key]
+        except (KeyError, IndexError, TypeError) as error:
+            raise UserError(f"dynamic_shapes of {name} has no entry {keystr(path)}") from error
+    return demand
+
+
+def _identifier(text: str) -> str:
+    made = "".join(c if c.isalnum() else "_" for c in text).rstrip("_")
+    while "__" in made:
+        made = made.replace("__", "_")
+    return made
+
+
+def _unique(names: list[str]) -> list[str]:
+    taken: set[str] = set()
+    for k, name in enumerate(names):
+        number = 0
+        while names[k] in taken:
+            number += 1
+            names[k] = f"{name}_{number}"
+        taken.add(names[k])
+    return names
+
+
+# ---- errors ----
+
+
+def _check_guards(made: Captured, symbols: Symbols) -> None:
+    """UserError for relations that the program needs and a Dim does not promise."""
+    broken = [g for g in made.guards if g.symbols() & symbols.strict]
+    if not broken:
+        return
+    said = []
+    for guard in broken:
+        text = str(guard)
+        for name in sorted(guard.symbols()):
+            text = text.replace(name, symbols.shown[name])
+        said.append(text)
+    raise UserError(
+        f"the program is this one only where {' and '.join(said)}, which dynamic_shapes does not "
+        "promise. Suggested: limit the Dim by min= or max=, write the size as a formula of another "
+        "Dim, or leave it to Dim.AUTO"
+    )
+
+
+def _fixes(symbols: Symbols, names: list[str]) -> str:
+    lines = [f"  {symbols.shown[n]} = None  # {symbols.sizes[n]}" for n in names]
+    shown = ", ".join(symbols.shown[n] for n in names)
+    return (
+        f"Constraints violated ({shown})! At other sizes the program runs other operators, or has "
+        "numbers that no formula explains, so the graph would hold for one size only. "
+        "Suggested fixes:\n" + "\n".join(lines)
+    )

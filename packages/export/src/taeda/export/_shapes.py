@@ -1,0 +1,126 @@
+"""What every node of a program gives: dtype and device, and its sizes as formulas of the symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.fx.experimental._expressions import Expression, constant
+from taeda.fx.experimental._fit import explained
+from taeda.fx.experimental._ranges import ValueRanges
+from taeda.fx.graph_module import GraphModule
+from taeda.fx.interpreter import Interpreter
+from taeda.fx.node import Node
+
+__all__ = ["note_shapes"]
+
+Points = list[dict[str, int]]
+
+
+def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> None:
+    """Write `meta["val"]`, a tensor without memory (a number, a list), and `meta["shape"]` and
+    `meta["stride"]`, formulas. A size that has none has the number of this trace.
+    """
+    points, runs = [], []
+    for point in _points(hints, ranges):
+        seen = _Blank(gm)
+        try:
+            seen.run(*_inputs(gm, point))
+        except MemoryError:
+            raise
+        except Exception:
+            if not points:
+                raise
+            continue
+        points.append(point)
+        runs.append(seen.values)
+    names = list(hints)
+    for node in gm.graph.nodes:
+        if node.op in ("call_function", "placeholder") and node in runs[0]:
+            values = [run[node] for run in runs]
+            if node.op == "call_function":
+                node.meta["val"] = values[0]
+            node.meta["shape"] = _formulas(values, points, names, lambda t: tuple(t.shape))
+            node.meta["stride"] = _formulas(values, points, names, lambda t: tuple(t.stride()))
+
+
+def _points(hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> Points:
+    """The sizes of the trace; each moved alone; all moved. Multiples keep what must divide."""
+    made = [dict(hints)]
+    for name, hint in hints.items():
+        made.extend({**hints, name: n} for n in _near(hint, ranges[name]))
+    for k in range(6 if len(hints) > 1 else 0):
+        point = {}
+        for turn, (name, hint) in enumerate(hints.items()):
+            near = _near(hint, ranges[name]) or [hint]
+            point[name] = near[(k + turn * (1 + k // 3)) % len(near)]
+        made.append(point)
+    return made
+
+
+def _near(hint: int, limits: ValueRanges) -> list[int]:
+    several = (2 * hint, 3 * hint, 4 * hint, 5 * hint, hint + 1, hint + 2, hint + 3, hint - 1)
+    return [n for n in several if n in limits and n > 1][:5]
+
+
+def _inputs(gm: GraphModule, point: dict[str, int]) -> list[Any]:
+    made = []
+    for node in gm.graph.find_nodes(op="placeholder"):
+        tensor = node.meta.get("val")
+        if not isinstance(tensor, Tensor):
+            made.append(tensor)
+            continue
+        shape = tuple(e.value(point) for e in node.meta["shape"])
+        blank: Any = taeda.empty(shape, dtype=tensor.dtype, device="meta")
+        if shape == tuple(tensor.shape):
+            blank = taeda.empty_strided(shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+        made.append(blank)
+    return made
+
+
+class _Blank(Interpreter):
+    """Runs a graph on tensors without memory."""
+
+    def __init__(self, gm: GraphModule) -> None:
+        super().__init__(gm)
+        self.values: dict[Node, Any] = {}
+
+    def run(self, *args: Any, **options: Any) -> Any:
+        with taeda.no_grad(), taeda.device("meta"):
+            return super().run(*args, **options)
+
+    def run_node(self, n: Node) -> Any:
+        made = self.values[n] = super().run_node(n)
+        return made
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if "device" in kwargs:
+            kwargs = {**kwargs, "device": taeda.device("meta")}
+        if str(target).startswith(("aten.index_put.", "aten.index_put_.")):
+            return (
+                args[0] if str(target).startswith("aten.index_put_") else taeda.empty_like(args[0])
+            )
+        return super().call_function(target, args, kwargs)
+
+
+def _formulas(values: list[Any], points: Points, names: list[str], sizes: Any) -> Any:
+    """Formulas of sizes: of a tensor a tuple, of a number one, of a list a list."""
+    first = values[0]
+    if isinstance(first, Tensor):
+        each = zip(*(sizes(v) for v in values), strict=True)
+        return tuple(_formula(list(numbers), points, names) for numbers in each)
+    if type(first) is int:
+        return _formula(values, points, names)
+    if isinstance(first, tuple | list):
+        least = min(len(v) for v in values)
+        return [_formulas([v[k] for v in values], points, names, sizes) for k in range(least)]
+    return None
+
+
+def _formula(numbers: list[int], points: Points, names: list[str]) -> Expression:
+    if all(n == numbers[0] for n in numbers):
+        return constant(numbers[0])
+    found = explained(numbers, points, names, [])
+    return constant(numbers[0]) if found is None else found

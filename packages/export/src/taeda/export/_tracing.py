@@ -1,0 +1,154 @@
+"""A program captured for the sizes that its Dims allow.
+
+The sizes of the trace are not those of the example: none is 0 or 1, none equals another one, so that
+no relation is found which is there by chance. They are multiples of the example's, which keep what
+must divide. Whether 1 gives the same program is tried at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import taeda.compiler._control
+from taeda import Tensor
+from taeda.compiler._errors import UserError
+from taeda.fx.experimental._expressions import Expression
+from taeda.fx.experimental._fakes import fake_of
+from taeda.fx.experimental._for_any_size import ForAnySize
+from taeda.fx.experimental._ranges import ValueRanges, settled
+from taeda.fx.experimental._symbolic_trace import _Run, _Tracer
+from taeda.fx.experimental.proxy_tensor import _call
+from taeda.fx.graph_module import GraphModule
+
+from .dynamic_shapes import Symbols
+
+_ = taeda.compiler._control  # branches and loops of programs are recorded by it
+
+__all__ = ["Captured", "captured_for"]
+
+Plan = list[tuple[Expression, ...]]
+
+
+class Captured:
+    """A graph of plain inputs, what must hold for its sizes, and which of them became numbers."""
+
+    def __init__(self, module: ForAnySize, tracer: _PlannedTracer) -> None:
+        self.module = module
+        self.fixed = set(tracer.fixed)
+        self.ranges = tracer.limits
+        self.guards = [
+            g
+            for g in module.shape_env.get_nontrivial_guards()
+            if g.symbols()
+            and not g.symbols() <= self.fixed
+            and settled(g, tracer.limits) is not True
+        ]
+        self.hints = dict(tracer.hints)
+
+
+def captured_for(
+    f: Callable[..., Any], tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
+    turn: int,
+) -> Captured:  # fmt: skip
+    """The graph of `f`. `turn` chooses among sizes at which it is traced."""
+    hints = _hints(tensors, plan, symbols, turn)
+    tracer = _PlannedTracer(f, tensors, names, plan, symbols, hints)
+    while True:
+        made = tracer.attempt()
+        if made is not None:
+            assert isinstance(made, ForAnySize)
+            return Captured(tracer.with_one(made), tracer)
+
+
+def _hints(tensors: list[Tensor], plan: Plan, symbols: Symbols, turn: int) -> dict[str, int]:
+    """A size for each symbol: in its range, not 0 or 1, unlike all other sizes."""
+    taken = {n for t, exprs in zip(tensors, plan, strict=True) for n in _numbers(t, exprs)}
+    made: dict[str, int] = {}
+    for name, limits in symbols.ranges.items():
+        own = symbols.sizes[name]
+        several = [own * k for k in range(1, 12)] if own > 1 else [6, 10, 12, 14, 15, 18, 20]
+        near = [n for n in range(2, 40) if n not in several]
+        allowed = [n for n in (*several, *near) if n > 1 and n in limits]
+        if not allowed:
+            raise UserError(
+                f"{symbols.shown[name]} can only be 0 or 1, each of which is a program of its own: "
+                "leave the size out of dynamic_shapes"
+            )
+        fresh = [n for n in allowed if n not in taken] or allowed
+        made[name] = fresh[min(turn, len(fresh) - 1)]
+        taken.add(made[name])
+    return made
+
+
+def _numbers(tensor: Tensor, exprs: tuple[Expression, ...]) -> list[int]:
+    return [e.number for e in exprs if e.number is not None]
+
+
+class _PlannedTracer(_Tracer):
+    """The tracer for any sizes, whose symbols are given."""
+
+    def __init__(
+        self, f: Any, tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
+        hints: dict[str, int],
+    ) -> None:  # fmt: skip
+        self.wanted, self.hints = plan, hints
+        given = tuple(
+            fake_of(t, tuple(e.value(hints) for e in exprs))
+            if any(e.number is None for e in exprs)
+            else t
+            for t, exprs in zip(tensors, plan, strict=True)
+        )
+        super().__init__(_call, f, given, names)
+        self.limits = dict(symbols.ranges)
+        self.ranges = {n: r & ValueRanges(2) for n, r in symbols.ranges.items()}
+
+    def _dimension(self, number: int, dim: int, size: int) -> Expression:
+        expr = self.wanted[number][dim]
+        for name in expr.symbols():
+            self.env.var_to_val[name] = self.hints[name]
+            self.env.var_to_sources.setdefault(name, []).append(f"tensor {number}, dimension {dim}")
+            if str(expr) == name:
+                self.where.setdefault(name, (number, dim))
+        return expr
+
+    def attempt(self) -> GraphModule | None:
+        self.env.guards.clear()
+        return super().attempt()
+
+    def with_one(self, made: ForAnySize) -> ForAnySize:
+        """The graph; ranges begin at 1 where it is right for that, else at 2."""
+        for name, limits in self.limits.items():
+            least = 1 if 1 in limits and name in self.moving and self._right_at_one(name) else 2
+            upper = max(limits.upper, self.hints[name])
+            self.limits[name] = limits & ValueRanges(min(least, upper))
+        return made
+
+    def _right_at_one(self, name: str) -> bool:
+        """Whether the operators are the same at 1, where nothing is known of this size, and the
+        formulas of the graph give its numbers.
+        """
+        before, values = self.ranges, {**self.hints, name: 1}
+        self.ranges = {**before, name: ValueRanges(1, before[name].upper)}
+        try:
+            run = self.run({name: 1})
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - whatever the program raises there, it is another program
+            return False
+        finally:
+            self.ranges = before
+        made = self.explained
+        assert made is not None
+        if run.words != made.base.words or not _hold(made.base, values):
+            return False
+        there = [
+            was if expr is None else expr.value(values)
+            for was, expr in zip(made.base.numbers, made.exprs, strict=True)
+        ]
+        return there == run.numbers
+
+
+def _hold(base: _Run, values: dict[str, int]) -> bool:
+    known = [g for g in base.env.guards if g.symbols() <= values.keys()]
+    return all(guard.value(values) for guard in known)

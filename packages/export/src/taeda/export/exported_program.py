@@ -1,0 +1,247 @@
+"""A program of operators with its tensors: what `export` gives and a .pt2 file holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from taeda import Tensor, nn
+from taeda._core_api.trees import TreeSpec, tree_flatten, tree_unflatten
+from taeda.fx.experimental._expressions import Expression
+from taeda.fx.experimental._ranges import ValueRanges
+from taeda.fx.graph import Graph
+from taeda.fx.graph_module import GraphModule
+
+from .graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
+
+__all__ = ["ExportedProgram"]
+
+
+class ExportedProgram:
+    """A graph whose inputs are parameters, buffers, constants and arguments, in this order.
+
+    `module()` gives a module to call. `graph_signature` says what each input is, `state_dict` and
+    `constants` have the tensors, `range_constraints` the ranges of the symbols of sizes.
+    """
+
+    def __init__(
+        self, graph_module: GraphModule, graph_signature: ExportGraphSignature,
+        state_dict: dict[str, Tensor], constants: dict[str, Tensor],
+        range_constraints: dict[str, ValueRanges], guards: list[Any],
+        specs: tuple[TreeSpec, TreeSpec], example_inputs: Any = None,
+    ) -> None:  # fmt: skip
+        self._graph_module = graph_module
+        self._graph_signature = graph_signature
+        self._state_dict, self._constants = state_dict, constants
+        self._range_constraints, self._guards = range_constraints, guards
+        self._in_spec, self._out_spec = specs
+        self._example_inputs = example_inputs
+
+    @property
+    def graph_module(self) -> GraphModule:
+        """The graph as a module of flat inputs and a tuple of results."""
+        return self._graph_module
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self._graph_module.graph
+
+    @property
+    def graph_signature(self) -> ExportGraphSignature:
+        """What the inputs and outputs of the graph are."""
+        return self._graph_signature
+
+    @property
+    def state_dict(self) -> dict[str, Tensor]:
+        """The parameters and persistent buffers, by name."""
+        return self._state_dict
+
+    @property
+    def constants(self) -> dict[str, Tensor]:
+        """The other tensors, by name."""
+        return self._constants
+
+    @property
+    def tensor_constants(self) -> dict[str, Tensor]:
+        """The same as `constants`: there are only tensors among them."""
+        return self._constants
+
+    @property
+    def range_constraints(self) -> dict[str, ValueRanges]:
+        """The ranges of the symbols of sizes, by name."""
+        return self._range_constraints
+
+    @property
+    def example_inputs(self) -> Any:
+        """The arguments of the call that was exported, as (args, kwargs); None after `load`."""
+        return self._example_inputs
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """The parameters."""
+        return (p for _, p in self.named_parameters())
+
+    def named_parameters(self) -> Iterator[tuple[str, nn.Parameter]]:
+        """The parameters with their names."""
+        for name in self.graph_signature.parameters:
+            found: Any = self.state_dict[name]
+            yield name, found
+
+    def buffers(self) -> Iterator[Tensor]:
+        """The buffers."""
+        return (b for _, b in self.named_buffers())
+
+    def named_buffers(self) -> Iterator[tuple[str, Tensor]]:
+        """The buffers with their names."""
+        lost = set(self.graph_signature.non_persistent_buffers)
+        for name in self.graph_signature.buffers:
+            yield name, (self.constants if name in lost else self.state_dict)[name]
+
+    def module(self) -> nn.Module:
+        """A module that computes what the exported one did, and shares its tensors. AssertionError
+        for arguments for which the program is not right: other sizes, dtypes or Python values.
+        """
+        return _Program(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError(
+            "Unable to call ExportedProgram directly. You should use `exported_program.module()` "
+            "instead."
+        )
+
+    def __str__(self) -> str:
+        code = self.graph_module.code.strip().replace("\n", "\n    ")
+        ranges = ", ".join(f"{n}: {_range(r)}" for n, r in self.range_constraints.items())
+        return (
+            f"ExportedProgram:\n    {code}\n\nGraph signature:\n{self.graph_signature}\n"
+            f"Range constraints: {{{ranges}}}\n"
+        )
+
+
+def _range(limits: ValueRanges) -> str:
+    upper = "int_oo" if limits.upper == math.inf else limits.upper
+    return f"VR[{limits.lower}, {upper}]"
+
+
+class _Program(nn.Module):
+    """The module of an exported program. The graph does not depend on the mode of training."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        super().__init__()
+        object.__setattr__(self, "_program", program)
+        for spec in program.graph_signature.input_specs:
+            if spec.kind is not InputKind.USER_INPUT:
+                self._enter(program, spec)
+
+    def _enter(self, program: ExportedProgram, spec: InputSpec) -> None:
+        *path, name = str(spec.target).split(".")
+        owner: nn.Module = self
+        for part in path:
+            if part not in owner._modules:
+                owner.add_module(part, nn.Module())
+            owner = owner.get_submodule(part)
+        kept = spec.kind is InputKind.PARAMETER or spec.persistent
+        value = (program.state_dict if kept else program.constants)[str(spec.target)]
+        if spec.kind is InputKind.PARAMETER:
+            owner.register_parameter(name, value)  # type: ignore[arg-type]
+        else:
+            owner.register_buffer(name, value, persistent=bool(spec.persistent))
+
+    def train(self, mode: bool = True) -> Any:
+        """NotImplementedError: whether the program trains was decided when it was exported."""
+        raise NotImplementedError("Calling train() is not supported yet.")
+
+    def eval(self) -> Any:
+        """NotImplementedError, as for `train`."""
+        raise NotImplementedError("Calling eval() is not supported yet.")
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The program's results for these arguments."""
+        program: ExportedProgram = self._program
+        leaves, spec = tree_flatten((args, _in_order(program, kwargs)))
+        if spec != program._in_spec:
+            raise AssertionError(
+                f"Guard failed: the arguments are {spec}, and the program was exported for "
+                f"{program._in_spec}"
+            )
+        _check(program, leaves)
+        rest = iter(leaves)
+        flat = []
+        for entry in program.graph_signature.input_specs:
+            mine = entry.kind is InputKind.USER_INPUT
+            flat.append(next(rest) if mine else _found(self, str(entry.target)))
+        return tree_unflatten(list(program.graph_module(*flat)), program._out_spec)
+
+
+def _in_order(program: ExportedProgram, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by name in the order in which they were exported."""
+    names = _keyword_names(program._in_spec)
+    return {n: kwargs[n] for n in names} if set(names) == set(kwargs) else kwargs
+
+
+def _keyword_names(spec: TreeSpec) -> list[str]:
+    context = spec.child(1).context
+    return list(context or [])
+
+
+def _found(module: nn.Module, name: str) -> Any:
+    *path, last = name.split(".")
+    for part in path:
+        module = module._modules[part]  # type: ignore[assignment]
+    return getattr(module, last)
+
+
+# ---- what must hold ----
+
+
+def _check(program: ExportedProgram, leaves: list[Any]) -> None:
+    """AssertionError for arguments for which the program is not right."""
+    specs = [s for s in program.graph_signature.input_specs if s.kind is InputKind.USER_INPUT]
+    inputs = list(program.graph.find_nodes(op="placeholder"))[-len(specs) or len(leaves) :]
+    sizes: dict[str, int] = {}
+    formulas: list[tuple[str, Expression, int]] = []
+    for spec, node, value in zip(specs, inputs, leaves, strict=True):
+        if not isinstance(spec.arg, TensorArgument):
+            if type(value) is not type(spec.arg.value) or value != spec.arg.value:
+                _fail(f"{spec.arg.name} == {spec.arg.value!r}, got {value!r}")
+            continue
+        _check_kind(spec.arg.name, value, node)
+        for dim, (expr, size) in enumerate(zip(node.meta["shape"], value.shape, strict=True)):
+            place = f"{spec.arg.name}.size()[{dim}]"
+            if expr.symbols() == {str(expr)}:
+                sizes.setdefault(str(expr), size)
+            formulas.append((place, expr, size))
+    for place, expr, size in formulas:
+        if expr.value(sizes) != size:
+            _fail(f"{place} == {expr}{_where(expr, sizes)}, got {size}")
+    _check_sizes(program, sizes)
+
+
+def _check_kind(name: str, value: Any, node: Any) -> None:
+    if not isinstance(value, Tensor):
+        _fail(f"{name} is a tensor, got {type(value).__name__}")
+    wanted = node.meta["val"]
+    if value.dtype != wanted.dtype:
+        _fail(f"{name}.dtype == {wanted.dtype}, got {value.dtype}")
+    if value.dim() != len(node.meta["shape"]):
+        _fail(f"{name}.dim() == {len(node.meta['shape'])}, got {value.dim()}")
+
+
+def _check_sizes(program: ExportedProgram, sizes: dict[str, int]) -> None:
+    for name, size in sizes.items():
+        limits = program.range_constraints.get(name)
+        if limits is not None and size not in limits:
+            _fail(f"{name} is from {limits.lower} to {limits.upper}, got {size}")
+    for guard in program._guards:
+        if guard.symbols() <= sizes.keys() and not guard.value(sizes):
+            _fail(f"{guard}, where {sizes}")
+
+
+def _where(expr: Expression, sizes: dict[str, int]) -> str:
+    names = sorted(expr.symbols())
+    return f" ({', '.join(f'{n} is {sizes[n]}' for n in names)})" if names else ""
+
+
+def _fail(said: str) -> NoReturn:
+    raise AssertionError(f"Guard failed: {said}")

@@ -1,0 +1,259 @@
+"""`save` and `load`: what a program is after a file, and files that are refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+from program_models import CASES, normal
+
+import taeda
+from taeda import nn
+from taeda.export import Dim, ExportedProgram, export, load, save
+from taeda.utils._pytree import tree_leaves
+
+
+def saved(program, **options):
+    file = io.BytesIO()
+    save(program, file, **options)
+    return file.getvalue()
+
+
+def small():
+    layer = nn.Linear(3, 2)
+    return export(layer, (normal(4, 3),), dynamic_shapes=({0: Dim("n", max=64)},))
+
+
+def changed(content, name, change):
+    """The file with another record: `change` gets its bytes, or its JSON."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
+        for entry in old.infolist():
+            data = old.read(entry)
+            if entry.filename == f"archive/{name}":
+                if name.endswith(".json"):
+                    document = json.loads(data)
+                    change(document)
+                    data = json.dumps(document).encode()
+                else:
+                    data = change(data)
+            new.writestr(entry.filename, data)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_program_from_a_file_gives_the_same_bits(name):
+    case = CASES[name]
+    program = export(case.make(), case.given(1), dynamic_shapes=case.shapes)
+    content = saved(program)
+    back = load(io.BytesIO(content))
+    assert isinstance(back, ExportedProgram)
+    assert back.range_constraints == program.range_constraints
+    assert str(back.graph_signature) == str(program.graph_signature)
+    one, two = program.module(), back.module()
+    for n in (1, 3, 6):
+        pairs = zip(tree_leaves(one(*case.given(n))), tree_leaves(two(*case.given(n))), strict=True)
+        assert all(a.equal(b) if isinstance(a, taeda.Tensor) else a == b for a, b in pairs), n
+    assert saved(load(io.BytesIO(content))) is not None
+
+
+def test_a_path_and_extra_files(tmp_path):
+    path = tmp_path / "model.pt2"
+    save(small(), path, extra_files={"labels.txt": "cat\ndog"})
+    extra = {"labels.txt": ""}
+    load(path, extra_files=extra)
+    assert extra == {"labels.txt": "cat\ndog"}
+    assert [p.name for p in tmp_path.iterdir()] == ["model.pt2"]
+    with pytest.raises(RuntimeError, match=r"no extra file 'other\.txt'"):
+        load(path, extra_files={"other.txt": ""})
+    with pytest.raises(ValueError, match="extra_files has names"):
+        save(small(), path, extra_files={"../x": "y"})
+
+
+def test_ranges_are_checked_after_a_file():
+    run = load(io.BytesIO(saved(small()))).module()
+    with pytest.raises(AssertionError, match="from 1 to 64, got 65"):
+        run(normal(65, 3))
+    with pytest.raises(AssertionError, match="== 3, got 4"):
+        run(normal(2, 4))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [taeda.bfloat16, taeda.float16, taeda.float64, taeda.int64, taeda.bool, taeda.complex64],
+)
+def test_dtypes_and_layouts_of_constants(dtype):
+    class Adds(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("kept", taeda.ones(2, 3).to(dtype).t())
+            self.register_buffer("lost", taeda.ones(()).to(dtype), persistent=False)
+            self.plain = taeda.zeros(0, 2).to(dtype)
+
+        def forward(self, x):
+            return taeda.where(x, self.kept, self.lost), self.plain.sum() == 0
+
+    x = taeda.tensor([[True, False]] * 3)
+    model = Adds()
+    back = load(io.BytesIO(saved(export(model, (x,)))))
+    assert all(a.equal(b) for a, b in zip(back.module()(x), model(x), strict=True))
+    assert back.graph_signature.non_persistent_buffers == ("lost",)
+
+
+def test_tied_parameters_stay_tied():
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    model[1].weight = model[0].weight
+    back = load(io.BytesIO(saved(export(model, (normal(2, 3),)))))
+    assert back.state_dict["0.weight"] is back.state_dict["1.weight"]
+    assert back.module()(normal(2, 3)).equal(model(normal(2, 3)))
+
+
+def test_what_has_no_place_in_a_file(tmp_path):
+    branch = nn.Module()
+    branch.forward = lambda x: x * 2 if x.shape[0] > 4 else x
+    program = export(branch, (normal(6),), dynamic_shapes=({0: Dim.AUTO},))
+    with pytest.raises(NotImplementedError, match="s0 > 4"):
+        save(program, tmp_path / "a.pt2")
+    with pytest.raises(TypeError, match="wanted an ExportedProgram"):
+        save(branch, tmp_path / "a.pt2")
+    assert not list(tmp_path.iterdir())
+
+
+# ---- files that are refused ----
+
+
+def node(document):
+    return document["graph_module"]["graph"]["nodes"][0]
+
+
+def graph(document):
+    return document["graph_module"]["graph"]
+
+
+def weight(document):
+    return document["config"]["weight"]
+
+
+MODEL, WEIGHTS = "models/model.json", "data/weights/model_weights_config.json"
+HOSTILE = {
+    "an import": (MODEL, lambda d: node(d).update(target="os.system"), "no operator"),
+    "an attribute": (MODEL, lambda d: node(d).update(target="torch.ops.aten.add.__class__"), "no op"),
+    "a private row": (MODEL, lambda d: node(d).update(target="torch.ops.aten.__dir__.x"), "no op"),
+    "a target of another kind": (MODEL, lambda d: node(d).update(target=["x"]), "malformed|no op"),
+    "guards": (MODEL, lambda d: d.update(guards_code=["__import__('os')"]), "Python text"),
+    "a version": (MODEL, lambda d: d["schema_version"].update(major=9), r"version 9\.\d+"),
+    "a cycle": (
+        MODEL, lambda d: node(d)["inputs"][0]["arg"]["as_tensor"].update(name="linear"), "before it",
+    ),
+    "a name twice": (
+        MODEL, lambda d: graph(d)["nodes"].append(graph(d)["nodes"][0]), "two values",
+    ),
+    "a name that is none": (
+        MODEL, lambda d: node(d)["outputs"][0]["as_tensor"].update(name="a; b"), "no name",
+    ),
+    "a formula that is code": (
+        MODEL,
+        lambda d: graph(d)["tensor_values"]["input_1"]["sizes"].__setitem__(
+            0, {"as_expr": {"expr_str": "__import__('os').system('x')"}}
+        ),
+        "no formula",
+    ),
+    "a deep formula": (
+        MODEL,
+        lambda d: graph(d)["tensor_values"]["input_1"]["sizes"].__setitem__(
+            0, {"as_expr": {"expr_str": "Integer(" * 900 + "1" + ")" * 900}}
+        ),
+        "no formula",
+    ),
+    "an unknown argument": (
+        MODEL, lambda d: node(d)["inputs"][2].update(name="other"), "no argument 'other'",
+    ),
+    "a kind of argument": (
+        MODEL, lambda d: node(d)["inputs"][2].update(arg={"as_custom_obj": {}}), "not read",
+    ),
+    "two kinds at once": (
+        MODEL, lambda d: node(d)["inputs"][2]["arg"].update(as_int=1), "one kind",
+    ),
+    "a missing field": (MODEL, lambda d: d.pop("graph_module"), "malformed"),
+    "a list for a graph": (MODEL, lambda d: d.update(graph_module=[]), "malformed"),
+    "another output": (
+        MODEL,
+        lambda d: d["graph_module"]["signature"]["output_specs"].clear(), "number of outputs",
+    ),
+    "a pickle": (WEIGHTS, lambda d: weight(d).update(use_pickle=True), "pickled"),
+    "a large tensor": (
+        WEIGHTS, lambda d: weight(d)["tensor_meta"].update(sizes=[{"as_int": 2**40}] * 2), "more",
+    ),
+    "a large stride": (
+        WEIGHTS,
+        lambda d: weight(d)["tensor_meta"].update(strides=[{"as_int": 2**50}, {"as_int": 1}]), "more",
+    ),
+    "a tensor that repeats": (
+        WEIGHTS,
+        lambda d: weight(d)["tensor_meta"].update(
+            sizes=[{"as_int": 2**40}, {"as_int": 3}], strides=[{"as_int": 0}, {"as_int": 1}]
+        ),
+        "repeats",
+    ),
+    "a negative size": (
+        WEIGHTS, lambda d: weight(d)["tensor_meta"].update(sizes=[{"as_int": -1}] * 2), "is -1",
+    ),
+    "a dtype": (WEIGHTS, lambda d: weight(d)["tensor_meta"].update(dtype=99), "dtype 99"),
+    "a path": (WEIGHTS, lambda d: weight(d).update(path_name="../../x"), "no tensor"),
+    "no tensor": (WEIGHTS, lambda d: d["config"].pop("weight"), "no tensor for 'weight'"),
+    "another format": ("archive_format", lambda b: b"zip", "no archive of an exported program"),
+    "no JSON": (MODEL, None, "no JSON"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files(name):
+    record, change, said = HOSTILE[name]
+    content = saved(small())
+    if change is None:
+        content = content.replace(b'{"graph_module"', b'("graph_module"')
+        said = "no JSON|damaged"
+    else:
+        content = changed(content, record, change)
+    with pytest.raises(RuntimeError, match=said) as raised:
+        load(io.BytesIO(content))
+    assert type(raised.value).__name__ == "FormatError"
+
+
+def test_files_that_are_cut_or_have_other_bytes():
+    content = saved(small())
+    for end in range(0, len(content), 61):
+        with pytest.raises(RuntimeError):
+            load(io.BytesIO(content[:end]))
+    for place in range(0, len(content), 97):
+        bad = bytearray(content)
+        bad[place] ^= 0x41
+        try:
+            back = load(io.BytesIO(bytes(bad)))
+        except RuntimeError:
+            continue
+        assert str(back) == str(small()) and list(back.state_dict) == ["weight", "bias"], place
+
+
+NAMES = ["lambda", "None", "taeda", "self", "print", "__class__", "forward", "device"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_that_python_has_already(name):
+    """They are names of values in a file, and other ones in the code of the graph."""
+    program = small()
+    content = saved(program)
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
+        for entry in old.infolist():
+            data = old.read(entry)
+            if entry.filename.endswith("model.json"):
+                for known in ("input_1", "linear"):
+                    data = data.replace(f'"{known}"'.encode(), f'"{name}{known[6:]}"'.encode())
+            new.writestr(entry.filename, data)
+    back = load(io.BytesIO(made.getvalue()))
+    x = normal(5, 3)
+    assert back.module()(x).equal(program.module()(x))
+    assert load(io.BytesIO(saved(back))).module()(x).equal(program.module()(x))

@@ -1,0 +1,74 @@
+"""Files of programs beside PyTorch: it runs ours, and we run its."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from program_models import CASES, Block, Convolutions
+
+import taeda
+from taeda.export import export, load, save
+from taeda.utils._pytree import tree_leaves
+
+torch = pytest.importorskip("torch", reason="PyTorch is the other side")
+
+
+def numbers(value):
+    return [np.asarray(v.detach().numpy()) for v in tree_leaves(value) if hasattr(v, "detach")]
+
+
+def theirs(value):
+    return torch.from_numpy(value.numpy()) if isinstance(value, taeda.Tensor) else value
+
+
+@pytest.mark.parametrize("name", [n for n, case in CASES.items() if case.elsewhere])
+def test_pytorch_runs_our_files(name):
+    case = CASES[name]
+    program = export(case.make(), case.given(1), dynamic_shapes=case.shapes)
+    file = io.BytesIO()
+    save(program, file)
+    file.seek(0)
+    there = torch.export.load(file).module()
+    here = program.module()
+    for n in (1, 3, 6):
+        args = case.given(n)
+        wanted = numbers(here(*args))
+        got = numbers(there(*map(theirs, args)))
+        for a, b in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+def _model(name):
+    if name == "mlp":
+        return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    source = {"convolutions": Convolutions, "block": Block}[name]
+    made = {"nn": torch.nn, "F": torch.nn.functional, "taeda": torch}
+    return _under(source, made)
+
+
+def _under(source, names):
+    """The class with PyTorch in place of taeda: its code says nothing else."""
+    import inspect
+
+    text = inspect.getsource(source).replace("super().__init__()", "nn.Module.__init__(self)")
+    exec(text, names)
+    return names[source.__name__]()
+
+
+@pytest.mark.parametrize("name", ["mlp", "convolutions", "block"])
+def test_we_run_files_of_pytorch(name):
+    case, model = CASES[name], _model(name).eval()
+    batch = torch.export.Dim("batch")
+    args = tuple(map(theirs, case.given(3)))
+    made = torch.export.export(model, args, dynamic_shapes=({0: batch},))
+    file = io.BytesIO()
+    torch.export.save(made, file)
+    file.seek(0)
+    run = load(file).module()
+    for n in (3,) if name == "block" else (2, 3, 6):
+        args = case.given(n)
+        wanted = numbers(model(*map(theirs, args)))
+        for a, b in zip(numbers(run(*args)), wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
