@@ -52,7 +52,6 @@ def test_storages_and_dtypes():
     ("name", "words"),
     [
         ("torch Tensor", "a type is called that can only be named"),
-        ("torch._utils _rebuild_sparse_tensor", "a sparse tensor: save"),
         ("torch._utils _rebuild_qtensor", "a quantized tensor"),
         ("torch._utils _rebuild_nested_tensor", "a nested tensor"),
         ("torch._utils _rebuild_wrapper_subclass", "a class of its own"),

@@ -47,6 +47,7 @@ GOOD = [
     (plain.device, ("cpu",), taeda.device("cpu")),
     (plain.device, ("cuda", 1), taeda.device("cuda:1")),
     (plain.layout, ("torch.strided",), taeda.strided),
+    (plain.layout, ("torch.sparse_csr",), taeda.sparse_csr),
 ]
 
 
@@ -94,7 +95,7 @@ BAD = [
     (plain.device, (1.5,), "its kind and a number"),
     (plain.device, ("CPU!",), "is no device"),
     (plain.device, ("abacus",), "'abacus' is no device here"),
-    (plain.layout, ("torch.sparse_coo",), "to_dense"),
+    (plain.layout, ("torch.sparse_bsr",), "to_dense"),
     (plain.layout, (), "to_dense"),
 ]
 
