@@ -94,21 +94,3 @@ def test_refused_rows(crow, col, fact):
 def test_a_false_claim_to_be_coalesced():
     with pytest.raises(RuntimeError, match="uncoalesced"):
         taeda.sparse_coo_tensor(INDICES, VALUES, is_coalesced=True, check_invariants=True)
-
-
-def test_indices_that_are_written_later_are_checked_again():
-    x = coo()
-    indices = x._indices()
-    indices[0, 0] = 7
-    for use in (x.to_dense, x.coalesce, lambda: x @ taeda.ones(3, 1), lambda: x * 2):
-        with pytest.raises(RuntimeError, match="index 7"):
-            use()
-    indices[0, 0] = 1
-    assert x.to_dense().tolist() == [[0.0, 0.0, 0.0], [5.0, 0.0, 8.0]]
-
-
-def test_columns_that_are_written_later_are_checked_again():
-    x = coo().to_sparse_csr()
-    x.col_indices()[0] = 7
-    with pytest.raises(RuntimeError, match="col_indices must be from 0 to 2"):
-        x @ taeda.ones(3, 1)

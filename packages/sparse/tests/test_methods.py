@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import io
-import pickle
 
 import pytest
-from sparse_tensors import BOTH, DENSE, coo, csr
+from sparse_tensors import DENSE, coo, csr
 
 import taeda
 from taeda import nn
-
-
-def test_coalesce():
-    x = coo().coalesce()
-    assert x.is_coalesced() and x.coalesce() is x
-    assert x.indices().tolist() == [[0, 1, 1], [2, 0, 2]]
-    assert x.values().tolist() == [3.0, 5.0, 5.0]
 
 
 def test_indices_of_repeated_places_are_raw():
@@ -27,30 +18,6 @@ def test_indices_of_repeated_places_are_raw():
             what()
     assert x._indices().tolist() == [[0, 1, 1, 1], [2, 0, 2, 0]]
     assert x._values().tolist() == [3.0, 4.0, 5.0, 1.0]
-
-
-def test_there_and_back():
-    dense = taeda.tensor(DENSE)
-    assert dense.to_sparse().is_coalesced()
-    assert taeda.equal(dense.to_sparse().to_dense(), dense)
-    assert taeda.equal(dense.to_sparse_csr().to_dense(), dense)
-    assert taeda.equal(dense.to_sparse_csr().to_sparse_coo().to_dense(), dense)
-    assert taeda.equal(dense.to_sparse(layout=taeda.sparse_csr).to_dense(), dense)
-    rows = dense.to_sparse(1)
-    assert (rows.sparse_dim(), rows.dense_dim()) == (1, 1)
-    assert taeda.equal(rows.to_dense(), dense)
-
-
-@pytest.mark.parametrize("number", [0.0, 2.0])
-def test_numbers_without_dimensions(number):
-    x = taeda.tensor(number)
-    assert taeda.equal(x.to_sparse().to_dense(), x)
-
-
-def test_conversion_has_gradients():
-    dense = taeda.tensor(DENSE, requires_grad=True)
-    (dense.to_sparse() * 2).to_dense().sum().backward()
-    assert dense.grad.tolist() == [[0.0, 0.0, 2.0], [2.0, 0.0, 2.0]]
 
 
 def test_mask():
@@ -75,16 +42,6 @@ def test_text():
         "       size=(2, 3), nnz=3, layout=taeda.sparse_coo, requires_grad=True)"
     )
     assert "crow_indices=tensor([0, 1, 3])" in repr(csr())
-
-
-@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
-def test_copies(make):
-    x = make()
-    for made in (x.clone(), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), x.double().float()):
-        assert made.layout is x.layout and taeda.equal(made.to_dense(), x.to_dense())
-        made.mul_(0)
-    assert taeda.equal(x.to_dense(), make().to_dense())
-    assert x.detach().to_dense().tolist() == DENSE
 
 
 @pytest.mark.parametrize("form", ["pt", "safetensors"])
@@ -114,17 +71,3 @@ def test_buffers_and_parameters_of_modules():
         module.graph.zero_()
     module.load_state_dict(state)
     assert module.graph.to_dense().tolist() == DENSE
-
-
-def test_objects_die_alone():
-    import gc
-    import weakref
-
-    x = coo().requires_grad_()
-    y = (x @ taeda.ones(3, 1)).sum()
-    y.backward()
-    x.own = x
-    died = weakref.ref(x)
-    del x, y
-    gc.collect()
-    assert died() is None

@@ -291,7 +291,8 @@ def _embedding_rows(
     if padding_idx >= 0:
         kept = (flat != padding_idx).nonzero().squeeze(1)
         flat, rows = flat[kept], rows[kept]
-    return taeda.sparse_coo_tensor(flat.unsqueeze(0), rows, tuple(weight_shape))
+    at = flat.unsqueeze(0)
+    return taeda.sparse_coo_tensor(at, rows, tuple(weight_shape))  # upward: sparse=True asked for it
 
 
 def _embedding_again(

@@ -6,7 +6,6 @@ import pytest
 from sparse_tensors import BOTH, DENSE, coo, csr
 
 import taeda
-from taeda.sparse.rules.elementwise import LINEAR, ZERO_PRESERVING, _function
 
 
 @pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
@@ -57,19 +56,7 @@ def test_what_is_sparse_is_not_spread():
         coo() + taeda.sparse_coo_tensor((1, 3))
 
 
-@pytest.mark.parametrize("name", [*LINEAR, *ZERO_PRESERVING])
-def test_these_give_zero_for_zero(name):
-    assert _function(name)(taeda.zeros(1)).item() == 0
-
-
 def test_layouts_meet():
     assert (coo() + csr()).layout is taeda.sparse_coo
     assert taeda.equal((csr() + csr()).to_dense(), 2 * taeda.tensor(DENSE))
     assert (csr() + csr()).layout is taeda.sparse_csr
-
-
-def test_transposed():
-    assert taeda.equal(coo().t().to_dense(), taeda.tensor(DENSE).t())
-    assert taeda.equal(coo().T.to_dense(), taeda.tensor(DENSE).t())
-    with pytest.raises(NotImplementedError, match=r"t: .*sparse_csr"):
-        csr().t()
