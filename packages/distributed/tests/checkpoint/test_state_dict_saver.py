@@ -8,6 +8,7 @@ import threading
 
 import pytest
 from rank_threads import on_threads
+from ranks import run_ranks
 
 import taeda
 import taeda.distributed.checkpoint as dcp
@@ -202,3 +203,37 @@ def test_refusals(tmp_path):
         dcp.save({}, checkpoint_id="s3://bucket/x")
     with pytest.raises(dcp.CheckpointException, match="x is on the device meta"):
         dcp.save({"x": taeda.empty(2, device="meta")}, checkpoint_id=tmp_path)
+
+
+DIES = """
+import signal
+import taeda.distributed.checkpoint as dcp
+from taeda.distributed.checkpoint import filesystem
+dist.init_process_group("gloo", timeout=seconds(LIMIT))
+state = {"x": taeda.full((3, 2), 1.0), "y": {"z": taeda.full((1,), 1.0)}, "n": 1}
+dcp.save(state, checkpoint_id=FOLDER)
+if rank == 1:
+    filesystem.write_pieces = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
+state["x"].fill_(2.0)
+try:
+    SAVE
+except dist.DistError as error:
+    print(type(error).__name__, error)
+    sys.stdout.flush()
+    os._exit(7)
+"""
+
+
+@pytest.mark.parametrize(
+    ("save", "limit", "words"),
+    [
+        ("dcp.save(state, checkpoint_id=FOLDER)", "60", ["DistPeerDiedError", "rank 1"]),
+        ("dcp.async_save(state, checkpoint_id=FOLDER).result()", "3", ["DistStoreError", "rank 1"]),
+    ],
+)
+def test_a_rank_that_is_killed_in_a_save(mpi, tmp_path, save, limit, words):
+    code = DIES.replace("SAVE", save).replace("FOLDER", repr(str(tmp_path))).replace("LIMIT", limit)
+    survivor, dead = run_ranks(code, 2)
+    assert dead.code == -signal.SIGKILL and survivor.code == 7, survivor
+    assert all(word in survivor.out for word in words)
+    assert value_of(tmp_path) == 1

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import taeda
 
 from .._collectives import all_gather
+from .._errors import DistStoreError
 from .._groups.group import ProcessGroup
 from .api import CheckpointException
 
@@ -76,11 +77,21 @@ class ByStore:
         self.step += 1
         keys = [f"{self.name}/{self.step}/{rank}" for rank in range(self.size)]
         self.store.set(keys[self.rank], mine)
-        self.store.wait(keys, self.timeout)
+        self._wait(keys)
         parts = [self.store.get(key) for key in keys]
         if self.step > 1:  # whoever came to this step has read the one before
             self.store.delete_key(f"{self.name}/{self.step - 1}/{self.rank}")
         return parts
+
+    def _wait(self, keys: list[str]) -> None:
+        try:
+            self.store.wait(keys, self.timeout)
+        except DistStoreError as error:
+            absent = [str(rank) for rank, key in enumerate(keys) if not self.store.check([key])]
+            raise DistStoreError(
+                f"rank {', '.join(absent)} did not come to step {self.step} of a save in the background "
+                f"within {self.timeout.total_seconds():g} s: it has ended, or does not save"
+            ) from error
 
 
 # ---- steps ----
