@@ -91,7 +91,7 @@ taeda.install_as_torch()
 import torch
 from torch.jit.annotations import BroadcastingList2, List
 from torch.onnx.symbolic_helper import parse_args
-from torch.distributed.tensor import DTensor
+from torch.distributed._tensor import DTensor
 from torch._C import DisableTorchFunctionSubclass
 assert not isinstance(torch.ones(1), DTensor) and not hasattr(torch.onnx, 'export')
 assert parse_args('v', 'i')(len) is len and BroadcastingList2[int] == List[int]

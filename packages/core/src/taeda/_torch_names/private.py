@@ -125,11 +125,9 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch.ao": {},
     "torch.ao.quantization": {name: _class(name, "torch.ao.quantization") for name in ("QuantStub",
         "DeQuantStub")},
-    # nothing is one of these, which is what libraries ask
-    "torch.distributed.tensor": {"DTensor": _class("DTensor", "torch.distributed.tensor")},
     # as a build of theirs without it says
     "torch.distributed.rpc": {"is_available": lambda: False},
-    "torch.distributed._tensor": {"DTensor": "torch.distributed.tensor:DTensor"},
+    "torch.distributed._tensor": {"DTensor": "taeda.distributed.tensor:DTensor"},
     "torch._subclasses": _FAKE,
     "torch._subclasses.fake_tensor": {**_FAKE, "is_fake": f"{_DISPATCH}never"},
     "torch._subclasses.functional_tensor": {"mb_unwrap_functional_tensor": lambda tensor: tensor,
