@@ -63,7 +63,10 @@ def check_refused(folder):
     [
         lambda told: told["storage"][0].__setitem__(2, "../1-0.safetensors"),
         lambda told: told["storage"][0].__setitem__(3, -1),
+        lambda told: told["storage"][0].__setitem__(3, 1 << 61),
+        lambda told: told["storage"][0].__setitem__(3, 1 << 70),
         lambda told: told["storage"][0].__setitem__(4, 1 << 40),
+        lambda told: told["storage"][1].__setitem__(slice(4, None), [1 << 38, [0] * (1 << 18)]),
         lambda told: told["entries"]["x"].__setitem__("size", [10]),
         lambda told: told["entries"]["x"].__setitem__("dtype", "ops"),
         lambda told: told["entries"]["x"].__setitem__("boxes", [[[-1], [9]]]),
@@ -75,7 +78,7 @@ def check_refused(folder):
 )
 def test_an_index_that_makes_no_sense_is_refused(tmp_path, change):
     """The checksum fits here: somebody wrote it on purpose."""
-    dcp.save({"x": taeda.arange(9.0)}, checkpoint_id=tmp_path)
+    dcp.save({"x": taeda.arange(9.0), "o": [1]}, checkpoint_id=tmp_path)
     path = tmp_path / "index.json"
     told = json.loads(path.read_bytes())
     change(told)
@@ -84,7 +87,7 @@ def test_an_index_that_makes_no_sense_is_refused(tmp_path, change):
     zeros = b'"crc32c":"00000000"'
     path.write_bytes(data.replace(zeros, b'"crc32c":"%08x"' % _files.crc32c(data, 0)))
     with pytest.raises(dcp.CheckpointException) as caught:
-        dcp.load({"x": taeda.zeros(9)}, checkpoint_id=tmp_path)
+        dcp.load({"x": taeda.zeros(9), "o": None}, checkpoint_id=tmp_path)
     assert isinstance(caught.value.failures[0][0], taeda.serialization.FormatError)
 
 

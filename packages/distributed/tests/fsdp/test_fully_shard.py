@@ -16,6 +16,7 @@ from taeda import nn
 from taeda.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
 from taeda.distributed.fsdp import FSDPModule, fully_shard
 from taeda.distributed.tensor import DTensor, Shard
+from taeda.nn.utils import parametrizations
 from taeda.utils.checkpoint import checkpoint
 
 ROWS = 6  # samples: as many for each of 1, 2 and 3 ranks
@@ -157,6 +158,69 @@ def test_optimizers_and_accumulated_gradients(name):
     def work(rank):
         model = sharded(models[rank])
         return train(model, OPTIMIZERS[name](model), 2, rank, 2, parts=3)
+
+    assert agree(losses, on_threads(2, work))
+
+
+LAYERS = {
+    "recurrent": lambda: [
+        Part(nn.LSTM(5, 5, 2, bidirectional=True, batch_first=True)),
+        nn.Linear(10, 5),
+    ],
+    "transformer": lambda: [
+        nn.TransformerEncoderLayer(5, 1, 8, dropout=0.0, batch_first=True),
+        nn.Linear(5, 5),
+    ],
+    "convolution": lambda: [
+        nn.Conv1d(1, 5, 2, padding=1),
+        nn.GroupNorm(5, 5),
+        nn.PReLU(5),
+        nn.LazyLinear(5),
+    ],
+    "parametrized": lambda: [parametrizations.weight_norm(nn.Linear(5, 3)), nn.Linear(3, 5)],
+    "embedding": lambda: [Codes(), nn.Embedding(7, 2), nn.Linear(2, 5)],
+}
+
+
+class Part(nn.Module):
+    """The first result of a layer."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        return self.layer(x)[0]
+
+
+class Codes(nn.Module):
+    """Whole numbers below 7."""
+
+    def forward(self, x):
+        return x.abs().mul(10).long() % 7
+
+
+class Rows(nn.Sequential):
+    """Layers over sequences of one row."""
+
+    def forward(self, x):
+        return super().forward(x.unsqueeze(1)).flatten(1)[:, :5]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_kinds_of_layers(name):
+    taeda.manual_seed(0)
+    seed = Rows(*LAYERS[name]())
+    seed(data()[0])  # lazy layers learn their shapes
+    one = copy.deepcopy(seed)
+    losses = train(one, adamw(one), 3)
+    models = [copy.deepcopy(seed) for _ in range(2)]
+
+    def work(rank):
+        model = models[rank]
+        fully_shard(model[0])
+        fully_shard(model)
+        return train(model, adamw(model), 3, rank, 2)
 
     assert agree(losses, on_threads(2, work))
 

@@ -130,9 +130,8 @@ def _failure(told: dict[str, Any]) -> tuple[BaseException, traceback.StackSummar
     kind, text = getattr(builtins, told["type"], None), told["text"]
     error: BaseException = RuntimeError(f"{told['type']}: {text}")
     if isinstance(kind, type) and issubclass(kind, Exception):
-        with contextlib.suppress(
-            TypeError
-        ):  # UnicodeDecodeError and its like want more than a text
+        # UnicodeDecodeError and its like want more than a text
+        with contextlib.suppress(TypeError):
             error = kind(text)
     stack = [traceback.FrameSummary(f, n, name, line=line) for f, n, name, line in told["stack"]]
     return error, traceback.StackSummary.from_list(stack)

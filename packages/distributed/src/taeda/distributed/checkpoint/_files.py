@@ -128,6 +128,9 @@ class Blocks:
             raise FormatError(
                 f"the checkpoint is not whole: {self.path} is gone, which holds {name}"
             ) from None
+        if os.fstat(self.descriptor).st_size < stored.begin + stored.nbytes:
+            os.close(self.descriptor)
+            raise FormatError(f"the file {self.path} is truncated: {name} is not all there")
         self.kept: tuple[int, bytes] = (-1, b"")
 
     def __enter__(self) -> Blocks:
@@ -165,8 +168,8 @@ class Blocks:
 
 def read_bytes(folder: Path, stored: Stored, name: str) -> bytes:
     """All bytes of an entry."""
-    made = bytearray(stored.nbytes)
     with Blocks(folder, stored, name) as blocks:
+        made = bytearray(stored.nbytes)
         blocks.fill(memoryview(made), 0)
     return bytes(made)
 

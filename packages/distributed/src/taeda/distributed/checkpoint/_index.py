@@ -108,7 +108,9 @@ def _stored(row: list[Any]) -> tuple[MetadataIndex, Stored]:
     if not SHARD.fullmatch(file):
         raise ValueError(f"{file!r:.60} is no name of a rank's file")
     counts = (begin, nbytes, len(sums), *sums)
-    if any(type(n) is not int or n < 0 for n in counts) or len(sums) != math.ceil(nbytes / BLOCK):
+    if any(type(n) is not int or not 0 <= n < 1 << 62 for n in counts) or len(sums) != math.ceil(
+        nbytes / BLOCK
+    ):
         raise ValueError(f"the place of {name} makes no sense")
     return MetadataIndex(name, offset), Stored(file, begin, nbytes, sums)
 
