@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taeda._warnings import warn
 
+from ._layers.doors import asks
 from ._native import core as _core
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Size:
     return Size(made)
 
 
+@asks
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Expand all tensors to their common shape; results share memory with the arguments.
 
@@ -81,6 +83,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     return _ops["broadcast_tensors"](_listed(tensors))
 
 
+@asks
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of the grid that vectors span: one expanded tensor per vector.
 
@@ -98,6 +101,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     return _ops["meshgrid"](_listed(tensors), indexing=indexing or "ij")
 
 
+@asks
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, as rows; the last vector runs fastest.
 
@@ -107,6 +111,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return _ops["cartesian_prod"](_listed(tensors))
 
 
+@asks
 def block_diag(*tensors: Tensor) -> Tensor:
     """Matrices one after the other along the diagonal, zeros elsewhere; vectors are rows.
 
@@ -121,6 +126,7 @@ def _atleast(rank: int, tensors: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]
     return call(tensors[0]) if len(tensors) == 1 else call(tensors)
 
 
+@asks
 def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """A 0-dim tensor gets one dimension; several tensors give a tuple.
 
@@ -130,6 +136,7 @@ def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     return _atleast(1, tensors)
 
 
+@asks
 def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """A vector becomes a row; several tensors give a tuple.
 
@@ -139,6 +146,7 @@ def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     return _atleast(2, tensors)
 
 
+@asks
 def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """A vector becomes (1, n, 1), a matrix (n, m, 1); several tensors give a tuple.
 
@@ -160,6 +168,7 @@ def _asked(
     return (values, *[results[1]] * inverse, *[results[2]] * counts)
 
 
+@asks
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -183,6 +192,7 @@ def unique(
     return _asked(made, return_inverse, return_counts)
 
 
+@asks
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Tensor | tuple[Tensor, ...]:
@@ -195,6 +205,7 @@ def unique_consecutive(
     return _asked(made, return_inverse, return_counts)
 
 
+@asks
 def lu(
     A: Tensor, pivot: bool = True, get_infos: bool = False, out: tuple[Tensor, ...] | None = None
 ) -> tuple[Tensor, ...]:
@@ -209,6 +220,7 @@ def lu(
     return tuple(o.resize_(m.shape).copy_(m) for o, m in zip(out, made, strict=True))
 
 
+@asks
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -238,6 +250,7 @@ def svd_lowrank(
     return (right, values, left) if wide else (left, values, right)
 
 
+@asks
 def pca_lowrank(
     A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -267,6 +280,7 @@ class Histogramdd(NamedTuple):
     bin_edges: tuple[Tensor, ...]
 
 
+@asks
 def histogramdd(
     input: Tensor,
     bins: Any,
@@ -323,6 +337,7 @@ def histogramdd(
     return Histogramdd(grid_counts("histogramdd()", points, edges, flat, density), tuple(edges))
 
 
+@asks
 def resize_as_(
     input: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None
 ) -> Tensor:
@@ -334,6 +349,7 @@ def resize_as_(
     return input.resize_as_(the_template, memory_format=memory_format)
 
 
+@asks
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order with the fewest multiplications; of one matrix a copy.
 
@@ -345,6 +361,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     return _core.functions[""]["chain_matmul"](matrices, out=out)
 
 
+@asks
 def einsum(*args: Any) -> Tensor:
     """Sum of products by Einstein's convention: `einsum("ij,jk->ik", a, b)`, or with numbered
     dimensions after each tensor.
@@ -392,6 +409,7 @@ def _letters(subscripts: Sequence[Any]) -> str:
     return "".join("..." if n is Ellipsis else alphabet[n] for n in subscripts)
 
 
+@asks
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """Products summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists.
 

@@ -26,13 +26,21 @@ __all__ = [
     "Mode",
     "Stack",
     "dispatch_modes",
+    "exact",
     "function_modes",
     "hidden",
     "is_active",
     "is_hidden",
     "no_grad",
     "tracers",
+    "watched",
 ]
+
+#: empty until a function mode is entered for the first time in this process; the doors of public
+#: functions test it, for it costs less than a question to the flags of the thread
+watched: list[bool] = []
+#: types that never have a say in a call: a door needs to look no further at them
+exact: set[type] = {_core.Tensor, _core.dtype, type(None), bool, int, float, complex, str}
 
 FUNCTION_MODE, TRANSFORM, AUTOCAST = (
     _core.layers[name] for name in ("FUNCTION_MODE", "TRANSFORM", "AUTOCAST")
@@ -103,6 +111,8 @@ class Stack(threading.local):
     def push(self, handler: Any) -> None:
         """From now on `handler` sees the calls first."""
         depth = len(self.entered)
+        if self.bit == FUNCTION_MODE and not watched:
+            watched.append(True)
         try:
             self.restore(depth, handler)
         except BaseException:
@@ -142,6 +152,8 @@ class Mode:
     """On the stack of its kind during its `with` block."""
 
     _stack: ClassVar[Stack]
+    #: whether public functions that are written in Python pass, so that all operations inside are seen
+    _operations_only: ClassVar[bool] = False
 
     def __enter__(self) -> Self:
         self._stack.push(self)

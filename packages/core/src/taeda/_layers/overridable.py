@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import Tensor, functional
 
 __all__ = [
     "get_default_nowrap_functions",
@@ -37,6 +37,8 @@ _NEVER = frozenset(
     get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads
     is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled
     set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal
+    bartlett_window blackman_window hamming_window hann_window kaiser_window fftfreq rfftfreq
+    calculate_gain warn asks broadcast_shapes
     set_num_interop_threads set_warn_always use_deterministic_algorithms compiled_with_cxx11_abi
     get_device_module cond sym_float sym_fresh_size sym_int sym_ite sym_max sym_min sym_not sym_sum
     autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache
@@ -83,7 +85,7 @@ def _overridable() -> tuple[dict[Any, list[Function]], dict[Function, str]]:
     names: dict[Function, str] = {}
     ignored = get_ignored_functions()
     for place, prefix in _places():
-        for name in sorted(vars(place)):
+        for name in sorted({*vars(place), *_lazy(place)}):
             found = _overridable_at(place, name)
             if found is None or found in ignored:
                 continue
@@ -108,6 +110,11 @@ def _places() -> list[tuple[Any, str]]:
     return [*found, (Tensor, "taeda.Tensor")]
 
 
+def _lazy(place: Any) -> list[str]:
+    """Names of the root that are fetched from `taeda.functional` at the first use."""
+    return [n for n in functional.__all__ if hasattr(place, n)] if place is taeda else []
+
+
 def _overridable_at(place: Any, name: str) -> Function | None:
     if place is Tensor:
         if name in _NEVER_METHODS or (name.startswith("_") and not name.startswith("__")):
@@ -116,7 +123,7 @@ def _overridable_at(place: Any, name: str) -> Function | None:
         return value if inspect.isroutine(value) and _hashable(value) else None
     if name.startswith("_") or name in _NEVER:
         return None
-    value = vars(place)[name]
+    value = getattr(place, name)
     if not inspect.isroutine(value):
         return None
     module = getattr(value, "__module__", None) or "taeda"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._layers import exact, watched
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -32,12 +33,22 @@ def is_storage(obj: Any) -> bool:
 
 def is_floating_point(input: Tensor) -> bool:
     """True if the dtype is a real floating-point one."""
+    if watched or type(input) not in exact:
+        return _asked(is_floating_point, input, lambda input: input.is_floating_point())
     return input.is_floating_point()
 
 
 def is_complex(input: Tensor) -> bool:
     """True if the dtype is complex."""
+    if watched or type(input) not in exact:
+        return _asked(is_complex, input, lambda input: input.is_complex())
     return input.is_complex()
+
+
+def _asked(function: Any, input: Any, answer: Any) -> Any:
+    from .._layers.doors import ask_of  # it needs Tensor complete
+
+    return ask_of(function, input, answer)
 
 
 def _tensor(input: Tensor, asked: str) -> Tensor:
@@ -50,21 +61,31 @@ def _tensor(input: Tensor, asked: str) -> Tensor:
 
 def is_conj(input: Tensor) -> bool:
     """True if the tensor is a conjugate that was not written out. TypeError for what is no tensor."""
+    if watched or type(input) not in exact:
+        return _asked(is_conj, input, lambda input: _tensor(input, "is_conj").is_conj())
     return _tensor(input, "is_conj").is_conj()
 
 
 def is_neg(input: Tensor) -> bool:
     """True if the tensor is a negative that was not written out."""
+    if watched or type(input) not in exact:
+        return _asked(is_neg, input, lambda input: _tensor(input, "is_neg").is_neg())
     return _tensor(input, "is_neg").is_neg()
 
 
 def is_inference(input: Tensor) -> bool:
     """True if the tensor was made in inference mode."""
+    if watched or type(input) not in exact:
+        return _asked(
+            is_inference, input, lambda input: _tensor(input, "is_inference").is_inference()
+        )
     return _tensor(input, "is_inference").is_inference()
 
 
 def is_signed(input: Tensor) -> bool:
     """True if the dtype has negative numbers."""
+    if watched or type(input) not in exact:
+        return _asked(is_signed, input, lambda input: _tensor(input, "is_signed").is_signed())
     return _tensor(input, "is_signed").is_signed()
 
 
@@ -84,11 +105,15 @@ def typename(obj: Any, /) -> str:
 
 def numel(input: Tensor) -> int:
     """Number of elements."""
+    if watched or type(input) not in exact:
+        return _asked(numel, input, lambda input: input.numel())
     return input.numel()
 
 
 def is_nonzero(input: Tensor) -> bool:
     """True if the only element is not zero; RuntimeError for a tensor of several elements or of none."""
+    if watched or type(input) not in exact:
+        return _asked(is_nonzero, input, lambda input: bool(input))
     return bool(input)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import taeda
 from taeda import Tensor
 from taeda._core_api import warn
+from taeda._core_api.doors import asks
 
 __all__ = [
     "calculate_gain",
@@ -96,7 +97,7 @@ def _unrecorded(fill: Callable[..., Tensor]) -> Callable[..., Tensor]:
         with taeda.no_grad():
             return fill(*args, **kwargs)
 
-    return run
+    return asks(run)
 
 
 # ---- distributions ----
@@ -252,6 +253,7 @@ def sparse_(
 # ---- by fan ----
 
 
+@asks
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: taeda.Generator | None = None
 ) -> Tensor:
@@ -260,6 +262,7 @@ def xavier_uniform_(
     return uniform_(tensor, -bound, bound, generator)
 
 
+@asks
 def xavier_normal_(
     tensor: Tensor, gain: float = 1.0, generator: taeda.Generator | None = None
 ) -> Tensor:
@@ -272,6 +275,7 @@ def _xavier_std(tensor: Tensor, gain: float) -> float:
     return gain * math.sqrt(2.0 / fans) if fans else 0.0
 
 
+@asks
 def kaiming_uniform_(
     tensor: Tensor,
     a: float = 0,
@@ -290,6 +294,7 @@ def kaiming_uniform_(
     return uniform_(tensor, -bound, bound, generator)
 
 
+@asks
 def kaiming_normal_(
     tensor: Tensor,
     a: float = 0,
@@ -331,7 +336,7 @@ def _former(current: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     call.__name__ = call.__qualname__ = old
     call.__doc__ = f"The former name of `{name}`."
-    return call
+    return asks(call)
 
 
 uniform = _former(uniform_)

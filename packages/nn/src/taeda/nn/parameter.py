@@ -10,6 +10,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 from taeda._core_api.calls import disabled_torch_function
+from taeda._core_api.doors import exact
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -79,6 +80,9 @@ core.register_parameter_type(Parameter)  # operations treat it as a plain tensor
 
 
 # ---- without a shape ----
+
+
+exact.add(Parameter)
 
 
 class UninitializedTensorMixin:

@@ -24,6 +24,8 @@ __all__ = ["Found", "Lifted", "explored", "tensors_of"]
 class _Seen(TorchFunctionMode):
     """Collects the tensors that calls get although nobody made or gave them here."""
 
+    _operations_only = True  # a function that it is given may use tensors from outside
+
     def __init__(self, given: list[Tensor]) -> None:
         self.known = {id(t): t for t in given}
         self.free: dict[int, Tensor] = {}
@@ -52,6 +54,8 @@ class _Seen(TorchFunctionMode):
 
 class _Swapped(TorchFunctionMode):
     """Calls get other tensors in place of some."""
+
+    _operations_only = True  # a function that it is given may use tensors from outside
 
     def __init__(self, others: dict[int, Tensor]) -> None:
         self.others = others

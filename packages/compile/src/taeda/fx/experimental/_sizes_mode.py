@@ -46,6 +46,8 @@ class SizesMode(TorchFunctionMode):
     own, named after its slot in the recording and its dimension.
     """
 
+    _operations_only = True  # sizes that a function asks for inside are symbols as well
+
     def __init__(
         self, env: ShapeEnv, capture: FakeCapture, known: dict[int, tuple[Expression, ...]]
     ) -> None:
@@ -155,6 +157,7 @@ _ANSWERS = {
     Tensor.__dict__["shape"]: SizesMode.shape,
     Tensor.size: SizesMode.size,
     Tensor.numel: SizesMode.numel,
+    taeda.numel: SizesMode.numel,
     Tensor.nelement: SizesMode.numel,
     Tensor.stride: SizesMode.stride,
     Tensor.__len__: SizesMode.length,

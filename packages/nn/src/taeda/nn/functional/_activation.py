@@ -7,6 +7,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import warn
+from taeda._core_api.doors import call_others, exact, is_for_others, tail, watched
 from taeda._core_api.operators import nn as _nn
 
 __all__ = [
@@ -68,17 +69,20 @@ threshold_ = taeda.threshold_
 # ---- piecewise linear ----
 
 
+@tail
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x where x > threshold, else `value`."""
     run = taeda.threshold_ if inplace else taeda.threshold
     return run(input, threshold, value)
 
 
+@tail
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0)."""
     return taeda.relu_(input) if inplace else taeda.relu(input)
 
 
+@tail
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
@@ -91,17 +95,20 @@ def hardtanh(
     return run(input, min_val, max_val)
 
 
+@tail
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """x held within [0, 6]."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
+@tail
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x, times `negative_slope` where x is negative."""
     run = _nn.leaky_relu_ if inplace else _nn.leaky_relu
     return run(input, negative_slope)
 
 
+@tail
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,
@@ -114,11 +121,13 @@ def rrelu(
     return run(input, lower, upper, training)
 
 
+@tail
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """relu6(x + 3) / 6."""
     return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
 
 
+@tail
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """x · relu6(x + 3) / 6."""
     return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
@@ -127,48 +136,59 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 # ---- smooth ----
 
 
+@tail
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x where x > 0, else alpha · (exp(x) - 1)."""
     return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
 
 
+@tail
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """elu with the scale and alpha that keep mean 0 and variance 1."""
     return taeda.selu_(input) if inplace else taeda.selu(input)
 
 
+@tail
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """max(x, 0) + min(0, alpha · (exp(x / alpha) - 1))."""
     return taeda.celu_(input, alpha) if inplace else taeda.celu(input, alpha)
 
 
+@tail
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x · sigmoid(x)."""
     return _nn.silu_(input) if inplace else _nn.silu(input)
 
 
+@tail
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """x · tanh(softplus(x))."""
     return _nn.mish_(input) if inplace else _nn.mish(input)
 
 
+@tail
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x))."""
-    return input.sigmoid()
+    return taeda.sigmoid(input)
 
 
+@tail
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent."""
-    return input.tanh()
+    return taeda.tanh(input)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x)."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(tanhshrink, (input,))
     return input - input.tanh()
 
 
 def softsign(input: Tensor) -> Tensor:
     """x / (1 + |x|)."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(softsign, (input,))
     return input / (input.abs() + 1)
 
 
@@ -179,6 +199,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times the sigmoid of the second.
     Raises RuntimeError if there are no halves.
     """
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(glu, (input,))
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     if input.size(dim) % 2:
@@ -197,12 +219,15 @@ def _implicit_dim(name: str, ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
+@tail
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """exp(x) scaled to a sum of 1 along `dim`; computed in `dtype` if one is given."""
     if dim is None:
-        dim = _implicit_dim("softmax", input.dim())
+        if (watched or type(input) not in exact) and is_for_others((input,)):
+            return call_others(softmax, (input,))
+        return softmax(input, _implicit_dim("softmax", input.dim()), dtype=dtype)
     return taeda.softmax(input, dim) if dtype is None else taeda.softmax(input, dim, dtype=dtype)
 
 
@@ -210,17 +235,22 @@ def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """softmax(-x)."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(softmin, (input,))
     if dim is None:
         dim = _implicit_dim("softmin", input.dim())
     return softmax(-input, dim, dtype=dtype)
 
 
+@tail
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """log(softmax(x)), without the loss of digits of doing one after the other."""
     if dim is None:
-        dim = _implicit_dim("log_softmax", input.dim())
+        if (watched or type(input) not in exact) and is_for_others((input,)):
+            return call_others(log_softmax, (input,))
+        return log_softmax(input, _implicit_dim("log_softmax", input.dim()), dtype=dtype)
     if dtype is None:
         return taeda.log_softmax(input, dim)
     return taeda.log_softmax(input, dim, dtype=dtype)
@@ -233,6 +263,8 @@ def gumbel_softmax(
 
     With `hard` the result is one-hot, with the gradient of the soft one.
     """
+    if (watched or type(logits) not in exact) and is_for_others((logits,)):
+        return call_others(gumbel_softmax, (logits,))
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
     noise = -taeda.empty_like(logits).exponential_().log()

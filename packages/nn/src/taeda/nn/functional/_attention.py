@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import taeda
 from taeda import Tensor
 from taeda._core_api import warn
+from taeda._core_api.doors import call_others, exact, is_for_others, watched
 from taeda._core_api.operators import nn as _nn
 
 from ._dropout import dropout
@@ -96,6 +97,65 @@ def multi_head_attention_forward(
     second result is the weights (N, L, S), of each head (N, heads, L, S) unless averaged, or None. Inputs
     without N give results without N. Raises AssertionError or RuntimeError where shapes do not fit.
     """
+    if (
+        watched
+        or type(query) not in exact
+        or type(key) not in exact
+        or type(value) not in exact
+        or type(in_proj_weight) not in exact
+        or type(in_proj_bias) not in exact
+        or type(bias_k) not in exact
+        or type(bias_v) not in exact
+        or type(out_proj_weight) not in exact
+        or type(out_proj_bias) not in exact
+        or type(key_padding_mask) not in exact
+        or type(attn_mask) not in exact
+        or type(q_proj_weight) not in exact
+        or type(k_proj_weight) not in exact
+        or type(v_proj_weight) not in exact
+        or type(static_k) not in exact
+        or type(static_v) not in exact
+    ) and is_for_others(
+        (
+            query,
+            key,
+            value,
+            in_proj_weight,
+            in_proj_bias,
+            bias_k,
+            bias_v,
+            out_proj_weight,
+            out_proj_bias,
+            key_padding_mask,
+            attn_mask,
+            q_proj_weight,
+            k_proj_weight,
+            v_proj_weight,
+            static_k,
+            static_v,
+        )
+    ):
+        return call_others(
+            multi_head_attention_forward,
+            (
+                query,
+                key,
+                value,
+                in_proj_weight,
+                in_proj_bias,
+                bias_k,
+                bias_v,
+                out_proj_weight,
+                out_proj_bias,
+                key_padding_mask,
+                attn_mask,
+                q_proj_weight,
+                k_proj_weight,
+                v_proj_weight,
+                static_k,
+                static_v,
+            ),
+        )
     batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = (t.unsqueeze(1) for t in (query, key, value))

@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import tail
 from taeda._core_api.operators import nn as _nn
 
 __all__ = [
@@ -27,6 +28,7 @@ conv_transpose2d = taeda.conv_transpose2d
 conv_transpose3d = taeda.conv_transpose3d
 
 
+@tail
 def unfold(
     input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
@@ -37,6 +39,7 @@ def unfold(
     return _nn.im2col(input, kernel_size, dilation, padding, stride)
 
 
+@tail
 def fold(
     input: Tensor,
     output_size: Any,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import asks, call_others, exact, is_for_others, watched
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.operators import rounded_once, widened
 
@@ -12,6 +13,7 @@ __all__ = ["cosine_similarity", "normalize", "one_hot", "pairwise_distance", "pd
 one_hot = _nn.one_hot
 
 
+@asks
 @rounded_once
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)) along `dim`; the shapes broadcast."""
@@ -31,6 +33,7 @@ def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
     return x / taeda.linalg.vector_norm(x, 2, dim, keepdim=True).clamp_min(eps)
 
 
+@asks
 @rounded_once
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
@@ -44,6 +47,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
     Raises RuntimeError for another rank, a dtype that is not floating, or a negative p.
     """
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(pdist, (input,))
     if input.dim() != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
     if not input.is_floating_point():
@@ -60,6 +65,10 @@ def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
     """x / max(|x|_p, eps) along `dim`."""
+    if (watched or type(input) not in exact or type(out) not in exact) and is_for_others(
+        (input, out)
+    ):
+        return call_others(normalize, (input, out))
     x = widened(input)
     length = taeda.linalg.vector_norm(x, p, dim, keepdim=True).clamp_min(eps)
     return (x / length).to(input.dtype) if out is None else taeda.div(x, length, out=out)

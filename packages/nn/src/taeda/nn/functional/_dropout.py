@@ -5,6 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 from taeda._core_api import warn
+from taeda._core_api.doors import call_others, exact, is_for_others, tail, watched
 
 __all__ = [
     "alpha_dropout",
@@ -23,6 +24,7 @@ def _check(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+@tail
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero elements with probability `p` and scale the rest by 1 / (1 - p). Raises ValueError for other p."""
     if not 0.0 <= p <= 1.0:
@@ -45,6 +47,8 @@ def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zero whole channels of (C, L) or (N, C, L). Raises RuntimeError for another rank."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(dropout1d, (input,))
     _check(p)
     if input.dim() not in (2, 3):
         raise RuntimeError(
@@ -59,6 +63,8 @@ def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zero whole channels of (N, C, H, W); three dimensions are taken as (N, C, L), with a warning."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(dropout2d, (input,))
     _check(p)
     if input.dim() == 3:
         warn(
@@ -75,6 +81,8 @@ def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zero whole channels of (C, D, H, W) or (N, C, D, H, W)."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(dropout3d, (input,))
     _check(p)
     _channels("dropout3d", input, (4, 5))
     return _unbatched(input, p, training, inplace, batched=input.dim() != 4)
@@ -108,6 +116,8 @@ def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """Dropout for `selu` networks: what is dropped takes its negative limit, and mean and variance stay."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(alpha_dropout, (input,))
     _check(p)
     return _alpha_dropout(input, p, training, inplace, channels=False)
 
@@ -116,6 +126,8 @@ def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """`alpha_dropout` of whole channels."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(feature_alpha_dropout, (input,))
     _check(p)
     if training and input.dim() < 2:
         raise RuntimeError(

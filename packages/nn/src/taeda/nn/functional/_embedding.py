@@ -6,6 +6,7 @@ from importlib import import_module
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import call_others, exact, is_for_others, watched
 
 __all__ = ["embedding", "embedding_bag"]
 
@@ -42,6 +43,10 @@ def embedding(
     in place. With `sparse`, the gradient of `weight` is a sparse tensor of the rows that are used, for
     SGD, Adagrad and SparseAdam. Raises IndexError for an index outside of the table.
     """
+    if (watched or type(input) not in exact or type(weight) not in exact) and is_for_others(
+        (input, weight)
+    ):
+        return call_others(embedding, (input, weight))
     needs_sparse(sparse)
     if padding_idx is None:
         padding_idx = -1
@@ -90,6 +95,14 @@ def embedding_bag(
     a sum. Raises ValueError for arguments that do not fit together, RuntimeError for an index outside of
     the table.
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(weight) not in exact
+        or type(offsets) not in exact
+        or type(per_sample_weights) not in exact
+    ) and is_for_others((input, weight, offsets, per_sample_weights)):
+        return call_others(embedding_bag, (input, weight, offsets, per_sample_weights))
     dense_only("embedding_bag", sparse)
     _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
     plain = padding_idx is None and max_norm is None and input.is_cpu and input.numel()

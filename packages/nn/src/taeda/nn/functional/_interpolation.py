@@ -8,6 +8,7 @@ from typing import Any
 
 from taeda import SymInt, Tensor
 from taeda._core_api import warn
+from taeda._core_api.doors import call_others, exact, is_for_others, watched
 from taeda._core_api.operators import nn as _nn
 
 from . import _pooling
@@ -43,6 +44,8 @@ def interpolate(
     "trilinear" (5-D). Raises ValueError for options that exclude one another, NotImplementedError for a
     mode that does not know the rank, RuntimeError for empty sizes.
     """
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(interpolate, (input,))
     _check_mode(input, mode, align_corners, antialias)
     spatial = list(input.shape[2:])
     wanted, scales = _wanted_size(spatial, size, scale_factor, recompute_scale_factor)
@@ -146,18 +149,24 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """The former name of `interpolate`."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(upsample, (input,))
     _warn_former("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """The former name of `interpolate` with mode "nearest"."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(upsample_nearest, (input,))
     _warn_former("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """The former name of `interpolate` with mode "bilinear" and aligned corners."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(upsample_bilinear, (input,))
     _warn_former("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 

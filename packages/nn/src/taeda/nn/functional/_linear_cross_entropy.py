@@ -10,6 +10,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import call_others, exact, is_for_others, watched
 
 from ._linear import linear
 from ._loss_classes import cross_entropy
@@ -89,6 +90,17 @@ def linear_cross_entropy(
     >>> linear_cross_entropy(taeda.zeros(2, 3), taeda.ones(4, 3), taeda.tensor([0, 3]))
     tensor(1.3863)
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(linear_weight) not in exact
+        or type(target) not in exact
+        or type(linear_bias) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, linear_weight, target, linear_bias, weight)):
+        return call_others(
+            linear_cross_entropy, (input, linear_weight, target, linear_bias, weight)
+        )
     indices = not _is_probabilities(input, linear_weight, target)
     _check(input, linear_weight, linear_bias, weight, label_smoothing)
     if not indices and ignore_index is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import call_others, exact, is_for_others, watched
 from taeda._core_api.operators import nn as _nn
 
 from ._reduction import choose, code
@@ -36,6 +37,13 @@ def nll_loss(
     The mean is over the weights of the targets. Raises ValueError for a target of another size,
     IndexError for a class that does not exist.
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, target, weight)):
+        return call_others(nll_loss, (input, target, weight))
     reduction = choose(size_average, reduce, reduction)
     return _nn.nll_loss_nd(input, target, weight, code(reduction), ignore_index)
 
@@ -57,6 +65,13 @@ def cross_entropy(
     >>> cross_entropy(taeda.zeros(1, 4), taeda.tensor([2]))
     tensor(1.3863)
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, target, weight)):
+        return call_others(cross_entropy, (input, target, weight))
     if size_average is not None or reduce is not None:
         reduction = choose(size_average, reduce, reduction)
     return _cross_entropy(input, target, weight, code(reduction), ignore_index, label_smoothing)
@@ -74,6 +89,13 @@ def binary_cross_entropy(
 
     Raises ValueError if the sizes differ, RuntimeError for values outside of [0, 1].
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, target, weight)):
+        return call_others(binary_cross_entropy, (input, target, weight))
     reduction = choose(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
@@ -98,6 +120,14 @@ def binary_cross_entropy_with_logits(
 
     Raises ValueError if the sizes differ.
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+        or type(pos_weight) not in exact
+    ) and is_for_others((input, target, weight, pos_weight)):
+        return call_others(binary_cross_entropy_with_logits, (input, target, weight, pos_weight))
     reduction = choose(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
@@ -117,6 +147,13 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Binary cross entropy of the logits, averaged over the classes in the last dimension."""
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, target, weight)):
+        return call_others(multilabel_soft_margin_loss, (input, target, weight))
     reduction = choose(size_average, reduce, reduction)
     log_sigmoid = _nn.log_sigmoid
     loss = -(target * log_sigmoid(input) + (1 - target) * log_sigmoid(-input))
@@ -139,6 +176,13 @@ def multi_margin_loss(
 
     Input (N, C) or (C). Raises ValueError for another p, RuntimeError where the shapes do not fit.
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, target, weight)):
+        return call_others(multi_margin_loss, (input, target, weight))
     reduction = choose(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError(f"only p == 1 and p == 2 supported, got {p}")
@@ -158,5 +202,9 @@ def multilabel_margin_loss(
 
     The labels of a sample are those before the first -1 in its row of `target`, whose shape is the input's.
     """
+    if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
+        (input, target)
+    ):
+        return call_others(multilabel_margin_loss, (input, target))
     reduction = choose(size_average, reduce, reduction)
     return _nn.multilabel_margin_loss(input, target, code(reduction))

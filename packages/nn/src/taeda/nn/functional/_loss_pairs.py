@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import call_others, exact, is_for_others, watched
 from taeda._core_api.operators import nn as _nn
 
 from ._distance import pairwise_distance
@@ -30,6 +31,10 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """log(1 + exp(-target · x)), where targets are 1 or -1."""
+    if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
+        (input, target)
+    ):
+        return call_others(soft_margin_loss, (input, target))
     reduction = choose(size_average, reduce, reduction)
     return _nn.soft_margin_loss(input, target, code(reduction))
 
@@ -43,6 +48,10 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """x where the target is 1, max(0, margin - x) where it is -1."""
+    if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
+        (input, target)
+    ):
+        return call_others(hinge_embedding_loss, (input, target))
     reduction = choose(size_average, reduce, reduction)
     return taeda.hinge_embedding_loss(input, target, margin, code(reduction))
 
@@ -60,6 +69,13 @@ def margin_ranking_loss(
 
     Raises RuntimeError unless all have the same number of dimensions.
     """
+    if (
+        watched
+        or type(input1) not in exact
+        or type(input2) not in exact
+        or type(target) not in exact
+    ) and is_for_others((input1, input2, target)):
+        return call_others(margin_ranking_loss, (input1, input2, target))
     reduction = choose(size_average, reduce, reduction)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
@@ -82,6 +98,13 @@ def cosine_embedding_loss(
 
     Inputs (N, D) with targets (N), or (D) with one target. Raises RuntimeError for other ranks.
     """
+    if (
+        watched
+        or type(input1) not in exact
+        or type(input2) not in exact
+        or type(target) not in exact
+    ) and is_for_others((input1, input2, target)):
+        return call_others(cosine_embedding_loss, (input1, input2, target))
     reduction = choose(size_average, reduce, reduction)
     return taeda.cosine_embedding_loss(input1, input2, target, margin, code(reduction))
 
@@ -103,6 +126,13 @@ def triplet_margin_loss(
     With `swap` the negative's distance is the smaller of those to the anchor and to the positive. Raises
     ValueError unless the margin is positive, RuntimeError if the ranks differ.
     """
+    if (
+        watched
+        or type(anchor) not in exact
+        or type(positive) not in exact
+        or type(negative) not in exact
+    ) and is_for_others((anchor, positive, negative)):
+        return call_others(triplet_margin_loss, (anchor, positive, negative))
     reduction = choose(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -122,6 +152,16 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`triplet_margin_loss` with a distance of one's own (the 2-norm if None)."""
+    if (
+        watched
+        or type(anchor) not in exact
+        or type(positive) not in exact
+        or type(negative) not in exact
+        or type(distance_function) not in exact
+    ) and is_for_others((anchor, positive, negative, distance_function)):
+        return call_others(
+            triplet_margin_with_distance_loss, (anchor, positive, negative, distance_function)
+        )
     code(reduction)
     distance = pairwise_distance if distance_function is None else distance_function
     if margin <= 0:

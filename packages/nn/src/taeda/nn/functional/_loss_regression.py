@@ -7,6 +7,7 @@ import math
 import taeda
 from taeda import Tensor
 from taeda._core_api import warn
+from taeda._core_api.doors import call_others, exact, is_for_others, watched
 from taeda._core_api.operators import nn as _nn
 
 from ._reduction import choose, code
@@ -57,6 +58,13 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """(x - target)². A weighted mean is over the weights. Warns if the sizes differ."""
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, target, weight)):
+        return call_others(mse_loss, (input, target, weight))
     _warn_of_broadcast(input, target)
     reduction = choose(size_average, reduce, reduction)
     if weight is None:
@@ -74,6 +82,13 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """|x - target|. A weighted mean is over the weights. Warns if the sizes differ."""
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, target, weight)):
+        return call_others(l1_loss, (input, target, weight))
     _warn_of_broadcast(input, target)
     reduction = choose(size_average, reduce, reduction)
     if weight is None:
@@ -101,6 +116,10 @@ def smooth_l1_loss(
 
     Raises RuntimeError for a negative beta.
     """
+    if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
+        (input, target)
+    ):
+        return call_others(smooth_l1_loss, (input, target))
     _warn_of_broadcast(input, target)
     reduction = choose(size_average, reduce, reduction)
     return _nn.smooth_l1_loss(*_expanded(input, target), code(reduction), beta)
@@ -117,6 +136,13 @@ def huber_loss(
 
     Raises RuntimeError unless delta is positive.
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(target) not in exact
+        or type(weight) not in exact
+    ) and is_for_others((input, target, weight)):
+        return call_others(huber_loss, (input, target, weight))
     _warn_of_broadcast(input, target)
     if weight is None:
         return _nn.huber_loss(*_expanded(input, target), code(reduction), delta)
@@ -133,6 +159,10 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """target · (log target - x), where x are log-probabilities; "batchmean" divides by the batch alone."""
+    if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
+        (input, target)
+    ):
+        return call_others(kl_div, (input, target))
     if reduction == "mean" and size_average is None and reduce is None:
         warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
@@ -155,6 +185,10 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """exp(x) - target · x, or without `log_input` x - target · log(x + eps); `full` adds Stirling's term."""
+    if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
+        (input, target)
+    ):
+        return call_others(poisson_nll_loss, (input, target))
     reduction = choose(size_average, reduce, reduction)
     return taeda.poisson_nll_loss(input, target, log_input, full, eps, code(reduction))
 
@@ -172,6 +206,10 @@ def gaussian_nll_loss(
     Raises ValueError for a negative variance, or one whose size is not that of x, with 1 for one dimension or
     without the last one.
     """
+    if (
+        watched or type(input) not in exact or type(target) not in exact or type(var) not in exact
+    ) and is_for_others((input, target, var)):
+        return call_others(gaussian_nll_loss, (input, target, var))
     variance = _variance(input, var)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")

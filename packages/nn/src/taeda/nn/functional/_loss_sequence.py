@@ -9,6 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api.calls import casts_to_float32
+from taeda._core_api.doors import asks
 from taeda._core_api.operators import nn as _nn
 from taeda.autograd import Function
 
@@ -19,6 +20,7 @@ from ._reduction import reduce as reduced
 __all__ = ["ctc_loss"]
 
 
+@asks
 @casts_to_float32
 def ctc_loss(
     log_probs: Tensor,

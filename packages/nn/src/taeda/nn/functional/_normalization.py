@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 from taeda._core_api.calls import lower_type
+from taeda._core_api.doors import call_others, exact, is_for_others, tail, watched
 
 from ._padding import pad
 
@@ -47,6 +48,15 @@ def batch_norm(
     In training the running statistics move towards those of the batch by `momentum`, in place. Raises
     ValueError in training for a single value per channel, or an eps that is not positive.
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(running_mean) not in exact
+        or type(running_var) not in exact
+        or type(weight) not in exact
+        or type(bias) not in exact
+    ) and is_for_others((input, running_mean, running_var, weight, bias)):
+        return call_others(batch_norm, (input, running_mean, running_var, weight, bias))
     if eps < 0.0 or (training and eps == 0.0):
         wanted = "positive during training" if training else "non-negative"
         raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
@@ -71,6 +81,15 @@ def instance_norm(
 
     Raises ValueError for a single value per channel, RuntimeError if there are no statistics to use.
     """
+    if (
+        watched
+        or type(input) not in exact
+        or type(running_mean) not in exact
+        or type(running_var) not in exact
+        or type(weight) not in exact
+        or type(bias) not in exact
+    ) and is_for_others((input, running_mean, running_var, weight, bias)):
+        return call_others(instance_norm, (input, running_mean, running_var, weight, bias))
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 spatial element when training, got input size {list(input.shape)}"
@@ -80,6 +99,7 @@ def instance_norm(
     )
 
 
+@tail
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -91,6 +111,7 @@ def layer_norm(
     return _layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+@tail
 def rms_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -112,6 +133,10 @@ def group_norm(
 
     Raises RuntimeError if the channels do not divide into the groups or there are fewer than 2 dimensions.
     """
+    if (
+        watched or type(input) not in exact or type(weight) not in exact or type(bias) not in exact
+    ) and is_for_others((input, weight, bias)):
+        return call_others(group_norm, (input, weight, bias))
     if input.dim() < 2:
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
@@ -132,6 +157,8 @@ def local_response_norm(
 
     Raises ValueError for fewer than 3 dimensions, RuntimeError for a size that is not positive.
     """
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(local_response_norm, (input,))
     if input.dim() < 3:
         raise ValueError(
             f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)"

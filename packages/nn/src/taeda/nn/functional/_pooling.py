@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import SymInt, Tensor
+from taeda._core_api.doors import call_others, exact, is_for_others, tail, watched
 from taeda._core_api.operators import nn as _nn
 
 from ._windows import sizes_of
@@ -43,6 +44,7 @@ adaptive_avg_pool1d = taeda.adaptive_avg_pool1d
 # ---- maximum ----
 
 
+@tail
 def max_pool1d(
     input: Tensor,
     kernel_size: Any,
@@ -57,6 +59,7 @@ def max_pool1d(
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
 
 
+@tail
 def max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -71,6 +74,7 @@ def max_pool2d(
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
 
 
+@tail
 def max_pool3d(
     input: Tensor,
     kernel_size: Any,
@@ -85,6 +89,7 @@ def max_pool3d(
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
 
 
+@tail
 def max_pool1d_with_indices(
     input: Tensor,
     kernel_size: Any,
@@ -98,6 +103,7 @@ def max_pool1d_with_indices(
     return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
+@tail
 def max_pool2d_with_indices(
     input: Tensor,
     kernel_size: Any,
@@ -111,6 +117,7 @@ def max_pool2d_with_indices(
     return max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
+@tail
 def max_pool3d_with_indices(
     input: Tensor,
     kernel_size: Any,
@@ -144,6 +151,8 @@ def _output_size(output_size: Any, input: Tensor, count: int, name: str) -> Any:
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Averages of as many windows as `output_size` says; None keeps a size."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(adaptive_avg_pool2d, (input,))
     return _nn.adaptive_avg_pool2d(
         input, _output_size(output_size, input, 2, "adaptive_avg_pool2d")
     )
@@ -151,6 +160,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Averages of as many windows as `output_size` says; None keeps a size."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(adaptive_avg_pool3d, (input,))
     return _nn.adaptive_avg_pool3d(
         input, _output_size(output_size, input, 3, "adaptive_avg_pool3d")
     )
@@ -158,12 +169,16 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima of as many windows as `output_size` says, and their places on request."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(adaptive_max_pool1d, (input,))
     both = taeda.adaptive_max_pool1d(input, output_size)
     return both if return_indices else both[0]
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima of as many windows as `output_size` says, and their places on request; None keeps a size."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(adaptive_max_pool2d, (input,))
     size = _output_size(output_size, input, 2, "adaptive_max_pool2d")
     both = _nn.adaptive_max_pool2d(input, size)
     return both if return_indices else both[0]
@@ -171,6 +186,8 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima of as many windows as `output_size` says, and their places on request; None keeps a size."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(adaptive_max_pool3d, (input,))
     size = _output_size(output_size, input, 3, "adaptive_max_pool3d")
     both = _nn.adaptive_max_pool3d(input, size)
     return both if return_indices else both[0]
@@ -180,6 +197,8 @@ def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool1d` and the places of the maxima."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(adaptive_max_pool1d_with_indices, (input,))
     return adaptive_max_pool1d(input, output_size, True)
 
 
@@ -187,6 +206,8 @@ def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool2d` and the places of the maxima."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(adaptive_max_pool2d_with_indices, (input,))
     return adaptive_max_pool2d(input, output_size, True)
 
 
@@ -194,6 +215,8 @@ def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool3d` and the places of the maxima."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(adaptive_max_pool3d_with_indices, (input,))
     return adaptive_max_pool3d(input, output_size, True)
 
 
@@ -204,6 +227,8 @@ def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(lp_pool1d, (input,))
     return _lp_pool(avg_pool1d, input, norm_type, kernel_size, stride, ceil_mode, 1)
 
 
@@ -211,6 +236,8 @@ def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(lp_pool2d, (input,))
     return _lp_pool(avg_pool2d, input, norm_type, kernel_size, stride, ceil_mode, 2)
 
 
@@ -218,6 +245,8 @@ def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    if (watched or type(input) not in exact) and is_for_others((input,)):
+        return call_others(lp_pool3d, (input,))
     return _lp_pool(avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode, 3)
 
 

@@ -8,6 +8,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import warn
 from taeda._core_api.calls import casts_to_float32
+from taeda._core_api.doors import asks, call_others, exact, is_for_others, watched
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.programs import get_layers
 from taeda._core_api.table import PADDINGS, SAMPLE_MODES, grid_sample_by_steps
@@ -33,6 +34,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     theta (N, 2, 3) with size (N, C, H, W) gives (N, H, W, 2); (N, 3, 4) likewise with a depth. Raises
     ValueError where they do not fit, NotImplementedError for another rank.
     """
+    if (watched or type(theta) not in exact) and is_for_others((theta,)):
+        return call_others(affine_grid, (theta,))
     if align_corners is None:
         _warn_of_default()
         align_corners = False
@@ -76,6 +79,7 @@ def _steps(count: int, align_corners: bool, like: Tensor) -> Tensor:
 # ---- samples ----
 
 
+@asks
 @casts_to_float32
 def grid_sample(
     input: Tensor,

@@ -9,6 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api.calls import casts_to_float32
+from taeda._core_api.doors import asks, call_others, exact, is_for_others, watched
 
 from ._windows import sizes_of
 
@@ -38,9 +39,14 @@ def max_unpool1d(
     `output_size` chooses among the sizes that would have been pooled to this one. Raises ValueError for
     one that would not, RuntimeError for indices that lie outside or do not fit the input.
     """
+    if (watched or type(input) not in exact or type(indices) not in exact) and is_for_others(
+        (input, indices)
+    ):
+        return call_others(max_unpool1d, (input, indices))
     return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
+@asks
 @casts_to_float32
 def max_unpool2d(
     input: Tensor,
@@ -54,6 +60,7 @@ def max_unpool2d(
     return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
+@asks
 @casts_to_float32
 def max_unpool3d(
     input: Tensor,
@@ -144,6 +151,7 @@ def _unpooled_size(
 # ---- windows at random places ----
 
 
+@asks
 @casts_to_float32
 def fractional_max_pool2d(
     input: Tensor,
@@ -163,6 +171,7 @@ def fractional_max_pool2d(
     return pooled if return_indices else pooled[0]
 
 
+@asks
 @casts_to_float32
 def fractional_max_pool3d(
     input: Tensor,
@@ -178,6 +187,7 @@ def fractional_max_pool3d(
     return pooled if return_indices else pooled[0]
 
 
+@asks
 @casts_to_float32
 def fractional_max_pool2d_with_indices(
     input: Tensor,
@@ -191,6 +201,7 @@ def fractional_max_pool2d_with_indices(
     return _fractional(input, kernel_size, output_size, output_ratio, _random_samples, 2)
 
 
+@asks
 @casts_to_float32
 def fractional_max_pool3d_with_indices(
     input: Tensor,

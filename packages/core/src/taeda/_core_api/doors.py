@@ -1,0 +1,7 @@
+"""The doors of public functions that are written in Python, at which overrides are asked."""
+
+from __future__ import annotations
+
+from taeda._layers.doors import asks, call_others, exact, is_for_others, tail, watched
+
+__all__ = ["asks", "call_others", "exact", "is_for_others", "tail", "watched"]
