@@ -3,6 +3,7 @@
     python -m taeda              facts, then a self-test of a few seconds
     python -m taeda --facts      the facts alone, to paste into a report
     python -m taeda --test       the self-test alone
+    python -m taeda run PROGRAM  a program that says `import torch`, on taeda; run --help says more
 
 The exit status is 1 if a check of the self-test failed.
 """
@@ -19,12 +20,17 @@ __all__ = ["main", "until_nobody_reads"]
 
 def main(arguments: list[str] | None = None) -> int:
     """Print what was asked for; the exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["run"]:
+        from taeda._torch_names.programs import run
+
+        return run(given[1:])
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m taeda", None, __doc__, formatter_class=layout)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--facts", action="store_true", help="the facts alone")
     choice.add_argument("--test", action="store_true", help="the self-test alone")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     if not options.test:
         from taeda._doctor.facts import as_text, sections
 

@@ -69,12 +69,41 @@ from torch._C._functorch import _remove_batch_dim
 assert functorch.vmap is torch.vmap
 assert Tensor is torch.Tensor and tree_flatten([1])[0] == [1]
 assert torch._guards.active_fake_mode() is None
-for refused in (_add_batch_dim, _remove_batch_dim, functorch.FunctionalModule):
+for refused in (_add_batch_dim, _remove_batch_dim):
     try:
         refused(torch.ones(2), 0, 1)
     except RuntimeError as error:
         assert 'does not exist in taeda' in str(error)
     else:
         raise AssertionError(refused)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_small_names_that_libraries_import():
+    code = """
+import warnings
+import taeda
+taeda.install_as_torch()
+import torch
+from torch._compile import _disable_dynamo
+from torch._dynamo.utils import warn_once
+from torch.fx._symbolic_trace import Tracer, compatibility
+from torch.optim.optimizer import Optimizer, _get_value
+from torch._C import _jit_set_profiling_executor
+assert Tracer is taeda.fx.Tracer and Optimizer is taeda.optim.Optimizer
+assert _get_value(torch.tensor(2.0)) == 2 and torch._disable_dynamo is _disable_dynamo
+assert compatibility(is_backward_compatible=True)(run := lambda: 3) is run
+assert _jit_set_profiling_executor(True) is False
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter('always')
+    warn_once('once'), warn_once('once')
+assert len(said) == 1
+try:
+    torch.mps.Event()
+except RuntimeError as error:
+    assert 'does not exist in taeda' in str(error)
+else:
+    raise AssertionError
 """
     subprocess.run([sys.executable, "-c", code], check=True)

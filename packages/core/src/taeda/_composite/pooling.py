@@ -14,7 +14,12 @@ from taeda._layers.autocast import FLOAT32_ON_CPU, casts_to_float32
 
 def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Tensor:
     """Pairs (before, after) for the last dimension, the one before it, and so on; see nn.functional.pad."""
-    if len(pad) % 2 or len(pad) > 2 * self.dim():
+    if len(pad) % 2:
+        raise RuntimeError(
+            f"pad: Padding length must be divisible by 2: wanted a pair (before, after) for each dimension, "
+            f"the last one first, got {len(pad)} sizes: {list(pad)}"
+        )
+    if len(pad) > 2 * self.dim():
         raise RuntimeError(
             f"pad: wanted at most {self.dim()} pairs for an input of shape {list(self.shape)}, got "
             f"{list(pad)}"

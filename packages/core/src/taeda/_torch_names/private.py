@@ -52,6 +52,11 @@ def _class(name: str, module: str) -> type:
     return type(name, (_NoObject,), {"__module__": module})
 
 
+def _was_off(value: bool) -> bool:
+    """Advice to a compiler of theirs, which is off: False, as before."""
+    return False
+
+
 def _parse_to(*args: Any, **kwargs: Any) -> Any:
     """The device, dtype, non_blocking and memory format of a call `.to(...)`."""
     from taeda.nn.modules._convert import parse_to  # upward: a library moves a module of it
@@ -88,8 +93,9 @@ _FAKE = {
     name: _class(name, "torch._subclasses.fake_tensor") for name in ("FakeTensor", "FakeTensorMode")
 }
 _HERE = "taeda._torch_names."
-_UTILS, _OPS, _DISPATCH, _PRINTING = (
-    f"{_HERE}private_{part}:" for part in ("utils", "ops", "dispatch", "printing")
+_UTILS, _OPS, _DISPATCH, _PRINTING, _OPTIM, _FUNCTORCH = (
+    f"{_HERE}private_{part}:"
+    for part in ("utils", "ops", "dispatch", "printing", "optim", "functorch")
 )
 #: names of public modules that libraries name at import, in annotations or as decorators, where ours has none
 FILLED: dict[str, dict[str, Any]] = {
@@ -97,11 +103,13 @@ FILLED: dict[str, dict[str, Any]] = {
         "ScriptModule": _SCRIPT["ScriptModule"], "Future": "taeda.futures:Future",
         "StorageBase": "taeda.storage:UntypedStorage", "_assert_async": f"{_OPS}assert_async",
         "_sample_dirichlet": f"{_OPS}sample_dirichlet", "_shape_as_tensor": f"{_OPS}shape_as_tensor",
+        "_disable_dynamo": _same,
         "_convert_indices_from_coo_to_csr": f"{_OPS}coo_to_csr",
         "_convert_indices_from_csr_to_coo": f"{_OPS}csr_to_coo",
     },
     "cuda": {name: _class(name, "torch.cuda") for name in ("CUDAGraph", "Event", "Stream",
         "StreamContext", "graph")},
+    "mps": {"Event": _class("Event", "torch.mps")},
     "serialization": {"MAP_LOCATION": Any},  # what `map_location` may be, in annotations
     "autograd": {"_profiler_enabled": _is_profiled, "_disable_profiler": _end_profile},
     "compiler": {
@@ -120,7 +128,18 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch._dynamo.eval_frame": {"OptimizedModule": "taeda.compiler:OptimizedModule",
         "is_dynamo_supported": lambda: True},
     "torch._dynamo.external_utils": {"is_compiling": lambda: False},
-    "torch._dynamo.utils": {"is_compile_supported": lambda device_type: device_type == "cpu"},
+    "torch._dynamo.utils": {"is_compile_supported": lambda device_type: device_type == "cpu",
+        "warn_once": f"{_UTILS}warn_once"},
+    "torch._compile": {"_disable_dynamo": _same},
+    # a promise of theirs about names that stay
+    "torch.fx._compatibility": {"compatibility": _same},
+    "torch.fx._symbolic_trace": {"compatibility": _same},
+    "torch.optim.optimizer": {
+        "_get_capturable_supported_devices": f"{_OPTIM}capturable_devices",
+        "_use_grad_for_differentiable": f"{_OPTIM}with_gradients",
+        "_default_to_fused_or_foreach": f"{_OPTIM}choose_kernels", "_get_value": f"{_OPTIM}number_of",
+        "_dispatch_sqrt": f"{_OPTIM}root", "_view_as_real": f"{_OPTIM}reals_of",
+    },
     # torchvision's quantized models, which are imported with the others
     "torch.ao": {},
     "torch.ao.quantization": {name: _class(name, "torch.ao.quantization") for name in ("QuantStub",
@@ -143,6 +162,7 @@ MODULES: dict[str, dict[str, Any]] = {
         "_get_default_device": f"{_DISPATCH}default_device",
         "_LinAlgError": "taeda.linalg:LinAlgError", "is_grad_enabled": "taeda:is_grad_enabled",
         "_is_tracing": _is_tracing,
+        **dict.fromkeys(("_jit_set_profiling_executor", "_jit_set_profiling_mode"), _was_off),
         "_GLIBCXX_USE_CXX11_ABI": True,
     },
     "torch._C._functorch": {
@@ -185,8 +205,11 @@ MODULES: dict[str, dict[str, Any]] = {
     # indexing by a tensor under vmap needs no help here
     "torch._dynamo._trace_wrapped_higher_order_op": {"TransformGetItemToIndex": contextlib.nullcontext},
     # a package of theirs beside torch
-    "functorch": {name: _class(name, "functorch") for name in ("FunctionalModule",
-        "FunctionalModuleWithBuffers")},
+    "functorch": {
+        **{name: f"{_FUNCTORCH}{name}" for name in ("FunctionalModule", "FunctionalModuleWithBuffers")},
+        "make_functional": f"{_FUNCTORCH}functional",
+        "make_functional_with_buffers": f"{_FUNCTORCH}functional_with_buffers",
+    },
     # there are no modes of fake tensors
     "torch._guards": {"active_fake_mode": _nothing, "detect_fake_mode": _nothing},
     "torch._VF": {}, "torch._tensor": {}, "torch._functorch": {},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
@@ -12,8 +13,18 @@ from taeda import Tensor
 
 __all__ = [
     "classproperty", "device_index", "device_module", "device_type", "element_size", "flatten",
-    "reorder", "take", "unflatten",
+    "reorder", "take", "unflatten", "warn_once",
 ]  # fmt: skip
+
+
+_said: set[str] = set()
+
+
+def warn_once(msg: str, stacklevel: int = 1) -> None:
+    """A warning, the first time that it is said in this process."""
+    if msg not in _said:
+        _said.add(msg)
+        warnings.warn(msg, stacklevel=stacklevel + 1)
 
 
 def element_size(dtype: Any) -> int:

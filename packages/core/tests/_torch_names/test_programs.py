@@ -1,0 +1,38 @@
+"""`python -m taeda run`: programs that say `import torch`."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import sys
+import torch.nn.functional
+import torch as t
+import beside
+
+if __name__ == "__main__":
+    import taeda
+    print(t.ones(2).sum().item(), t.Tensor is taeda.Tensor, beside.NAME, sys.argv[1:])
+    sys.exit(3)
+"""
+
+
+def _run(folder, *arguments):
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "beside.py").write_text("NAME = 'beside'")
+    command = [sys.executable, "-m", "taeda", "run", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_script_and_module_run_with_their_arguments(tmp_path):
+    for named in (["program.py"], ["-m", "program"], [str(tmp_path / "program.py")]):
+        ended = _run(tmp_path, *named, "--epochs", "1")
+        assert ended.stdout == "2.0 True beside ['--epochs', '1']\n", ended.stderr
+        assert ended.returncode == 3
+
+
+def test_nothing_to_run_is_said(tmp_path):
+    assert "no file 'absent.py'" in _run(tmp_path, "absent.py").stderr
+    ended = _run(tmp_path)
+    assert ended.returncode == 2
+    assert "usage: python -m taeda run" in ended.stderr
+    assert _run(tmp_path, "--help").returncode == 0
