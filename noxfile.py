@@ -31,7 +31,8 @@ nox.options.sessions = ["lint", "types", "tests-all"]
 
 PACKAGES = workspace.load(ROOT)
 NAMES = [package.short for package in workspace.order(PACKAGES)]
-EXTRAS = {"distributed": "[mpi]"}  # what a package's tests need besides: its engine
+# what a package's tests need besides: an engine, a reader of its files
+EXTRAS = {"distributed": "[mpi]", "profiler": "[tensorboard]"}
 HAS_GPU = shutil.which("nvidia-smi") is not None
 each_package = nox.parametrize("package", [nox.param(name, id=name) for name in NAMES])
 

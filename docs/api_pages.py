@@ -177,7 +177,7 @@ GROUPS = {
     "Several processes": r"taeda\.(distributed.*|multiprocessing.*|futures)",
     "Programs as graphs": r"taeda\.(compiler|fx.*|jit|export.*|onnx.*)",
     "Extending and measuring": r"taeda\.(library|ops|overrides|testing.*|profiler.*"
-    r"|utils\.(benchmark|flop_counter|cpp_extension|dlpack|hooks|op_trace).*)",
+    r"|utils\.(benchmark|flop_counter|tensorboard.*|cpp_extension|dlpack|hooks|op_trace).*)",
     "Devices and settings": r".*",
 }
 

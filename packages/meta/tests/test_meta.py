@@ -24,6 +24,7 @@ MORE = {
     "futures": "taeda-distributed",
     "nn.parallel": "taeda-distributed",
     "utils.flop_counter": "taeda-profiler",
+    "utils.tensorboard": "taeda-profiler",
     "utils.checkpoint": "taeda-autograd",
     "utils.module_tracker": "taeda-nn",
 }

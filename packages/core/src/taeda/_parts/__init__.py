@@ -39,6 +39,7 @@ DISTRIBUTIONS = {
     "sparse": "taeda-sparse",
     "utils.benchmark": "taeda-benchmark",
     "utils.flop_counter": "taeda-profiler",
+    "utils.tensorboard": "taeda-profiler",
     "utils.checkpoint": "taeda-autograd",
     "utils.data": "taeda-data",
     "utils.cpp_extension": "taeda-cpp-extension",

@@ -1,0 +1,444 @@
+"""The calls with which a program says what TensorBoard shows."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
+
+from . import _pictures, _summaries
+from ._events import EventFile, Fill, restarted
+from ._values import array, number, tag_of
+
+__all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
+
+
+class FileWriter:
+    """Events and summaries, made by the caller, to a new file in `log_dir`."""
+
+    def __init__(
+        self, log_dir: str | os.PathLike[str], max_queue: int = 10, flush_secs: float = 120,
+        filename_suffix: str = "",
+    ) -> None:  # fmt: skip
+        folder = os.fspath(log_dir)
+        if "://" in folder:
+            raise ValueError(
+                f"SummaryWriter: {folder} is an address; write to a folder, and copy it there"
+            )
+        if flush_secs <= 0:
+            raise ValueError(
+                f"SummaryWriter: flush_secs is {flush_secs}, and has to be more than 0"
+            )
+        self._log_dir = folder
+        self._hold(EventFile(folder, max_queue, flush_secs, filename_suffix))
+
+    def _hold(self, file: EventFile) -> None:
+        self.event_writer = file
+        weakref.finalize(self, file.leave).atexit = False  # _events closes all at exit
+
+    def get_logdir(self) -> str:
+        """The folder."""
+        return self._log_dir
+
+    def add_event(
+        self, event: Event, step: int | None = None, walltime: float | None = None
+    ) -> None:
+        """Write an event; its time and, if given, its step are set."""
+        self._fill(lambda made: made.MergeFrom(event), step, walltime)
+
+    def add_summary(
+        self, summary: Summary, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
+        """Write a summary."""
+        self._fill(lambda made: made.summary.CopyFrom(summary), global_step, walltime)
+
+    def add_graph(self, graph_profile: Any, walltime: float | None = None) -> None:
+        """Write a graph; of a pair of graph and its profile, the graph."""
+        graph = graph_profile[0] if isinstance(graph_profile, tuple) else graph_profile
+        data = graph.SerializeToString()
+        self._fill(lambda made: setattr(made, "graph_def", data), None, walltime)
+
+    def _fill(self, fill: Fill, step: Any, walltime: float | None) -> None:
+        if step is not None and type(step) is not int:
+            step = int(number(step, "global_step"))
+        self.event_writer.add(fill, step, walltime)
+
+    def flush(self) -> None:
+        """Return when all that was added is in the file."""
+        self.event_writer.flush()
+
+    def close(self) -> None:
+        """Write what waits, and end the file."""
+        self.event_writer.close()
+
+    def reopen(self) -> None:
+        """Go on in a new file."""
+        old = self.event_writer
+        if old.closed:
+            self._hold(EventFile(old.folder, old.max_queue, old.flush_secs, old.suffix))
+
+
+class SummaryWriter:
+    """Writes what a run says of itself to `log_dir`, for TensorBoard to show.
+
+    Calls return at once; a thread writes, `max_queue` events together, or what there is after
+    `flush_secs` seconds. The end of the program, an exception and SIGTERM leave nothing unwritten. A
+    disk that is full is a warning, once, and the run goes on.
+
+    `log_dir` is by default runs/TIME_HOST and `comment`. With `purge_step`, TensorBoard forgets what
+    an earlier file of the run has of this step and later ones. `filename_suffix` ends the file's name.
+
+    >>> import tempfile
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     for step in range(3):
+    ...         writer.add_scalar("loss", 1 / (step + 1), step)
+    """
+
+    def __init__(
+        self, log_dir: str | os.PathLike[str] | None = None, comment: str = "", purge_step: int | None = None,
+        max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = "",
+    ) -> None:  # fmt: skip
+        if log_dir is None or log_dir == "":
+            now = time.strftime("%b%d_%H-%M-%S")
+            log_dir = os.path.join("runs", f"{now}_{socket.gethostname()}{comment}")
+        self.log_dir, self.purge_step = os.fspath(log_dir), purge_step
+        self.max_queue, self.flush_secs, self.filename_suffix = (
+            max_queue,
+            flush_secs,
+            filename_suffix,
+        )
+        self.file_writer: FileWriter | None = None
+        self.all_writers: dict[str, FileWriter] | None = None
+        self._laid_out = False
+        self._get_file_writer()
+
+    def _get_file_writer(self) -> FileWriter:
+        if self.file_writer is None:
+            self.file_writer = self._new(self.log_dir)
+            self.all_writers = {self.log_dir: self.file_writer}
+            if self.purge_step is not None:
+                self.file_writer._fill(restarted, self.purge_step, None)
+        return self.file_writer
+
+    def _new(self, folder: str) -> FileWriter:
+        return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
+
+    def _value(self, make: Any, step: Any, walltime: float | None, *args: Any) -> None:
+        """Write the value that `make(*args)` gives, in the writing thread."""
+        self._get_file_writer()._fill(
+            lambda event: event.summary.value.append(make(*args)), step, walltime
+        )
+
+    def get_logdir(self) -> str:
+        """The folder."""
+        return self.log_dir
+
+    # ---- numbers ----
+
+    def add_scalar(
+        self, tag: str, scalar_value: Any, global_step: int | None = None, walltime: float | None = None,
+        new_style: bool = False, double_precision: bool = False,
+    ) -> None:  # fmt: skip
+        """A number at a step. `new_style` writes it as a tensor; `double_precision` too, of 64 bits."""
+        found = number(scalar_value, "add_scalar")
+        made = _summaries.scalar
+        self._value(
+            made,
+            global_step,
+            walltime,
+            tag_of(tag, "add_scalar"),
+            found,
+            new_style,
+            double_precision,
+        )
+
+    def add_scalars(
+        self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Several numbers in one chart, each in a run of its own below this one."""
+        now = time.time() if walltime is None else walltime
+        self._get_file_writer()
+        writers = self.all_writers
+        assert writers is not None
+        for tag, value in tag_scalar_dict.items():
+            found = number(value, "add_scalars")
+            folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
+            if folder not in writers:
+                writers[folder] = self._new(folder)
+            made = _summaries.scalar(tag_of(main_tag, "add_scalars"), found, False, False)
+            writers[folder].add_summary(Summary(value=[made]), global_step, now)
+
+    def add_tensor(
+        self, tag: str, tensor: Any, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
+        """All numbers of a tensor, for programs that read the file."""
+        made = _summaries.whole(tag_of(tag, "add_tensor"), array(tensor, "add_tensor"))
+        self._value(lambda: made, global_step, walltime)
+
+    def add_histogram(
+        self, tag: str, values: Any, global_step: int | None = None, bins: Any = "tensorflow",
+        walltime: float | None = None, max_bins: int | None = None,
+    ) -> None:  # fmt: skip
+        """How values are distributed. `bins` is "tensorflow" (the same at every step), a rule, a
+        number or edges as `numpy.histogram` takes them; neighbours are put together until there are
+        `max_bins` at most. Values that are not finite are left out.
+
+        ValueError if no value is left, or for bins that are none.
+        """
+        found = array(values, "add_histogram")
+        made = _summaries.histogram(tag_of(tag, "add_histogram"), found, bins, max_bins)
+        self._value(lambda: made, global_step, walltime)
+
+    def add_histogram_raw(
+        self, tag: str, min: float, max: float, num: float, sum: float, sum_squares: float,
+        bucket_limits: Sequence[float], bucket_counts: Sequence[float],
+        global_step: int | None = None, walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """A distribution that the caller counted: upper edges of the buckets, and how many in each.
+
+        ValueError unless there are as many of both.
+        """
+        counted = (min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
+        made = _summaries.histogram_raw(tag_of(tag, "add_histogram_raw"), *counted)
+        self._value(lambda: made, global_step, walltime)
+
+    def add_pr_curve(
+        self, tag: str, labels: Any, predictions: Any, global_step: int | None = None,
+        num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Precision and recall of probabilities, against labels that are 0 or 1, at thresholds."""
+        shares = None if weights is None else array(weights, "add_pr_curve")
+        made = _summaries.curve(
+            tag_of(tag, "add_pr_curve"), array(labels, "add_pr_curve"), array(predictions, "add_pr_curve"),
+            num_thresholds, shares,
+        )  # fmt: skip
+        self._value(lambda: made, global_step, walltime)
+
+    def add_pr_curve_raw(
+        self, tag: str, true_positive_counts: Any, false_positive_counts: Any, true_negative_counts: Any,
+        false_negative_counts: Any, precision: Any, recall: Any, global_step: int | None = None,
+        num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """A curve that the caller counted, `num_thresholds` numbers each. Counts hold their weights
+        already: `weights` has to be None.
+        """
+        if weights is not None:
+            raise ValueError("add_pr_curve_raw: the counts hold their weights; leave weights out")
+        made = _summaries.curve_raw(
+            tag_of(tag, "add_pr_curve_raw"), true_positive_counts, false_positive_counts,
+            true_negative_counts, false_negative_counts, precision, recall, num_thresholds,
+        )  # fmt: skip
+        self._value(lambda: made, global_step, walltime)
+
+    # ---- charts of charts ----
+
+    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+        """Charts that put tags together: {category: {chart: ["Multiline", tags]}}, or "Margin" with
+        three tags. Once for each writer: RuntimeError for a second call.
+        """
+        if self._laid_out:
+            raise RuntimeError("add_custom_scalars can be called once for each SummaryWriter")
+        made = _summaries.layout(layout)
+        self._laid_out = True
+        self._value(lambda: made, None, None)
+
+    def add_custom_scalars_multilinechart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """`add_custom_scalars` with one chart of lines."""
+        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
+
+    def add_custom_scalars_marginchart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """`add_custom_scalars` with one chart of a line between two others. AssertionError unless
+        there are three tags.
+        """
+        if len(tags) != 3:
+            raise AssertionError(f"add_custom_scalars_marginchart takes 3 tags, not {len(tags)}")
+        self.add_custom_scalars({category: {title: ["Margin", tags]}})
+
+    def add_hparams(
+        self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
+        hparam_domain_discrete: Mapping[str, list[Any]] | None = None, run_name: str | None = None,
+        global_step: int | None = None,
+    ) -> None:  # fmt: skip
+        """What a run was set to and what came of it, in a run of its own below this one, named
+        `run_name` or by the time.
+        """
+        from ._hparams import hparams
+
+        values = hparams(hparam_dict, metric_dict, hparam_domain_discrete)
+        numbers = {name: number(value, "add_hparams") for name, value in metric_dict.items()}
+        with SummaryWriter(os.path.join(self.log_dir, run_name or str(time.time()))) as inner:
+            for value in values:
+                inner._get_file_writer().add_summary(Summary(value=[value]))
+            for name, found in numbers.items():
+                inner.add_scalar(name, found, global_step)
+
+    # ---- pictures, sounds, words ----
+
+    def add_image(
+        self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
+        dataformats: str = "CHW",
+    ) -> None:  # fmt: skip
+        """A picture, its axes named by `dataformats`: fractions from 0 to 1 or bytes.
+
+        AssertionError unless they fit.
+        """
+        pixels = _pictures.images_of(array(img_tensor, "add_image"), dataformats, "add_image")
+        self._value(_pictures.image, global_step, walltime, tag_of(tag, "add_image"), pixels)
+
+    def add_images(
+        self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
+        dataformats: str = "NCHW",
+    ) -> None:  # fmt: skip
+        """Pictures in a grid."""
+        self.add_image(tag, img_tensor, global_step, walltime, dataformats)
+
+    def add_image_with_boxes(
+        self, tag: str, img_tensor: Any, box_tensor: Any, global_step: int | None = None,
+        walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW", labels: Any = None,
+    ) -> None:  # fmt: skip
+        """A picture with frames (left, top, right, bottom), and a label each if given."""
+        who = "add_image_with_boxes"
+        pixels = _pictures.images_of(array(img_tensor, who), dataformats, who)
+        names = [labels] if isinstance(labels, str) else labels
+        drawn = _pictures.with_boxes(pixels, array(box_tensor, who), rescale, names)
+        self._value(_pictures.image, global_step, walltime, tag_of(tag, who), drawn)
+
+    def add_figure(
+        self, tag: str, figure: Any, global_step: int | None = None, close: bool = True,
+        walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """A figure of matplotlib, or several of one size, as a picture; closed unless told otherwise."""
+        pixels = _pictures.figures(figure, close)
+        self._value(_pictures.image, global_step, walltime, tag_of(tag, "add_figure"), pixels)
+
+    def add_video(
+        self, tag: str, vid_tensor: Any, global_step: int | None = None, fps: float = 4,
+        walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Videos (N, T, C, H, W) beside each other, as an animated GIF. ValueError for another rank."""
+        frames = array(vid_tensor, "add_video")
+        if frames.ndim != 5 or not frames.size or frames.shape[2] not in (1, 3, 4) or not fps > 0:
+            raise ValueError(
+                f"add_video takes (N, T, C, H, W) with 1, 3 or 4 channels and fps above 0, "
+                f"not {frames.shape} and {fps}"
+            )
+        self._value(_pictures.video, global_step, walltime, tag_of(tag, "add_video"), frames, fps)
+
+    def add_audio(
+        self, tag: str, snd_tensor: Any, global_step: int | None = None, sample_rate: int = 44100,
+        walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """A sound of one channel, from -1 to 1. AssertionError for several channels."""
+        sound = _pictures.sound_of(array(snd_tensor, "add_audio"))
+        self._value(
+            _pictures.audio,
+            global_step,
+            walltime,
+            tag_of(tag, "add_audio"),
+            sound,
+            int(sample_rate),
+        )
+
+    def add_text(
+        self,
+        tag: str,
+        text_string: str,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Words, which TensorBoard reads as Markdown."""
+        if not isinstance(text_string, str):
+            raise TypeError(
+                f"add_text: text_string is {type(text_string).__name__}, and has to be a text"
+            )
+        self._value(_summaries.text, global_step, walltime, tag_of(tag, "add_text"), text_string)
+
+    # ---- shapes, points, models ----
+
+    def add_mesh(
+        self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
+        config_dict: Mapping[str, Any] | None = None, global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Points (B, N, 3), with colours from 0 to 255 (bytes) or to 1, and triangles by their points.
+
+        AssertionError for other shapes. `config_dict` sets camera, light and material of Three.js.
+        """
+        parts = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
+        found = {
+            name: None if part is None else array(part, "add_mesh") for name, part in parts.items()
+        }
+        if (painted := found["COLOR"]) is not None:
+            found["COLOR"] = _pictures.bytes_of(painted)
+        made = _summaries.mesh(tag_of(tag, "add_mesh"), found, config_dict)
+        self._get_file_writer().add_summary(made, global_step, walltime)
+
+    def add_embedding(
+        self, mat: Any, metadata: Sequence[Any] | None = None, label_img: Any = None,
+        global_step: int | None = None, tag: str = "default", metadata_header: Sequence[str] | None = None,
+    ) -> None:  # fmt: skip
+        """Points (N, D) for the projector, with a name or a picture each. Written at once.
+
+        AssertionError for another rank, or when names or pictures are not as many.
+        """
+        from ._embedding import write_embedding
+
+        step = 0 if global_step is None else int(number(global_step, "global_step"))
+        plain = "".join(
+            c if c.isalnum() or c in "._-" else "_" for c in tag_of(tag, "add_embedding")
+        )
+        name = f"{step:05d}/{plain}"
+        images = None if label_img is None else array(label_img, "add_embedding")
+        write_embedding(
+            self.log_dir, name, array(mat, "add_embedding"), metadata, images, metadata_header,
+            f"{tag}:{step:05d}",
+        )  # fmt: skip
+
+    def add_graph(
+        self,
+        model: Any,
+        input_to_model: Any = None,
+        verbose: bool = False,
+        use_strict_trace: bool = True,
+    ) -> None:
+        """The operations of a model, as it runs once in eval mode on `input_to_model`, within its
+        modules. `verbose` prints the nodes. A recorded run may return any containers, so
+        `use_strict_trace` has to be a bool and changes nothing.
+        """
+        from ._graph import recorded
+
+        graph = recorded(model, input_to_model)
+        if verbose:
+            print(graph)
+        self._get_file_writer().add_graph(graph)
+
+    # ---- the end ----
+
+    def flush(self) -> None:
+        """Return when all that was added is in the files."""
+        for writer in (self.all_writers or {}).values():
+            writer.flush()
+
+    def close(self) -> None:
+        """Write what waits, and end the files. An add after it begins a new file."""
+        for writer in (self.all_writers or {}).values():
+            writer.close()
+        self.file_writer = self.all_writers = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
