@@ -176,8 +176,8 @@ GROUPS = {
     "Distributions": r"taeda\.distributions.*",
     "Several processes": r"taeda\.(distributed.*|multiprocessing.*|futures)",
     "Programs as graphs": r"taeda\.(compiler|fx.*|jit|export.*|onnx.*)",
-    "Extending and measuring": r"taeda\.(library|ops|overrides|testing.*|profiler.*"
-    r"|utils\.(benchmark|flop_counter|tensorboard.*|cpp_extension|dlpack|hooks|op_trace).*)",
+    "Extending and measuring": r"taeda\.(library|ops|overrides|testing.*|monitor|profiler.*"
+    r"|utils\.(benchmark|bottleneck|flop_counter|tensorboard.*|cpp_extension|dlpack|hooks|op_trace).*)",
     "Devices and settings": r".*",
 }
 

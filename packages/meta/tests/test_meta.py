@@ -23,6 +23,8 @@ MORE = {
     "jit": "taeda-compile",
     "futures": "taeda-distributed",
     "nn.parallel": "taeda-distributed",
+    "monitor": "taeda-profiler",
+    "utils.bottleneck": "taeda-profiler",
     "utils.flop_counter": "taeda-profiler",
     "utils.tensorboard": "taeda-profiler",
     "utils.checkpoint": "taeda-autograd",

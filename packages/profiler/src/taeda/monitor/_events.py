@@ -1,0 +1,118 @@
+"""Events and their handlers."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+__all__ = [
+    "Event",
+    "EventHandlerHandle",
+    "data_value_t",
+    "log_event",
+    "register_event_handler",
+    "unregister_event_handler",
+]
+
+#: what an event holds
+data_value_t: TypeAlias = str | float | int | bool
+
+
+class Event:
+    """Something that happened: a name that all of its kind share, when, and named values.
+
+    TypeError for another type of time, name or value.
+    """
+
+    def __init__(self, name: str, timestamp: dt.datetime, data: Mapping[str, data_value_t]) -> None:
+        self.name, self.timestamp = name, timestamp
+        self.data = data  # type: ignore[assignment]  # the setter keeps a dict
+
+    @property
+    def name(self) -> str:
+        """What kind of event it is."""
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._name = _of(value, str, "name")
+
+    @property
+    def timestamp(self) -> dt.datetime:
+        """When it happened."""
+        return self._timestamp
+
+    @timestamp.setter
+    def timestamp(self, value: dt.datetime) -> None:
+        self._timestamp = _of(value, dt.datetime, "timestamp")
+
+    @property
+    def data(self) -> dict[str, data_value_t]:
+        """Its values, a new dict each time."""
+        return dict(self._data)
+
+    @data.setter
+    def data(self, values: Mapping[str, data_value_t]) -> None:
+        kept = dict(_of(values, Mapping, "data"))
+        for key, value in kept.items():
+            _of(key, str, "a key of data")
+            _of(value, (str, float, int), f"data[{key!r}]")
+        self._data = kept
+
+    def __repr__(self) -> str:
+        return f"Event(name={self.name!r}, timestamp={self.timestamp!r}, data={self._data!r})"
+
+
+def _of(value: Any, kinds: Any, what: str) -> Any:
+    if isinstance(value, kinds):
+        return value
+    several = kinds if isinstance(kinds, tuple) else (kinds,)
+    names = " or ".join(kind.__name__ for kind in several)
+    raise TypeError(f"Event: {what} is {type(value).__name__}, and has to be {names}")
+
+
+class EventHandlerHandle:
+    """What `register_event_handler` returns, for `unregister_event_handler`; not made by programs."""
+
+    _callback: Callable[[Event], None]
+
+    def __init__(self) -> None:
+        raise TypeError("EventHandlerHandle: register_event_handler makes these")
+
+
+_lock = threading.Lock()
+_handlers: tuple[EventHandlerHandle, ...] = ()  # a new one each time: log_event takes no lock
+
+
+def register_event_handler(callback: Callable[[Event], None]) -> EventHandlerHandle:
+    """Call `callback(event)` for every event from now on, in the thread that logs it."""
+    global _handlers
+    if not callable(callback):
+        raise TypeError(f"register_event_handler takes a function, not {type(callback).__name__}")
+    handle = object.__new__(EventHandlerHandle)
+    handle._callback = callback
+    with _lock:
+        _handlers = (*_handlers, handle)
+    return handle
+
+
+def unregister_event_handler(handler: EventHandlerHandle) -> None:
+    """Call it no more; a handle that is not registered any more is let pass."""
+    global _handlers
+    if not isinstance(handler, EventHandlerHandle):
+        raise TypeError(
+            "unregister_event_handler takes what register_event_handler returned, "
+            f"not {type(handler).__name__}"
+        )
+    with _lock:
+        _handlers = tuple(one for one in _handlers if one is not handler)
+
+
+def log_event(event: Event) -> None:
+    """Hand an event to every handler, in the order of their registration; what one raises passes."""
+    if not isinstance(event, Event):
+        raise TypeError(f"log_event takes an Event, not {type(event).__name__}")
+    for handle in _handlers:
+        handle._callback(event)
