@@ -2,13 +2,14 @@
 
 1,797 real images of 8 x 8 pixels. A stratified fifth is held out until the end, a tenth of the rest shows the
 progress. Writes a checkpoint and two pictures to --out, checks that the checkpoint read back predicts the
-same, and ends with the accuracy on the held-out fifth.
+same, and ends with the accuracy on the held-out fifth. With --log it also writes what TensorBoard shows.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
@@ -97,8 +98,15 @@ def accuracy(model: Net, data: TensorDataset) -> float:
     return (predict(model, x) == y).float().mean().item()
 
 
+Watch = Callable[[int, float, float], None]
+
+
+def nothing(epoch: int, loss: float, score: float) -> None:
+    """Nobody watches."""
+
+
 def train(
-    model: Net, data: TensorDataset, valid: TensorDataset, epochs: int
+    model: Net, data: TensorDataset, valid: TensorDataset, epochs: int, watch: Watch = nothing
 ) -> list[tuple[float, float]]:
     """Train, showing the progress. Return loss and validation accuracy of every epoch."""
     loader = DataLoader(data, batch_size=64, shuffle=True)
@@ -109,8 +117,27 @@ def train(
         loss = train_epoch(model, loader, optimizer)
         schedule.step()
         history.append((loss, accuracy(model, valid)))
+        watch(epoch, *history[-1])
         bar.write(f"epoch {epoch:2}  loss {loss:.4f}  validation accuracy {history[-1][1]:.4f}")
     return history
+
+
+def log(folder: Path, model: Net, data: TensorDataset) -> Watch:
+    """Write the graph and some images for TensorBoard; return what writes after every epoch."""
+    from taeda.utils.tensorboard import SummaryWriter  # needs the package tensorboard
+
+    writer = SummaryWriter(folder)
+    images = data.tensors[0][:32]
+    writer.add_images("digits", images)
+    writer.add_graph(model, images.to(device_of(model)))
+
+    def watch(epoch: int, loss: float, score: float) -> None:
+        writer.add_scalar("loss/train", loss, epoch)
+        writer.add_scalar("accuracy/validation", score, epoch)
+        for name, weight in model.named_parameters():
+            writer.add_histogram(f"weights/{name}", weight, epoch)
+
+    return watch
 
 
 def reload(model: Net, path: Path) -> Net:
@@ -159,6 +186,7 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("demo-out"), help="folder for what is written"
     )
+    parser.add_argument("--log", type=Path, help="folder for TensorBoard; nothing without it")
     parser.add_argument("--epochs", type=int, default=25)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="where the model lives: cpu, cuda, cuda:1")
@@ -171,7 +199,8 @@ def main() -> None:
     print(f"{len(data)} digits to learn from, {len(valid)} to watch, {len(test)} held out")
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
     start = time.perf_counter()
-    history = train(model, data, valid, options.epochs)
+    watch = log(options.log, model, data) if options.log else nothing
+    history = train(model, data, valid, options.epochs, watch)
     print(f"trained in {time.perf_counter() - start:.1f} s")
 
     checkpoint = options.out / "digits.safetensors"
