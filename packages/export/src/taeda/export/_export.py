@@ -140,7 +140,7 @@ class _Exporting:
         rest = iter(flat[count:])
         leaves = [next(rest) if isinstance(v, Tensor) else v for v in self.leaves]
         args, kwargs = tree_unflatten(leaves, self.spec)
-        with taeda.no_grad():
+        with taeda.enable_grad():  # else a detach would be none
             result = functional_call(self.mod, state, args, kwargs)
         made, self.out_spec = tree_flatten(result)
         for value in made:

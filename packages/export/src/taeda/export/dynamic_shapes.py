@@ -54,7 +54,7 @@ class Dim:
     __rmul__ = __mul__
 
     def __add__(self, other: int) -> _Derived:
-        return _Derived(self, 1, other)
+        return _Derived(self, 1, 0) + other
 
     __radd__ = __add__
 
@@ -86,6 +86,9 @@ class _Derived:
         return _Derived(self.root, self.factor, self.shift + other)
 
     __radd__ = __add__
+
+    def __sub__(self, other: int) -> _Derived:
+        return self + -other
 
     def __repr__(self) -> str:
         name = self.root.__name__

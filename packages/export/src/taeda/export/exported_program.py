@@ -198,7 +198,8 @@ def _found(module: nn.Module, name: str) -> Any:
 def _check(program: ExportedProgram, leaves: list[Any]) -> None:
     """AssertionError for arguments for which the program is not right."""
     specs = [s for s in program.graph_signature.input_specs if s.kind is InputKind.USER_INPUT]
-    inputs = list(program.graph.find_nodes(op="placeholder"))[-len(specs) or len(leaves) :]
+    inputs = list(program.graph.find_nodes(op="placeholder"))
+    inputs = inputs[len(inputs) - len(specs) :]
     sizes: dict[str, int] = {}
     formulas: list[tuple[str, Expression, int]] = []
     for spec, node, value in zip(specs, inputs, leaves, strict=True):

@@ -46,9 +46,10 @@ NUMBERS: dict[str, Any] = {
     "torch.sym_float": taeda.sym_float,
 }
 
-_BOTH = ("eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod", "floor_divide")
+_BOTH = ("eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod")
 #: what a row with a number in place of its second tensor is called in files, and back
 SCALARS: dict[str, str] = {f"{name}.Tensor": f"{name}.Scalar" for name in _BOTH}
+SCALARS["floor_divide.default"] = "floor_divide.Scalar"
 SCALARS["pow.Tensor_Tensor"] = "pow.Tensor_Scalar"
 for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
     SCALARS[f"{_name}.Tensor"] = f"{_name}.Scalar"

@@ -1,0 +1,47 @@
+"""`ExportedProgram`: its tensors and its module."""
+
+from __future__ import annotations
+
+import pytest
+from program_models import Convolutions, normal
+
+import taeda
+from taeda import nn
+from taeda.export import export
+
+
+def test_tensors_are_those_of_the_module():
+    model = Convolutions()
+    program = export(model, (normal(2, 3, 6, 6),))
+    mine = program.module()
+    assert dict(program.named_parameters()).keys() == dict(model.named_parameters()).keys()
+    assert all(a is b for a, b in zip(program.parameters(), model.parameters(), strict=True))
+    assert [n for n, _ in program.named_buffers()] == [n for n, _ in model.named_buffers()]
+    assert mine.state_dict().keys() == model.state_dict().keys()
+    assert mine.get_submodule("norm").running_mean is model.norm.running_mean
+
+
+def test_modes_of_training_are_refused():
+    run = export(nn.Linear(2, 2), (normal(3, 2),)).module()
+    for change in (run.train, run.eval):
+        with pytest.raises(NotImplementedError, match="not supported"):
+            change()
+
+
+def test_a_detached_tensor_stays_detached():
+    model = nn.Linear(2, 2)
+    twice = nn.Module()
+    twice.layer = model
+    twice.forward = lambda x: twice.layer(x) * twice.layer(x).detach()
+    x = normal(3, 2)
+    export(twice, (x,)).module()(x).sum().backward()
+    got, model.weight.grad = model.weight.grad.clone(), None
+    twice.forward(x).sum().backward()
+    assert got.equal(model.weight.grad)
+
+
+def test_a_program_without_arguments():
+    made = nn.Module()
+    made.w = nn.Parameter(taeda.ones(2))
+    made.forward = lambda: made.w * 2
+    assert export(made, ()).module()().tolist() == [2.0, 2.0]
