@@ -456,3 +456,22 @@ def test_a_zip_for_torch_on_request(tmp_path):
     assert seen[-1] == 1
     with pytest.raises(ValueError, match="'safetensors' or 'pt'"):
         save(value, tmp_path / "model.pt", format="pickle")
+
+
+@pytest.mark.parametrize("suffix", ["pt", "safetensors", "npy", "taeda"])
+@pytest.mark.parametrize(
+    "content", [b"", b"<!doctype html><html></html>", b"PK\x03\x04 cut", b"\x00" * 64]
+)
+def test_error_of_damaged_file_names_it(tmp_path, suffix, content):
+    path = tmp_path / f"weights.{suffix}"
+    path.write_bytes(content)
+    with pytest.raises((RuntimeError, EOFError), match=f"weights.{suffix}"):
+        taeda.load(path)
+
+
+def test_error_of_truncated_archive_names_it(tmp_path):
+    path = tmp_path / "cut.pt"
+    taeda.save({"w": taeda.ones(100)}, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(taeda.serialization.FormatError, match=r"cut\.pt: .*truncated"):
+        taeda.load(path)

@@ -199,11 +199,24 @@ def load(
         with opened_url(f) as file:
             return _kind(file).read(file, map_location, False, **options)
     if isinstance(f, (str, os.PathLike)) and not _is_pipe(f):
-        return _kind_of_path(f).read(f, map_location, mapped, **options)
+        with _named(f):
+            return _kind_of_path(f).read(f, map_location, mapped, **options)
     if mmap:
         raise ValueError("f must be a file name in order to use the mmap argument")
     file = _seekable(_opened_pipe(f))
     return _kind(file).read(file, map_location, False, **options)
+
+
+@contextlib.contextmanager
+def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Within the block what is said of a damaged file says which file it is."""
+    try:
+        yield
+    except (FormatError, EOFError) as error:
+        said = str(error)
+        if os.path.basename(path) not in said:
+            error.args = (f"{os.fspath(path)}: {said}", *error.args[1:])
+        raise
 
 
 def _load_trusted(f: Any, map_location: MapLocation, arguments: dict[str, Any]) -> Any:

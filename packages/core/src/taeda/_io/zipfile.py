@@ -92,7 +92,8 @@ def _end(source: Source) -> tuple[int, int, int]:
     )
     if mark != b"PK\x05\x06" or comment:
         raise FormatError(
-            "the archive is truncated, or something follows it: a zip ends with its directory's end"
+            "the archive is truncated, or something follows it: the mark of its end is not where the file "
+            "ends. Copy or download the file again"
         )
     found = _end64(source, at)
     if found is None and (count == _ALL16 or _ALL32 in (size, position)):
