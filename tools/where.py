@@ -62,7 +62,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "values of the argument `reduce`",
     ),
     "core/csrc/ops/indexing/dim.c": ("sum mean amax amin prod", "values of the argument `reduce`"),
-    "core/csrc/cpu/indexing.c": ("mul div max min", "how a written number meets the one there"),
     "core/csrc/ops/indexing/select.c": ("mean amax amin prod", "values of the argument `reduce`"),
     "autograd/src/taeda/autograd/rules/indexing.py": ("prod", "a value of the argument `reduce`"),
     "core/csrc/cpu/optim.c": ("add", "a value of the argument `operation` of _flat_number_"),

@@ -36,4 +36,5 @@ def from_facts(name: str, parts: Sequence[Any], size: Sequence[int], is_coalesce
     if name == "sparse_csr":
         return taeda.sparse_csr_tensor(*parts, tuple(size))  # upward: a file with sparse tensors
     more = {"is_coalesced": is_coalesced, "check_invariants": True}
-    return taeda.sparse_coo_tensor(*parts, tuple(size), **more)  # upward: a file with sparse tensors
+    shape = tuple(size)
+    return taeda.sparse_coo_tensor(*parts, shape, **more)  # upward: a file with sparse tensors

@@ -40,7 +40,8 @@ def with_gradients(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with taeda.set_grad_enabled(bool(self.defaults.get("differentiable", False))):
+        recorded = bool(self.defaults.get("differentiable", False))
+        with taeda.set_grad_enabled(recorded):  # upward: an optimizer needs it
             return step(self, *args, **kwargs)
 
     return run

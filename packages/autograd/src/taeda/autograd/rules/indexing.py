@@ -292,7 +292,8 @@ def _embedding_rows(
         kept = (flat != padding_idx).nonzero().squeeze(1)
         flat, rows = flat[kept], rows[kept]
     at = flat.unsqueeze(0)
-    return taeda.sparse_coo_tensor(at, rows, tuple(weight_shape))  # upward: sparse=True asked for it
+    shape = tuple(weight_shape)
+    return taeda.sparse_coo_tensor(at, rows, shape)  # upward: sparse=True asked for it
 
 
 def _embedding_again(
