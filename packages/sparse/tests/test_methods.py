@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import pickle
+from multiprocessing.reduction import ForkingPickler
 
 import pytest
-from sparse_tensors import DENSE, coo, csr
+from sparse_tensors import BOTH, DENSE, coo, csr
 
 import taeda
+import taeda.multiprocessing  # registers how tensors travel
 from taeda import nn
 
 
@@ -26,6 +29,12 @@ def test_mask():
     assert made.to_dense().tolist() == [[0.0, 0.0, 2.0], [3.0, 0.0, 5.0]]
     made.to_dense().sum().backward()
     assert x.grad.tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_processes_get_the_parts(make):
+    found = pickle.loads(bytes(ForkingPickler.dumps(make())))
+    assert found.layout is make().layout and found.to_dense().tolist() == DENSE
 
 
 def test_strided_tensors_are_refused():

@@ -407,6 +407,7 @@ static int result_value(taeda_value *v, PyObject *o)
     if (o == Py_None) return 0;
     if (td_is_tensor(o)) {
         td_tensor *alias;
+        if (td_has_parts((PyTensor *)o)) return td_refuse_memory(o, "a handle in C"), -1;
         td_status status = td_tensor_alias(&alias, TD_T(o));
         if (status) return td_raised(status);
         v->kind = TAEDA_KIND_TENSOR;

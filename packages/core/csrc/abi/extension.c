@@ -263,6 +263,7 @@ static int take_inputs(td_frame *f, const Kernel *k, PyObject *tensors)
             return PyErr_Format(PyExc_TypeError, "%s: argument %d must be a Tensor, not %R",
                                 k->name, i, Py_TYPE(o)),
                    -1;
+        if (td_has_parts((PyTensor *)o)) return td_refuse_memory(o, k->name), -1;
         if (!(f->tensors[i] = td_frame_pin(f, o))) return -1;
         if (td_device_type((td_device)f->tensors[i]->device) > TD_META)
             return PyErr_Format(PyExc_NotImplementedError,
