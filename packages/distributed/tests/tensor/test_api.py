@@ -90,3 +90,17 @@ def test_refusals():
             distribute_tensor(x, mesh, [Shard(0)])
 
     on_threads(1, work)
+
+
+def test_a_save_in_the_background_has_the_values_of_its_beginning(tmp_path):
+    def work(rank):
+        mesh = dist.init_device_mesh("cpu", (3,))
+        x = distribute_tensor(taeda.arange(8.0, requires_grad=True), mesh, [Shard(0)])
+        future = dcp.async_save({"x": x}, checkpoint_id=tmp_path)
+        with taeda.no_grad():
+            x.zero_()
+        entry = future.result().state_dict_metadata["x"]
+        dcp.load({"x": x}, checkpoint_id=tmp_path)
+        return entry.properties.requires_grad, x.detach().full_tensor().tolist()
+
+    assert on_threads(3, work) == [(True, list(range(8)))] * 3
