@@ -13,6 +13,7 @@
     _trace.py       files: a trace for Chrome or Perfetto, stacks for a flame graph
     _schedule.py    which steps of a long run are recorded
     _profile.py     the context that puts these together
+    __main__.py     a whole script, with advice, as a page: `python -m taeda.profiler script.py`
 """
 
 from __future__ import annotations

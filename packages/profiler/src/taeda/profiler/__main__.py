@@ -1,0 +1,40 @@
+"""`python -m taeda.profiler script.py args`: run a script, and leave profile.html."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from taeda._core_api.files import atomic_write
+
+from ._page import page
+from ._script import Script
+from ._watch import Watch
+
+PARSER = argparse.ArgumentParser(
+    prog="python -m taeda.profiler",
+    description="Runs a script and writes what took its time, and what it wastes, as one page of HTML.",
+)
+PARSER.add_argument("--out", default="profile.html", help="the page (default: profile.html)")
+PARSER.add_argument("scriptfile", help="the script, which has to end")
+PARSER.add_argument("args", nargs=argparse.REMAINDER, help="what the script is given")
+
+
+def main() -> int:
+    """The exit code of the script; what ran until an exception is shown too."""
+    options = PARSER.parse_args()
+    script, watch = Script.read(options.scriptfile, options.args), Watch()
+    out = os.path.abspath(options.out)  # the script may go elsewhere
+    with watch.watching_program():
+        start = watch.clock()
+        code = script.run()
+        took = watch.clock() - start
+    with atomic_write(out) as file:
+        file.write(page(watch, os.path.basename(options.scriptfile), took))
+    print(f"{out}: what took the {took / 1e9:.1f} s, and what to change", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
