@@ -54,6 +54,7 @@ def export(
     would be right; RuntimeError for a program that reads values.
 
     >>> from taeda import nn
+    >>> from taeda.export import Dim
     >>> ep = export(nn.Linear(3, 2), (taeda.ones(4, 3),), dynamic_shapes=({0: Dim("batch")},))
     >>> ep.module()(taeda.ones(7, 3)).shape
     taeda.Size([7, 2])
