@@ -40,6 +40,26 @@ def test_a_detached_tensor_stays_detached():
     assert got.equal(model.weight.grad)
 
 
+def test_a_region_without_gradients_gives_none():
+    class Region(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(2, 2)
+
+        def forward(self, x):
+            with taeda.no_grad():
+                y = self.layer(x).relu() + 1
+            return y * self.layer(x), y.max(0)[0]
+
+    model, x = Region(), normal(3, 2)
+    run = export(model, (x,)).module()
+    assert not run(x)[1].requires_grad
+    run(x)[0].sum().backward()
+    got, model.layer.weight.grad = model.layer.weight.grad.clone(), None
+    model(x)[0].sum().backward()
+    assert got.equal(model.layer.weight.grad)
+
+
 def test_a_program_without_arguments():
     made = nn.Module()
     made.w = nn.Parameter(taeda.ones(2))

@@ -16,7 +16,7 @@ from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 
-from ._names import renamed
+from ._names import renamed, without_modes
 from ._shapes import note_shapes
 from ._tracing import Captured, captured_for
 from .dynamic_shapes import Symbols, planned
@@ -53,6 +53,7 @@ def export(
     program fixes or relates although `dynamic_shapes` says that they vary, which names them and what
     would be right; RuntimeError for a program that reads values.
 
+    >>> import taeda
     >>> from taeda import nn
     >>> from taeda.export import Dim
     >>> ep = export(nn.Linear(3, 2), (taeda.ones(4, 3),), dynamic_shapes=({0: Dim("batch")},))
@@ -174,6 +175,8 @@ class _Exporting:
         _user_outputs(gm.graph, signature)
         gm = renamed(gm)
         note_shapes(gm, made.hints, made.ranges)
+        if any(n.target is taeda.set_grad_enabled for n in gm.graph.nodes):
+            note_shapes(without_modes(gm), made.hints, made.ranges)
         state = dict(self.mod.state_dict(keep_vars=True))
         lost = {n: t for _, kind, n, t, kept in self.state if kept is False}
         return ExportedProgram(

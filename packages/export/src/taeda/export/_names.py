@@ -10,10 +10,29 @@ import taeda
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
-__all__ = ["renamed"]
+__all__ = ["renamed", "without_modes"]
 
 _aten = taeda.ops.aten
 Call = tuple[Any, tuple[Any, ...], dict[str, Any]]
+
+
+def without_modes(gm: GraphModule) -> GraphModule:
+    """The same program, in which what a region without gradients gives to others is detached."""
+    recording, inside = True, set()
+    for node in list(gm.graph.nodes):
+        if node.target is taeda.set_grad_enabled:
+            recording = bool(node.args[0])
+            gm.graph.erase_node(node)
+        elif node.op == "call_function" and not recording:
+            inside.add(node)
+    for node in inside:
+        outside = [u for u in node.users if u not in inside and u.target is not operator.getitem]
+        if outside and isinstance(node.meta.get("val"), taeda.Tensor):
+            with gm.graph.inserting_after(node):
+                apart = gm.graph.call_function(_aten.detach.default, (node,))
+            node.replace_all_uses_with(apart, lambda u, o=outside: u in o)
+    gm.recompile()
+    return gm
 
 
 def renamed(gm: GraphModule) -> GraphModule:

@@ -13,12 +13,12 @@ from typing import Any
 import taeda.compiler._control
 from taeda import Tensor
 from taeda.compiler._errors import UserError
+from taeda.compiler._graph.capture import Call, captured
 from taeda.fx.experimental._expressions import Expression
-from taeda.fx.experimental._fakes import fake_of
+from taeda.fx.experimental._fakes import FakeCapture, NoValue, fake_of
 from taeda.fx.experimental._for_any_size import ForAnySize
 from taeda.fx.experimental._ranges import ValueRanges, settled
 from taeda.fx.experimental._symbolic_trace import _Run, _Tracer
-from taeda.fx.experimental.proxy_tensor import _call
 from taeda.fx.graph_module import GraphModule
 
 from .dynamic_shapes import Symbols
@@ -85,6 +85,27 @@ def _numbers(tensor: Tensor, exprs: tuple[Expression, ...]) -> list[int]:
     return [e.number for e in exprs if e.number is not None]
 
 
+def _recorded(
+    trace: FakeCapture, f: Callable[..., Any], args: tuple[Any, ...], names: list[str], around: Any
+) -> Call:
+    """One call, with regions without gradients as nodes."""
+    try:
+        made = captured(trace, f, args, names, modes=True, around=around)
+    except NoValue as why:
+        made = str(why)
+    except MemoryError:
+        raise
+    except Exception:
+        if not trace.reason:
+            raise
+        made = trace.reason  # the program found a value that nobody wrote
+    finally:
+        trace.put_back()
+    if isinstance(made, str):
+        raise RuntimeError(f"export: there is no graph of this call: {made}")
+    return made
+
+
 class _PlannedTracer(_Tracer):
     """The tracer for any sizes, whose symbols are given."""
 
@@ -99,7 +120,7 @@ class _PlannedTracer(_Tracer):
             else t
             for t, exprs in zip(tensors, plan, strict=True)
         )
-        super().__init__(_call, f, given, names)
+        super().__init__(_recorded, f, given, names)
         self.limits = dict(symbols.ranges)
         self.ranges = {n: r & ValueRanges(2) for n, r in symbols.ranges.items()}
 
