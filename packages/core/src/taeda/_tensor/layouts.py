@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .._native import core as _core
 from ._method import Tensor, method, set_property
-
-_DELEGATED = """
-    coalesce is_coalesced indices values _indices _values _nnz crow_indices col_indices sparse_mask
-    to_sparse to_sparse_coo to_sparse_csr
-""".split()
 
 
 def _methods() -> Any:
@@ -21,17 +15,100 @@ def _methods() -> Any:
     return sparse._methods
 
 
-def _delegate(name: str) -> Callable[..., Any]:
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return getattr(_methods(), name)(self, *args, **kwargs)
-
-    call.__name__, call.__qualname__ = name, f"Tensor.{name}"
-    call.__doc__ = f"See `taeda.sparse`: {name.strip('_')} of a sparse tensor."
-    return call
+@method
+def coalesce(self: Tensor) -> Tensor:
+    """The sparse tensor with its places in order, each once; itself if it is so already."""
+    made: Tensor = _methods().coalesce(self)
+    return made
 
 
-for _name in _DELEGATED:
-    setattr(Tensor, _name, _delegate(_name))
+@method
+def is_coalesced(self: Tensor) -> bool:
+    """Whether the places are known to be in order, each once."""
+    made: bool = _methods().is_coalesced(self)
+    return made
+
+
+@method
+def indices(self: Tensor) -> Tensor:
+    """The places of a coalesced sparse tensor, (sparse dimensions, entries)."""
+    made: Tensor = _methods().indices(self)
+    return made
+
+
+@method
+def values(self: Tensor) -> Tensor:
+    """The values of a sparse tensor, with gradients."""
+    made: Tensor = _methods().values(self)
+    return made
+
+
+@method
+def _indices(self: Tensor) -> Tensor:
+    """The places as they are, repeated or not; the tensor's own memory."""
+    made: Tensor = _methods()._indices(self)
+    return made
+
+
+@method
+def _values(self: Tensor) -> Tensor:
+    """The values as they are, outside of any graph; the tensor's own memory."""
+    made: Tensor = _methods()._values(self)
+    return made
+
+
+@method
+def _nnz(self: Tensor) -> int:
+    """How many entries a sparse tensor has."""
+    made: int = _methods()._nnz(self)
+    return made
+
+
+@method
+def crow_indices(self: Tensor) -> Tensor:
+    """Where each row of a tensor by compressed rows begins."""
+    made: Tensor = _methods().crow_indices(self)
+    return made
+
+
+@method
+def col_indices(self: Tensor) -> Tensor:
+    """The column of each entry of a tensor by compressed rows."""
+    made: Tensor = _methods().col_indices(self)
+    return made
+
+
+@method
+def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
+    """The elements at the places of a sparse `mask`, and no others."""
+    made: Tensor = _methods().sparse_mask(self, mask)
+    return made
+
+
+@method
+def to_sparse_coo(self: Tensor) -> Tensor:
+    """By coordinates, of any layout."""
+    made: Tensor = _methods().to_sparse_coo(self)
+    return made
+
+
+@method
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
+    """By compressed rows, of a matrix of any layout."""
+    made: Tensor = _methods().to_sparse_csr(self, dense_dim)
+    return made
+
+
+@method
+def to_sparse(
+    self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None,
+    dense_dim: int | None = None,
+) -> Tensor:  # fmt: skip
+    """A sparse tensor of the elements that are not 0, `sparse_dim` leading dimensions of it sparse."""
+    made: Tensor = _methods().to_sparse(
+        self, sparse_dim, layout=layout, blocksize=blocksize, dense_dim=dense_dim
+    )
+    return made
 
 
 @method
