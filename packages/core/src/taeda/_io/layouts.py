@@ -34,7 +34,8 @@ def from_facts(name: str, parts: Sequence[Any], size: Sequence[int], is_coalesce
     if any(type(n) is not int for n in size) or type(is_coalesced) is not bool:
         raise ValueError("the size of a sparse tensor is a list of ints")
     if name == "sparse_csr":
-        return taeda.sparse_csr_tensor(*parts, tuple(size))  # upward: a file with sparse tensors
-    more = {"is_coalesced": is_coalesced, "check_invariants": True}
-    shape = tuple(size)
-    return taeda.sparse_coo_tensor(*parts, shape, **more)  # upward: a file with sparse tensors
+        crow, col, values = parts
+        return taeda.sparse_csr_tensor(crow, col, values, tuple(size))  # upward: such a file
+    indices, values = parts
+    more: Any = {"is_coalesced": is_coalesced, "check_invariants": True}
+    return taeda.sparse_coo_tensor(indices, values, tuple(size), **more)  # upward: such a file
