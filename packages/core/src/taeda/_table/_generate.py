@@ -31,11 +31,18 @@ TAGS = {"factory": "TD_F_FACTORY", "keep_conj": "TD_F_KEEP_CONJ",
         "detaches": "TD_F_DETACHES"}  # fmt: skip
 
 
+_read: list[bool] = []  # not empty once all families are in the table
+
+
 def rows() -> list[Row]:
-    """All rows, read once from every family file beside this one."""
-    if not TABLE:
+    """All rows, read once from every family file beside this one.
+
+    A thread that comes while another one reads imports too, and so waits for each family.
+    """
+    if not _read:
         for file in sorted(HERE.glob("[a-z]*.py")):
             importlib.import_module(f"{__package__}.{file.stem}")
+        _read.append(True)
     return TABLE
 
 

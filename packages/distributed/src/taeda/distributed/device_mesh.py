@@ -64,6 +64,9 @@ class DeviceMesh:
             raise RuntimeError(
                 f"the mesh {self.mesh.tolist()} has ranks outside of the world of {get_world_size()}"
             )
+        places = (self.mesh == get_rank()).nonzero().tolist()
+        # once: a thread beside the program, such as one that saves, may ask too
+        self._coordinate: list[int] | None = places[0] if places else None
         self._groups = self._make_groups() if _groups is None else _groups
 
     def _make_groups(self) -> list[Any]:
@@ -122,8 +125,7 @@ class DeviceMesh:
 
     def get_coordinate(self) -> list[int] | None:
         """Where this process is in the mesh; None outside of it."""
-        places = (self.mesh == get_rank()).nonzero().tolist()
-        return places[0] if places else None
+        return None if self._coordinate is None else list(self._coordinate)
 
     def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
         """This process's place along one dimension. RuntimeError outside of the mesh."""
