@@ -21,7 +21,7 @@ from torch import Tensor, float32
 assert torch.linalg is taeda.linalg and d is taeda.utils.dlpack and Tensor is taeda.Tensor
 assert taeda.linalg.__spec__.name == 'taeda.linalg' and taeda.linalg.__name__ == 'taeda.linalg'
 assert hooks is sys.modules['taeda.utils.hooks']
-assert str(float32) == 'taeda.float32' and 'ones' in dir(torch)
+assert str(float32) == 'torch.float32' and 'ones' in dir(torch)
 torch.mark = 3
 assert taeda.mark == 3
 """)
@@ -192,3 +192,43 @@ def test_stand_ins_read_write_and_delete_in_one_place():
         [sys.executable, "-c", PATCHED], capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_text_of_dtypes_sizes_and_kinds_says_torch():
+    run("""
+import copy, io, pickle
+import taeda
+taeda.install_as_torch()
+import torch
+kinds = (torch.dtype, torch.layout, torch.memory_format)
+names = [n for n in dir(taeda) if isinstance(getattr(taeda, n), kinds)]
+assert len(names) > 30
+for name in names:
+    value = getattr(torch, name)
+    text = str(value)
+    assert text == repr(value) and text.startswith('torch.') and getattr(torch, text[6:]) is value, text
+    assert copy.deepcopy(value) is value and pickle.loads(pickle.dumps(value)) is value
+x = torch.ones(2, 3, dtype=torch.bfloat16)
+assert str(x.shape) == 'torch.Size([2, 3])' and x.type() == 'torch.BFloat16Tensor', x.type()
+assert x.type('torch.FloatTensor').type() == 'torch.FloatTensor' == torch.typename(torch.ones(1))
+assert torch.finfo(torch.float16).dtype == 'float16' and torch.iinfo(torch.int8).dtype == 'int8'
+assert torch.ones(1).numpy().dtype == 'float32'
+assert torch.ones(1, dtype=torch.int16).storage().dtype is torch.int16
+assert 'dtype=torch.bfloat16' in repr(x) and 'bfloat16' in x._repr_html_()
+for name in ('a.pt', 'a.safetensors'):
+    file = io.BytesIO()
+    torch.save({'x': x, 'dtype': torch.int8} if name == 'a.pt' else {'x': x}, file)
+    file.seek(0)
+    assert torch.load(file)['x'].dtype is torch.bfloat16
+""")
+
+
+def test_traced_program_with_dtypes_runs_under_the_name():
+    pytest.importorskip("taeda.fx")
+    run("""
+import taeda
+taeda.install_as_torch()
+import torch
+traced = torch.fx.symbolic_trace(lambda x: x.to(torch.float64) + 1)
+assert traced(torch.ones(1)).dtype is torch.float64
+""")

@@ -275,7 +275,7 @@ class _Writer:
         if isinstance(value, taeda.device):
             return repr(value)
         if isinstance(value, (taeda.dtype, taeda.layout, taeda.memory_format)):
-            return str(value)
+            return f"taeda.{str(value).rpartition('.')[2]}"  # which may say torch, see install_as_torch
         if callable(value):
             return self.function(value)
         return self.named(value, f"{type(value).__name__}_value")

@@ -186,7 +186,7 @@ class _Text:
             inner = ", ".join(self._literal(v, what) for v in value)
             return f"[{inner}]" if type(value) is list else f"({inner}{',' * (len(value) == 1)})"
         if isinstance(value, (taeda.dtype, taeda.layout, taeda.memory_format)):
-            return str(value)
+            return f"taeda.{str(value).rpartition('.')[2]}"  # which may say torch, see install_as_torch
         if callable(value):
             name = f"_{getattr(value, '__name__', 'function')}"
             self._import(name, value)

@@ -56,7 +56,7 @@ def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
             "the tensor to host memory first."
         )
-    name = str(self.dtype).removeprefix("taeda.")
+    name = str(self.dtype).rpartition(".")[2]
     if name.startswith(("bfloat", "float8")):
         import ml_dtypes
 

@@ -162,7 +162,7 @@ class finfo:
         chosen = _core.get_default_dtype() if type is None else type
         if not isinstance(chosen, dtype):
             raise TypeError(f"finfo() wants a floating-point dtype, got {chosen!r}")
-        name = str(chosen.to_real()).removeprefix("taeda.")
+        name = str(chosen.to_real()).rpartition(".")[2]
         if name not in _FLOATS or not (chosen.is_floating_point or chosen.is_complex):
             raise TypeError(
                 f"torch.finfo() requires a floating point input type. Use iinfo to handle {chosen!r}".replace(
@@ -209,7 +209,7 @@ class iinfo:
         self.bits = type.itemsize * 8
         self.max = 2 ** (self.bits - type.is_signed) - 1
         self.min = -(2 ** (self.bits - 1)) if type.is_signed else 0
-        self.dtype = str(type).removeprefix("taeda.")
+        self.dtype = str(type).rpartition(".")[2]
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

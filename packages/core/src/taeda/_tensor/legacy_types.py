@@ -135,6 +135,10 @@ def _named(text: str) -> tuple[Any, str]:
     return getattr(_core, name), place
 
 
+#: the name before the dot in the text of a kind of tensors; see install_as_torch
+said_as = ["taeda"]
+
+
 def _dtype_and_place(kind: Any) -> tuple[Any, str | None]:
     """The dtype that a class, its name or a dtype stands for, and the device; None for any."""
     if kind is Tensor or kind in ("taeda.Tensor", "torch.Tensor"):
@@ -156,9 +160,9 @@ def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> 
     and for a name or class on its device.
     """
     if dtype is None:
-        name = str(self.dtype).removeprefix("taeda.")
+        name = str(self.dtype).rpartition(".")[2]
         device = "cuda." if self.device.type == "cuda" else ""
-        return f"taeda.{device}{_KINDS.get(name, name.title())}Tensor"
+        return f"{said_as[0]}.{device}{_KINDS.get(name, name.title())}Tensor"
     wanted, place = _dtype_and_place(dtype)
     if place is None or self.device.type in (place, "meta"):
         return self.to(wanted)

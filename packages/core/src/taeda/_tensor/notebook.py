@@ -47,7 +47,7 @@ def _kind(x: Tensor) -> str:
     words = [
         type(x).__name__,
         str(list(x.shape)),
-        str(x.dtype).removeprefix("taeda."),
+        str(x.dtype).rpartition(".")[2],
         str(x.device),
     ]
     if x.requires_grad:

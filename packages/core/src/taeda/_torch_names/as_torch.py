@@ -31,7 +31,8 @@ def install_as_torch(*, distributed: bool = False) -> None:
     it as a promise of all its parts, and DTensor, FSDP and RPC do not exist here.
 
     `torch.__version__` and the metadata of a distribution "torch" say "2.13.0+taeda", so that
-    libraries which ask for a version find one. Names that taeda lacks are absent here too. Calling
+    libraries which ask for a version find one; dtypes, layouts, sizes and `Tensor.type()` say torch in
+    their text. Names that taeda lacks are absent here too. Calling
     it again changes nothing. RuntimeError if the real torch is imported: the two do not mix.
 
     >>> taeda.install_as_torch()
@@ -64,7 +65,24 @@ def install_as_torch(*, distributed: bool = False) -> None:
     aten: Any = taeda.ops.aten
     for name in MENTIONED:
         aten.__dict__.setdefault(name, MentionedOperator(name))
+    _say_torch(taeda)
     sys.meta_path.insert(0, _Finder)
+
+
+def _say_torch(taeda: Any) -> None:
+    """Let the text of dtypes, layouts, sizes and kinds of tensors say torch, for libraries read it."""
+    from .._tensor.legacy_types import said_as
+
+    said_as[0] = "torch"
+    for kind in (taeda.dtype, taeda.layout, taeda.memory_format, taeda.Size):
+        kind.__repr__ = kind.__str__ = _under_torch(kind.__repr__)
+
+
+def _under_torch(text: Any) -> Any:
+    def said(self: Any) -> str:
+        return f"torch.{text(self).removeprefix('taeda.')}"
+
+    return said
 
 
 def _distributed() -> ModuleType:

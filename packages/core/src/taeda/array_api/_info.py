@@ -35,7 +35,7 @@ class Info:
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
         """The standard's dtypes of a kind, all of them if None."""
         every = [dtype for dtypes in DTYPES.values() for dtype in dtypes]
-        return {str(d).removeprefix("taeda."): d for d in every if kind is None or isdtype(d, kind)}
+        return {str(d).rpartition(".")[2]: d for d in every if kind is None or isdtype(d, kind)}
 
     def devices(self) -> tuple[Any, ...]:
         """The devices: the cpu, and those of CUDA."""

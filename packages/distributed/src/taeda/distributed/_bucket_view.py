@@ -51,5 +51,5 @@ class GradBucket:
         self._buffer = buffer.view(-1)
 
     def __repr__(self) -> str:
-        kind = str(self._buffer.dtype).removeprefix("taeda.")
+        kind = str(self._buffer.dtype).rpartition(".")[2]
         return f"GradBucket({self._index}, {len(self._params)} parameters, {self._buffer.numel()} of {kind})"

@@ -460,7 +460,7 @@ def _parts(
 
 def _pairwise_call(name: str, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Call:
     """What a rank sends to another is what that one expects of it: counts, compared once all have come."""
-    dtype = str(outputs[0].dtype).removeprefix("taeda.")
+    dtype = str(outputs[0].dtype).rpartition(".")[2]
     counts = (",".join(str(t.numel()) for t in tensors) for tensors in (inputs, outputs))
     return Call(name, f"{name}({dtype})", "sends {} and expects {}".format(*counts), _odd_pair)
 
