@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._native import core as _core
 
 __all__ = [
     "capturable_devices",
@@ -40,9 +41,11 @@ def with_gradients(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        recorded = bool(self.defaults.get("differentiable", False))
-        with taeda.set_grad_enabled(recorded):  # upward: an optimizer needs it
+        before = _core._set_grad_enabled(bool(self.defaults.get("differentiable", False)))
+        try:
             return step(self, *args, **kwargs)
+        finally:
+            _core._set_grad_enabled(before)
 
     return run
 
