@@ -28,7 +28,7 @@ class Event:
 
     def __init__(self, name: str, timestamp: dt.datetime, data: Mapping[str, data_value_t]) -> None:
         self.name, self.timestamp = name, timestamp
-        self.data = data  # type: ignore[assignment]  # the setter keeps a dict
+        self.data = data
 
     @property
     def name(self) -> str:

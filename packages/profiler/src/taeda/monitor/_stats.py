@@ -63,6 +63,9 @@ class Stat:
         self._aggregations = tuple(dict.fromkeys(chosen))
         self._lock = threading.RLock()  # a handler may add to the statistic that it hears of
         self._began = _now()
+        self._sum: float
+        self._most_seen: float
+        self._least_seen: float
         self._forget()
 
     @property

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from PIL import Image
 
 from taeda._core_api.files import atomic_write
 
-from ._pictures import Image, bytes_of
+from ._pictures import bytes_of
 
 __all__ = ["write_embedding"]
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = np.ndarray[Any, Any]
 _LIST = "projector_config.pbtxt"
 
 

@@ -206,7 +206,7 @@ class EventFile:
 def _encoded(fill: Fill, step: int | None, walltime: float | None) -> bytes:
     event = Event(wall_time=walltime, step=step or 0)
     fill(event)
-    return event.SerializeToString()  # type: ignore[no-any-return]  # the package has no types
+    return event.SerializeToString()
 
 
 def restarted(event: Event) -> None:

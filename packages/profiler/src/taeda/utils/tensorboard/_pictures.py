@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import wave
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -14,7 +14,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 
 __all__ = ["audio", "bytes_of", "figures", "image", "images_of", "sound_of", "video", "with_boxes"]
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def bytes_of(pixels: Array) -> Array:
@@ -110,8 +110,8 @@ def figures(given: Any, close: bool) -> Array:
     several = given if isinstance(given, (list, tuple)) else [given]
     for figure in several:
         canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        drawn.append(np.array(canvas.buffer_rgba()))
+        canvas.draw()  # type: ignore[no-untyped-call]  # it has no types
+        drawn.append(np.array(canvas.buffer_rgba()))  # type: ignore[no-untyped-call]  # it has no types
         if close:
             plt.close(figure)
     if len({one.shape for one in drawn}) != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,7 @@ __all__ = [
     "curve", "curve_raw", "histogram", "histogram_raw", "layout", "mesh", "scalar", "text", "whole",
 ]  # fmt: skip
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = np.ndarray[Any, Any]
 #: edges that grow by a tenth, the same for every call, so that steps can be compared
 _GROWING = 1e-12 * 1.1 ** np.arange(775)
 _EDGES = np.concatenate([-_GROWING[::-1], [0.0], _GROWING])
