@@ -49,22 +49,24 @@
         }                                                                                 \
     }
 
+/* Sums as all rows are summed beside other work: the width of a vector changes no bit. */
 #define DOT(suffix, real, v, WIDTH)                                                               \
+    VFN real dot_row_##suffix(const real *a, const real *b, int64_t n)                            \
+    {                                                                                             \
+        v s[SUM_ACCS];                                                                            \
+        SUM_ZERO(v, s);                                                                           \
+        SUM_OVER(WIDTH, n, {                                                                      \
+            s[j] = whole ? v##_fma(v##_load(a + i), v##_load(b + i), s[j])                        \
+                         : v##_fma(v##_load_n(a + i, k), v##_load_n(b + i, k), s[j]);             \
+        });                                                                                       \
+        return v##_sums_total(s);                                                                 \
+    }                                                                                             \
     static void dot_##suffix(void *out, const void *row, const void *dense, const int64_t *cols,  \
                              int64_t count, int64_t known, int64_t n)                             \
     {                                                                                             \
-        const real *a = row;                                                                      \
-        for (int64_t k = 0; k < count; k++) {                                                     \
-            const real *b = (const real *)dense + cols[k] * n;                                    \
-            real lanes[WIDTH], sum = 0;                                                           \
-            v sums = v##_set(0);                                                                  \
-            int64_t i = 0;                                                                        \
-            if (k + AHEAD < known) __builtin_prefetch((const real *)dense + cols[k + AHEAD] * n); \
-            for (; i + (WIDTH) <= n; i += WIDTH) sums += v##_load(a + i) * v##_load(b + i);       \
-            for (; i < n; i++) sum += a[i] * b[i];                                                \
-            v##_store(lanes, sums);                                                               \
-            for (int l = 0; l < (WIDTH); l++) sum += lanes[l];                                    \
-            ((real *)out)[k] = sum;                                                               \
+        for (int64_t e = 0; e < count; e++) {                                                     \
+            if (e + AHEAD < known) __builtin_prefetch((const real *)dense + cols[e + AHEAD] * n); \
+            ((real *)out)[e] = dot_row_##suffix(row, (const real *)dense + cols[e] * n, n);       \
         }                                                                                         \
     }
 

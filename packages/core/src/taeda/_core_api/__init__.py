@@ -8,6 +8,7 @@ There is no other way in: `tools/packages.py check` refuses it.
     chains       chains of elementwise operators that were compiled as one, and from what text
     programs     what records operations, and runs them again
     table        the op table: rows, schemas, the functions behind composites
+    doors        where public functions written in Python ask overrides
     files        a file that is replaced whole or not at all, classes whose objects files hold
     sharing      memory that several processes see
     forks        locks that a fork waits for

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = [
     "classproperty", "device_index", "device_module", "device_type", "element_size", "flatten",
@@ -24,7 +24,7 @@ def warn_once(msg: str, stacklevel: int = 1) -> None:
     """A warning, the first time that it is said in this process."""
     if msg not in _said:
         _said.add(msg)
-        warnings.warn(msg, stacklevel=stacklevel + 1)
+        warn(msg)
 
 
 def element_size(dtype: Any) -> int:
