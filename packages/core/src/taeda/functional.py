@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taeda._warnings import warn
@@ -361,7 +362,13 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     return _core.functions[""]["chain_matmul"](matrices, out=out)
 
 
-@asks
+def _apart(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands of `einsum` one by one, also where they came as a list."""
+    listed = len(args) == 2 and isinstance(args[0], str) and isinstance(args[1], list | tuple)
+    return (args[0], *args[1]) if listed else args
+
+
+@partial(asks, form=_apart)
 def einsum(*args: Any) -> Tensor:
     """Sum of products by Einstein's convention: `einsum("ij,jk->ik", a, b)`, or with numbered
     dimensions after each tensor.

@@ -184,3 +184,19 @@ def test_mode_that_declines_leaves_mapped_function_as_it_is():
             return functional.mse_loss(a, a)
 
     assert taeda.vmap(loss)(taeda.ones(2, 2)).tolist() == [0, 0]
+
+
+def test_operands_of_einsum_come_one_by_one_in_either_form():
+    class Seen(taeda.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            calls.append((func, args))
+            return func(*args, **(kwargs or {}))
+
+    a, b = taeda.ones(2, 3), taeda.ones(3, 4)
+    for operands in ((a, b), ([a, b],), ((a, b),)):
+        calls = []
+        with Seen():
+            made = taeda.einsum("ij,jk->ik", *operands)
+        assert made.shape == (2, 4)
+        assert calls[0][0] is taeda.einsum
+        assert len(calls[0][1]) == 3

@@ -89,9 +89,9 @@ def tail(function: _F) -> _F:
     return function
 
 
-def asks(function: _F) -> _F:
+def asks(function: _F, form: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None) -> _F:
     """A function with the door before it, for one that another decorator precedes, or whose own time
-    is long beside that of a call.
+    is long beside that of a call. `form` brings positional arguments of an older form into today's.
     """
     signature = inspect.signature(function)
 
@@ -99,6 +99,8 @@ def asks(function: _F) -> _F:
     def asking(*args: Any, **kwargs: Any) -> Any:
         if not watched and exact.issuperset(map(type, args)) and not kwargs:
             return function(*args)
+        if form is not None:
+            args = form(args)
         relevant = tuple(_scan(args, kwargs))
         if not is_for_others(relevant):
             return function(*args, **kwargs)
