@@ -84,7 +84,7 @@ def tail(function: _F) -> _F:
     """A public function that does nothing with tensors but return what one operation, or another
     such function, gives: the gate asks in its name.
     """
-    code: CodeType = function.__code__  # type: ignore[attr-defined]  # a function of Python
+    code: CodeType = function.__code__
     tails[code] = function
     return function
 

@@ -45,7 +45,7 @@ class FunctionalModuleWithBuffers:
 class FunctionalModule(FunctionalModuleWithBuffers):
     """`f(params, *args)`, of a module without buffers."""
 
-    def __call__(self, params: Sequence[Tensor], *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]  # one less
+    def __call__(self, params: Sequence[Tensor], *args: Any, **kwargs: Any) -> Any:  # one less
         return super().__call__(params, (), *args, **kwargs)
 
 

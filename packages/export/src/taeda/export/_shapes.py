@@ -23,7 +23,8 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, Val
     """Write `meta["val"]`, a tensor without memory (a number, a list), and `meta["shape"]` and
     `meta["stride"]`, formulas. A size that has none has the number of this trace.
     """
-    points, runs = [], []
+    points: Points = []
+    runs: list[dict[Node, Any]] = []
     for point in _points(hints, ranges):
         seen = _Blank(gm)
         try:

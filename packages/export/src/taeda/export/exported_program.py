@@ -188,7 +188,7 @@ def _keyword_names(spec: TreeSpec) -> list[str]:
 def _found(module: nn.Module, name: str) -> Any:
     *path, last = name.split(".")
     for part in path:
-        module = module._modules[part]  # type: ignore[assignment]
+        module = module._modules[part]
     return getattr(module, last)
 
 

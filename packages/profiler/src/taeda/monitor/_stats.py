@@ -37,6 +37,11 @@ class Stat:
     TypeError for arguments of another type, ValueError for a window that is not longer than 0.
     """
 
+    _last: float
+    _sum: float
+    _most_seen: float
+    _least_seen: float
+
     def __init__(
         self, name: str, aggregations: Iterable[Aggregation], window_size: dt.timedelta,
         max_samples: int = 2**63 - 1,

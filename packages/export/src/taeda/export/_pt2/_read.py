@@ -130,11 +130,12 @@ class _Reader:
 
     def _rename(self, signature: ExportGraphSignature) -> None:
         """Nodes under their names in the graph, which are those of the file where Python allows."""
-        for specs in (signature.input_specs, signature.output_specs):
+        lists: tuple[list[Any], ...] = (signature.input_specs, signature.output_specs)
+        for specs in lists:
             for k, spec in enumerate(specs):
                 if spec.arg.name:
                     arg = replace(spec.arg, name=self._known(spec.arg.name).name)
-                    specs[k] = replace(spec, arg=arg)  # type: ignore[call-overload]
+                    specs[k] = replace(spec, arg=arg)
 
     def _ranges(self) -> dict[str, ValueRanges]:
         made = {}
@@ -450,7 +451,7 @@ def _part_names(outputs: list[tuple[str, Any]]) -> list[str]:
     return made
 
 
-_KINDS: dict[str, type | tuple[type, ...]] = {
+_KINDS: dict[str, Any] = {
     "as_int": int, "as_bool": bool, "as_string": str, "as_ints": list, "as_bools": list,
     "as_floats": list, "as_strings": list,
 }  # fmt: skip

@@ -203,7 +203,7 @@ class _Program:
     def _note(self, name: str, value: Tensor, node: Node, part: int | None = None) -> None:
         shape, stride = node.meta["shape"], node.meta.get("stride")
         if part is not None:
-            shape, stride = shape[part], stride[part]
+            shape, stride = shape[part], node.meta["stride"][part]
         self.tensors[name] = _meta(value, shape, stride, self.hints)
 
     def _node(self, node: Node) -> dict[str, Any]:
@@ -278,7 +278,7 @@ class _Program:
             raise NotImplementedError(
                 f"save: {node.name} gives a {type(value).__name__}, which has no place in a file yet"
             )
-        parts = {int(u.args[1]): u.name for u in node.users}  # type: ignore[arg-type]
+        parts = {int(u.args[1]): u.name for u in node.users}
         made = []
         for k, entry in enumerate(value):
             name = parts.get(k, f"{node.name}_unused_{k}")

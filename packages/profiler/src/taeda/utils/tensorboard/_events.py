@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from taeda._core_api import warn
-from tensorboard.compat.proto.event_pb2 import Event, SessionLog
-from tensorboard.summary.writer.record_writer import RecordWriter
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.summary.writer.record_writer import RecordWriter  # pyright: ignore[reportMissingImports]  # optional
 
 __all__ = ["EventFile", "Fill", "restarted"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api.programs import tracers
-from tensorboard.compat.proto.graph_pb2 import GraphDef
-from tensorboard.compat.proto.node_def_pb2 import NodeDef
+from tensorboard.compat.proto.graph_pb2 import GraphDef  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.compat.proto.node_def_pb2 import NodeDef  # pyright: ignore[reportMissingImports]  # optional
 
 __all__ = ["recorded"]
 

@@ -9,9 +9,9 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from tensorboard.compat.proto.event_pb2 import Event
-from tensorboard.compat.proto.summary_pb2 import Summary
-from tensorboard.summary.writer.record_writer import RecordWriter
+from tensorboard.compat.proto.event_pb2 import Event  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.compat.proto.summary_pb2 import Summary  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.summary.writer.record_writer import RecordWriter  # pyright: ignore[reportMissingImports]  # optional
 
 from . import _pictures, _summaries
 from ._events import EventFile, Fill, restarted

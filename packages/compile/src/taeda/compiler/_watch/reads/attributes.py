@@ -37,7 +37,7 @@ _Named = collections.namedtuple("_Named", "entry")
 _SEEN_IN_CLASSES = (
     types.FunctionType, staticmethod, classmethod, types.MemberDescriptorType,
     types.GetSetDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType,
-    types.ClassMethodDescriptorType, functools.partialmethod, type(_Named.entry),
+    types.ClassMethodDescriptorType, functools.partialmethod, type(vars(_Named)["entry"]),
 )  # fmt: skip
 _PLAIN = (tuple, frozenset)
 _OF_ALL = frozenset({"__class__", "__dict__", "__doc__", "__weakref__"})
