@@ -24,6 +24,10 @@ if importlib.util.find_spec("tensorboard") is None:
         "installed: pip install tensorboard"
     )
 
-from .writer import FileWriter, RecordWriter, SummaryWriter
+from .writer import (
+    FileWriter,
+    RecordWriter,  # pyright: ignore[reportAttributeAccessIssue]  # tensorboard's: optional
+    SummaryWriter,
+)
 
 __all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
