@@ -30,7 +30,7 @@ def without_modes(gm: GraphModule) -> GraphModule:
         if outside and isinstance(node.meta.get("val"), taeda.Tensor):
             with gm.graph.inserting_after(node):
                 apart = gm.graph.call_function(_aten.detach.default, (node,))
-            node.replace_all_uses_with(apart, lambda u, o=outside: u in o)
+            node.replace_all_uses_with(apart, outside.__contains__)
     gm.recompile()
     return gm
 

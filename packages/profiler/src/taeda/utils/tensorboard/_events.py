@@ -4,6 +4,9 @@ An add appends to a deque and rings a bell every `max_queue` events: neither tak
 handler of signals can write what is left whatever it interrupted.
 """
 
+# tensorboard is optional, and its messages are made when they are imported
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import atexit
@@ -21,8 +24,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from taeda._core_api import warn
-from tensorboard.compat.proto.event_pb2 import Event, SessionLog  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.summary.writer.record_writer import RecordWriter  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+from tensorboard.summary.writer.record_writer import RecordWriter
 
 __all__ = ["EventFile", "Fill", "restarted"]
 

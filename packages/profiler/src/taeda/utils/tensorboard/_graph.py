@@ -1,5 +1,8 @@
 """The operations of a model as nodes, recorded while it runs once."""
 
+# tensorboard is optional, and its messages are made when they are imported
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from collections import Counter
@@ -9,8 +12,8 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api.programs import tracers
-from tensorboard.compat.proto.graph_pb2 import GraphDef  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.compat.proto.node_def_pb2 import NodeDef  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 __all__ = ["recorded"]
 

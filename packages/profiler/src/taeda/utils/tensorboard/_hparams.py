@@ -1,20 +1,23 @@
 """Hyperparameters of a run, beside its results."""
 
+# tensorboard is optional, and its messages are made when they are imported
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
 from taeda import Tensor
-from tensorboard.compat.proto.summary_pb2 import Summary, SummaryMetadata  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.plugins.hparams.api_pb2 import (  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.compat.proto.summary_pb2 import Summary, SummaryMetadata
+from tensorboard.plugins.hparams.api_pb2 import (
     DATA_TYPE_BOOL,
     DATA_TYPE_FLOAT64,
     DATA_TYPE_STRING,
     STATUS_SUCCESS,
     Experiment,
 )
-from tensorboard.plugins.hparams.plugin_data_pb2 import (  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.plugins.hparams.plugin_data_pb2 import (
     HParamsPluginData,
     SessionEndInfo,
     SessionStartInfo,

@@ -1,5 +1,8 @@
 """Images, videos and sounds, checked here and encoded by the writing thread."""
 
+# tensorboard is optional, and its messages are made when they are imported
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import io

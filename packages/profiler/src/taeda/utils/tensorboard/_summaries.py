@@ -1,5 +1,8 @@
 """Summaries of numbers: scalars, distributions, texts, curves, meshes, layouts of charts."""
 
+# tensorboard is optional, and its messages are made when they are imported
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import json
@@ -8,12 +11,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary, SummaryMetadata  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.compat.proto.tensor_pb2 import TensorProto  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.compat.proto.types_pb2 import DT_DOUBLE, DT_FLOAT, DT_INT32, DT_STRING  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.plugins.custom_scalar.layout_pb2 import Category, Chart, Layout  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary, SummaryMetadata
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
+from tensorboard.compat.proto.types_pb2 import DT_DOUBLE, DT_FLOAT, DT_INT32, DT_STRING
+from tensorboard.plugins.custom_scalar.layout_pb2 import Category, Chart, Layout
+from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
+from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 
 from ._values import array
 

@@ -1,5 +1,8 @@
 """The calls with which a program says what TensorBoard shows."""
 
+# tensorboard is optional, and its messages are made when they are imported
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import os
@@ -9,9 +12,9 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from tensorboard.compat.proto.event_pb2 import Event  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.compat.proto.summary_pb2 import Summary  # pyright: ignore[reportMissingImports]  # optional
-from tensorboard.summary.writer.record_writer import RecordWriter  # pyright: ignore[reportMissingImports]  # optional
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
 
 from . import _pictures, _summaries
 from ._events import EventFile, Fill, restarted
