@@ -22,6 +22,8 @@ from .source import Source
 
 __all__ = ["check_long_header"]
 
+#: found here, for a codec is a module: reading a stranger's file imports nothing
+_HALVES = codecs.getencoder("utf-16-le")
 _WINDOW = 1 << 20
 _FACTOR = 20  # bytes that the objects of a header take, for each of its own
 _LONGEST = 1 << 16  # bytes of one entry, or of a name that is taken at once
@@ -140,7 +142,7 @@ def _digest(pieces: Iterable[str]) -> int:
     """The hash of a long text, wherever it is cut."""
     digest = hashlib.blake2b(digest_size=8)
     for piece in pieces:
-        digest.update(piece.encode("utf-16-le", "surrogatepass"))  # pairs may lie in two pieces
+        digest.update(_HALVES(piece, "surrogatepass")[0])  # pairs may lie in two pieces
     return hash(digest.digest())
 
 
