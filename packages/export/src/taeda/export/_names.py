@@ -12,7 +12,8 @@ from taeda.fx.node import Node
 
 __all__ = ["renamed", "without_modes"]
 
-_aten = taeda.ops.aten
+#: by getattr, for the checker takes the stub of taeda and this module in a circle
+_aten: Any = operator.attrgetter("ops.aten")(taeda)
 Call = tuple[Any, tuple[Any, ...], dict[str, Any]]
 
 
