@@ -40,6 +40,7 @@ KERNELS = (
     "cpu/convert.c",
     "cpu/copy_rows.c",
     "cpu/pointwise/tiles_run.c",
+    "cpu/pointwise/wide_run.c",
     *(
         f"cpu/reduction/{name}.c"
         for name in "reduce_run reduce_plan reduce extrema moments".split()

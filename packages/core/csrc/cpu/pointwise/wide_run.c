@@ -2,7 +2,6 @@
 #include "cpu/pointwise/wide_run.h"
 #include "cpu/convert.h"
 #include "runtime/cpu.h"
-#include <string.h>
 
 enum {
     BLOCK = 4096 /* bytes */,
@@ -75,25 +74,4 @@ void td_wide_loop(char *const *data, const int64_t *strides, int64_t n, const vo
     const td_wide *w = wide;
     if (w->number && td_beside_number(w->nop, strides)) w->number(data, strides, n, w->context);
     else in_blocks(w, data, strides, n);
-}
-
-/* ---- loops that take a number ---- */
-#define NUMBERS(isa)                                                                        \
-    extern const td_number_loops td_binary_numbers_##isa[], td_binary_real_numbers_##isa[], \
-        td_ternary_numbers_##isa[];
-NUMBERS(generic)
-#ifdef __x86_64__
-NUMBERS(avx2)
-NUMBERS(avx512)
-#endif
-
-const td_number_loops *td_find_numbers(const char *name)
-{
-    const td_number_loops *tables[] = {*TD_PICK(td_binary_numbers),
-                                       *TD_PICK(td_binary_real_numbers),
-                                       *TD_PICK(td_ternary_numbers)};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (const td_number_loops *found = tables[i]; found->name; found++)
-            if (strcmp(found->name, name) == 0) return found;
-    return NULL;
 }
