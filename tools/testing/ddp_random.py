@@ -185,10 +185,10 @@ def _wanted(program: Program) -> list[list[Tensor | None]]:
     for turn in program.turns:
         losses = []
         for rank, module in enumerate(modules):
-            if program.lengths and len(found) // program.size >= program.lengths[rank]:
-                losses.append([])  # it has left: nor does it clear what it holds any more
-                continue
             _clear(module, turn.clear)
+            if program.lengths and len(found) // program.size >= program.lengths[rank]:
+                losses.append([])
+                continue
             _freeze(module, turn)
             if turn.dropped:
                 inputs[rank]()

@@ -36,8 +36,10 @@ def test_gradients_that_were_cleared_before_their_mean_are_seen():
     late.tell(0, joins=True)
     a.sum().backward()
     touched.add(0)
+    late.look(0)
     assert not late.is_unclear()
     a.grad = None
+    late.look(0)
     assert late.is_unclear()
     a.sum().backward()
     assert late.is_unclear()

@@ -62,10 +62,13 @@ class Late:
             base = base.clone() if base is held else base  # the view itself may be the gradient
             view.add_(base, alpha=self.count / (size - self.count))
 
+    def look(self, number: int) -> None:
+        """The gradient is about to be reduced, maybe in place: was it cleared since the last mean?"""
+        self.cleared |= number in self.touched and self.held(number) is None
+
     def is_unclear(self) -> bool:
         """Would a rank that ended before a mean hold another part of it than this one?"""
-        cleared = self.cleared or any(self.held(number) is None for number in self.touched)
-        return cleared or bool(self.bases)
+        return self.cleared or bool(self.bases)
 
     def forget(self) -> None:
         """A mean was taken."""

@@ -241,6 +241,8 @@ class Reducer:
 
     def _fill(self, number: int, view: Tensor) -> None:
         grad, new = self.params[number].grad, number in self.touched
+        if self.late.count:
+            self.late.look(number)
         inside = grad is not None and grad.data_ptr() == view.data_ptr()
         if inside and not new:
             self._saved[number] = view.clone()  # it must outlive a mean that nobody takes
