@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from sparse_tensors import BOTH, coo
+from sparse_tensors import BOTH, coo, matrix, right
 
 import taeda
 from taeda import sparse
+from taeda.autograd import gradcheck
 
 OTHER = taeda.arange(6.0).reshape(3, 2) - 2
 
@@ -71,3 +72,30 @@ def test_backward_needs_no_dense_matrix():
     x.requires_grad_()
     (x @ taeda.ones(n, 2)).sum().backward()
     assert x.grad._nnz() == n and float(x.grad.sum()) == 2 * n
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "amax", "amin"])
+def test_products_that_reduce_otherwise(reduce):
+    x = matrix()
+    x[1] = 0
+    rows = []
+    for row in x:
+        each = row[row != 0].unsqueeze(1) * right()[row != 0]
+        rows.append(getattr(each, reduce)(0) if len(each) else taeda.zeros(2).double())
+    own = x.to_sparse_csr()
+    assert taeda.allclose(taeda.sparse.mm(own, right(), reduce), taeda.stack(rows))
+    factors = own.requires_grad_(), right().requires_grad_()
+    assert gradcheck(lambda a, b: taeda.sparse.mm(a, b, reduce), factors, masked=True)
+    with pytest.raises(ValueError, match="reduce must be one of"):
+        taeda.sparse.mm(own, right(), "most")
+
+
+@pytest.mark.parametrize("sides", [(30, 5), (5, 30)])
+def test_principal_components_of_a_sparse_matrix(sides):
+    x = taeda.arange(150.0).remainder(7).reshape(sides)
+    x = x.masked_fill(x < 4, 0)
+    wanted = taeda.linalg.svdvals(x - x.mean(0))[:4]
+    assert taeda.allclose(taeda.pca_lowrank(x.to_sparse(), q=5, niter=20)[1][:4], wanted, rtol=1e-3)
+    assert taeda.allclose(
+        taeda.svd_lowrank(x.to_sparse(), q=5)[1], taeda.linalg.svdvals(x), rtol=1e-3
+    )

@@ -240,12 +240,9 @@ static int bind_constant(td_frame *f, const td_param *p, td_arg *arg, PyObject *
             return 1;
         case TD_T_LAYOUT:
             if (Py_TYPE(o) != LayoutT) return 0;
-            if (!td_layout_from(o, &code) || code != TD_STRIDED) {
-                PyErr_Format(PyExc_RuntimeError,
-                             "layout %R is not available here: what this makes is strided", o);
-                return -1;
-            }
-            *arg = (td_arg){TD_ARG_LAYOUT, 0, {.i = 0}};
+            if (!td_layout_from(o, &code)) return 0;
+            if (code != TD_STRIDED) f->dispatches |= TD_DISPATCHES_LAYOUT;
+            *arg = (td_arg){TD_ARG_LAYOUT, 0, {.i = code}};
             return 1;
         case TD_T_MEMORY_FORMAT:
             if (!td_memory_format_from(o, &code)) return 0;

@@ -30,18 +30,34 @@ static int note(PyObject *o, uint32_t *seen)
     return p->dual != NULL;
 }
 
-/* The layouts of all tensors of a call, a bit for each; -1 if one of them has a tangent. */
+/* The layouts of all tensors of a call and the one that it asks for, a bit for each; -1 if one of
+ * the tensors has a tangent. */
 static int survey(const td_frame *f, uint32_t *seen)
 {
     int duals = 0;
     for (int k = 0; k < f->schema->nparams; k++) {
         const td_arg *a = &f->call.args[k];
         duals |= note(f->obj[k], seen);
+        if (a->kind == TD_ARG_LAYOUT) *seen |= 1u << a->i;
         for (int64_t i = 0; a->kind == TD_ARG_TENSORS && i < a->n; i++)
             duals |= f->obj[k] ? note(td_frame_item(f, k, (Py_ssize_t)i), seen) : 0;
     }
     for (int k = 0; f->out && k < f->schema->nreturns; k++) duals |= note(td_out_item(f, k), seen);
     return duals ? -1 : 0;
+}
+
+/* Rules come with a package, which a call that makes its first tensor of a layout has to load. */
+static int load_rules(uint32_t seen)
+{
+    static PyObject *hook;
+    int missing = 0;
+    for (int code = TD_STRIDED + 1; code < TD_LAYOUTS; code++)
+        missing |= seen & 1u << code && !rules[code][0];
+    if (!missing) return 0;
+    if (!td_python_function(&hook, "taeda._layers.layouts", "load")) return -1;
+    PyObject *done = PyObject_CallNoArgs(hook);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
 }
 
 static PyObject *refuse(const td_frame *f, uint32_t seen, const char *why)
@@ -94,6 +110,7 @@ PyObject *td_run_layout(td_frame *f)
     uint32_t seen = 0;
     if (survey(f, &seen) < 0) return refuse(f, seen, "forward mode");
     if (f->out) return refuse(f, seen, "out=");
+    if (load_rules(seen) < 0) return NULL;
     PyObject *args = td_arguments_tuple(f), *made = args ? ask_rules(f, seen, args) : NULL;
     Py_XDECREF(args);
     if (made && set_requires_grad(f, made) < 0) Py_CLEAR(made);

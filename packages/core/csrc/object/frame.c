@@ -134,7 +134,7 @@ PyObject *td_argument_object(const td_frame *f, int k)
         case TD_ARG_DTYPE: return td_dtype_object((td_dtype)a->i);
         case TD_ARG_DEVICE: return td_device_object((td_device)a->i);
         case TD_ARG_MEMORY_FORMAT: return td_memory_format_object((int)a->i);
-        case TD_ARG_LAYOUT: return td_layout_object(TD_STRIDED);
+        case TD_ARG_LAYOUT: return td_layout_object((int)a->i);
         case TD_ARG_GENERATOR:
             return Py_NewRef(f->obj[k] && f->obj[k] != Py_None ? f->obj[k]
                                                                : td_default_generator_object);

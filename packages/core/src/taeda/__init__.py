@@ -103,7 +103,12 @@ _EXPORTS = {
     "install_as_torch": "_torch_names.as_torch",
     "lobpcg": "_composite._eigen_block",
     "compile": "compiler",
-    **dict.fromkeys(("sparse_coo_tensor", "sparse_csr_tensor"), "sparse"),
+    **dict.fromkeys(
+        ("hspmm", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
+         "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "sspaddmm"),
+        "sparse",
+    ),
+    **dict.fromkeys(("dsmm", "hsmm", "saddmm", "spmm"), "sparse._old_names"),
     "vmap": "func",
     "set_printoptions": "_tensor.printing",
     **dict.fromkeys(

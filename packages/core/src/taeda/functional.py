@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -238,17 +238,31 @@ def svd_lowrank(
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     if q < 0 or niter < 0:
         raise ValueError(f"svd_lowrank: q={q} and niter={niter} must be non-negative integers")
-    x = A if M is None else A - M
-    wide = x.size(-2) < x.size(-1)
-    x = x.mH if wide else x
-    test = randn(x.size(-1), q, dtype=x.dtype, device=x.device)
-    basis = linalg["qr"](x @ test)[0]
+    wide = A.size(-2) < A.size(-1)
+    times, turned = _products(A, M)
+    times, turned = (turned, times) if wide else (times, turned)
+    test = randn(A.size(-2 if wide else -1), q, dtype=A.dtype, device=A.device)
+    basis = linalg["qr"](times(test))[0]
     for _ in range(niter):
-        basis = linalg["qr"](x.mH @ basis)[0]
-        basis = linalg["qr"](x @ basis)[0]
-    u, values, vh = linalg["svd"](basis.mH @ x, full_matrices=False)
+        basis = linalg["qr"](turned(basis))[0]
+        basis = linalg["qr"](times(basis))[0]
+    u, values, vh = linalg["svd"](turned(basis).mH, full_matrices=False)
     left, right = basis @ u, vh.mH
     return (right, values, left) if wide else (left, values, right)
+
+
+def _products(A: Tensor, M: Tensor | None) -> tuple[Callable[[Tensor], Tensor], ...]:
+    """What A - M and its adjoint do to a matrix; a sparse A stays sparse."""
+    if A.layout is _core.strided or M is None:
+        x = A if M is None else A - M
+        return lambda v: x @ v, lambda v: x.mH @ v
+    less = M if M.layout is _core.strided else M.to_dense()
+    rows = less.size(-2) == 1  # the same row for all
+
+    def turned(v: Tensor) -> Tensor:
+        return A.mH @ v - less.mH @ (v.sum(-2, keepdim=True) if rows else v)
+
+    return lambda v: A @ v - less @ v, turned
 
 
 @asks

@@ -27,7 +27,7 @@ def test_places_are_modules_of_ours():
 
 
 @pytest.mark.parametrize(("place", "name"),
-    [("taeda", "sparse_csc_tensor"), ("taeda", "nested"), ("taeda.cuda", "gds"),
+    [("taeda", "nested"), ("taeda.cuda", "gds"),
         ("taeda.utils", "mobile_optimizer")])  # fmt: skip
 def test_asking_for_one_says_what_to_do(place, name):
     module = importlib.import_module(place)

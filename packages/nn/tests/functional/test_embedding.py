@@ -121,7 +121,6 @@ T, I, O = taeda.ones(4, 2), taeda.tensor([0, 3]), taeda.tensor([0])
     [
         (lambda: F.embedding(I + 1, T), IndexError, "4|range"),
         (lambda: F.embedding(I, T, padding_idx=4), AssertionError, r"4 is not in \[-4, 3\]"),
-        (lambda: F.embedding_bag(I, T, O, sparse=True), NotImplementedError, "sparse gradients"),
         (lambda: F.embedding_bag(I, T, O, mode="most"), ValueError, "but got 'most'"),
         (lambda: F.embedding_bag(I, T, O, mode="sum", per_sample_weights=T), ValueError,
             r"\(4, 2\).* \(\(2,\)\)"),

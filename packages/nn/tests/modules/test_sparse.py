@@ -150,16 +150,30 @@ def test_the_maximum_of_a_bag_with_nan_is_nan():
     assert table.grad.tolist() == [[1], [1]]
 
 
-SPARSE = {
-    "EmbeddingBag": lambda: nn.EmbeddingBag(3, 2, sparse=True),
-    "F.embedding_bag": lambda: nn.functional.embedding_bag(
-        taeda.tensor([[0]]), taeda.ones(3, 2), sparse=True
-    ),
-    "gather": lambda: taeda.gather(taeda.ones(3), 0, taeda.tensor([0]), sparse_grad=True),
-}
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+@pytest.mark.parametrize("cut", [True, False])
+def test_sparse_gradients_of_bags_are_the_dense_ones(mode, cut):
+    table = taeda.randn(5, 3, dtype=taeda.float64)
+    input = taeda.tensor([0, 3, 3, 4, 1, 3] if cut else [[0, 3, 3], [4, 1, 3]])
+    offsets = taeda.tensor([0, 4]) if cut else None
+    found = []
+    for sparse in (True, False):
+        layer = nn.EmbeddingBag.from_pretrained(
+            table.clone(), freeze=False, mode=mode, sparse=sparse
+        )
+        made = layer(input, offsets)
+        (made * taeda.arange(6.0).reshape(2, 3)).sum().backward()
+        found.append(layer.weight.grad)
+    assert found[0].is_sparse and taeda.allclose(found[0].to_dense(), found[1])
+    with pytest.raises(ValueError, match="max mode does not support sparse"):
+        nn.functional.embedding_bag(input, table, offsets, mode="max", sparse=True)
 
 
-@pytest.mark.parametrize("call", SPARSE.values(), ids=SPARSE)
-def test_sparse_gradients_are_refused_where_there_are_none(call):
-    with pytest.raises(NotImplementedError, match=r"sparse gradients, which it does not make yet"):
-        call()
+def test_the_sparse_gradient_of_gather_is_the_dense_one():
+    for dim in (0, -1):
+        x = taeda.randn(3, 4, requires_grad=True)
+        index = taeda.tensor([[0, 2], [1, 1]])
+        taeda.gather(x, dim, index, sparse_grad=True).square().sum().backward()
+        sparse, x.grad = x.grad, None
+        taeda.gather(x, dim, index).square().sum().backward()
+        assert sparse.is_sparse and taeda.equal(sparse.to_dense(), x.grad)

@@ -231,7 +231,7 @@ def gradcheck(
     func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
     raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
     check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_forward_ad: bool = False,
-    check_backward_ad: bool = True, fast_mode: bool = False,
+    check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
 ) -> bool:  # fmt: skip
     """True if the derivatives of `func` at `inputs` equal central differences, else GradcheckError.
 
@@ -240,12 +240,20 @@ def gradcheck(
 
     Inputs that require grad should be float64 or complex128. fast_mode compares one random
     projection instead of the whole Jacobian. raise_exception=False returns False instead of
-    raising.
+    raising. Sparse inputs want masked=True: elements without an entry are no inputs then; ValueError without
+    it.
 
     >>> x = taeda.tensor([0.5, 2.0], dtype=taeda.float64, requires_grad=True)
     >>> gradcheck(lambda x: x * x, x)
     True
     """
+    if _has_sparse(inputs):
+        return _of_sparse(gradcheck, masked)(
+            func, inputs, masked=True, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+            nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
+            check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+            check_forward_ad=check_forward_ad, check_backward_ad=check_backward_ad, fast_mode=fast_mode,
+        )  # fmt: skip
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     _check_inputs(given)
     modes = check_backward_ad, check_forward_ad
@@ -266,6 +274,23 @@ def gradcheck(
             raise
         return False
     return True
+
+
+def _has_sparse(inputs: Any) -> bool:
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    return any(isinstance(x, Tensor) and x.layout is not taeda.strided for x in given)
+
+
+def _of_sparse(check: Callable[..., bool], masked: bool | None) -> Callable[..., bool]:
+    """The check for sparse inputs, whose values it moves."""
+    if not masked:
+        raise ValueError(
+            "gradcheck expects strided inputs, unless masked=True: then a sparse input is its entries. For "
+            "all elements use taeda.sparse.as_sparse_gradcheck"
+        )
+    sparse: Any = taeda.sparse  # upward: the inputs come from there
+    made: Callable[..., bool] = sparse.as_sparse_gradcheck(check)
+    return made
 
 
 def _unit(like: Tensor, seed: int) -> Tensor:

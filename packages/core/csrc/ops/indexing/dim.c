@@ -75,7 +75,6 @@ td_status td_op_gather(td_call *call)
     const td_tensor *index = TD_TENSOR(2);
     td_tensor *at, *checked;
     int64_t dim;
-    TD_TRY(td_index_dense_only("gather", "sparse_grad", TD_INT(3) != 0));
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     TD_TRY(check_shapes("gather", SELF, dim, index, NULL));
     TD_TRY(ready_index(&at, "gather", index, dim, size_of(SELF, dim), true));

@@ -15,8 +15,6 @@ typedef struct td_index_rule {
     bool wraps;     /* negative ones count from the end */
 } td_index_rule;
 
-/* Refuses `argument`=True: it asks for a sparse gradient, which the row does not make yet. */
-td_status td_index_dense_only(const char *name, const char *argument, bool sparse);
 /* int64, row-major and in the host's memory, where they are checked: an alias of `index` if it is
  * that already. RuntimeError for dtypes other than int64 and int32. */
 td_status td_index_long(td_tensor **out, const td_tensor *index, const char *name);

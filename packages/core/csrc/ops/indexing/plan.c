@@ -9,15 +9,6 @@
 
 /* ---- index tensors ---- */
 
-td_status td_index_dense_only(const char *name, const char *argument, bool sparse)
-{
-    if (!sparse) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED,
-                   "%s: %s=True asks for sparse gradients, which it does not make yet. Leave it "
-                   "away: the gradients are dense then.",
-                   name, argument);
-}
-
 td_status td_index_long(td_tensor **out, const td_tensor *index, const char *name)
 {
     if (index->dtype != TD_I64 && index->dtype != TD_I32)

@@ -12,7 +12,10 @@ from taeda._native import core as _core
 __all__ = ["LAYOUTS", "facts_of", "from_facts"]
 
 #: layouts that files hold, each with the number of its parts
-LAYOUTS = {"sparse_coo": 2, "sparse_csr": 3}
+LAYOUTS = {
+    "sparse_coo": 2,
+    **dict.fromkeys(("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"), 3),
+}
 
 
 def facts_of(x: Tensor) -> tuple[str, list[Tensor], tuple[int, ...], bool]:
@@ -33,9 +36,12 @@ def from_facts(name: str, parts: Sequence[Any], size: Sequence[int], is_coalesce
         raise ValueError("a sparse tensor is made of strided tensors outside of any graph")
     if any(type(n) is not int for n in size) or type(is_coalesced) is not bool:
         raise ValueError("the size of a sparse tensor is a list of ints")
-    if name == "sparse_csr":
-        crow, col, values = parts
-        return taeda.sparse_csr_tensor(crow, col, values, tuple(size))  # upward: such a file
+    if name != "sparse_coo":
+        compressed, plain, values = parts
+        layout: Any = getattr(taeda, name)
+        return taeda.sparse_compressed_tensor(  # upward: such a file
+            compressed, plain, values, tuple(size), layout=layout
+        )
     indices, values = parts
     more: Any = {"is_coalesced": is_coalesced, "check_invariants": True}
     return taeda.sparse_coo_tensor(indices, values, tuple(size), **more)  # upward: such a file

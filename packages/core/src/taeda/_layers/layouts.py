@@ -12,7 +12,15 @@ from typing import Any, NoReturn
 
 from .._native import core as _core
 
-__all__ = ["refuse"]
+__all__ = ["load", "refuse"]
+
+
+def load() -> None:
+    """Let the rules of sparse layouts be registered."""
+    import taeda  # when the first such tensor is asked for
+
+    sparse: Any = taeda.sparse  # upward: says what to install if it is missing
+    sparse.mm  # noqa: B018 - a name of it loads the package
 
 
 def refuse(row: str, layouts: Sequence[Any], in_place: int, why: str) -> NoReturn:

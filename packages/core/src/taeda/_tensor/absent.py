@@ -15,10 +15,8 @@ __all__ = ["ABSENT"]
 
 ABSENT = frozenset(
     """
-    ccol_indices row_indices smm sparse_resize_ sparse_resize_and_clear_ sspaddmm to_sparse_bsc
-    to_sparse_bsr to_sparse_csc dequantize int_repr q_per_channel_axis q_per_channel_scales
-    q_per_channel_zero_points q_scale q_zero_point qscheme align_as align_to names refine_names
-    rename rename_ to_mkldnn
+    dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
+    q_zero_point qscheme align_as align_to names refine_names rename rename_ to_mkldnn
     """.split()
 )
 

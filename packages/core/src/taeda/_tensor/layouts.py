@@ -79,6 +79,20 @@ def col_indices(self: Tensor) -> Tensor:
 
 
 @method
+def ccol_indices(self: Tensor) -> Tensor:
+    """Where each column of a tensor by compressed columns begins."""
+    made: Tensor = _methods().ccol_indices(self)
+    return made
+
+
+@method
+def row_indices(self: Tensor) -> Tensor:
+    """The row of each entry of a tensor by compressed columns."""
+    made: Tensor = _methods().row_indices(self)
+    return made
+
+
+@method
 def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     """The elements at the places of a sparse `mask`, and no others."""
     made: Tensor = _methods().sparse_mask(self, mask)
@@ -94,8 +108,59 @@ def to_sparse_coo(self: Tensor) -> Tensor:
 
 @method
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
-    """By compressed rows, of a matrix of any layout."""
+    """By compressed rows, of matrices of any layout."""
     made: Tensor = _methods().to_sparse_csr(self, dense_dim)
+    return made
+
+
+@method
+def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
+    """By compressed columns, of matrices of any layout."""
+    made: Tensor = _methods().to_sparse_csc(self, dense_dim)
+    return made
+
+
+@method
+def to_sparse_bsr(self: Tensor, blocksize: tuple[int, int], dense_dim: int | None = None) -> Tensor:
+    """By compressed rows of blocks of `blocksize` (rows, columns), of matrices of any layout."""
+    made: Tensor = _methods().to_sparse_bsr(self, blocksize, dense_dim)
+    return made
+
+
+@method
+def to_sparse_bsc(self: Tensor, blocksize: tuple[int, int], dense_dim: int | None = None) -> Tensor:
+    """By compressed columns of blocks of `blocksize` (rows, columns), of matrices of any layout."""
+    made: Tensor = _methods().to_sparse_bsc(self, blocksize, dense_dim)
+    return made
+
+
+@method
+def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
+    """Another size of a tensor by coordinates, in place; what has entries can only grow."""
+    made: Tensor = _methods().sparse_resize_(self, size, sparse_dim, dense_dim)
+    return made
+
+
+@method
+def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
+    """Another size of a tensor by coordinates, in place, without entries."""
+    made: Tensor = _methods().sparse_resize_and_clear_(self, size, sparse_dim, dense_dim)
+    return made
+
+
+@method
+def smm(self: Tensor, mat: Tensor) -> Tensor:
+    """The product of a sparse matrix and a strided matrix `mat`, as a sparse one."""
+    made: Tensor = _methods().smm(self, mat)
+    return made
+
+
+@method
+def sspaddmm(
+    self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
+    """beta * self + alpha * (mat1 @ mat2) of two sparse matrices and a strided one, as a sparse one."""
+    made: Tensor = _methods().sspaddmm(self, mat1, mat2, beta=beta, alpha=alpha)
     return made
 
 

@@ -162,6 +162,7 @@ def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> 
     if dtype is None:
         name = str(self.dtype).rpartition(".")[2]
         device = "cuda." if self.device.type == "cuda" else ""
+        device += "sparse." if self.layout is _core.sparse_coo else ""
         return f"{said_as[0]}.{device}{_KINDS.get(name, name.title())}Tensor"
     wanted, place = _dtype_and_place(dtype)
     if place is None or self.device.type in (place, "meta"):

@@ -62,6 +62,8 @@ def _fill_from(made: Tensor, before: int) -> None:
 @method
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """The sizes of `other`, in place; with `preserve_format` also its order of dimensions."""
+    if self.layout is _core.sparse_coo and other.layout is _core.sparse_coo:
+        return self.sparse_resize_(other.shape, other.sparse_dim(), other.dense_dim())
     if memory_format is _core.preserve_format:
         formats = (_core.channels_last, _core.channels_last_3d)
         fits = (f for f in formats if other.is_contiguous(memory_format=f))

@@ -95,7 +95,7 @@ BAD = [
     (plain.device, (1.5,), "its kind and a number"),
     (plain.device, ("CPU!",), "is no device"),
     (plain.device, ("abacus",), "'abacus' is no device here"),
-    (plain.layout, ("torch.sparse_bsr",), "to_dense"),
+    (plain.layout, ("torch.jagged",), "to_dense"),
     (plain.layout, (), "to_dense"),
 ]
 

@@ -1,37 +1,35 @@
-"""From strided to sparse, from one layout to another, and back."""
+"""From strided to sparse, to coordinates, and back."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import taeda
 from taeda import Tensor
 
-from ._graph import built, entries, raw_entries
-from ._parts import Coo, Csr, keys_of, parts_of
+from ._graph import built, entries, raw_entries, row_major
+from ._parts import Coo, keys_of, parts_of
 
-__all__ = ["to_coo", "to_csr", "to_dense"]
+__all__ = ["to_coo", "to_dense"]
 
 
 def to_dense(x: Tensor) -> Tensor:
     """The strided tensor of the same elements."""
     parts, values = raw_entries(x)
-    places = parts.places()
+    flat, places = parts.flat(values), parts.places()
     if not places:
-        return values.sum(0).to(values.dtype)
-    count, rest = len(places), tuple(x.shape[len(places) :])
-    if values.dtype is taeda.bool:
+        return flat.sum(0).to(flat.dtype)
+    if flat.dtype is taeda.bool:
         zeros = taeda.zeros(x.shape, dtype=taeda.bool, device=x.device)
-        return zeros.index_put(places, values) if _is_unique(parts) else to_dense(_summed(x))
-    rows = 1
-    for n in x.shape[:count]:
-        rows *= n
-    zeros = values.new_zeros((rows, *rest))
-    return zeros.index_add(0, keys_of(places, x.shape), values).reshape(x.shape)
+        return zeros.index_put(places, flat) if _is_unique(parts) else to_dense(_summed(x))
+    rows, rest = math.prod(x.shape[: len(places)]), tuple(x.shape[len(places) :])
+    zeros = flat.new_zeros((rows, *rest))
+    return zeros.index_add(0, keys_of(places, x.shape), flat).reshape(x.shape)
 
 
 def _is_unique(parts: Any) -> bool:
-    return isinstance(parts, Csr) or parts.is_coalesced
+    return not isinstance(parts, Coo) or parts.is_coalesced
 
 
 def _summed(x: Tensor) -> Tensor:
@@ -40,8 +38,10 @@ def _summed(x: Tensor) -> Tensor:
 
 
 def to_coo(x: Tensor, sparse_dim: int | None = None) -> Tensor:
-    """COO, coalesced if it comes from another layout."""
+    """By coordinates; coalesced if it comes from another layout."""
     parts = parts_of(x)
+    if parts is None:
+        return _from_strided(x, sparse_dim)
     if isinstance(parts, Coo):
         if sparse_dim in (None, parts.indices.size(0)):
             return x
@@ -49,10 +49,9 @@ def to_coo(x: Tensor, sparse_dim: int | None = None) -> Tensor:
             f"to_sparse: the tensor has {parts.indices.size(0)} sparse dimensions already; "
             f"to_dense().to_sparse({sparse_dim}) has {sparse_dim}"
         )
-    if isinstance(parts, Csr):
-        _, values = entries(x)
-        return built(Coo(taeda.stack(parts.places()), parts.values, True), values, x.shape)
-    return _from_strided(x, sparse_dim)
+    own, values = row_major(*entries(x), x.shape)
+    flat = own.flat(values)
+    return built(Coo(taeda.stack(own.places()), flat.detach(), True), flat, x.shape)
 
 
 def _from_strided(x: Tensor, sparse_dim: int | None) -> Tensor:
@@ -71,19 +70,3 @@ def _from_strided(x: Tensor, sparse_dim: int | None) -> Tensor:
     indices = there.nonzero().t().contiguous()
     values = x[tuple(indices.unbind(0))]
     return built(Coo(indices, values.detach(), True), values, x.shape)
-
-
-def to_csr(x: Tensor) -> Tensor:
-    """CSR of a matrix."""
-    if x.layout is taeda.sparse_csr:
-        return x
-    if x.dim() != 2:
-        raise RuntimeError(f"to_sparse_csr: wanted a matrix, got {x.dim()} dimensions")
-    if x.layout is taeda.strided:
-        x = to_coo(x)
-    given = parts_of(x)
-    if given.indices.size(0) != 2:
-        raise NotImplementedError("to_sparse_csr: dense dimensions do not exist in CSR yet")
-    parts, values = entries(x)
-    made = Csr(parts.crow(x.shape[0]), parts.indices[1].contiguous(), parts.values)
-    return built(made, values, x.shape)

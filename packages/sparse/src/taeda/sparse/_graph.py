@@ -12,9 +12,9 @@ import taeda
 from taeda import Tensor
 from taeda.autograd import Function
 
-from ._parts import Parts, coalesced, keys_of, parts_of, tensor_of
+from ._parts import Coo, Parts, coalesced, keys_of, parts_of, tensor_of
 
-__all__ = ["at_places", "built", "entries", "raw_entries"]
+__all__ = ["at_places", "built", "entries", "find", "raw_entries", "row_major"]
 
 
 class _Values(Function):
@@ -70,23 +70,37 @@ def built(parts: Parts, values: Tensor, size: Any) -> Tensor:
 
 
 def at_places(x: Tensor, parts: Parts) -> Tensor:
-    """The elements of `x`, strided or sparse, at the places of `parts`: an entry for each."""
+    """The elements of `x`, strided or sparse, at the places of `parts`: values of their form."""
     own = parts_of(x)
     if own is None:
-        return (
-            x[parts.places()] if parts.places() else x.unsqueeze(0).expand(_count(parts), *x.shape)
-        )
+        places = parts.places()
+        return parts.shaped(x[places] if places else x.unsqueeze(0).expand(_count(parts), *x.shape))
     own, values = entries(x)
     if _same_places(own, parts):
         return values
-    wanted, known = parts.places(), own.places()
+    return parts.shaped(_found(x.shape, *row_major(own, values, x.shape), parts))
+
+
+def _found(size: Any, own: Any, values: Tensor, parts: Parts) -> Tensor:
+    """Elements at places of `parts`, of values of `own`, whose places rise."""
+    wanted, known, flat = parts.places(), own.places(), own.flat(values)
     if not wanted or not known:
-        return values.expand(_count(parts), *values.shape[1:])
-    found, at = find(keys_of(known, x.shape), keys_of(wanted, x.shape))
+        return flat.expand(_count(parts), *flat.shape[1:])
+    found, at = find(keys_of(known, size), keys_of(wanted, size))
     if not known[0].numel():
-        return values.new_zeros((found.numel(), *values.shape[1:]))
-    shape = (-1, *(1,) * (values.dim() - 1))
-    return values[at].masked_fill(~found.reshape(shape), 0)
+        return flat.new_zeros((found.numel(), *flat.shape[1:]))
+    shape = (-1, *(1,) * (flat.dim() - 1))
+    return flat[at].masked_fill(~found.reshape(shape), 0)
+
+
+def row_major(parts: Any, values: Tensor, size: Any) -> tuple[Any, Tensor]:
+    """The same entries in the order of their places; by coordinates, if they must be moved."""
+    if parts.is_row_major:
+        return parts, values
+    places, flat = parts.places(), parts.flat(values)
+    order = taeda.argsort(keys_of(places, size), stable=True)
+    moved = flat[order]
+    return Coo(taeda.stack(places)[:, order], moved.detach(), True), moved
 
 
 def find(keys: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
@@ -104,6 +118,7 @@ def _count(parts: Parts) -> int:
 def _same_places(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
-    if hasattr(a, "crow") and hasattr(a, "col"):
-        return a.crow is b.crow and a.col is b.col
-    return a.indices is b.indices
+    if isinstance(a, Coo):
+        return a.indices is b.indices
+    same = a.layout is b.layout and a.blocksize == b.blocksize
+    return same and a.compressed is b.compressed and a.plain is b.plain

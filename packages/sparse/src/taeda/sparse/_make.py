@@ -8,14 +8,15 @@ import taeda
 from taeda import Tensor
 
 from ._graph import built
-from ._parts import Coo, Csr, check_coo, check_csr, keys_of
+from ._invariants import check_sparse_tensor_invariants
+from ._parts import Coo, check_coo, keys_of
 
-__all__ = ["sparse_coo_tensor", "sparse_csr_tensor"]
+__all__ = ["sparse_coo_tensor"]
 
 _INDICES = (taeda.int64, taeda.int32, taeda.int16, taeda.int8, taeda.uint8)
 
 
-def _given(data: Any, dtype: Any, device: Any) -> Tensor:
+def given(data: Any, dtype: Any, device: Any) -> Tensor:
     if isinstance(data, Tensor):
         return data.to(
             dtype=data.dtype if dtype is None else dtype,
@@ -24,8 +25,8 @@ def _given(data: Any, dtype: Any, device: Any) -> Tensor:
     return taeda.tensor(data, dtype=dtype, device=device)
 
 
-def _indices(data: Any, name: str, wanted: Any, device: Any) -> Tensor:
-    found = _given(data, None, device)
+def index_tensor(data: Any, name: str, wanted: Any, device: Any) -> Tensor:
+    found = given(data, None, device)
     if isinstance(data, Tensor) and found.dtype not in _INDICES:
         raise RuntimeError(f"{name} must be an int tensor type, but got {found.dtype}")
     if not isinstance(data, Tensor) and found.dtype not in _INDICES and found.numel():
@@ -33,7 +34,7 @@ def _indices(data: Any, name: str, wanted: Any, device: Any) -> Tensor:
     return (found if found.dtype is wanted else found.to(wanted)).detach()
 
 
-def _finish(
+def finish(
     parts: Any, values: Tensor, size: Any, requires_grad: bool, is_differentiable: bool
 ) -> Tensor:
     made = built(parts, values if is_differentiable else values.detach(), size)
@@ -41,7 +42,7 @@ def _finish(
 
 
 def sparse_coo_tensor(
-    indices: Any,
+    indices: Any = None,
     values: Any = None,
     size: Any = None,
     *,
@@ -63,15 +64,17 @@ def sparse_coo_tensor(
     tensor([[0., 0., 3.],
             [4., 0., 0.]])
     """
-    _refuse_pinned(pin_memory)
+    refuse_pinned(pin_memory)
     if values is None:
+        if indices is None and size is None:
+            raise TypeError("sparse_coo_tensor wants indices and values, or a size")
         size = tuple(indices) if size is None else tuple(size)
         indices = taeda.empty((len(size), 0), dtype=taeda.int64, device=device)
         values = taeda.empty(0, dtype=dtype, device=device)
-    found = _given(values, dtype, device)
+    found = given(values, dtype, device)
     if found.dim() == 0:
         found = found.reshape(1)
-    at = _indices(indices, "indices", taeda.int64, device or found.device)
+    at = index_tensor(indices, "indices", taeda.int64, device or found.device)
     if at.dim() != 2:
         raise RuntimeError(
             f"indices must be sparse_dim x nnz, but got a tensor of shape {tuple(at.shape)}"
@@ -84,12 +87,14 @@ def sparse_coo_tensor(
     size = _size(at, found, size)
     check_coo(at, size)
     parts = Coo(at, found, bool(is_coalesced))
+    if check_invariants is None:
+        check_invariants = check_sparse_tensor_invariants.is_enabled()
     if is_coalesced and check_invariants:
         _check_coalesced(parts, size)
-    return _finish(parts, found, size, requires_grad, not requires_grad)
+    return finish(parts, found, size, requires_grad, not requires_grad)
 
 
-def _refuse_pinned(pin_memory: bool) -> None:
+def refuse_pinned(pin_memory: bool) -> None:
     if pin_memory:
         raise NotImplementedError(
             "pin_memory=True is not supported for sparse tensors: pin the indices and values"
@@ -126,60 +131,3 @@ def _check_coalesced(parts: Coo, size: Any) -> None:
             "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor: they "
             "must rise, each once"
         )
-
-
-def sparse_csr_tensor(
-    crow_indices: Any,
-    col_indices: Any,
-    values: Any,
-    size: Any = None,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    check_invariants: bool | None = None,
-    pin_memory: bool = False,
-) -> Tensor:
-    """A matrix by rows: row r has the values from crow_indices[r] to before crow_indices[r + 1], in
-    the columns `col_indices`, which rise.
-
-    Indices are int64 or int32, and always checked. Without `size` there are as many columns as the
-    largest index needs. Gradients flow to `values` if they require them.
-
-    >>> sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3)).to_dense()
-    tensor([[0., 0., 3.],
-            [4., 0., 0.]])
-    """
-    _refuse_pinned(pin_memory)
-    found = _given(values, dtype, device)
-    wanted = _index_dtype(crow_indices, col_indices)
-    crow = _indices(crow_indices, "crow_indices", wanted, device or found.device)
-    col = _indices(col_indices, "col_indices", wanted, device or found.device)
-    if crow.dim() != 1 or col.dim() != 1 or found.dim() != 1:
-        raise NotImplementedError(
-            "sparse_csr_tensor: crow_indices, col_indices and values have one dimension here, but "
-            f"they have {crow.dim()}, {col.dim()} and {found.dim()}: batches and dense dimensions "
-            "do not exist yet"
-        )
-    if not crow.numel():
-        raise RuntimeError("crow_indices.shape[-1] must be the number of rows + 1, but it is 0")
-    if col.numel() != found.numel():
-        raise RuntimeError(
-            f"col_indices and values must have the same number of elements, but got {col.numel()} "
-            f"and {found.numel()}"
-        )
-    if size is None:
-        size = (crow.numel() - 1, int(col.amax()) + 1 if col.numel() else 0)
-    size = tuple(int(n) for n in size)
-    if len(size) != 2 or size[0] != crow.numel() - 1 or min(size) < 0:
-        raise RuntimeError(
-            f"a matrix of {crow.numel()} crow_indices has the size ({crow.numel() - 1}, columns), "
-            f"but got {size}"
-        )
-    check_csr(crow, col, size)
-    return _finish(Csr(crow, col, found), found, size, requires_grad, not requires_grad)
-
-
-def _index_dtype(*indices: Any) -> Any:
-    dtypes = {x.dtype for x in indices if isinstance(x, Tensor)}
-    return taeda.int32 if dtypes == {taeda.int32} else taeda.int64

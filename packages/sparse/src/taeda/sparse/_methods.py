@@ -8,31 +8,40 @@ import taeda
 from taeda import Tensor
 
 from . import _convert
+from ._compress import to_compressed
+from ._compressed import COMPRESSED
 from ._graph import at_places, built, entries
-from ._parts import Coo, Csr, parts_of, require
+from ._more_products import smm, sspaddmm
+from ._parts import Coo, parts_of, require
+from ._resize import sparse_resize_, sparse_resize_and_clear_
 
 __all__ = [
-    "_indices", "_nnz", "_values", "coalesce", "col_indices", "crow_indices", "dense_dim", "indices",
-    "is_coalesced", "sparse_dim", "sparse_mask", "to_dense", "to_sparse", "to_sparse_coo",
-    "to_sparse_csr", "values",
+    "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim",
+    "indices", "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask", "sparse_resize_",
+    "sparse_resize_and_clear_", "sspaddmm", "to_dense", "to_sparse", "to_sparse_bsc", "to_sparse_bsr",
+    "to_sparse_coo", "to_sparse_csc", "to_sparse_csr", "values",
 ]  # fmt: skip
+
+_COO = (taeda.sparse_coo,)
+_ROWS = (taeda.sparse_csr, taeda.sparse_bsr)
+_COLUMNS = (taeda.sparse_csc, taeda.sparse_bsc)
 
 
 def is_coalesced(self: Tensor) -> bool:
     """Whether the places of a COO tensor are known to be in order, each once."""
-    return bool(require(self, Coo, "is_coalesced").is_coalesced)
+    return bool(require(self, _COO, "is_coalesced").is_coalesced)
 
 
 def coalesce(self: Tensor) -> Tensor:
     """The tensor with its places in order, each once; itself if it is so already."""
-    if require(self, Coo, "coalesce").is_coalesced:
+    if require(self, _COO, "coalesce").is_coalesced:
         return self
     parts, values = entries(self)
     return built(parts, values, self.shape)
 
 
 def _require_coalesced(self: Tensor, what: str) -> Coo:
-    parts: Coo = require(self, Coo, what)
+    parts: Coo = require(self, _COO, what)
     if not parts.is_coalesced:
         raise RuntimeError(
             f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first"
@@ -58,44 +67,59 @@ def values(self: Tensor) -> Tensor:
 
 def _indices(self: Tensor) -> Tensor:
     """The places as they are, repeated or not; the tensor's own memory."""
-    found: Tensor = require(self, Coo, "_indices").indices
+    found: Tensor = require(self, _COO, "_indices").indices
     return found.detach()
 
 
 def _values(self: Tensor) -> Tensor:
     """The values as they are, outside of any graph; the tensor's own memory."""
-    found: Tensor = require(self, Coo, "_values").values
+    found: Tensor = require(self, _COO, "_values").values
     return found.detach()
 
 
 def _nnz(self: Tensor) -> int:
-    """How many entries there are."""
+    """How many entries there are; in each batch, where there are batches."""
     parts = parts_of(self)
     if parts is None:
         raise RuntimeError(f"_nnz expected a sparse tensor but got one of layout {self.layout}")
-    return int(parts.values.size(0))
+    return int(parts.values.size(0) if isinstance(parts, Coo) else parts.plain.shape[-1])
 
 
 def crow_indices(self: Tensor) -> Tensor:
-    """Where each row of a CSR tensor begins."""
-    found: Tensor = require(self, Csr, "crow_indices").crow
+    """Where each row, or row of blocks, of a tensor by compressed rows begins."""
+    found: Tensor = require(self, _ROWS, "crow_indices").compressed
     return found.detach()
 
 
 def col_indices(self: Tensor) -> Tensor:
-    """The column of each entry of a CSR tensor."""
-    found: Tensor = require(self, Csr, "col_indices").col
+    """The column of each entry of a tensor by compressed rows."""
+    found: Tensor = require(self, _ROWS, "col_indices").plain
+    return found.detach()
+
+
+def ccol_indices(self: Tensor) -> Tensor:
+    """Where each column, or column of blocks, of a tensor by compressed columns begins."""
+    found: Tensor = require(self, _COLUMNS, "ccol_indices").compressed
+    return found.detach()
+
+
+def row_indices(self: Tensor) -> Tensor:
+    """The row of each entry of a tensor by compressed columns."""
+    found: Tensor = require(self, _COLUMNS, "row_indices").plain
     return found.detach()
 
 
 def sparse_dim(self: Tensor) -> int:
-    """How many dimensions indices name."""
-    return len(parts_of(self).places())
+    """How many dimensions indices name: two by compressed rows or columns."""
+    parts = parts_of(self)
+    return int(parts.indices.size(0)) if isinstance(parts, Coo) else 2
 
 
 def dense_dim(self: Tensor) -> int:
     """How many dimensions each value has."""
-    return int(self.dim() - sparse_dim(self))
+    parts = parts_of(self)
+    batch = 0 if isinstance(parts, Coo) else len(parts.batch)
+    return int(self.dim() - batch - sparse_dim(self))
 
 
 def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
@@ -126,14 +150,18 @@ def to_sparse(
     self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None,
     dense_dim: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """A sparse tensor of the elements that are not 0; `sparse_dim` leading dimensions of it are sparse."""
-    if blocksize is not None or layout not in (None, taeda.sparse_coo, taeda.sparse_csr):
-        raise NotImplementedError(
-            f"to_sparse: layout={layout} with blocksize={blocksize} does not exist yet: use "
-            "taeda.sparse_coo or taeda.sparse_csr"
+    """A sparse tensor of the elements that are not 0; `sparse_dim` leading dimensions of it are sparse. By
+    coordinates, if no `layout` is given.
+    """
+    if layout in COMPRESSED:
+        if sparse_dim not in (None, 2):
+            raise RuntimeError(f"to_sparse: {layout} has 2 sparse dimensions, not {sparse_dim}")
+        return to_compressed(self, layout, blocksize, dense_dim)
+    if blocksize is not None or layout not in (None, taeda.sparse_coo):
+        raise RuntimeError(
+            f"to_sparse: layout={layout} with blocksize={blocksize} is no sparse layout. There are "
+            "sparse_coo, sparse_csr, sparse_csc, and with a blocksize sparse_bsr and sparse_bsc"
         )
-    if layout is taeda.sparse_csr:
-        return to_sparse_csr(self, dense_dim)
     if dense_dim is not None:
         if sparse_dim is not None and sparse_dim + dense_dim != self.dim():
             raise RuntimeError(
@@ -150,7 +178,20 @@ def to_sparse_coo(self: Tensor) -> Tensor:
 
 
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
-    """CSR, of a matrix of any layout."""
-    if dense_dim:
-        raise NotImplementedError("to_sparse_csr: dense dimensions do not exist in CSR yet")
-    return _convert.to_csr(self)
+    """CSR, of matrices of any layout, in batches or not, with dense dimensions or not."""
+    return to_compressed(self, taeda.sparse_csr, None, dense_dim)
+
+
+def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
+    """CSC, of matrices of any layout, in batches or not, with dense dimensions or not."""
+    return to_compressed(self, taeda.sparse_csc, None, dense_dim)
+
+
+def to_sparse_bsr(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Tensor:
+    """BSR with blocks of these rows and columns, of matrices of any layout."""
+    return to_compressed(self, taeda.sparse_bsr, blocksize, dense_dim)
+
+
+def to_sparse_bsc(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Tensor:
+    """BSC with blocks of these rows and columns, of matrices of any layout."""
+    return to_compressed(self, taeda.sparse_bsc, blocksize, dense_dim)

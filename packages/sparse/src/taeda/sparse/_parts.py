@@ -1,23 +1,23 @@
 """What a sparse tensor is made of: strided tensors of indices and of values.
 
-The tensor itself (`Tensor`, of the layout sparse_coo or sparse_csr) has no memory. Its parts are
+The tensor itself (`Tensor`, of a sparse layout) has no memory. Its parts are
 never written into by the library: a write into a sparse tensor gives it other parts.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 
-__all__ = ["Coo", "Csr", "Parts", "coalesced", "coo", "csr", "parts_of", "require"]
+from ._compressed import Compressed
+from ._versions import version_of
 
-
-def _version(indices: Tensor) -> int:
-    """The count of writes; of inference tensors, which count none, never the one that was noted."""
-    return -1 if indices.is_inference() else indices._version
+__all__ = [
+    "Coo", "Parts", "check_coo", "coalesced", "keys_of", "parts_of", "require", "tensor_of",
+]  # fmt: skip
 
 
 class Coo:
@@ -28,7 +28,7 @@ class Coo:
     def __init__(self, indices: Tensor, values: Tensor, is_coalesced: bool) -> None:
         self.indices, self.values = indices, values
         self.is_coalesced = is_coalesced
-        self.version = _version(indices)
+        self.version = version_of(indices)
         self._crow: Tensor | None = None
 
     def like(self, values: Tensor) -> Coo:
@@ -40,6 +40,19 @@ class Coo:
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The strided tensors, by the names that they are printed under."""
         return ("indices", self.indices), ("values", self.values)
+
+    @property
+    def is_row_major(self) -> bool:
+        """Do entries lie in the order of their places in a strided tensor, each once?"""
+        return self.is_coalesced
+
+    def flat(self, values: Tensor) -> Tensor:
+        """Values with one dimension for all entries, before the dense ones: as they are."""
+        return values
+
+    def shaped(self, flat: Tensor) -> Tensor:
+        """Values of this form, of those with one dimension for all entries: as they are."""
+        return flat
 
     def places(self) -> tuple[Tensor, ...]:
         """The indices of each sparse dimension."""
@@ -54,48 +67,13 @@ class Coo:
 
     def check(self, size: Any) -> None:
         """Look at the indices again if somebody wrote into them, whose memory they share."""
-        if self.version == _version(self.indices) != -1:
+        if self.version == version_of(self.indices) != -1:
             return
         check_coo(self.indices, size)
-        self.version, self.is_coalesced, self._crow = _version(self.indices), False, None
+        self.version, self.is_coalesced, self._crow = version_of(self.indices), False, None
 
 
-class Csr:
-    """Where each row begins, the column of each entry, and the values."""
-
-    __slots__ = ("col", "crow", "values", "versions")
-
-    def __init__(self, crow: Tensor, col: Tensor, values: Tensor) -> None:
-        self.crow, self.col, self.values = crow, col, values
-        self.versions = _version(crow), _version(col)
-
-    def like(self, values: Tensor) -> Csr:
-        """Other values at the same places."""
-        return Csr(self.crow, self.col, values)
-
-    def named(self) -> tuple[tuple[str, Tensor], ...]:
-        """The strided tensors, by the names that they are printed under."""
-        return ("crow_indices", self.crow), ("col_indices", self.col), ("values", self.values)
-
-    def rows(self) -> Tensor:
-        """The row of each entry."""
-        rows = taeda.arange(self.crow.numel() - 1, device=self.crow.device)
-        return rows.repeat_interleave(self.crow.diff().long())
-
-    def places(self) -> tuple[Tensor, ...]:
-        """The row and the column of each entry."""
-        return self.rows(), self.col.long()
-
-    def check(self, size: Any) -> None:
-        """Look at the indices again if somebody wrote into them, whose memory they share."""
-        versions = _version(self.crow), _version(self.col)
-        if self.versions == versions and -1 not in versions:
-            return
-        check_csr(self.crow, self.col, size)
-        self.versions = versions
-
-
-Parts = Coo | Csr
+Parts: TypeAlias = Coo | Compressed
 
 
 # ---- bounds ----
@@ -118,51 +96,13 @@ def check_coo(indices: Tensor, size: Any) -> None:
             )
 
 
-def check_csr(crow: Tensor, col: Tensor, size: Any) -> None:
-    """RuntimeError for offsets that do not rise from 0 to the number of entries, for a column that
-    is none, and for columns of a row that do not rise.
-    """
-    entries = col.numel()
-    first, last = int(crow[0]), int(crow[-1])
-    if first != 0 or last != entries or bool((crow.diff() < 0).any()):
-        raise RuntimeError(
-            f"crow_indices must rise from 0 to {entries}, the number of col_indices, but they begin "
-            f"with {first} and end with {last}"
-            + ("" if (first, last) != (0, entries) else ", and fall in between")
-        )
-    if not entries:
-        return
-    if int(col.amin()) < 0 or int(col.amax()) >= size[1]:
-        raise RuntimeError(
-            f"col_indices must be from 0 to {size[1] - 1}, but they are from {int(col.amin())} to "
-            f"{int(col.amax())}"
-        )
-    begins = taeda.zeros(entries + 1, dtype=taeda.bool, device=col.device)
-    begins[crow.long()] = True
-    if bool(((col.diff() <= 0) & ~begins[1:-1]).any()):
-        raise RuntimeError("col_indices must rise within each row, and name no column twice")
-
-
 # ---- tensors ----
-
-
-def coo(parts: Coo, size: Any) -> Tensor:
-    """The tensor of these parts, outside of any graph."""
-    values = parts.values
-    return _tensor(taeda.sparse_coo, parts, size, values)
-
-
-def csr(parts: Csr, size: Any) -> Tensor:
-    """The tensor of these parts, outside of any graph."""
-    return _tensor(taeda.sparse_csr, parts, size, parts.values)
 
 
 def tensor_of(parts: Parts, size: Any) -> Tensor:
     """The tensor of these parts, outside of any graph."""
-    return coo(parts, size) if isinstance(parts, Coo) else csr(parts, size)
-
-
-def _tensor(layout: Any, parts: Parts, size: Any, values: Tensor) -> Tensor:
+    layout = parts.layout if isinstance(parts, Compressed) else taeda.sparse_coo
+    values = parts.values
     made: Tensor = core.make_layout(layout, tuple(size), values.dtype, values.device, parts)
     return made
 
@@ -175,14 +115,13 @@ def parts_of(x: Tensor) -> Any:
     return parts
 
 
-def require(x: Tensor, kind: type, name: str) -> Any:
-    """The parts, of this kind; RuntimeError for a tensor of another layout."""
-    parts = parts_of(x)
-    if isinstance(parts, kind):
-        return parts
-    wanted = "sparse_coo" if kind is Coo else "sparse_csr"
+def require(x: Tensor, layouts: tuple[Any, ...], name: str) -> Any:
+    """The parts of a tensor of one of these layouts; RuntimeError for a tensor of another."""
+    if x.layout in layouts:
+        return parts_of(x)
+    wanted = " or ".join(str(layout) for layout in layouts)
     raise RuntimeError(
-        f"{name} expected a tensor of layout taeda.{wanted} but got one of layout {x.layout}"
+        f"{name} expected a tensor of layout {wanted} but got one of layout {x.layout}"
     )
 
 
@@ -199,7 +138,7 @@ def keys_of(places: tuple[Tensor, ...], size: Any) -> Tensor:
 
 def coalesced(parts: Parts, size: Any) -> Parts:
     """Parts whose places are in order, each once; entries of one place are added up."""
-    if isinstance(parts, Csr) or parts.is_coalesced:
+    if isinstance(parts, Compressed) or parts.is_coalesced:
         return parts
     indices, values = parts.indices, parts.values
     if not indices.size(0):

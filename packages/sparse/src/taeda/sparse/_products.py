@@ -7,20 +7,26 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
+from ._compressed import Compressed
+from ._convert import to_coo
 from ._graph import built, entries
-from ._parts import Coo, Csr
+from ._parts import Coo
 
 __all__ = ["addmm", "mm", "mv", "product"]
 
 _KERNEL = (taeda.float32, taeda.float64)
 _SHORT = (taeda.float16, taeda.bfloat16)
+_REDUCTIONS = ("sum", "mean", "amax", "amin")
 
 
-def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
+def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     """The product of two matrices, at least one of them sparse.
 
-    Both get gradients: a sparse one a sparse gradient, at the places that it has.
+    Both get gradients: a sparse one a sparse gradient, at the places that it has. With `reduce` ("sum",
+    "mean", "amax" or "amin") the products of a row are reduced in that way.
     """
+    if reduce is not None:
+        return _reduced(mat1, mat2, reduce)
     if mat1.layout is taeda.strided and mat2.layout is taeda.strided:
         return taeda.mm(mat1, mat2)
     return product(mat1, mat2)
@@ -72,19 +78,35 @@ def _check(a: Tensor, b: Tensor) -> None:
 
 def rows_of(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(offsets of rows, columns, values with history) of a matrix."""
+    if x.layout is taeda.sparse_csc:
+        return _rows_of_columns(x)
+    if x.layout is not taeda.sparse_csr:
+        x = to_coo(x)
     parts, values = entries(x)
-    if isinstance(parts, Csr):
-        return parts.crow, parts.col, values
-    if parts.indices.size(0) != 2:
+    if values.dim() != 1:
         raise NotImplementedError(
             "a product with a sparse matrix that has dense dimensions: use to_dense().to_sparse()"
         )
+    if isinstance(parts, Compressed):
+        return parts.compressed, parts.plain, values
     return parts.crow(x.shape[0]), parts.indices[1], values
+
+
+def _rows_of_columns(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    parts, values = entries(x)
+    crow, col, order = taeda._csr_transpose(parts.compressed, parts.plain, x.shape[0])
+    return crow, col, values[order]
+
+
+def row_numbers(crow: Tensor) -> Tensor:
+    """The row of each entry."""
+    rows = taeda.arange(crow.numel() - 1, device=crow.device)
+    return rows.repeat_interleave(crow.diff().long())
 
 
 def _transposed(x: Tensor) -> Tensor:
     """The transposed matrix, as COO."""
-    parts, values = entries(x)
+    parts, values = entries(to_coo(x))
     indices = taeda.stack(parts.places()[::-1])
     return built(Coo(indices, parts.values, False), values, x.shape[::-1])
 
@@ -95,13 +117,13 @@ def _sparse_dense(a: Tensor, b: Tensor) -> Tensor:
         return taeda._csr_mm(crow, col, values, b)
     if a.dtype in _SHORT:
         return taeda._csr_mm(crow, col, values.float(), b.float()).to(a.dtype)
-    rows = Csr(crow, col, values).rows()
+    rows = row_numbers(crow)
     zeros = b.new_zeros((a.shape[0], b.shape[1]))
     return zeros.index_add(0, rows, values.unsqueeze(1) * b.index_select(0, col.long()))
 
 
 def _sparse_sparse(a: Tensor, b: Tensor) -> Tensor:
-    """Each entry of `a` times all entries of a row of `b`; COO, or CSR if both are."""
+    """Each entry of `a` times all entries of a row of `b`; by coordinates, or CSR if neither is that."""
     crow_a, col_a, values_a = rows_of(a)
     crow_b, col_b, values_b = rows_of(b)
     col = col_a.long()
@@ -110,10 +132,37 @@ def _sparse_sparse(a: Tensor, b: Tensor) -> Tensor:
     entry = taeda.arange(col.numel(), device=col.device).repeat_interleave(counts)
     within = taeda.arange(entry.numel(), device=col.device) - (counts.cumsum(0) - counts)[entry]
     other = begins[entry] + within
-    rows = Csr(crow_a, col_a, values_a).rows()[entry]
+    rows = row_numbers(crow_a)[entry]
     indices = taeda.stack([rows, col_b.long()[other]])
     values: Any = values_a[entry] * values_b[other]
     size = (a.shape[0], b.shape[1])
     made = built(Coo(indices, values.detach(), False), values, size).coalesce()
-    both = a.layout is taeda.sparse_csr and b.layout is taeda.sparse_csr
-    return made.to_sparse_csr() if both else made
+    either = taeda.sparse_coo in (a.layout, b.layout)
+    return made if either else made.to_sparse_csr()
+
+
+# ---- products that reduce otherwise than by a sum ----
+
+
+def _reduced(a: Tensor, b: Tensor, reduce: str) -> Tensor:
+    """For each row of sparse `a`, the sum, mean, largest or least of its entries times rows of `b`; 0 for a
+    row without an entry.
+    """
+    if reduce not in _REDUCTIONS:
+        raise ValueError(
+            f"sparse.mm: reduce must be one of {', '.join(_REDUCTIONS)}, but got {reduce!r}"
+        )
+    if a.layout is taeda.strided or b.layout is not taeda.strided:
+        raise RuntimeError(
+            f"sparse.mm with reduce={reduce!r} wants a sparse and a strided matrix, but got {a.layout} and "
+            f"{b.layout}"
+        )
+    if a.dim() != 2 or b.dim() != 2 or a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({tuple(a.shape)} and {tuple(b.shape)})"
+        )
+    crow, col, values = rows_of(a)
+    products = values.unsqueeze(1) * b.index_select(0, col.long())
+    rows = row_numbers(crow).unsqueeze(1).expand(products.shape)
+    zeros = products.new_zeros((a.shape[0], b.shape[1]))
+    return zeros.scatter_reduce(0, rows, products, reduce, include_self=False)

@@ -57,8 +57,10 @@ for _name in ("index_put", "index_put_"):
 # ---- an index for every element ----
 rule(
     "gather",
-    self=lambda grad, self_shape, dim, index: grad.new_zeros(self_shape).scatter_add_(
-        dim, index, grad
+    self=lambda grad, self_shape, dim, index, sparse_grad: (
+        _gathered_places(grad, self_shape, dim, index)
+        if sparse_grad
+        else grad.new_zeros(self_shape).scatter_add_(dim, index, grad)
     ),
 )
 rule("scatter.src", self=lambda grad, dim, index: grad.scatter(dim, index, 0),
@@ -265,6 +267,24 @@ rule(
 rule("put", self=lambda grad, index, accumulate: grad if accumulate else grad.put(index,
     grad.new_zeros(index.shape)),
      source=lambda grad, index, source_shape: grad.take(index).reshape(source_shape))  # fmt: skip
+
+# ---- sparse gradients ----
+
+
+def _gathered_places(grad: Tensor, shape: Shape, dim: int, index: Tensor) -> Tensor:
+    """The gradient of gather by coordinates: an entry for each element that was read."""
+    if not shape:
+        return grad.reshape(-1).sum()
+    dim %= len(shape)
+    places = []
+    for number, length in enumerate(index.shape):
+        along = taeda.arange(length, device=index.device)
+        along = along.reshape((-1, *(1,) * (index.dim() - number - 1)))
+        places.append((index if number == dim else along.expand(index.shape)).reshape(-1))
+    at = taeda.stack(places)
+    values = grad.reshape(-1)
+    return taeda.sparse_coo_tensor(at, values, tuple(shape))  # upward: sparse_grad asks for it
+
 
 # ---- embedding ----
 

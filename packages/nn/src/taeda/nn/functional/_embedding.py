@@ -13,15 +13,6 @@ __all__ = ["embedding", "embedding_bag"]
 _embedding = taeda.embedding
 
 
-def dense_only(name: str, sparse: bool) -> None:
-    """NotImplementedError for `sparse=True` where sparse gradients do not exist yet."""
-    if sparse:
-        raise NotImplementedError(
-            f"{name}: sparse=True asks for sparse gradients, which it does not make yet. Leave it away "
-            "(the gradients are dense then), or use embedding(sparse=True) and add up its rows"
-        )
-
-
 def needs_sparse(sparse: bool) -> None:
     """Of `sparse=True` the package whose tensors its gradients are, now and not amid a backward."""
     if sparse:
@@ -92,8 +83,9 @@ def embedding_bag(
 
     A 2-D input has a bag in each row; a 1-D input is cut at `offsets`, the first of which is 0. Indices
     equal to `padding_idx` do not count; an empty bag gives zeros. `per_sample_weights` scale the rows of
-    a sum. Raises ValueError for arguments that do not fit together, RuntimeError for an index outside of
-    the table.
+    a sum. With `sparse`, the gradient of `weight` is a sparse tensor of the rows that are used (not for
+    `max`, whose gradient has other rows for each column). Raises ValueError for arguments that do not fit
+    together, RuntimeError for an index outside of the table.
     """
     if (
         watched
@@ -103,14 +95,14 @@ def embedding_bag(
         or type(per_sample_weights) not in exact
     ) and is_for_others((input, weight, offsets, per_sample_weights)):
         return call_others(embedding_bag, (input, weight, offsets, per_sample_weights))
-    dense_only("embedding_bag", sparse)
-    _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
+    needs_sparse(sparse)
+    _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq, sparse)
     plain = padding_idx is None and max_norm is None and input.is_cpu and input.numel()
-    sums = mode != "max" and per_sample_weights is None and not scale_grad_by_freq
+    sums = not sparse and mode != "max" and per_sample_weights is None and not scale_grad_by_freq
     if plain and sums and weight.dtype in (taeda.float32, taeda.float64):
         return _sums(input, weight, offsets, mode == "mean", include_last_offset)
     if plain and input.dim() == 2:
-        rows = _rows(input, weight, scale_grad_by_freq)
+        rows = _rows(input, weight, scale_grad_by_freq, sparse)
         return _reduce_rows(rows, mode, per_sample_weights)
     if input.dim() == 2:
         bags, length = input.shape
@@ -132,7 +124,7 @@ def embedding_bag(
         weights = None if weights is None else weights.clone()
         _shorten_rows(weight, flat, max_norm, norm_type)
     bag, count = _bag_of_each(flat, offsets, include_last_offset)
-    rows = _rows(flat, weight, scale_grad_by_freq, padding_idx)
+    rows = _rows(flat, weight, scale_grad_by_freq, sparse, padding_idx)
     if padding_idx is not None:
         kept = (flat != padding_idx).nonzero().squeeze(1)
         rows, bag = rows.index_select(0, kept), bag.index_select(0, kept)
@@ -147,6 +139,7 @@ def _check_bags(
     mode: str,
     weights: Tensor | None,
     scale_grad_by_freq: bool,
+    sparse: bool,
 ) -> None:
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max, but got {mode!r}")
@@ -160,6 +153,8 @@ def _check_bags(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
             f"mode='sum' (got mode='{mode}')."
         )
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     if weight.dim() != 2:
@@ -190,10 +185,12 @@ def _check_bags(
         )
 
 
-def _rows(input: Tensor, weight: Tensor, by_freq: bool, padding: int | None = None) -> Tensor:
+def _rows(
+    input: Tensor, weight: Tensor, by_freq: bool, sparse: bool, padding: int | None = None
+) -> Tensor:
     """weight[input]; an index outside of the table is a RuntimeError here, which names its place."""
     try:
-        return embedding(input, weight, padding, scale_grad_by_freq=by_freq)
+        return embedding(input, weight, padding, scale_grad_by_freq=by_freq, sparse=sparse)
     except IndexError:
         _check_indices(input.reshape(-1), weight.size(0))
         raise

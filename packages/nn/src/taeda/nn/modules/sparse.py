@@ -9,7 +9,7 @@ from taeda import Tensor
 
 from .. import functional as F
 from .. import init
-from ..functional._embedding import dense_only, needs_sparse
+from ..functional._embedding import needs_sparse
 from ..parameter import Parameter
 from ._repr import unusual
 from .module import Module
@@ -170,7 +170,7 @@ class EmbeddingBag(_Table):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        dense_only(type(self).__name__, sparse)
+        needs_sparse(sparse)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.max_norm = max_norm

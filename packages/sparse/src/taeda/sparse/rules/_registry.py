@@ -9,14 +9,20 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 
-__all__ = ["BOTH", "in_place", "rule", "writes"]
+from .._compressed import COMPRESSED
 
-BOTH = (taeda.sparse_coo, taeda.sparse_csr)
+__all__ = [
+    "ALL", "COO", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "wrapped", "writes",
+]  # fmt: skip
+
+ALL = (taeda.sparse_coo, *COMPRESSED)
 COO = (taeda.sparse_coo,)
+#: one number an entry, at a row and a column
+OF_NUMBERS = (taeda.sparse_coo, taeda.sparse_csr, taeda.sparse_csc)
 Function = Callable[..., Any]
 
 
-def rule(*rows: str, layouts: Any = BOTH) -> Callable[[Function], Function]:
+def rule(*rows: str, layouts: Any = ALL) -> Callable[[Function], Function]:
     """Register a function for rows, with the arguments of their schemas."""
 
     def register(function: Function) -> Function:
@@ -38,7 +44,7 @@ def writes(x: Tensor) -> None:
         )
 
 
-def in_place(*rows: str, layouts: Any = BOTH) -> None:
+def in_place(*rows: str, layouts: Any = ALL) -> None:
     """Let the in-place form of rows take over what their rule makes."""
     for layout in layouts:
         made, written = core.layout_rules(layout, False), core.layout_rules(layout, True)
@@ -76,3 +82,19 @@ def take(self: Tensor, made: Tensor, row: str) -> Tensor:
         parts = parts.like(parts.values.to(self.dtype))
     core.set_parts(self, parts)
     return self
+
+
+def named_arguments(row: str, args: Any) -> dict[str, Any]:
+    """The arguments after the first, by their names."""
+    names = [name for name, _ in core.op_parameters(row)][1:]
+    return dict(zip(names, args, strict=True))
+
+
+def wrapped(dim: int, rank: int) -> int:
+    """The dimension counted from 0; IndexError if there is none."""
+    count = max(rank, 1)
+    if not -count <= dim < count:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})"
+        )
+    return int(dim) % count

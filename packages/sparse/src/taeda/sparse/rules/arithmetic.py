@@ -8,9 +8,12 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 
+from .._compress import to_compressed
+from .._compressed import BLOCKED
+from .._convert import to_coo
 from .._graph import at_places, built, entries, find, raw_entries
-from .._parts import Coo, Csr, keys_of
-from ._registry import BOTH, in_place, rule
+from .._parts import Coo, keys_of, parts_of
+from ._registry import ALL, in_place, rule
 
 _Number = (bool, int, float, complex)
 
@@ -74,22 +77,31 @@ def _check_broadcast(dense: Tensor, x: Tensor, name: str) -> Any:
 
 def _sparse_plus(a: Tensor, b: Tensor, alpha: Any) -> Any:
     _check_shapes(a, b, "add")
-    if a.layout is not b.layout:
-        a, b = a.to_sparse_coo(), b.to_sparse_coo()
     dtype = taeda.result_type(_facts(a), _facts(b))
+    made = _union(to_coo(a), to_coo(b), alpha, dtype)
+    return _in_layout_of(a, b, made)
+
+
+def _union(a: Tensor, b: Tensor, alpha: Any, dtype: Any) -> Tensor:
+    """The entries of both by coordinates, one behind the other."""
     one, values = raw_entries(a)
     other, others = raw_entries(b)
-    if len(one.places()) != len(other.places()):
+    if one.indices.size(0) != other.indices.size(0):
         raise RuntimeError(
-            f"add: one tensor has {len(one.places())} sparse dimensions, the other "
-            f"{len(other.places())}"
+            f"add: one tensor has {one.indices.size(0)} sparse dimensions, the other "
+            f"{other.indices.size(0)}"
         )
     joined = taeda.cat([values.to(dtype), _scaled(others.to(dtype), alpha).to(dtype)])
-    indices = taeda.cat(
-        [taeda.stack(p.places()) if isinstance(p, Csr) else p.indices for p in (one, other)], 1
-    )
-    made = built(Coo(indices, joined.detach(), False), joined, a.shape)
-    return made.to_sparse_csr() if a.layout is taeda.sparse_csr else made
+    indices = taeda.cat([one.indices, other.indices], 1)
+    return built(Coo(indices, joined.detach(), False), joined, a.shape)
+
+
+def _in_layout_of(a: Tensor, b: Tensor, made: Tensor) -> Tensor:
+    """What was made by coordinates, in the layout of both if they have the same."""
+    if a.layout is not b.layout or a.layout is taeda.sparse_coo:
+        return made
+    parts = parts_of(a)
+    return to_compressed(made, a.layout, parts.blocksize if a.layout in BLOCKED else None)
 
 
 def _facts(x: Tensor) -> Tensor:
@@ -104,7 +116,7 @@ def _dense_plus(dense: Tensor, x: Tensor, alpha: Any) -> Tensor:
         return taeda.add(dense, x.to_dense(), alpha=alpha)
     parts, values = raw_entries(x)
     wide = dense.expand(shape).to(dtype).clone(memory_format=taeda.contiguous_format)
-    return _added(wide, parts, _scaled(values.to(dtype), alpha).to(dtype))
+    return _added(wide, parts, parts.flat(_scaled(values.to(dtype), alpha).to(dtype)))
 
 
 def _added(dense: Tensor, parts: Any, values: Tensor) -> Tensor:
@@ -133,7 +145,7 @@ def _add_into(self: Tensor, other: Any, alpha: Any = 1) -> Any:
         raise RuntimeError(
             f"result type {dtype} can't be cast to the desired output type {self.dtype}"
         )
-    scaled = _scaled(values, alpha).to(self.dtype)
+    scaled = parts.flat(_scaled(values, alpha).to(self.dtype))
     if not places:
         return self.add_(scaled.sum(0))
     if len(places) == 1:
@@ -169,10 +181,10 @@ def mul(a: Any, b: Any) -> Any:
 def _common(a: Tensor, b: Tensor) -> Tensor:
     """The products at the places that both tensors have."""
     _check_shapes(a, b, "mul")
-    if a.layout is not b.layout:
-        a, b = a.to_sparse_coo(), b.to_sparse_coo()
-    if a.layout is taeda.sparse_csr:
-        return _common(a.to_sparse_coo(), b.to_sparse_coo()).to_sparse_csr()
+    return _in_layout_of(a, b, _intersection(to_coo(a), to_coo(b)))
+
+
+def _intersection(a: Tensor, b: Tensor) -> Tensor:
     one, values = entries(a)
     other, others = entries(b)
     if len(one.places()) != len(other.places()):
@@ -194,23 +206,38 @@ def div(a: Any, b: Any) -> Any:
     return built(parts, values / b, a.shape)
 
 
-in_place("add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor")
-for _layout in BOTH:
+@rule("div.Tensor_mode")
+def div_rounded(a: Any, b: Any, rounding_mode: Any = None) -> Any:
+    if not _is_sparse(a) or not _is_scalar(b):
+        return NotImplemented
+    parts, values = entries(a) if rounding_mode else raw_entries(a)
+    return built(parts, taeda.div(values, b, rounding_mode=rounding_mode), a.shape)
+
+
+@rule("floor_divide")
+def floor_divide(a: Any, b: Any) -> Any:
+    return div_rounded(a, b, "floor")
+
+
+@rule("pow.Tensor_Tensor")
+def power(a: Any, b: Any) -> Any:
+    """0 to a power above 0 is 0; other powers would leave nothing sparse."""
+    if not _is_sparse(a) or not isinstance(b, (bool, int, float)) or not b > 0:
+        return NotImplemented
+    parts, values = entries(a)
+    return built(parts, values**b, a.shape)
+
+
+in_place(
+    "add.Tensor",
+    "sub.Tensor",
+    "mul.Tensor",
+    "div.Tensor",
+    "div.Tensor_mode",
+    "floor_divide",
+    "pow.Tensor_Tensor",
+)
+for _layout in ALL:
     _written = core.layout_rules(_layout, True)
     _written["add sparse"] = _written["add.Tensor"]
     _written["add.Tensor"], _written["sub.Tensor"] = _add_into, _sub_into
-
-
-@rule("sum")
-def total(x: Tensor, dtype: Any = None) -> Tensor:
-    return raw_entries(x)[1].sum(dtype=dtype)
-
-
-@rule("vector_norm")
-def vector_norm(x: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
-    if dim not in (None, ()) or keepdim or ord <= 0:
-        return NotImplemented
-    values = entries(x)[1]
-    if not values.numel():
-        values = values.new_zeros(1)  # of infinite order there is no norm of nothing
-    return taeda.linalg.vector_norm(values, ord, dtype=dtype)

@@ -9,14 +9,14 @@ from taeda import Tensor
 from taeda._core_api import runtime as core
 
 from .._graph import built, entries, raw_entries
-from ._registry import in_place, rule
+from ._registry import in_place, named_arguments, rule
 
 #: f(a + b) = f(a) + f(b): values at one place need not be added up first
 LINEAR = "neg positive deg2rad rad2deg".split()
 #: the others; a test calls each with 0
 ZERO_PRESERVING = """
-    abs asin asinh atan atanh ceil erf erfinv expm1 floor frac isinf isnan isneginf isposinf log1p
-    nan_to_num relu round sgn sign signbit sin sinh sqrt square tan tanh trunc
+    abs angle asin asinh atan atanh ceil conj_physical erf erfinv expm1 floor frac isinf isnan isneginf
+    isposinf log1p nan_to_num relu round sgn sign signbit sin sinh sqrt square tan tanh trunc
 """.split()
 
 
@@ -33,13 +33,7 @@ def _register(name: str, take: Callable[[Tensor], Any]) -> None:
     @rule(name)
     def run(x: Tensor, *args: Any) -> Tensor:
         parts, values = take(x)
-        return built(parts, function(values, **_named(name, args)), x.shape)
-
-
-def _named(row: str, args: Any) -> dict[str, Any]:
-    """The arguments after the first, by their names."""
-    names = [name for name, _ in core.op_parameters(row)][1:]
-    return dict(zip(names, args, strict=True))
+        return built(parts, function(values, **named_arguments(name, args)), x.shape)
 
 
 for _name in LINEAR:

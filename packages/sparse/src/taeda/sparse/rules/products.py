@@ -7,6 +7,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
+from .._batches import batch_product
 from .._products import mv, product
 from ._registry import rule
 
@@ -14,6 +15,11 @@ from ._registry import rule
 @rule("mm")
 def mm(a: Tensor, b: Tensor) -> Tensor:
     return product(a, b)
+
+
+@rule("bmm")
+def bmm(a: Tensor, b: Tensor) -> Any:
+    return batch_product(a, b)
 
 
 @rule("mv")
@@ -27,7 +33,19 @@ def matmul(a: Tensor, b: Tensor) -> Any:
         return product(a, b)
     if a.dim() == 2 and b.dim() == 1 and a.layout is not taeda.strided:
         return mv(a, b)
-    return NotImplemented
+    return batch_product(a, b) if a.dim() == b.dim() == 3 else NotImplemented
+
+
+@rule("linear")
+def linear(x: Tensor, weight: Tensor, bias: Any = None) -> Any:
+    if (
+        weight.dim() != 2
+        or x.layout is not taeda.strided
+        or (bias is not None and bias.layout is not taeda.strided)
+    ):
+        return NotImplemented
+    made = product(x.reshape(-1, x.shape[-1]), weight.t()).reshape(*x.shape[:-1], weight.shape[0])
+    return made if bias is None else made + bias
 
 
 @rule("addmm")

@@ -8,9 +8,11 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 
+from .._compressed import TURNED, Compressed
 from .._graph import built, raw_entries
-from .._parts import Coo, Csr, parts_of, tensor_of
-from ._registry import BOTH, COO, rule, take, writes
+from .._parts import Coo, parts_of, tensor_of
+from ._registry import ALL, COO, rule, take, wrapped, writes
+from .factories import zeros_like
 
 
 @rule("detach", "alias")
@@ -30,14 +32,16 @@ def clone(x: Tensor, memory_format: Any = None) -> Tensor:
 
 
 def _copied(parts: Any) -> Any:
-    if isinstance(parts, Csr):
-        return Csr(parts.crow.clone(), parts.col.clone(), parts.values)
+    if isinstance(parts, Compressed):
+        own = parts.compressed.clone(), parts.plain.clone()
+        return Compressed(parts.layout, *own, parts.values)
     return Coo(parts.indices.clone(), parts.values, parts.is_coalesced)
 
 
 def _moved(parts: Any, device: Any) -> Any:
-    if isinstance(parts, Csr):
-        return Csr(parts.crow.to(device), parts.col.to(device), parts.values)
+    if isinstance(parts, Compressed):
+        own = parts.compressed.to(device), parts.plain.to(device)
+        return Compressed(parts.layout, *own, parts.values)
     return Coo(parts.indices.to(device), parts.values, parts.is_coalesced)
 
 
@@ -52,61 +56,110 @@ def to_copy(
     return built(moved, made, x.shape)
 
 
-# ---- transposed ----
+# ---- other orders of dimensions ----
 
 
-@rule("t", layouts=COO)
+@rule("t", "t_copy")
 def t(x: Tensor) -> Tensor:
     if x.dim() > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.dim()}D")
     return x if x.dim() < 2 else transpose(x, 0, 1)
 
 
-@rule("numpy_T", "mT", layouts=COO)
+@rule("numpy_T", "mT", "mH")
 def reversed_dims(x: Tensor) -> Any:
-    return transpose(x, 0, 1) if x.dim() == 2 else NotImplemented
+    return transpose(x, 0, 1) if x.dim() == 2 and not x.is_complex() else NotImplemented
 
 
-@rule("transpose.int", layouts=COO)
+@rule("transpose.int", "transpose_copy.int")
 def transpose(x: Tensor, dim0: int, dim1: int) -> Any:
-    a, b = (_wrapped(d, x.dim()) for d in (dim0, dim1))
-    count = x.sparse_dim()
-    if a >= count or b >= count:
-        return NotImplemented  # a dense dimension
-    parts, values = raw_entries(x)
-    order = list(range(count))
+    a, b = wrapped(dim0, x.dim()), wrapped(dim1, x.dim())
+    order = list(range(x.dim()))
     order[a], order[b] = order[b], order[a]
-    size = list(x.shape)
-    size[a], size[b] = size[b], size[a]
-    moved = Coo(parts.indices[order], parts.values, a == b and parts.is_coalesced)
-    return built(moved, values, size)
+    return permute(x, order)
 
 
-def _wrapped(dim: int, rank: int) -> int:
-    if not -rank <= dim < rank:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+@rule("permute", "permute_copy")
+def permute(x: Tensor, dims: Any) -> Any:
+    order = [wrapped(dim, x.dim()) for dim in dims]
+    if sorted(order) != list(range(x.dim())):
+        raise RuntimeError(
+            f"permute: wanted each of {x.dim()} dimensions once, but got {list(dims)}"
         )
-    return dim % rank
+    if order == list(range(x.dim())):
+        return tensor_of(parts_of(x), x.shape) if not x.requires_grad else x.clone()
+    parts, values = raw_entries(x)
+    size = [x.shape[dim] for dim in order]
+    if isinstance(parts, Compressed):
+        return _turned(parts, values, order, size)
+    count = int(parts.indices.size(0))
+    if sorted(order[:count]) != list(range(count)):
+        return NotImplemented  # a sparse dimension would stand behind a dense one
+    moved = values.permute(0, *(dim - count + 1 for dim in order[count:]))
+    kept = order[:count] == list(range(count)) and parts.is_coalesced
+    return built(Coo(parts.indices[order[:count]], moved.detach(), kept), moved, size)
 
 
-# ---- zeros, and writes ----
-
-
-@rule("zeros_like", "empty_like")
-def zeros_like(
-    x: Tensor, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
-    memory_format: Any = None,
-) -> Any:  # fmt: skip
-    if layout is not None or pin_memory:
+def _turned(parts: Compressed, values: Tensor, order: list[int], size: list[int]) -> Any:
+    """Rows become columns, with the same indices; other dimensions of such a tensor cannot move."""
+    batch = len(parts.batch)
+    wanted = list(range(len(order)))
+    wanted[batch], wanted[batch + 1] = wanted[batch + 1], wanted[batch]
+    if order != wanted:
         return NotImplemented
-    parts = parts_of(x)
-    values = parts.values.new_zeros((0, *parts.values.shape[1:]), dtype=dtype, device=device)
-    if isinstance(parts, Csr):
-        made: Any = Csr(taeda.zeros_like(parts.crow), parts.col[:0], values)
-    else:
-        made = Coo(parts.indices[:, :0], values, True)
-    return tensor_of(made, x.shape)
+    at = parts.plain.dim()
+    moved = (
+        values
+        if parts.layout in (taeda.sparse_csr, taeda.sparse_csc)
+        else values.transpose(at, at + 1)
+    )
+    made = Compressed(TURNED[parts.layout], parts.compressed, parts.plain, moved.detach())
+    return built(made, moved, size)
+
+
+@rule("unsqueeze", "unsqueeze_copy", layouts=COO)
+def unsqueeze(x: Tensor, dim: int) -> Any:
+    at = wrapped(dim, x.dim() + 1)
+    parts, values = raw_entries(x)
+    size = [*x.shape[:at], 1, *x.shape[at:]]
+    count = int(parts.indices.size(0))
+    if at > count:
+        wide = values.unsqueeze(at - count + 1)
+        return built(Coo(parts.indices, wide.detach(), parts.is_coalesced), wide, size)
+    zeros = (
+        taeda.zeros_like(parts.indices[:1])
+        if count
+        else parts.indices.new_zeros((1, values.shape[0]))
+    )
+    indices = taeda.cat([parts.indices[:at], zeros, parts.indices[at:]])
+    return built(Coo(indices, parts.values, parts.is_coalesced), values, size)
+
+
+@rule("squeeze", "squeeze_copy", layouts=COO)
+def squeeze(x: Tensor) -> Any:
+    return squeeze_dims(x, [dim for dim, n in enumerate(x.shape) if n == 1])
+
+
+@rule("squeeze.dim", "squeeze_copy.dim", layouts=COO)
+def squeeze_dim(x: Tensor, dim: int) -> Any:
+    return squeeze_dims(x, [dim])
+
+
+@rule("squeeze.dims", "squeeze_copy.dims", layouts=COO)
+def squeeze_dims(x: Tensor, dim: Any) -> Any:
+    gone = {wrapped(d, x.dim()) for d in dim}
+    gone = {d for d in gone if x.shape[d] == 1}
+    parts, values = raw_entries(x)
+    count = int(parts.indices.size(0))
+    kept = [d for d in range(count) if d not in gone]
+    if not kept:
+        return NotImplemented  # nothing would be sparse any more
+    narrow = values.squeeze(tuple(d - count + 1 for d in gone if d >= count))
+    size = [n for d, n in enumerate(x.shape) if d not in gone]
+    return built(Coo(parts.indices[kept], narrow.detach(), parts.is_coalesced), narrow, size)
+
+
+# ---- writes ----
 
 
 def _zero(x: Tensor) -> Tensor:
@@ -128,6 +181,6 @@ def _copy_into(self: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
     return take(self, src.detach().to(dtype=self.dtype, device=self.device).clone(), "copy")
 
 
-for _layout in BOTH:
+for _layout in ALL:
     core.layout_rules(_layout, False).update({"zero_": _zero, "copy_": _copy_into})
     core.layout_rules(_layout, True).update({"zero_": _zero, "copy_": _copy_into})

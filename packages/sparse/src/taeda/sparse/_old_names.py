@@ -1,0 +1,12 @@
+"""Old names of products, as they stand at the top of the namespace."""
+
+from __future__ import annotations
+
+from taeda import mm
+
+from ._more_products import hspmm, sspaddmm
+
+__all__ = ["dsmm", "hsmm", "saddmm", "spmm"]
+
+dsmm = spmm = mm
+hsmm, saddmm = hspmm, sspaddmm

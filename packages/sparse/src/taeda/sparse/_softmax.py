@@ -1,0 +1,102 @@
+"""Softmax over the entries that there are: places without one count as minus infinity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._compress import to_compressed
+from ._compressed import BLOCKED, Compressed
+from ._convert import to_coo
+from ._graph import built, entries
+from ._parts import keys_of, parts_of
+
+__all__ = ["log_softmax", "softmax"]
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """exp(x) / sum of exp(x) along `dim`, over the entries that there are, in the layout of `input`.
+
+    Arguments
+    ---------
+    input
+        a sparse tensor of floats; entries at one place are added up first
+    dim
+        a sparse or a dense dimension
+    dtype
+        of the result; that of `input` by default
+
+    >>> import taeda
+    >>> x = taeda.tensor([[1.0, 1.0, 0.0], [0.0, 5.0, 0.0]]).to_sparse()
+    >>> taeda.sparse.softmax(x, 1).to_dense()
+    tensor([[0.5000, 0.5000, 0.0000],
+            [0.0000, 1.0000, 0.0000]])
+    """
+    return _along(input, dim, dtype, is_log=False)
+
+
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The logarithm of `softmax`, exact where that is near 0. The arguments are those of `softmax`.
+
+    >>> import taeda
+    >>> x = taeda.tensor([[1.0, 1.0, 0.0]]).to_sparse()
+    >>> taeda.sparse.log_softmax(x, 1).values()
+    tensor([-0.6931, -0.6931])
+    """
+    return _along(input, dim, dtype, is_log=True)
+
+
+def _along(x: Tensor, dim: int, dtype: Any, is_log: bool) -> Tensor:
+    name = "log_softmax" if is_log else "softmax"
+    parts = parts_of(x)
+    if parts is None:
+        raise RuntimeError(
+            f"sparse.{name} expected a sparse tensor but got one of layout {x.layout}"
+        )
+    if not -x.dim() <= dim < x.dim():
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-x.dim()}, {x.dim() - 1}], but got {dim})"
+        )
+    kind = dtype or x.dtype
+    if not kind.is_floating_point:
+        raise RuntimeError(f"sparse.{name}: wanted a floating point dtype, got {kind}")
+    made = _of_coo(to_coo(x), dim % x.dim(), kind, is_log)
+    if not isinstance(parts, Compressed):
+        return made
+    return to_compressed(made, x.layout, parts.blocksize if x.layout in BLOCKED else None)
+
+
+def _of_coo(x: Tensor, dim: int, dtype: Any, is_log: bool) -> Tensor:
+    parts, values = entries(x)
+    values = values.to(dtype)
+    count = int(parts.indices.size(0))
+    if dim >= count:
+        function = taeda.log_softmax if is_log else taeda.softmax
+        return built(parts, function(values, dim - count + 1), x.shape)
+    return built(parts, _of_groups(values, _groups(parts, x.shape, dim), is_log), x.shape)
+
+
+def _groups(parts: Any, size: Any, dim: int) -> Tensor:
+    """The number of the slice along `dim` in which each entry lies."""
+    others = [n for n in range(parts.indices.size(0)) if n != dim]
+    if not others:
+        return taeda.zeros_like(parts.indices[0])
+    keys = keys_of(tuple(parts.indices[n] for n in others), [size[n] for n in others])
+    group: Tensor = taeda.unique(keys, return_inverse=True)[1]
+    return group
+
+
+def _of_groups(values: Tensor, group: Tensor, is_log: bool) -> Tensor:
+    if not values.shape[0]:
+        return values
+    shape = (int(group.amax()) + 1, *values.shape[1:])
+    wide = values.float() if values.dtype in (taeda.float16, taeda.bfloat16) else values
+    lowest = taeda.full(shape, -float("inf"), dtype=wide.dtype, device=wide.device)
+    most = lowest.index_reduce(0, group, wide.detach(), "amax")
+    most = taeda.where(most == -float("inf"), 0.0, most)
+    moved = wide - most[group]
+    sums = wide.new_zeros(shape).index_add(0, group, moved.exp())
+    made = moved - sums.log()[group] if is_log else moved.exp() / sums[group]
+    return made.to(values.dtype)
