@@ -546,6 +546,14 @@ def neighbours(session: nox.Session) -> None:
     session.run("python", "tools/neighbours.py", *(session.posargs or ["--strict"]))
 
 
+@nox.session(venv_backend="virtualenv")
+def names(session: nox.Session) -> None:
+    """Names of torch that 70 public libraries use exist, or a list says why not. Downloads their wheels."""
+    oracle(session)
+    folder = Path(session.create_tmp()) / "libraries"
+    session.run("python", "tools/names_used.py", "--get", str(folder), *session.posargs)
+
+
 @nox.session
 def crash(session: nox.Session) -> None:
     """Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import taeda
+from taeda._core_api import runtime as core
 from taeda._core_api import warn
 
 __all__ = ["Variable"]
@@ -15,6 +17,15 @@ class _IsTensor(type):
         return isinstance(value, taeda.Tensor)
 
 
+class _Engine:
+    """What backward runs on, as far as old programs name it."""
+
+    @staticmethod
+    def queue_callback(callback: Callable[[], None]) -> None:
+        """Call `callback` at the end of the backward that runs now. RuntimeError if none does."""
+        core.queue_callback(callback)
+
+
 class Variable(metaclass=_IsTensor):
     """`Variable(t)`: a tensor on the memory of `t` that no graph knows; with `requires_grad` a leaf.
 
@@ -23,6 +34,8 @@ class Variable(metaclass=_IsTensor):
     >>> Variable(taeda.ones(2), requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
+
+    _execution_engine = _Engine()
 
     def __new__(  # type: ignore[misc]  # as the old class: it makes tensors
         cls, data: Any = None, requires_grad: bool = False, volatile: bool = False,

@@ -14,7 +14,18 @@ from .graph import Graph, PythonCode
 
 __all__ = ["GraphModule"]
 
+#: the key in `meta` under which a module's attributes outlive a copy; libraries ask for it
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
+
 _numbers = itertools.count()
+
+
+class _CodeOnlyModule(nn.Module):
+    """A module that has the attributes of another one and not its class; for libraries that copy graphs."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__()
+        self.__dict__ = body
 
 
 def _compiled(code: PythonCode) -> Any:

@@ -15,7 +15,7 @@ else:
 
 __all__ = [
     "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
-    "_check_type", "_check_value", "_check_with",
+    "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
 ]  # fmt: skip
 
 Message = Callable[[], object] | None
@@ -75,8 +75,15 @@ def _check_is_size(i: Any, message: Message = None, *, max: Any = None) -> None:
 
 def _check_tensor_all(cond: Tensor, message: Message = None) -> None:
     """RuntimeError unless all elements are true. TypeError for what is no tensor of bools."""
+    _check_tensor_all_with(RuntimeError, cond, message)
+
+
+def _check_tensor_all_with(
+    error_type: type[Exception], cond: Tensor, message: Message = None
+) -> None:
+    """`error_type` unless all elements are true. TypeError for what is no tensor of bools."""
     if not isinstance(cond, Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
     if cond.dtype != _core.bool:
         raise TypeError(f"cond tensor must have dtype taeda.bool, but got {cond.dtype}")
-    _check_with(RuntimeError, bool(cond.all()), message)
+    _check_with(error_type, bool(cond.all()), message)

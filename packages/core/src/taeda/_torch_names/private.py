@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from .private_dispatch import Excluded, Key, KeySet
+from .private_types import TYPES
 
 __all__ = ["ELSEWHERE", "FILLED", "MENTIONED", "MODULES", "fetched", "made"]
 
@@ -92,6 +93,7 @@ _SCRIPT = {
 _FAKE = {
     name: _class(name, "torch._subclasses.fake_tensor") for name in ("FakeTensor", "FakeTensorMode")
 }
+_FSDP = "taeda.distributed.fsdp:"
 _HERE = "taeda._torch_names."
 _UTILS, _OPS, _DISPATCH, _PRINTING, _OPTIM, _FUNCTORCH = (
     f"{_HERE}private_{part}:"
@@ -105,13 +107,21 @@ FILLED: dict[str, dict[str, Any]] = {
         "_sample_dirichlet": f"{_OPS}sample_dirichlet", "_shape_as_tensor": f"{_OPS}shape_as_tensor",
         "_disable_dynamo": _same,
         "_convert_indices_from_coo_to_csr": f"{_OPS}coo_to_csr",
-        "_convert_indices_from_csr_to_coo": f"{_OPS}csr_to_coo",
+        "_convert_indices_from_csr_to_coo": f"{_OPS}csr_to_coo", "Storage": "taeda:FloatStorage",
+        "legacy_contiguous_format": "taeda:contiguous_format", **TYPES,
+        "_check_tensor_all_with": f"{_HERE}checks:_check_tensor_all_with",
     },
-    "cuda": {name: _class(name, "torch.cuda") for name in ("CUDAGraph", "Event", "Stream",
-        "StreamContext", "graph")},
+    "cuda": {"_lazy_call": f"{_UTILS}called_now",
+        **{name: _class(name, "torch.cuda") for name in ("CUDAGraph", "Event", "Stream",
+            "StreamContext", "graph")}},
+    "backends": {"fp32_precision": f"{_UTILS}FP32_PRECISION"},
+    "hub": {"tqdm": f"{_UTILS}progress"},
+    "sparse": {f"{kind}Tensor": f"{_HERE}private_sparse:{kind}Tensor"
+        for kind in ("Float", "Double", "Half", "Int", "Long", "BFloat16")},
     "mps": {"Event": _class("Event", "torch.mps")},
     "serialization": {"MAP_LOCATION": Any},  # what `map_location` may be, in annotations
-    "autograd": {"_profiler_enabled": _is_profiled, "_disable_profiler": _end_profile},
+    "autograd": {"_is_checkpoint_valid": lambda: True, "_profiler_enabled": _is_profiled,
+        "_disable_profiler": _end_profile},
     "compiler": {
         "allow_in_graph": _same, "assume_constant_result": _same, "cudagraph_mark_step_begin": _nothing,
         "substitute_in_graph": lambda original, **options: _same,
@@ -127,6 +137,19 @@ MODULES: dict[str, dict[str, Any]] = {
     },
     "torch._dynamo.eval_frame": {"OptimizedModule": "taeda.compiler:OptimizedModule",
         "is_dynamo_supported": lambda: True},
+    "torch.fx.passes.infra": {},
+    "torch.fx.passes.infra.pass_base": {name: f"{_HERE}private_fx:{name}"
+        for name in ("PassBase", "PassResult")},
+    "torch.fx._pytree": {"tree_flatten_spec": f"{_HERE}private_fx:tree_flatten_spec",
+        "tree_flatten": "taeda.utils._pytree:tree_flatten"},
+    "torch.backends.kleidiai": {"is_available": lambda: False},
+    "torch.cuda.amp.common": {"amp_definitely_not_available": f"{_UTILS}no_device"},
+    "torch.cuda.amp.grad_scaler": {"GradScaler": "taeda.amp:GradScaler"},
+    "torch.autograd.profiler_legacy": {"profile": "taeda.autograd.profiler:profile"},
+    "torch.utils._triton": dict.fromkeys(("has_triton", "has_triton_package"), lambda: False),
+    # their moving of classes between modules
+    "torch.distributed._composable": {"fully_shard": f"{_FSDP}fully_shard"},
+    "torch.distributed._composable.fsdp": {},
     "torch._dynamo.external_utils": {"is_compiling": lambda: False},
     "torch._dynamo.utils": {"is_compile_supported": lambda device_type: device_type == "cpu",
         "warn_once": f"{_UTILS}warn_once"},
@@ -224,6 +247,7 @@ MODULES: dict[str, dict[str, Any]] = {
 MENTIONED = ("_sparse_addmm", "_sparse_mm_reduce_impl")
 #: private modules whose names are those of another one of ours
 ELSEWHERE = {
+    "torch.distributed._composable.fsdp": "taeda.distributed.fsdp",
     "functorch": "taeda.func", "torch._VF": "taeda", "torch._tensor": "taeda",
     **{f"torch._functorch{part}": "taeda.func" for part in ("", ".vmap", ".apis", ".eager_transforms")},
 }  # fmt: skip

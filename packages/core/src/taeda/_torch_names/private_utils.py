@@ -12,12 +12,37 @@ from taeda import Tensor
 from taeda._warnings import warn
 
 __all__ = [
-    "classproperty", "device_index", "device_module", "device_type", "element_size", "flatten",
-    "reorder", "take", "unflatten", "warn_once",
+    "FP32_PRECISION", "PRESERVED", "called_now", "classproperty", "device_index", "device_module",
+    "device_type", "element_size", "flatten", "no_device", "progress", "reorder", "take", "unflatten",
+    "warn_once",
 ]  # fmt: skip
 
 
+FP32_PRECISION = "none"  # products of float32 are computed in float32
+PRESERVED = "_user_preserved_attributes"  # the key in a graph module's `meta`
+
 _said: set[str] = set()
+
+
+def called_now(function: Callable[[], Any], **kwargs: Any) -> None:
+    """What waits for the first use of a device elsewhere: done now, for here nothing waits."""
+    function()
+
+
+def no_device() -> bool:
+    """Is there no CUDA device?"""
+    import taeda
+
+    return not taeda.cuda.is_available()
+
+
+def progress(*args: Any, **kwargs: Any) -> Any:
+    """A progress bar of tqdm; ImportError that says so where it is not installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("a progress bar wants tqdm: pip install tqdm") from None
+    return tqdm(*args, **kwargs)
 
 
 def warn_once(msg: str, stacklevel: int = 1) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["is_available", "is_built"]
+__all__ = ["is_available", "is_built", "is_macos13_or_newer", "is_macos_or_newer"]
 
 
 def is_built() -> bool:
@@ -12,4 +12,14 @@ def is_built() -> bool:
 
 def is_available() -> bool:
     """False."""
+    return False
+
+
+def is_macos_or_newer(major: int, minor: int) -> bool:
+    """False: no version of macOS gives this build a device."""
+    return False
+
+
+def is_macos13_or_newer(minor: int = 0) -> bool:
+    """False, as `is_macos_or_newer`."""
     return False

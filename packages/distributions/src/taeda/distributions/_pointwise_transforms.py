@@ -58,6 +58,12 @@ class ExpTransform(_Pointwise):
         return x
 
 
+def _clipped_sigmoid(x: Tensor) -> Tensor:
+    """sigmoid(x), kept inside (0, 1)."""
+    info = taeda.finfo(x.dtype)
+    return taeda.sigmoid(x).clamp(min=info.tiny, max=1.0 - info.eps)
+
+
 class SigmoidTransform(_Pointwise):
     """y = 1 / (1 + exp(-x)), kept inside (0, 1).
 
@@ -69,8 +75,7 @@ class SigmoidTransform(_Pointwise):
     codomain = constraints.unit_interval
 
     def _call(self, x: Tensor) -> Tensor:
-        info = taeda.finfo(x.dtype)
-        return taeda.sigmoid(x).clamp(min=info.tiny, max=1.0 - info.eps)
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         info = taeda.finfo(y.dtype)

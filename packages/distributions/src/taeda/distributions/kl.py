@@ -18,6 +18,7 @@ __all__ = ["kl_divergence", "register_kl"]
 
 Formula = TypeVar("Formula", bound=Callable[..., Any])
 _REGISTRY: dict[tuple[type, type], Callable[..., Any]] = {}
+_KL_REGISTRY = _REGISTRY  # libraries look formulas up under this name
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:

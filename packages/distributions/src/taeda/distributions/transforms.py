@@ -17,6 +17,7 @@ from ._pointwise_transforms import (
     SigmoidTransform,
     SoftplusTransform,
     TanhTransform,
+    _clipped_sigmoid,  # noqa: F401 - libraries ask for it
 )
 from ._transform import Transform, _InverseTransform  # noqa: F401 - libraries ask for its class
 from ._vector_transforms import (

@@ -21,6 +21,12 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 _BaseDataLoaderIter, _SingleProcessDataLoaderIter = Pass, SinglePass
 
 
+class _DatasetKind:
+    """By index, or by iteration: what libraries that build loaders of their own ask for."""
+
+    Map, Iterable = 0, 1
+
+
 def __getattr__(name: str) -> Any:
     if name == "_MultiProcessingDataLoaderIter":  # the same
         from ._utils.multi import MultiPass

@@ -84,6 +84,7 @@ from ._loss_regression import (
     smooth_l1_loss,
 )
 from ._loss_sequence import ctc_loss
+from ._masks import _canonical_mask, _none_or_dtype
 from ._normalization import (
     batch_norm,
     group_norm,
