@@ -159,8 +159,10 @@ def kernels(family: str) -> list[str]:
         return [f"td_places_alone<td_place_{work}>" for work in works]
     elif family == "conv":
         dtypes = ("F32", "F64", "I64", "C64")
-        works = ("forward", "data", "weight")
-        return [f"td_conv_alone<td_conv_{w}<TD_{d}>>" for w in works for d in dtypes]
+        found = [f"td_conv_alone<td_conv_{w}<TD_{d}>>" for w in ("forward", "data") for d in dtypes]
+        found += [f"td_conv_together<td_conv_weight<TD_{d}>>" for d in dtypes]
+        works, dtypes = ("columns", "seen", "bias"), ("BF16", "F32", "F64", "C128")
+        return found + [f"td_conv_alone<td_conv_{w}<TD_{d}>>" for w in works for d in dtypes]
     elif family == "loss":
         found = []
         for t in ("float", "double"):

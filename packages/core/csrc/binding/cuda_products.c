@@ -1,5 +1,6 @@
 /* cuda_products.c - cuBLASLt is found by Python; what products may round. */
 #include "binding/cuda.h"
+#include "cpu/conv/conv_run.h"
 #include "cuda/cublaslt.h"
 #include "cuda/driver.h"
 
@@ -31,6 +32,17 @@ static PyObject *product_rounding(PyObject *m, PyObject *args)
     return PyLong_FromLong(td_lt_allowed);
 }
 
+/* conv_columns(bytes) -> what it was */
+static PyObject *conv_columns(PyObject *m, PyObject *args)
+{
+    int64_t before = td_conv_columns_bytes;
+    long long bytes;
+    if (!PyArg_ParseTuple(args, "L", &bytes)) return NULL;
+    if (bytes < 1) return PyErr_Format(PyExc_ValueError, "columns need bytes, got %lld", bytes);
+    td_conv_columns_bytes = bytes;
+    return PyLong_FromLongLong(before);
+}
+
 /* driver_version() -> 13000 for CUDA 13.0 */
 static PyObject *driver_version(PyObject *m, PyObject *unused)
 {
@@ -44,6 +56,8 @@ static PyObject *driver_version(PyObject *m, PyObject *unused)
 static PyMethodDef methods[] = {
     {"cuda_product_rounding", product_rounding, METH_VARARGS,
      "Set a flag of what products may round: 1 TF32; 2, 4 no partial sums in float16, bfloat16."},
+    {"cuda_conv_columns", conv_columns, METH_VARARGS,
+     "Let gradients of convolution weights make so many bytes of columns at once: what it was."},
     {"cuda_driver_version", driver_version, METH_NOARGS, "The CUDA that the driver serves."},
     {NULL, NULL, 0, NULL},
 };

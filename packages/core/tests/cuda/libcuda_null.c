@@ -775,9 +775,12 @@ static int copy(char *to, char *from, size_t bytes, int staged, void *on)
     w->staged = staged;
     return submit(w, stream_of(on));
 }
+static long crossed[2]; /* bytes to devices, and back */
+__attribute__((visibility("default"))) long td_null_crossed(int back) { return crossed[back]; }
 ENTRY cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
 {
     CHECK;
+    __atomic_fetch_add(&crossed[0], (long)bytes, __ATOMIC_RELAXED);
     if (!holds((void *)to, bytes)) return INVALID;
     if (is_host(from, bytes)) return copy((char *)to, (char *)from, bytes, 0, stream);
     char *staged = malloc(bytes); /* from pageable memory the driver returns after staging */
@@ -787,6 +790,7 @@ ENTRY cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *st
 ENTRY cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 {
     CHECK;
+    __atomic_fetch_add(&crossed[1], (long)bytes, __ATOMIC_RELAXED);
     if (!holds((void *)from, bytes)) return INVALID;
     return copy(to, (char *)from, bytes, 0, stream);
 }

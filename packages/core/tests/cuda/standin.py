@@ -82,6 +82,37 @@ def refuses(kind, words, call):
 """
 
 
+#: for programs: `counted(call)` tells what a call asked the driver and cuBLASLt for, and its result
+COUNTS = """
+import ctypes, os
+_driver = ctypes.CDLL(os.environ["TAEDA_LIBCUDA"])
+_blas = ctypes.CDLL(os.environ["TAEDA_LIBCUBLASLT"])
+_driver.td_null_launches.restype = _driver.td_null_crossed.restype = ctypes.c_long
+_driver.td_null_counted.restype = ctypes.c_char_p
+_blas.td_null_lt.restype = ctypes.c_long
+WAITS = ("cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize")
+def _numbers():
+    return {
+        "launches": _driver.td_null_launches(),
+        "products": _blas.td_null_lt(b"products"),
+        "to_device": _driver.td_null_crossed(0),
+        "to_host": _driver.td_null_crossed(1),
+    }
+def counted(call):
+    import taeda
+    taeda.cuda.synchronize()
+    before = _numbers()
+    _driver.td_null_count()
+    result = call()
+    calls, k, n = {}, 0, ctypes.c_long()
+    while name := _driver.td_null_counted(k, ctypes.byref(n)):
+        calls[name.decode()] = n.value
+        k += 1
+    found = {name: now - before[name] for name, now in _numbers().items()}
+    return found | {"waits": sum(calls.get(name, 0) for name in WAITS)}, result
+"""
+
+
 MEMORY = """
 import gc, pickle, taeda
 cuda = taeda.cuda

@@ -19,6 +19,7 @@
 #include "runtime/scratch.h"
 
 int td_conv_winograd = 1;
+int64_t td_conv_columns_bytes = (int64_t)1 << 30;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -50,6 +50,10 @@ typedef struct td_conv_job {
     int64_t n; /* elements of `to` */
 } td_conv_job;
 
+/* A device that sums gradients of weights over columns makes so many bytes of them at once: 1 GiB.
+ * It joins the sums of several parts in the dtype of the columns, so 16 bits want one part. */
+extern int64_t td_conv_columns_bytes;
+
 /* what the algorithms share */
 td_patches td_conv_patches(const td_conv *c);
 bool td_conv_pointwise(const td_conv *c); /* 1x1: pixels see themselves only */

@@ -19,6 +19,17 @@ static td_dtype compute_dtype(td_dtype d)
     return td_is_floating(d) && d != TD_F64 ? TD_F32 : d == TD_C32 ? TD_C64 : d;
 }
 
+/* Does the device of `t` multiply its 16 bits as they are? Gradients of weights only if one part of
+ * columns holds all pixels of the images. */
+static bool stays_short(const td_conv_geometry *g, const td_tensor *t, bool for_weight)
+{
+    if (td_on_host(t) || (t->dtype != TD_F16 && t->dtype != TD_BF16)) return false;
+    if (!td_table_of((td_device)t->device)->short_products) return false;
+    double pixels = (double)g->images * (double)td_volume(g->y),
+           depth = (double)g->x_channels * (double)td_volume(g->kernel);
+    return !for_weight || 2 * pixels * depth <= (double)td_conv_columns_bytes;
+}
+
 static td_status check_supported(td_dtype d)
 {
     if (d != TD_BOOL && d <= TD_C128 && d != TD_U16 && d != TD_U32 && d != TD_U64) return TD_OK;
@@ -32,10 +43,10 @@ static td_status prepare(td_tensor **out, const td_tensor *t)
     return td_cast_optional(out, t, t ? compute_dtype((td_dtype)t->dtype) : TD_F32);
 }
 
-/* a factor: the same, or row-major as it is, to be multiplied in pairs */
-static td_status prepare_factor(td_tensor **out, const td_tensor *t, bool pairs)
+/* a factor: the same, or row-major as it is */
+static td_status prepare_factor(td_tensor **out, const td_tensor *t, bool as_is)
 {
-    return pairs && t ? td_cast_optional(out, t, (td_dtype)t->dtype) : prepare(out, t);
+    return as_is && t ? td_cast_optional(out, t, (td_dtype)t->dtype) : prepare(out, t);
 }
 
 static bool wants_channels_last(const td_tensor *t)
@@ -64,10 +75,10 @@ static td_status finish(td_tensor **out, td_tensor *computed, const td_tensor *l
     return status;
 }
 
-/* factors of this dtype, row-major */
-static td_conv conv_of(const td_conv_geometry *g, td_dtype dtype)
+/* factors of this dtype, row-major; on the host those of bfloat16 add up to float32 */
+static td_conv conv_of(const td_conv_geometry *g, td_dtype dtype, bool on_host)
 {
-    bool bf16 = dtype == TD_BF16;
+    bool bf16 = on_host && dtype == TD_BF16;
     td_conv c = {.dtype = bf16 ? TD_F32 : dtype,
                  .factors = bf16 ? TD_FACTORS_BF16 : TD_FACTORS_SAME,
                  .images = g->images,
@@ -88,7 +99,7 @@ static td_conv conv_of(const td_conv_geometry *g, td_dtype dtype)
 static bool wants_pairs(const td_conv_geometry *g, td_dtype dtype, bool backwards, bool for_weight)
 {
     if (dtype != TD_BF16) return false;
-    td_conv c = conv_of(g, TD_F32);
+    td_conv c = conv_of(g, TD_F32, true);
     return for_weight  ? td_conv_pairs_weight(&c)
            : backwards ? td_conv_pairs_data(&c)
                        : td_conv_pairs_forward(&c);
@@ -120,30 +131,17 @@ static td_status fill_bias(const td_tensor *bias, td_tensor *to)
     return status;
 }
 
-/* From x to y, or from y to x; dense tensors of one dtype. Kernels get elements on all sides:
- * padding makes results where a plane has none. */
-static td_status run(const td_conv_geometry *g, bool backwards, const td_tensor *from,
-                     const td_tensor *weight, const td_tensor *bias, td_tensor *to)
+static td_status run_on_host(const td_conv_geometry *g, bool backwards, const td_tensor *from,
+                             const td_tensor *weight, const td_tensor *bias, td_tensor *to)
 {
     td_tap *taps;
-    if (to->numel == 0) return TD_OK;
-    if (from->numel == 0 || weight->numel == 0) return fill_bias(bias, to);
-    td_conv c = conv_of(g, (td_dtype)from->dtype);
+    td_conv c = conv_of(g, (td_dtype)from->dtype, true);
     TD_TRY(td_conv_make_taps(&c, &taps));
     c.w = td_data(weight);
     const char *added = bias ? td_data(bias) : NULL;
     void *token = td_heavy_begin(cost_of(g));
     td_status status;
-    if (!td_on_host(to)) {
-        c.x = td_data(from);
-        status = elsewhere(&(td_conv_job){.what = backwards ? TD_CONV_DATA : TD_CONV_FORWARD,
-                                          .conv = &c,
-                                          .y = td_data(from),
-                                          .bias = added,
-                                          .to = td_data(to),
-                                          .n = to->numel},
-                           to);
-    } else if (backwards) {
+    if (backwards) {
         status = td_conv_data(&c, td_data(from), td_data(to), added);
     } else {
         c.x = td_data(from);
@@ -156,6 +154,26 @@ static td_status run(const td_conv_geometry *g, bool backwards, const td_tensor 
     return status;
 }
 
+/* From x to y, or from y to x; dense tensors of one dtype. Kernels get elements on all sides:
+ * padding makes results where a plane has none. */
+static td_status run(const td_conv_geometry *g, bool backwards, const td_tensor *from,
+                     const td_tensor *weight, const td_tensor *bias, td_tensor *to)
+{
+    if (to->numel == 0) return TD_OK;
+    if (from->numel == 0 || weight->numel == 0) return fill_bias(bias, to);
+    if (td_on_host(to)) return run_on_host(g, backwards, from, weight, bias, to);
+    td_conv c = conv_of(g, (td_dtype)from->dtype, false);
+    c.w = td_data(weight);
+    c.x = td_data(from);
+    return elsewhere(&(td_conv_job){.what = backwards ? TD_CONV_DATA : TD_CONV_FORWARD,
+                                    .conv = &c,
+                                    .y = td_data(from),
+                                    .bias = bias ? td_data(bias) : NULL,
+                                    .to = td_data(to),
+                                    .n = to->numel},
+                     to);
+}
+
 /* ---- convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding,
  * groups) ---- */
 static td_status forward(const td_conv_geometry *g, const td_tensor *input, const td_tensor *weight,
@@ -166,13 +184,15 @@ static td_status forward(const td_conv_geometry *g, const td_tensor *input, cons
     td_conv_output_shape(g, sizes);
     /* products of the result's sizes fit from here on */
     TD_TRY(td_numel(g->nd + 2, sizes, &numel));
+    bool narrow = stays_short(g, input, false);
     bool pairs = td_on_host(input) && wants_pairs(g, (td_dtype)input->dtype, g->transposed, false);
-    td_status status = prepare_factor(&x, input, pairs);
-    if (status == TD_OK) status = prepare_factor(&w, weight, pairs);
-    if (status == TD_OK) status = prepare(&b, bias);
+    td_status status = prepare_factor(&x, input, pairs || narrow);
+    if (status == TD_OK) status = prepare_factor(&w, weight, pairs || narrow);
+    if (status == TD_OK) status = prepare_factor(&b, bias, narrow);
     if (status == TD_OK)
-        status = td_tensor_empty(&y, compute_dtype((td_dtype)input->dtype),
-                                 (td_device)input->device, g->nd + 2, sizes);
+        status = td_tensor_empty(
+            &y, narrow ? (td_dtype)input->dtype : compute_dtype((td_dtype)input->dtype),
+            (td_device)input->device, g->nd + 2, sizes);
     if (status == TD_OK) status = run(g, g->transposed, x, w, b, y);
     if (status == TD_OK) {
         status = finish(out, y, input);
@@ -215,12 +235,18 @@ static td_status check_gradient(const td_conv_geometry *g, const td_tensor *grad
     return td_conv_check_dtypes(input, grad, "gradient");
 }
 
+/* what sums of products of such factors are made in */
+static td_dtype sums_of(const td_tensor *factor)
+{
+    return td_on_host(factor) ? compute_dtype((td_dtype)factor->dtype) : (td_dtype)factor->dtype;
+}
+
 static td_status input_gradient(const td_conv_geometry *g, const td_tensor *grad,
                                 const td_tensor *weight, const td_tensor *input, td_tensor **out)
 {
     td_tensor *made;
-    TD_TRY(td_tensor_empty(&made, compute_dtype((td_dtype)grad->dtype), (td_device)grad->device,
-                           input->ndim, input->sizes));
+    TD_TRY(
+        td_tensor_empty(&made, sums_of(grad), (td_device)grad->device, input->ndim, input->sizes));
     td_status status = run(g, !g->transposed, grad, weight, NULL, made);
     if (status == TD_OK) return finish(out, made, input);
     td_tensor_free(made);
@@ -234,18 +260,17 @@ static td_status run_weight(const td_conv_geometry *g, const td_tensor *grad, co
     const td_scalar zero = td_scalar_int(0);
     if (to->numel == 0) return TD_OK;
     if (grad->numel == 0 || x->numel == 0) return td_fill(to, &zero);
-    td_conv c = conv_of(g, (td_dtype)grad->dtype);
-    TD_TRY(td_conv_make_taps(&c, &taps));
+    td_conv c = conv_of(g, (td_dtype)grad->dtype, td_on_host(to));
     c.x = td_data(g->transposed ? grad : x);
-    void *token = td_heavy_begin(cost_of(g));
     const char *y = td_data(g->transposed ? x : grad);
-    td_status status = td_on_host(to) ? td_conv_weight(&c, y, td_data(to))
-                                      : elsewhere(&(td_conv_job){.what = TD_CONV_WEIGHT,
-                                                                 .conv = &c,
-                                                                 .y = y,
-                                                                 .to = td_data(to),
-                                                                 .n = to->numel},
-                                                  to);
+    if (!td_on_host(to))
+        return elsewhere(
+            &(td_conv_job){
+                .what = TD_CONV_WEIGHT, .conv = &c, .y = y, .to = td_data(to), .n = to->numel},
+            to);
+    TD_TRY(td_conv_make_taps(&c, &taps));
+    void *token = td_heavy_begin(cost_of(g));
+    td_status status = td_conv_weight(&c, y, td_data(to));
     td_heavy_end(token);
     td_free(taps, td_taps_bytes(c.taps));
     return status;
@@ -255,8 +280,8 @@ static td_status weight_gradient(const td_conv_geometry *g, const td_tensor *gra
                                  const td_tensor *x, const td_tensor *weight, td_tensor **out)
 {
     td_tensor *made;
-    TD_TRY(td_tensor_empty(&made, compute_dtype((td_dtype)grad->dtype), (td_device)grad->device,
-                           weight->ndim, weight->sizes));
+    TD_TRY(td_tensor_empty(&made, sums_of(grad), (td_device)grad->device, weight->ndim,
+                           weight->sizes));
     td_status status = run_weight(g, grad, x, made);
     if (status == TD_OK) return finish(out, made, weight);
     td_tensor_free(made);
@@ -283,9 +308,10 @@ static td_status gradients(td_call *call, const td_conv_geometry *g, const int64
 {
     const td_tensor *input = TD_TENSOR(1), *weight = TD_TENSOR(2);
     td_dtype dtype = (td_dtype)input->dtype;
-    td_tensor *grads[2] = {NULL, NULL}, *x = NULL, *w = NULL; /* grads: computed in, in pairs */
-    bool near = td_on_host(input), data = near && wants_pairs(g, dtype, !g->transposed, false),
-         weights = near && wants_pairs(g, dtype, false, true);
+    td_tensor *grads[2] = {NULL, NULL}, *x = NULL, *w = NULL; /* grads: computed in, as it is */
+    bool near = td_on_host(input);
+    bool data = near ? wants_pairs(g, dtype, !g->transposed, false) : stays_short(g, input, false);
+    bool weights = near ? wants_pairs(g, dtype, false, true) : stays_short(g, input, true);
     bool used[2] = {(wanted[0] && !data) || (wanted[1] && !weights),
                     (wanted[0] && data) || (wanted[1] && weights)};
     used[0] |= !used[1];

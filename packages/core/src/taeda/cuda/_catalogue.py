@@ -47,7 +47,16 @@ PUTS = ("copy", "add", "mul", "div", "max", "min")
 KINDS: dict[str, tuple[Group, ...]] = {
     "matmul": (Group("product", ("product",), ("product_together",), (*NUMBERS, *COMPLEX)),),
     "softmax": (Group("softmax", ("softmax",), ("softmax_together", "softmax_alone"), REAL),),
-    "conv": (Group("conv", ("forward", "data", "weight"), ("conv_alone",), (*NUMBERS, *COMPLEX)),),
+    "conv": (
+        Group("conv", ("forward", "data"), ("conv_alone",), (*NUMBERS, *COMPLEX)),
+        Group("conv", ("weight",), ("conv_together",), (*NUMBERS, *COMPLEX)),
+        Group(
+            "conv",
+            ("columns", "seen", "bias"),
+            ("conv_alone",),
+            (*SHORT, *REAL, *COMPLEX),
+        ),
+    ),
     "attention": (
         Group("attention", ("forward", "queries", "keys"), ("attention_together",), ("F32",)),
     ),
