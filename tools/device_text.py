@@ -223,8 +223,14 @@ def kernels(family: str) -> list[str]:
             for d in ("F32", "F64")
         ]
     elif family == "attention":
-        works = ("forward", "queries", "keys")
-        return [f"td_attention_together<td_attention_{work}>" for work in works]
+        dtypes = ("BF16", "F16", "F32")
+        found = [
+            f"td_attention_together<td_attention_{w}<TD_{d}>>"
+            for w in ("weights", "slopes")
+            for d in dtypes
+        ]
+        found += [f"td_attention_alone<td_attention_move<TD_{d}>>" for d in dtypes]
+        return [*found, "td_attention_alone<td_attention_round<TD_BF16>>"]
     elif family == "optim":
         works, dtypes = ("sgd", "adam", "adagrad", "number"), ("F16", "BF16", "F32", "F64")
         found = [f"td_optim_alone<td_optim_{w}<TD_{d}>>" for w in works for d in dtypes]
@@ -246,7 +252,8 @@ def kernels(family: str) -> list[str]:
         return found + [f"td_numbers_alone<td_numbers_{name}>" for name in numbers]
     elif family == "matmul":
         dtypes = ("F32", "F64", "F16", "BF16", "I64", "U8", "C64", "C128")
-        return [f"td_product_together<TD_{d}>" for d in dtypes]
+        wide = [f"td_product_wide_together<TD_{d}>" for d in ("F16", "BF16")]
+        return wide + [f"td_product_together<TD_{d}>" for d in dtypes]
     else:
         return [
             f"td_{family}_{how}<{t}>" for how in ("together", "alone") for t in ("float", "double")

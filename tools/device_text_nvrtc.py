@@ -21,7 +21,6 @@ SPILL = 32  # bytes a thread may spill at most
 MORE = {
     # the gradient of max pooling holds windows and places of three dimensions in 64 bits at once
     **{("pooling", arch): 80 for arch in ARCHES},
-    ("attention", 90): 36,  # of keys and values: two rows and their strides
     # as this assembler has it for sm_100: reductions and pooling spill more than elsewhere
     ("reduce", 100): 48,
     ("pooling", 100): 120,

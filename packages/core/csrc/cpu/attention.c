@@ -535,6 +535,8 @@ static int64_t backward_head(const head *h, block_work *w, int64_t started)
             clear_rows(h->dv, p->dv.row, started, seen, p->value_width);
             started = seen;
         }
+        /* the first block of keys starts the sums; without one they are zeros */
+        if (!seen) memset(w->dq, 0, (size_t)(p->width * QB) * sizeof *w->dq);
         for (int64_t s = 0; s < seen; s += KB)
             backward_keys(h, w, first, n, s, least(KB, seen - s));
         turn_out(h->dq + first * p->dq.row, p->dq.row, w->dq, one, n, p->width);

@@ -10,6 +10,7 @@ td_status td_attention_run(const td_attention *p, bool backward);
 /* What a device with kernels of its own is asked for (TD_WORK_ATTENTION). */
 typedef struct td_attention_job {
     const td_attention *problem;
+    td_dtype dtype; /* of heads: float32, or float16 and bfloat16, whatever td_heads says */
     bool backward;
 } td_attention_job;
 

@@ -40,11 +40,11 @@ static td_status by_tiles(const td_product *p, int ordinal)
     memcpy(c.b_batch, p->b_batch, bytes);
     memcpy(c.c_batch, p->c_batch, bytes);
     td_cuda_program w = {.kind = "product",
-                         .how = "product_together",
+                         .how = p->shorter ? "product_wide_together" : "product_together",
                          .name = "product",
-                         .dtype = p->dtype,
-                         .from = p->dtype,
-                         .key = (const void *)(intptr_t)(p->dtype + 1)};
+                         .dtype = p->shorter ? p->shorter : p->dtype,
+                         .from = p->dtype};
+    w.key = (const void *)(intptr_t)(w.dtype + 1);
     void *function;
     TD_TRY(td_cuda_function(&w, ordinal, &function));
     int64_t tiles = (p->m + TILE - 1) / TILE * ((p->n + TILE - 1) / TILE) * c.batches;

@@ -9,6 +9,8 @@
 #include "cuda/program.h"
 
 /* ---- dtypes ---- */
+static td_dtype factors_of(const td_product *p) { return p->shorter ? p->shorter : p->dtype; }
+
 static bool set_types(td_lt_kind *k, td_dtype dtype)
 {
     bool tf32 = td_lt_allowed & TD_ALLOW_TF32;
@@ -89,12 +91,29 @@ static bool set_batch(td_lt_kind *k, const td_product *p, int dim)
     return k->batch <= INT32_MAX;
 }
 
+/* Dimensions of the batch in which all matrices go on by the same step are one dimension. */
+static void join_batch(td_product *p)
+{
+    int n = 0;
+    for (int d = 0; d < p->batch_dims; d++) {
+        if (p->batch[d] == 1) continue;
+        int64_t *steps[] = {p->a_batch, p->b_batch, p->c_batch};
+        bool joins = n > 0;
+        for (int i = 0; i < 3; i++) joins = joins && steps[i][n - 1] == steps[i][d] * p->batch[d];
+        if (!joins) n++;
+        p->batch[n - 1] = joins ? p->batch[n - 1] * p->batch[d] : p->batch[d];
+        for (int i = 0; i < 3; i++) steps[i][n - 1] = steps[i][d];
+    }
+    p->batch_dims = n;
+}
+
 /* The largest power of two up to 256 that divides the address and every step of a batch. */
-static int32_t alignment(const void *data, const td_product *p, const int64_t *steps)
+static int32_t alignment(const void *data, const td_product *p, td_dtype dtype,
+                         const int64_t *steps)
 {
     uint64_t bits = (uint64_t)(uintptr_t)data | 256;
     for (int d = 0; d < p->batch_dims; d++)
-        bits |= (uint64_t)steps[d] * (uint64_t)td_dtypes[p->dtype].itemsize;
+        bits |= (uint64_t)steps[d] * (uint64_t)td_dtypes[dtype].itemsize;
     return (int32_t)(bits & (~bits + 1));
 }
 
@@ -102,18 +121,21 @@ static int32_t alignment(const void *data, const td_product *p, const int64_t *s
 static bool describe(td_lt_kind *k, const td_product *p, int ordinal, int dim)
 {
     memset(k, 0, sizeof *k);
-    if (!p->k || !set_types(k, p->dtype)) return false;
+    td_dtype factors = factors_of(p);
+    if (!p->k || !set_types(k, factors)) return false;
+    k->result = p->shorter ? TD_LT_R32 : k->type;
+    k->epilogue = p->col_bias ? TD_LT_EPILOGUE_BIAS : TD_LT_EPILOGUE_NONE;
     if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX) return false;
     if (!set_factor(&k->a, p->n, p->k, p->b_row, p->b_col) ||
         !set_factor(&k->b, p->k, p->m, p->a_row, p->a_col) ||
         !stored(&k->d, p->n, p->m, 1, p->c_row) || !set_batch(k, p, dim))
         return false;
     k->ordinal = ordinal;
-    k->a.aligned = alignment(p->b, p, p->b_batch);
-    k->b.aligned = alignment(p->a, p, p->a_batch);
-    k->d.aligned = alignment(p->c, p, p->c_batch);
+    k->a.aligned = alignment(p->b, p, factors, p->b_batch);
+    k->b.aligned = alignment(p->a, p, factors, p->a_batch);
+    k->d.aligned = alignment(p->c, p, p->dtype, p->c_batch);
     static const int64_t none[TD_MAX_DIMS];
-    if (p->col_bias) k->bias_aligned = alignment(p->col_bias, p, none);
+    if (p->col_bias) k->bias_aligned = alignment(p->col_bias, p, p->dtype, none);
     return true;
 }
 
@@ -161,8 +183,8 @@ static int queue(const run *r, int64_t a, int64_t b, int64_t c)
 {
     const td_product *p = r->p;
     const td_lt_plan *plan = r->plan;
-    int64_t item = td_dtypes[p->dtype].itemsize;
-    char *to = p->c + c * item;
+    int64_t item = td_itemsize(factors_of(p));
+    char *to = p->c + c * td_itemsize(p->dtype);
     return td_lt.cublasLtMatmul(r->handle, plan->desc, &r->alpha, p->b + b * item, plan->a,
                                 p->a + a * item, plan->b, &r->beta, to, plan->d, to, plan->d,
                                 &plan->algo, r->workspace, plan->workspace, r->stream);
@@ -214,12 +236,14 @@ static td_status run_plan(td_lt_plan *plan, const td_product *p, void *handle, i
     return TD_OK;
 }
 
-td_status td_cuda_product_lt(const td_product *p, int ordinal, td_lt_end *end)
+td_status td_cuda_product_lt(const td_product *asked, int ordinal, td_lt_end *end)
 {
+    td_product joined = *asked, *p = &joined;
     void *handle;
     td_lt_kind kind;
     td_lt_plan *plan = NULL;
     td_status status = TD_OK;
+    join_batch(p);
     int dim = counted(p);
     *end = TD_LT_NOT_FOR_IT;
     TD_TRY(td_lt_handle(ordinal, &handle));

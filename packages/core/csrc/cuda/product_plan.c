@@ -11,10 +11,10 @@
         if (lt_code) return (lt_code); \
     } while (0)
 
-static int set_layout(void **made, const td_lt_matrix *m, const td_lt_kind *k)
+static int set_layout(void **made, const td_lt_matrix *m, const td_lt_kind *k, int32_t type)
 {
     int32_t count = (int32_t)k->batch;
-    LT(td_lt.cublasLtMatrixLayoutCreate(made, k->type, (uint64_t)m->rows, (uint64_t)m->columns,
+    LT(td_lt.cublasLtMatrixLayoutCreate(made, type, (uint64_t)m->rows, (uint64_t)m->columns,
                                         m->leading));
     if (count == 1) return 0;
     LT(td_lt.cublasLtMatrixLayoutSetAttribute(*made, TD_LT_BATCH_COUNT, &count, sizeof count));
@@ -31,11 +31,11 @@ static int set_bias(td_lt_plan *p, const void *bias)
 static int set_desc(td_lt_plan *p, const void *bias)
 {
     const td_lt_kind *k = &p->kind;
-    int32_t epilogue = bias ? TD_LT_EPILOGUE_BIAS : TD_LT_EPILOGUE_NONE;
     LT(td_lt.cublasLtMatmulDescCreate(&p->desc, k->compute, k->scale));
     LT(td_lt.cublasLtMatmulDescSetAttribute(p->desc, TD_LT_TURN_A, &k->a.turned, sizeof(int32_t)));
     LT(td_lt.cublasLtMatmulDescSetAttribute(p->desc, TD_LT_TURN_B, &k->b.turned, sizeof(int32_t)));
-    LT(td_lt.cublasLtMatmulDescSetAttribute(p->desc, TD_LT_EPILOGUE, &epilogue, sizeof epilogue));
+    LT(td_lt.cublasLtMatmulDescSetAttribute(p->desc, TD_LT_EPILOGUE, &k->epilogue,
+                                            sizeof(int32_t)));
     return set_bias(p, bias);
 }
 
@@ -75,9 +75,9 @@ static int make(td_lt_plan *p, void *handle, const void *bias)
 {
     void *wish = NULL;
     LT(set_desc(p, bias));
-    LT(set_layout(&p->a, &p->kind.a, &p->kind));
-    LT(set_layout(&p->b, &p->kind.b, &p->kind));
-    LT(set_layout(&p->d, &p->kind.d, &p->kind));
+    LT(set_layout(&p->a, &p->kind.a, &p->kind, p->kind.type));
+    LT(set_layout(&p->b, &p->kind.b, &p->kind, p->kind.type));
+    LT(set_layout(&p->d, &p->kind.d, &p->kind, p->kind.result));
     LT(td_lt.cublasLtMatmulPreferenceCreate(&wish));
     int code = choose(p, handle, wish);
     td_lt.cublasLtMatmulPreferenceDestroy(wish);

@@ -14,8 +14,9 @@ typedef struct td_lt_matrix {
 typedef struct td_lt_kind {
     td_lt_matrix a, b, d;
     int64_t batch;
-    int32_t type, scale, compute, reductions;
-    int32_t bias_aligned; /* 0: no bias */
+    int32_t type, result, scale, compute, reductions; /* type: of A and B */
+    int32_t bias_aligned;                             /* 0: no bias */
+    int32_t epilogue;
     int32_t ordinal;
 } td_lt_kind;
 

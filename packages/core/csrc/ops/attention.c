@@ -4,6 +4,7 @@
  * of G. Results lie in memory as [B, T, H, V], the order in which the projections before and after
  * hold them. */
 #include "cpu/attention_run.h"
+#include "runtime/device.h"
 #include "runtime/op.h"
 
 static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT])
@@ -25,9 +26,13 @@ static td_status check_heads(const td_tensor *q, const td_tensor *k, const td_te
                        "attention: expected query [B, H, T, E], key [B, G, S, E] and value [B, G, "
                        "S, V] with H a multiple of G, but the shapes are %s, %s and %s",
                        shape(q, a), shape(k, b), shape(v, c));
-    if (q->dtype == TD_F32 && k->dtype == TD_F32 && v->dtype == TD_F32) return TD_OK;
+    bool narrow = (q->dtype == TD_F16 || q->dtype == TD_BF16) && !td_is_meta(q) &&
+                  td_table_of((td_device)q->device)->short_products;
+    if ((q->dtype == TD_F32 || narrow) && q->dtype == k->dtype && q->dtype == v->dtype)
+        return TD_OK;
     return td_fail(TD_RUNTIME_ERROR,
-                   "attention: the fused kernel takes float32, but got %s, %s and %s",
+                   "attention: the fused kernel takes float32, and on devices float16 and "
+                   "bfloat16, but got %s, %s and %s",
                    td_dtypes[q->dtype].name, td_dtypes[k->dtype].name, td_dtypes[v->dtype].name);
 }
 
@@ -82,10 +87,10 @@ static td_heads heads_of(const td_tensor *t)
 }
 
 /* a new [B, H, T, E] that lies in memory as [B, T, H, E] */
-static td_status empty_heads(td_tensor **out, td_device device, const int64_t sizes[4])
+static td_status empty_heads(td_tensor **out, const td_tensor *like, const int64_t sizes[4])
 {
     int64_t e = sizes[3] ? sizes[3] : 1, h = sizes[1] ? sizes[1] : 1, t = sizes[2] ? sizes[2] : 1;
-    return td_tensor_empty_strided(out, TD_F32, device, 4, sizes,
+    return td_tensor_empty_strided(out, (td_dtype)like->dtype, (td_device)like->device, 4, sizes,
                                    (const int64_t[]){e * h * t, e, e * h, 1});
 }
 
@@ -106,10 +111,11 @@ static void release(operands *o)
 }
 
 /* on the processor, or by the device's kernels */
-static td_status run(const td_attention *p, bool backward, td_device device)
+static td_status run(const td_attention *p, bool backward, const td_tensor *q)
 {
+    td_device device = (td_device)q->device;
     if (device == TD_CPU) return td_attention_run(p, backward);
-    td_attention_job job = {p, backward};
+    td_attention_job job = {p, (td_dtype)q->dtype, backward};
     return td_work_run(TD_WORK_ATTENTION, &job, device, "attention");
 }
 
@@ -122,7 +128,7 @@ td_status td_op__fused_attention(td_call *call)
     const td_tensor *in[] = {TD_TENSOR(0), TD_TENSOR(1), TD_TENSOR(2)};
     TD_TRY(read_problem(in[0], in[1], in[2], TD_OPT_TENSOR(3), TD_BOOLEAN(4), TD_FLOAT(5), &p));
     td_device device = (td_device)in[0]->device;
-    TD_TRY(empty_heads(&call->out[0], device,
+    TD_TRY(empty_heads(&call->out[0], in[0],
                        (const int64_t[]){p.batch, p.heads, p.queries, p.value_width}));
     TD_TRY(td_tensor_empty(&call->out[1], TD_F64, device, 3,
                            (const int64_t[]){p.batch, p.heads, p.queries}));
@@ -134,7 +140,7 @@ td_status td_op__fused_attention(td_call *call)
         p.v = heads_of(o.t[2]);
         p.out = heads_of(call->out[0]);
         p.logsumexp = td_data(call->out[1]);
-        status = run(&p, false, device);
+        status = run(&p, false, in[0]);
     }
     release(&o);
     return status;
@@ -152,22 +158,21 @@ td_status td_op__fused_attention_backward(td_call *call)
     int64_t output[4] = {p.batch, p.heads, p.queries, p.value_width};
     for (int i = 3; i < 5; i++)
         for (int d = 0; d < 4; d++)
-            if (in[i]->ndim != 4 || in[i]->dtype != TD_F32 || in[i]->sizes[d] != output[d])
+            if (in[i]->ndim != 4 || in[i]->dtype != in[0]->dtype || in[i]->sizes[d] != output[d])
                 return td_fail(
                     TD_RUNTIME_ERROR,
-                    "attention: gradient and output must be float32 of the output's shape");
+                    "attention: gradient and output must be of the output's shape and dtype");
     if (logsumexp->numel != p.batch * p.heads * p.queries || logsumexp->dtype != TD_F64 ||
         !td_is_contiguous(logsumexp))
         return td_fail(TD_RUNTIME_ERROR, "attention: logsumexp must be that of the forward pass");
-    for (int i = 0; i < 3; i++)
-        TD_TRY(empty_heads(&call->out[i], (td_device)in[0]->device, in[i]->sizes));
+    for (int i = 0; i < 3; i++) TD_TRY(empty_heads(&call->out[i], in[0], in[i]->sizes));
     if (td_is_meta(in[0]) || p.batch * p.kv_heads == 0) return TD_OK;
     td_status status = prepare(&o, in, 5);
     if (status == TD_OK) {
         td_heads *to[] = {&p.q, &p.k, &p.v, &p.grad, &p.out, &p.dq, &p.dk, &p.dv};
         for (int i = 0; i < 8; i++) *to[i] = heads_of(i < 5 ? o.t[i] : call->out[i - 5]);
         p.logsumexp = td_data(logsumexp);
-        status = run(&p, true, (td_device)in[0]->device);
+        status = run(&p, true, in[0]);
     }
     release(&o);
     return status;

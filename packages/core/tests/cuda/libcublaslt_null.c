@@ -253,9 +253,10 @@ static size_t size_of(int type)
 
 static uint64_t digest_of(const desc *d, const layout *a, const layout *b, const layout *c)
 {
-    int64_t parts[] = {d->compute, d->turn_a, d->turn_b,  d->epilogue, a->rows,    a->columns,
-                       a->leading, a->step,   a->batch,   b->rows,     b->columns, b->leading,
-                       b->step,    c->rows,   c->columns, c->leading,  c->step,    a->type};
+    int64_t parts[] = {d->compute, d->turn_a,  d->turn_b, d->epilogue, a->rows,
+                       a->columns, a->leading, a->step,   a->batch,    b->rows,
+                       b->columns, b->leading, b->step,   c->rows,     c->columns,
+                       c->leading, c->step,    a->type,   c->type};
     uint64_t h = 1;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         h = (h ^ (uint64_t)parts[k]) * 0x100000001b3u;
@@ -271,12 +272,15 @@ static void check_shapes(const desc *d, const layout *a, const layout *b, const 
     WANT(d->kind == DESC && a->kind == LAYOUT && b->kind == LAYOUT && c->kind == LAYOUT, "handles");
     WANT(k == deep && m == c->rows && n == c->columns, "%ldx%ld by %ldx%ld for %ldx%ld", (long)m,
          (long)k, (long)deep, (long)n, (long)c->rows, (long)c->columns);
-    WANT(a->type == b->type && b->type == c->type && fit(a->type, d->scale, d->compute),
+    int wide = (a->type == R16 || a->type == BF16) && c->type == R32;
+    WANT(a->type == b->type && (b->type == c->type || wide) && fit(a->type, d->scale, d->compute),
          "types %d %d %d with sums %d and numbers %d", a->type, b->type, c->type, d->compute,
          d->scale);
     WANT(a->batch == b->batch && b->batch == c->batch, "batches of %d %d %d", a->batch, b->batch,
          c->batch);
-    WANT(c->batch == 1 || c->step >= c->leading * (c->columns - 1) + c->rows, "results overlap");
+    int behind = c->step >= c->leading * (c->columns - 1) + c->rows;
+    int between = c->step >= c->rows && c->step * (c->batch - 1) + c->rows <= c->leading;
+    WANT(c->batch == 1 || behind || between, "results overlap");
     WANT(d->epilogue == 1 || (d->epilogue == 4 && d->bias), "epilogue %d", d->epilogue);
     sizes[0] = m, sizes[1] = n, sizes[2] = k;
 }
@@ -353,10 +357,10 @@ static float tf32(float value)
     if (isfinite(value)) bits = (bits + 0x0fff + (bits >> 13 & 1)) & ~0x1fffu;
     return memcpy(&value, &bits, 4), value;
 }
-static float single(const job *j, const char *at)
+static float single(int type, const char *at)
 {
     float value;
-    if (j->a.type == R16 || j->a.type == BF16) return short_load(j->a.type, at);
+    if (type == R16 || type == BF16) return short_load(type, at);
     memcpy(&value, at, 4);
     return value;
 }
@@ -372,14 +376,14 @@ static void one_single(const job *j, const char *a, const char *b, char *to, int
     float sum = 0, x, y;
     int rounds = j->d.compute == 77;
     for (int64_t k = 0; k < j->sizes[2]; k++) {
-        x = single(j, element(a, &j->a, j->d.turn_a, i, k));
-        y = single(j, element(b, &j->b, j->d.turn_b, k, l));
+        x = single(j->a.type, element(a, &j->a, j->d.turn_a, i, k));
+        y = single(j->b.type, element(b, &j->b, j->d.turn_b, k, l));
         if (rounds) x = tf32(x), y = tf32(y);
         sum = fmaf(y, x, sum);
     }
     if (j->alpha[0] != 1) sum = (float)j->alpha[0] * sum;
-    if (j->beta[0] != 0) sum += (float)j->beta[0] * single(j, to);
-    if (j->d.epilogue == 4) sum += single(j, j->d.bias + i * (int64_t)size_of(j->c.type));
+    if (j->beta[0] != 0) sum += (float)j->beta[0] * single(j->c.type, to);
+    if (j->d.epilogue == 4) sum += single(j->c.type, j->d.bias + i * (int64_t)size_of(j->c.type));
     if (j->c.type == R32) memcpy(to, &sum, 4);
     else short_store(j->c.type, to, sum);
 }
@@ -427,7 +431,7 @@ COMPLEX(one_complex_double, double)
 static void compute(void *argument)
 {
     const job *j = argument;
-    int64_t item = (int64_t)size_of(j->c.type);
+    int64_t item = (int64_t)size_of(j->c.type), from = (int64_t)size_of(j->a.type);
     void (*one)(const job *, const char *, const char *, char *, int64_t, int64_t) =
         j->c.type == R64   ? one_double
         : j->c.type == C32 ? one_complex
@@ -436,7 +440,7 @@ static void compute(void *argument)
     for (int64_t n = 0; n < j->c.batch; n++)
         for (int64_t l = 0; l < j->sizes[1]; l++)
             for (int64_t i = 0; i < j->sizes[0]; i++)
-                one(j, j->from_a + n * j->a.step * item, j->from_b + n * j->b.step * item,
+                one(j, j->from_a + n * j->a.step * from, j->from_b + n * j->b.step * from,
                     j->to + (n * j->c.step + i + l * j->c.leading) * item, i, l);
 }
 

@@ -151,6 +151,16 @@ def test_no_queries_or_no_keys(queries, keys, dtype):
     assert not got.any()
 
 
+def test_without_keys_the_gradients_are_zeros():
+    # what an earlier call left in the memory of scores was taken for sums
+    leaves = [taeda.randn(2, 2, 70, 8).requires_grad_() for _ in "qkv"]
+    attend(*leaves).sum().backward()
+    q = taeda.randn(2, 2, 70, 8).requires_grad_()
+    keys = [taeda.zeros(2, 2, 0, 8).requires_grad_() for _ in "kv"]
+    attend(q, *keys).sum().backward()
+    assert not q.grad.count_nonzero() and all(k.grad.shape == k.shape for k in keys)
+
+
 def test_dropout_is_scaled_and_drawn_from_the_generator():
     q, k = taeda.zeros(1, 1, 200, 4), taeda.zeros(1, 1, 50, 4)
     v = taeda.ones(1, 1, 50, 4)

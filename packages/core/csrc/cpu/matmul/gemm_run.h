@@ -14,7 +14,9 @@ typedef struct td_product {
     int64_t a_row, a_col, b_row, b_col, c_row;
     td_scalar alpha, beta; /* beta 0: what C holds does not matter, NaN neither */
     bool narrow;           /* A and B are bfloat16, for C in float32: where td_multiplies_bf16() */
-    const void *col_bias;  /* float32 and float64 with beta 0 only: a number per column */
+    /* on devices: A and B are float16 or bfloat16, for C in float32; 0: of `dtype` */
+    td_dtype shorter;
+    const void *col_bias; /* float32 and float64 with beta 0 only: a number per column */
     int batch_dims;
     int64_t batch[TD_MAX_DIMS], a_batch[TD_MAX_DIMS], b_batch[TD_MAX_DIMS], c_batch[TD_MAX_DIMS];
 } td_product;

@@ -1,190 +1,174 @@
-/* attention.h - fused attention and its gradients, without the matrix of weights in memory: 64
- * threads a row, which go over what it sees 64 at a time with a running softmax. Products add in
- * another order than the processor's.
+/* attention.h - what attention does between its products of matrices (csrc/cuda/attention.c):
+ * scores become weights, and in the backward pass weights and slopes, in their place in memory.
  *
- *   td_attention_together<td_attention_forward>   a row of results
- *   td_attention_together<td_attention_queries>   a row of the gradient of queries
- *   td_attention_together<td_attention_keys>      a row of the gradients of keys and values */
+ *   td_attention_together<td_attention_weights<D>>  64 threads a row of scores
+ *   td_attention_together<td_attention_slopes<D>>
+ *   td_attention_alone<td_attention_move<D>>        heads in another order
+ *   td_attention_alone<td_attention_round<D>>       ... from float32
+ *
+ * Scores are float32. What replaces them has dtype D, and a row of 16 bits lies at the beginning of
+ * its row of scores. */
 #ifndef TD_ATTENTION_TEXT_H
 #define TD_ATTENTION_TEXT_H
 #include "cuda/kernels/softmax.h"
 
-struct td_heads_at { /* strides in elements; rows have adjacent elements */
-    float *data;
-    int64_t batch, head, row;
-};
-struct td_attention_call { /* laid out as in csrc/cuda/attention.c; names are cpu/attention.h's */
-    int64_t units;         /* blocks with work */
-    int64_t batch, heads, kv_heads, queries, keys, width, value_width;
-    td_heads_at q, k, v, out, grad, dq, dk, dv;
+/* Laid out as in csrc/cuda/attention.c. A pair is a head of keys and values with the `group` heads
+ * of queries that share it; its rows are their queries, head by head. */
+struct td_attention_call {
+    int64_t units; /* blocks with work: rows of scores */
+    float *scores, *slopes;
+    int64_t wide;             /* from a row of scores to the next */
+    int64_t first, rows, all; /* rows of each pair: from `first` on, of `all` */
+    int64_t first_pair, kv_heads, group, queries, keys;
+    const char *grad, *out;
+    int64_t grad_pair, grad_row, out_pair, out_row, width;
     const float *mask;
     int64_t mask_stride[4];
     double *logsumexp;
     float scale;
     int causal;
 };
-
-VFN float *td_row_at(const td_heads_at &h, int64_t batch, int64_t head, int64_t row)
-{
-    return h.data + batch * h.batch + head * h.head + row * h.row;
-}
-VFN float td_dot_one(const float *a, const float *b, int64_t n)
-{
-    float sum = 0;
-    for (int64_t e = 0; e < n; e++) sum = __fmaf_rn(a[e], b[e], sum);
-    return sum;
-}
-struct td_pair_at { /* a head of a sample */
-    int64_t batch, head, shared;
+struct td_attention_row {
+    int64_t pair, row, query, seen;
+    double *logsumexp;
+    const float *mask;
 };
-VFN td_pair_at td_pair_of(const td_attention_call &c, int64_t batch, int64_t head)
+VFN td_attention_row td_row_of(const td_attention_call &c, int64_t unit)
 {
-    td_pair_at p = {batch, head, head / (c.heads / c.kv_heads)};
-    return p;
-}
-VFN float td_score_of(const td_attention_call &c, const td_pair_at &p, int64_t query, int64_t key)
-{
-    float score = c.scale * td_dot_one(td_row_at(c.q, p.batch, p.head, query),
-                                       td_row_at(c.k, p.batch, p.shared, key), c.width);
-    if (!c.mask) return score;
-    const int64_t *s = c.mask_stride;
-    return score + c.mask[p.batch * s[0] + p.head * s[1] + query * s[2] + key * s[3]];
-}
-VFN double td_logsumexp_of(const td_attention_call &c, const td_pair_at &p, int64_t query)
-{
-    return c.logsumexp[(p.batch * c.heads + p.head) * c.queries + query];
-}
-/* the weight of a key as the forward pass made it; none for a query that sees nothing */
-VFN float td_weight_of(const td_attention_call &c, const td_pair_at &p, int64_t query, int64_t key)
-{
-    double all = td_logsumexp_of(c, p, query);
-    if (all == -INFINITY) return 0;
-    return vexp(vf((float)((double)td_score_of(c, p, query, key) - all))).v;
-}
-VFN int64_t td_keys_seen(const td_attention_call &c, int64_t query)
-{
-    return c.causal && query + 1 < c.keys ? query + 1 : c.keys;
-}
-/* `to` += the sum of factor[j] * row j of n rows; every thread its own elements */
-VFN void td_add_rows(float *to, float keep, const float *factor, const float *from, int64_t row,
-                     int64_t n, int64_t width)
-{
-    for (int64_t e = threadIdx.x; e < width; e += TD_LANES) {
-        float sum = keep * to[e];
-        for (int64_t j = 0; j < n; j++) sum = __fmaf_rn(factor[j], from[j * row + e], sum);
-        to[e] = sum;
+    td_attention_row r;
+    r.pair = unit / c.rows;
+    r.row = unit - r.pair * c.rows;
+    int64_t pair = c.first_pair + r.pair, at = c.first + r.row, head = at / c.queries;
+    r.query = at - head * c.queries;
+    r.seen = c.causal && r.query + 1 < c.keys ? r.query + 1 : c.keys;
+    r.logsumexp = c.logsumexp + pair * c.all + at;
+    r.mask = nullptr;
+    if (c.mask) {
+        const int64_t *s = c.mask_stride;
+        int64_t batch = pair / c.kv_heads;
+        head += (pair - batch * c.kv_heads) * c.group;
+        r.mask = c.mask + batch * s[0] + head * s[1] + r.query * s[2];
     }
+    return r;
 }
-VFN void td_fill_row(float *to, int64_t width)
+VFN float td_score_of(const td_attention_call &c, const td_attention_row &r, const float *scores,
+                      int64_t key)
 {
-    for (int64_t e = threadIdx.x; e < width; e += TD_LANES) to[e] = 0;
-}
-VFN int64_t td_tile(int64_t first, int64_t end)
-{
-    return end - first < TD_LANES ? end - first : TD_LANES;
+    return r.mask ? scores[key] + r.mask[key * c.mask_stride[3]] : scores[key];
 }
 
-struct td_attention_forward {
+template <int D> struct td_attention_weights {
+    typedef typename td_mem<D>::type T;
+    static TD_IN float top_of(const td_attention_call &c, const td_attention_row &r,
+                              const float *scores)
+    {
+        float top = -INFINITY;
+        for (int64_t key = threadIdx.x; key < r.seen; key += TD_LANES) {
+            float score = td_score_of(c, r, scores, key);
+            if (score > top || score != score) top = score;
+        }
+        return td_tree<td_fold_max, float>(vf(top), TD_LANES);
+    }
     static TD_IN void unit(const td_attention_call &c, int64_t unit)
     {
-        __shared__ float weights[TD_LANES];
-        int64_t query = unit % c.queries, head = unit / c.queries;
-        td_pair_at p = td_pair_of(c, head / c.heads, head % c.heads);
-        float *out = td_row_at(c.out, p.batch, p.head, query);
-        float top = -INFINITY, sum = 0;
-        int64_t seen = td_keys_seen(c, query);
-        td_fill_row(out, c.value_width);
-        for (int64_t first = 0; first < seen; first += TD_LANES) {
-            int64_t n = td_tile(first, seen), key = first + threadIdx.x;
-            bool mine = threadIdx.x < n;
-            float score = mine ? td_score_of(c, p, query, key) : -INFINITY;
-            float now = td_tree<td_fold_max, float>(vf(score), TD_LANES);
-            now = now > top || now != now ? now : top;
-            float shift = now < -3e38f ? -3e38f : now;
-            float weight = mine ? vexp(vf(score - shift)).v : 0.0f;
-            float factor = vexp(vf(top - shift)).v;
-            weights[threadIdx.x] = weight;
-            sum = sum * factor + td_tree<td_fold_sum, float>(vf(weight), TD_LANES);
-            top = now;
-            td_add_rows(out, factor, weights, td_row_at(c.v, p.batch, p.shared, first), c.v.row, n,
-                        c.value_width);
-            __syncthreads(); /* before the next weights */
-        }
+        td_attention_row r = td_row_of(c, unit);
+        float *scores = c.scores + unit * c.wide, top = top_of(c, r, scores);
+        float shift = top < -3e38f ? -3e38f : top, sum = 0;
+        for (int64_t key = threadIdx.x; key < r.seen; key += TD_LANES)
+            sum += vexp(vf(td_score_of(c, r, scores, key) - shift)).v;
+        sum = td_tree<td_fold_sum, float>(vf(sum), TD_LANES);
         float inverse = sum != 0 ? 1 / sum : 0.0f;
-        for (int64_t e = threadIdx.x; e < c.value_width; e += TD_LANES) out[e] *= inverse;
+        for (int64_t first = 0; first < c.keys; first += TD_LANES) {
+            int64_t key = first + threadIdx.x;
+            float weight = 0;
+            if (key < r.seen) weight = vexp(vf(td_score_of(c, r, scores, key) - shift)).v * inverse;
+            __syncthreads(); /* these scores are read: their place, or that of earlier ones, serves
+                              */
+            if (key < c.keys) ((T *)scores)[key] = td_made<D>(weight);
+        }
         if (threadIdx.x == 0)
-            c.logsumexp[unit] = sum != 0 ? (double)top + log((double)sum) : (double)-INFINITY;
+            *r.logsumexp = sum != 0 ? (double)top + log((double)sum) : (double)-INFINITY;
     }
 };
 
-/* of a query: the sum of gradient times result, which all of its keys share */
-VFN float td_share_of(const td_attention_call &c, const td_pair_at &p, int64_t query)
-{
-    return td_dot_one(td_row_at(c.grad, p.batch, p.head, query),
-                      td_row_at(c.out, p.batch, p.head, query), c.value_width);
-}
-/* what the gradients of query and key are multiplied by */
-VFN float td_slope_of(const td_attention_call &c, const td_pair_at &p, int64_t query, int64_t key,
-                      float weight, float share)
-{
-    float part = td_dot_one(td_row_at(c.grad, p.batch, p.head, query),
-                            td_row_at(c.v, p.batch, p.shared, key), c.value_width);
-    return weight * (part - share) * c.scale;
-}
-struct td_attention_queries {
-    static TD_IN void unit(const td_attention_call &c, int64_t unit)
+template <int D> struct td_attention_slopes {
+    typedef typename td_mem<D>::type T;
+    /* the sum of gradient times result, which all keys of a row share */
+    static TD_IN float share_of(const td_attention_call &c, const td_attention_row &r)
     {
-        __shared__ float slopes[TD_LANES];
-        int64_t query = unit % c.queries, head = unit / c.queries;
-        td_pair_at p = td_pair_of(c, head / c.heads, head % c.heads);
-        float *to = td_row_at(c.dq, p.batch, p.head, query), share = td_share_of(c, p, query);
-        int64_t seen = td_keys_seen(c, query);
-        td_fill_row(to, c.width);
-        for (int64_t first = 0; first < seen; first += TD_LANES) {
-            int64_t n = td_tile(first, seen), key = first + threadIdx.x;
-            if (threadIdx.x < n)
-                slopes[threadIdx.x] =
-                    td_slope_of(c, p, query, key, td_weight_of(c, p, query, key), share);
-            __syncthreads();
-            td_add_rows(to, 1, slopes, td_row_at(c.k, p.batch, p.shared, first), c.k.row, n,
-                        c.width);
-            __syncthreads();
-        }
+        const T *grad = (const T *)c.grad + r.pair * c.grad_pair + r.row * c.grad_row;
+        const T *out = (const T *)c.out + r.pair * c.out_pair + r.row * c.out_row;
+        float sum = 0;
+        for (int64_t e = threadIdx.x; e < c.width; e += TD_LANES)
+            sum = __fmaf_rn(td_read<D, float>(grad[e]), td_read<D, float>(out[e]), sum);
+        return td_tree<td_fold_sum, float>(vf(sum), TD_LANES);
     }
-};
-struct td_attention_keys {
     static TD_IN void unit(const td_attention_call &c, int64_t unit)
     {
-        __shared__ float slopes[TD_LANES], weights[TD_LANES];
-        int64_t key = unit % c.keys, group = unit / c.keys, each = c.heads / c.kv_heads;
-        int64_t batch = group / c.kv_heads, shared = group % c.kv_heads;
-        float *dk = td_row_at(c.dk, batch, shared, key), *dv = td_row_at(c.dv, batch, shared, key);
-        td_fill_row(dk, c.width);
-        td_fill_row(dv, c.value_width);
-        for (int64_t head = shared * each; head < (shared + 1) * each; head++) {
-            td_pair_at p = td_pair_of(c, batch, head);
-            for (int64_t first = c.causal ? key : 0; first < c.queries; first += TD_LANES) {
-                int64_t n = td_tile(first, c.queries), query = first + threadIdx.x;
-                if (threadIdx.x < n) {
-                    float weight = td_weight_of(c, p, query, key);
-                    weights[threadIdx.x] = weight;
-                    slopes[threadIdx.x] =
-                        td_slope_of(c, p, query, key, weight, td_share_of(c, p, query));
-                }
-                __syncthreads();
-                td_add_rows(dk, 1, slopes, td_row_at(c.q, batch, head, first), c.q.row, n, c.width);
-                td_add_rows(dv, 1, weights, td_row_at(c.grad, batch, head, first), c.grad.row, n,
-                            c.value_width);
-                __syncthreads();
+        td_attention_row r = td_row_of(c, unit);
+        float *scores = c.scores + unit * c.wide, *slopes = c.slopes + unit * c.wide;
+        float share = share_of(c, r);
+        double all = *r.logsumexp;
+        bool none = all == -INFINITY; /* the query sees nothing */
+        for (int64_t first = 0; first < c.keys; first += TD_LANES) {
+            int64_t key = first + threadIdx.x;
+            float weight = 0, slope = 0;
+            if (key < r.seen && !none) {
+                weight = vexp(vf((float)((double)td_score_of(c, r, scores, key) - all))).v;
+                slope = weight * (slopes[key] - share) * c.scale;
+            }
+            __syncthreads(); /* as above */
+            if (key < c.keys) {
+                ((T *)scores)[key] = td_made<D>(weight);
+                ((T *)slopes)[key] = td_made<D>(slope);
             }
         }
     }
 };
-
 template <class Work>
 __global__ void __launch_bounds__(64)
     td_attention_together(const __grid_constant__ td_attention_call c)
 {
-    for (int64_t unit = blockIdx.x; unit < c.units; unit += gridDim.x) Work::unit(c, unit);
+    for (int64_t at = blockIdx.x; at < c.units; at += gridDim.x) Work::unit(c, at);
+}
+
+struct td_attention_move_call { /* laid out as in csrc/cuda/attention.c; strides in elements */
+    int64_t n, heads, rows, width;
+    char *to;
+    const char *from;
+    int64_t to_batch, to_head, to_row, from_batch, from_head, from_row;
+};
+template <int TO, int FROM> VFN void td_move_head(const td_attention_move_call &c, int64_t at)
+{
+    int64_t line = at / c.width, e = at - line * c.width;
+    int64_t head = line / c.rows, row = line - head * c.rows, batch = head / c.heads;
+    head -= batch * c.heads;
+    typename td_mem<TO>::type *to = (typename td_mem<TO>::type *)c.to + batch * c.to_batch +
+                                    head * c.to_head + row * c.to_row + e;
+    const typename td_mem<FROM>::type *from = (const typename td_mem<FROM>::type *)c.from +
+                                              batch * c.from_batch + head * c.from_head +
+                                              row * c.from_row + e;
+    if constexpr (TO == FROM) *to = *from;
+    else *to = td_made<TO>(td_read<FROM, float>(*from));
+}
+template <int D> struct td_attention_move {
+    static TD_IN void one(const td_attention_move_call &c, int64_t at)
+    {
+        td_move_head<D, D>(c, at);
+    }
+};
+template <int D> struct td_attention_round {
+    static TD_IN void one(const td_attention_move_call &c, int64_t at)
+    {
+        td_move_head<D, TD_F32>(c, at);
+    }
+};
+template <class Work>
+__global__ void __launch_bounds__(256)
+    td_attention_alone(const __grid_constant__ td_attention_move_call c)
+{
+    int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < c.n; at += step)
+        Work::one(c, at);
 }
 #endif

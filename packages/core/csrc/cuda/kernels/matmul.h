@@ -75,12 +75,14 @@ TD_COMPLEX_FACTOR(TD_C128, c128, double)
 
 VFN bool td_is_number(const td_scalar &s, double value) { return s.re == value && s.im == 0; }
 
-template <int D>
+/* factors of dtype D for a result of dtype TO, in which sums of both are added up */
+template <int D, int TO>
 VFN void td_product_tile(const td_product_call &c, const typename td_factor<D>::T *a,
-                         const typename td_factor<D>::T *b, typename td_factor<D>::T *out,
+                         const typename td_factor<D>::T *b, typename td_factor<TO>::T *out,
                          int64_t row0, int64_t col0)
 {
     typedef td_factor<D> F;
+    typedef td_factor<TO> R;
     typedef typename F::T T;
     __shared__ T left[TD_TILE][TD_TILE + 1];
     __shared__ T right[TD_TILE][TD_TILE + 1];
@@ -98,15 +100,13 @@ VFN void td_product_tile(const td_product_call &c, const typename td_factor<D>::
     }
     if (row >= c.m || col >= c.n) return;
     if (!td_is_number(c.alpha, 1)) sum = F::times(c.alpha, sum);
-    T *place = out + row * c.c_row + col;
-    if (!td_is_number(c.beta, 0)) sum = F::sum(sum, F::times(c.beta, F::of(*place)));
-    if (c.bias) sum = F::sum(sum, F::of(((const T *)c.bias)[col]));
-    *place = F::done(sum);
+    typename R::T *place = out + row * c.c_row + col;
+    if (!td_is_number(c.beta, 0)) sum = F::sum(sum, F::times(c.beta, R::of(*place)));
+    if (c.bias) sum = F::sum(sum, R::of(((const typename R::T *)c.bias)[col]));
+    *place = R::done(sum);
 }
 
-template <int D>
-__global__ void __launch_bounds__(256)
-    td_product_together(const __grid_constant__ td_product_call c)
+template <int D, int TO> VFN void td_product_tiles(const td_product_call &c)
 {
     typedef typename td_factor<D>::T T;
     int64_t down = (c.m + TD_TILE - 1) / TD_TILE, across = (c.n + TD_TILE - 1) / TD_TILE;
@@ -119,8 +119,22 @@ __global__ void __launch_bounds__(256)
             b += index * c.b_batch[d];
             out += index * c.c_batch[d];
         }
-        td_product_tile<D>(c, (const T *)c.a + a, (const T *)c.b + b, (T *)c.c + out,
-                           at / across * TD_TILE, at % across * TD_TILE);
+        td_product_tile<D, TO>(c, (const T *)c.a + a, (const T *)c.b + b,
+                               (typename td_factor<TO>::T *)c.c + out, at / across * TD_TILE,
+                               at % across * TD_TILE);
     }
+}
+template <int D>
+__global__ void __launch_bounds__(256)
+    td_product_together(const __grid_constant__ td_product_call c)
+{
+    td_product_tiles<D, D>(c);
+}
+/* 16 bits whose products stay in float32 */
+template <int D>
+__global__ void __launch_bounds__(256)
+    td_product_wide_together(const __grid_constant__ td_product_call c)
+{
+    td_product_tiles<D, TD_F32>(c);
 }
 #endif

@@ -111,7 +111,7 @@ def _fused(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool, scale: float
 ) -> Tensor:
     dtype, rank = q.dtype, q.dim()
-    if dtype != taeda.float32:
+    if dtype != taeda.float32 and not q.is_cuda:
         q, k, v = q.float(), k.float(), v.float()
     if mask is not None:
         mask = _additive(mask)
@@ -121,7 +121,7 @@ def _fused(
     result = _nn._fused_attention(q, k, v, mask, is_causal, scale)[0]
     if rank == 3:
         result = result.squeeze(1)
-    return result if dtype == taeda.float32 else result.to(dtype)
+    return result.to(dtype)
 
 
 def _additive(mask: Tensor) -> Tensor:

@@ -45,7 +45,10 @@ MODES = ("linear", "nearest", "cubic")
 PUTS = ("copy", "add", "mul", "div", "max", "min")
 #: by the name that chooses them
 KINDS: dict[str, tuple[Group, ...]] = {
-    "matmul": (Group("product", ("product",), ("product_together",), (*NUMBERS, *COMPLEX)),),
+    "matmul": (
+        Group("product", ("product",), ("product_together",), (*NUMBERS, *COMPLEX)),
+        Group("product", ("product",), ("product_wide_together",), SHORT),
+    ),
     "softmax": (Group("softmax", ("softmax",), ("softmax_together", "softmax_alone"), REAL),),
     "conv": (
         Group("conv", ("forward", "data"), ("conv_alone",), (*NUMBERS, *COMPLEX)),
@@ -58,7 +61,9 @@ KINDS: dict[str, tuple[Group, ...]] = {
         ),
     ),
     "attention": (
-        Group("attention", ("forward", "queries", "keys"), ("attention_together",), ("F32",)),
+        Group("attention", ("weights", "slopes"), ("attention_together",), (*SHORT, "F32")),
+        Group("attention", ("move",), ("attention_alone",), (*SHORT, "F32")),
+        Group("attention", ("round",), ("attention_alone",), SHORT),
     ),
     "norm": (
         Group("norm", ("rows", "slope", "sums", "moments"), ("norm_together",), REAL),

@@ -91,8 +91,6 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
         return kind, f"td_{kind}_{name}<TD_{dtype}>"
     if kind == "search":
         return "sort", f"td_search_{name}<TD_{dtype}>"
-    if kind == "attention":
-        return kind, f"td_attention_{name}"
     if kind == "norm":
         return "norm", f"td_norm_{name}<{'double' if dtype == 'F64' else 'float'}>"
     if kind == "numbers":
@@ -117,7 +115,7 @@ def _loss(name: str, real: str) -> str:
 
 #: kinds whose kernels are named by the kind, the work and the dtype
 OWN_NAMES = (
-    *("alignment", "distance", "optim", "pooling", "random", "recurrent", "resample"),
+    *("alignment", "attention", "distance", "optim", "pooling", "random", "recurrent", "resample"),
     *("resample_grid", "scan", "sort"),
 )
 REAL, SHORT = ("F32", "F64"), ("F16", "BF16")
