@@ -156,6 +156,7 @@ def kernels(family: str) -> list[str]:
             ]
             works += [f"{name}<td_put_{op}, TD_C64>" for op in ("add", "mul")]
             works += [f"{name}<td_put_div, TD_I32>", f"{name}<td_put_copy, TD_C128>"]
+        works += ["offsets<TD_I64>", "keys<TD_I64>"]
         return [f"td_places_alone<td_place_{work}>" for work in works]
     elif family == "conv":
         dtypes = ("F32", "F64", "I64", "C64")
@@ -173,7 +174,7 @@ def kernels(family: str) -> list[str]:
             works = ("columns", "pick", "scales", "gradient")
             found += [f"td_loss_alone<td_loss_{work}<{t}>>" for work in works]
             found += [f"td_loss_rows_together<{t}>"]
-        return found
+        return found + [f"td_loss_join_together<td_loss_{way}>" for way in ("one", "two")]
     elif family == "random":
         dtypes = ("F16", "BF16", "F32", "F64", "C64", "C128")
         works = ("dropout", "masked")
@@ -187,6 +188,8 @@ def kernels(family: str) -> list[str]:
             for d in ("F32", "F64")
         ]
         return [f"td_distance_alone<td_distance_{work}>" for work in works]
+    elif family == "ranges":
+        return [f"td_ranges_alone<td_ranges_steps<TD_{d}>>" for d in ("I64", "F32", "F64")]
     elif family == "alignment":
         return [f"td_alignment_together<td_alignment_steps<TD_{d}>>" for d in ("F32", "F64")]
     elif family == "recurrent":

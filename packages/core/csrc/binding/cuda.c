@@ -1,6 +1,7 @@
 /* cuda.c - what taeda.cuda asks of csrc/cuda, as functions of the native module. Arguments are
  * checked by the Python that calls. */
 #include "binding/cuda.h"
+#include "cuda/fault.h"
 #include "cuda/order.h"
 #include "cuda/pool.h"
 #include "cuda/program.h"
@@ -228,6 +229,7 @@ static PyObject *stream_do(PyObject *m, PyObject *args)
     code = td_cu.cuStreamSynchronize(s);
     Py_END_ALLOW_THREADS
     told(code, TD_CUDA_ORDER_STREAM_DONE, ordinal, s, NULL);
+    if (!code) TD_PY(td_cuda_fault_check());
     return answer(code, "waiting for a stream", NULL);
 }
 static PyObject *event_new(PyObject *m, PyObject *args)
@@ -269,6 +271,7 @@ static PyObject *event_do(PyObject *m, PyObject *args)
     code = td_cu.cuEventSynchronize(e);
     Py_END_ALLOW_THREADS
     told(code, TD_CUDA_ORDER_EVENT_DONE, ordinal, NULL, e);
+    if (!code) TD_PY(td_cuda_fault_check());
     return answer(code, "waiting for an event", NULL);
 }
 /* watch(yes): taeda.cuda._sanitizer.ordered(what, number of the work so far, ordinal, stream,

@@ -1,6 +1,7 @@
 /* cuda_memory.c - what taeda.cuda asks of the allocators of device memory and of pinned memory.
  * Arguments are checked by the Python that calls. */
 #include "binding/cuda.h"
+#include "cuda/fault.h"
 #include "cuda/host.h"
 #include "cuda/ipc.h"
 #include "cuda/pool.h"
@@ -233,6 +234,22 @@ static void stack_text(int64_t number, char *text, int room)
     Py_XDECREF(made);
     PyGILState_Release(state);
 }
+static void fault_place(char text[TD_CUDA_PLACE_TEXT])
+{
+    static PyObject *place;
+    if (!Py_IsInitialized()) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *trace, *made = NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    if (td_python_function(&place, "taeda.cuda._faults", "place"))
+        made = PyObject_CallNoArgs(place);
+    const char *utf8 = made ? PyUnicode_AsUTF8AndSize(made, NULL) : NULL;
+    snprintf(text, TD_CUDA_PLACE_TEXT, "%s", utf8 ? utf8 : "");
+    if (PyErr_Occurred()) PyErr_WriteUnraisable(place);
+    Py_XDECREF(made);
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(state);
+}
 /* tensors that only a circle of references holds, what CuPy keeps, and what other processes gave
  * back */
 static void collect(void)
@@ -328,5 +345,6 @@ int td_add_cuda_memory(PyObject *module)
     td_cuda_stack = stack;
     td_cuda_stack_text = stack_text;
     td_cuda_collect = collect;
+    td_cuda_fault_place = fault_place;
     return PyModule_AddFunctions(module, methods);
 }

@@ -23,9 +23,16 @@ typedef enum td_put {
  * three offsets (bytes).
  *
  *     for o < outer, i < count, k < inner:   dense block (o, i, k)  <->  indexed + outer_at[o] + at[i] + inner_at[k] */
+typedef struct td_index_dims {
+    int n;
+    int64_t sizes[TD_MAX_DIMS], strides[TD_MAX_DIMS]; /* bytes */
+} td_index_dims;
 typedef struct td_index_walk {
     int64_t outer, count, inner, run;
     const int64_t *outer_at, *at, *inner_at;
+    /* on devices `at` lies in their memory, and the other offsets are those of all places of these
+     */
+    const td_index_dims *before, *after;
 } td_index_walk;
 
 /* Places of a dimension: their byte distance and their number. What names another place is neither
@@ -37,8 +44,10 @@ typedef struct td_gather_places {
     atomic_bool *outside;
 } td_gather_places;
 
-/* What a device with kernels of its own is asked for (TD_WORK_PLACES). Indices are checked. */
+/* What a device with kernels of its own is asked for (TD_WORK_PLACES). It looks at the indices, and
+ * the next wait raises what was wrong with one. */
 typedef enum td_places {
+    TD_PLACES_OFFSETS, /* out (+)= step * at: offsets of a walk, of indices that are checked here */
     TD_PLACES_TAKE,    /* out, row-major: what stands at the places of `walk` in `from` */
     TD_PLACES_PUT,     /* out at the places of `walk` op= from, row-major, in the indices' order */
     TD_PLACES_GATHER,  /* out = from[..., at, ...] along dim */
@@ -50,10 +59,16 @@ typedef struct td_places_job {
     td_places what;
     td_tensor *out;
     const td_tensor *at, *from; /* on the device or the host's */
-    const td_index_walk *walk;  /* in the host's memory */
+    const td_index_walk *walk;
     int64_t dim;
     td_put put;
     const td_scalar *value;
+    /* of indices that name no place: the operator, the error, the dimension's size */
+    const char *name;
+    td_status error;
+    int64_t size;
+    bool wraps, more; /* more: `out` holds offsets of other dimensions */
+    int64_t step;
 } td_places_job;
 
 typedef struct td_index_kernels {

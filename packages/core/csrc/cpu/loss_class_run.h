@@ -39,7 +39,7 @@ void td_class_run(const td_class_scores *s, const td_tensor *statistics, const t
 /* What a device with kernels of its own is asked for (TD_WORK_CLASS_LOSS). */
 typedef enum td_class_work {
     TD_CLASS_STATISTICS, /* out: [2, ...] */
-    TD_CLASS_PICK,       /* sum, and `out` (the loss of each) if there is one */
+    TD_CLASS_PICK,       /* sum or sums, and `out` (the loss of each) if there is one */
     TD_CLASS_SCALES,     /* out, from `grad` and `factor` */
     TD_CLASS_GRADIENT    /* out, from `scale`; without `statistics` that of nll_loss */
 } td_class_work;
@@ -50,6 +50,10 @@ typedef struct td_class_job {
     const td_tensor *statistics, *scale, *grad;
     td_class_sum *sum;
     double factor;
+    /* on devices in the place of *sum: float64, the loss (the mean if asked) and the weight; and
+     * instead of `factor` the weight, by which the gradient of a mean is divided */
+    td_tensor *sums;
+    const td_tensor *total;
 } td_class_job;
 
 #endif

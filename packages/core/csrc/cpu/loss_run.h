@@ -26,6 +26,8 @@ typedef struct td_pair_job {
     const td_tensor *g; /* as td_pair_gradient has it */
     bool each;
     double scale, *total;
+    td_tensor *sum; /* on devices in the place of *total: float64, divided by `divisor` */
+    double divisor;
 } td_pair_job;
 
 /* is an element of dense floats below 0 or above 1? A NaN is not. */

@@ -1,4 +1,5 @@
 /* device.c - contexts, the current device of a thread, and registration. */
+#include "cuda/fault.h"
 #include "cuda/device.h"
 #include "cuda/order.h"
 #include "runtime/work.h"
@@ -129,7 +130,7 @@ td_status td_cuda_synchronize(td_device device)
     td_heavy_end(token);
     TD_CU(code, "waiting for the device");
     td_cuda_tell(TD_CUDA_ORDER_DEVICE_DONE, td_device_index(device), NULL, NULL, 0);
-    return TD_OK;
+    return td_cuda_fault_check();
 }
 
 /* ---- the row ---- */
@@ -202,6 +203,7 @@ td_status td_cuda_start(void)
         td_workers[TD_CUDA][TD_WORK_RECURRENCE] = td_cuda_recurrence;
         td_workers[TD_CUDA][TD_WORK_POOLING] = td_cuda_pool_windows;
         td_workers[TD_CUDA][TD_WORK_DISTANCE] = td_cuda_distance;
+        td_workers[TD_CUDA][TD_WORK_RANGE] = td_cuda_range;
         td_workers[TD_CUDA][TD_WORK_ALIGNMENT] = td_cuda_alignment;
         if (status == TD_OK) __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
     }

@@ -75,6 +75,7 @@ td_status td_cuda_dropout(const void *job, td_device device);       /* random.c 
 td_status td_cuda_recurrence(const void *job, td_device device);    /* recurrent.c */
 td_status td_cuda_pool_windows(const void *job, td_device device);  /* pooling.c */
 td_status td_cuda_distance(const void *job, td_device device);      /* distance.c */
+td_status td_cuda_range(const void *job, td_device device);         /* ranges.c */
 td_status td_cuda_alignment(const void *job, td_device device);     /* alignment.c */
 
 #endif

@@ -1,16 +1,21 @@
 /* indexing.c - places that indices name as launches of kernels/indexing.h.
- * Indices come checked, in the host's memory; writes are sorted by place there, so that duplicates
- * meet in one thread. */
+ * Kernels look at the indices (fault.h). Writes are sorted by place on the device, so that
+ * duplicates meet in one thread. */
 #include "cpu/indexing.h"
-#include <stdlib.h>
-#include <string.h>
+#include "cuda/fault.h"
+#include "cuda/pool_history.h"
 #include "cuda/program.h"
+#include "cuda/sort.h"
 
 typedef struct places_call { /* laid out as in kernels/indexing.h */
     char *out;
     const char *at, *from;
-    int64_t n, outer, count, inner, run, places;
-    const int64_t *outer_at, *inner_at, *place_at, *order, *starts;
+    td_cuda_ticket ticket;
+    int64_t size, step, wraps, more;
+    int64_t n, outer, count, inner, run, outer_dims;
+    const uint64_t *keys;
+    const int64_t *place_at;
+    int64_t *order;
     int64_t ndim, line, out_apart, at_apart, from_apart;
     _Alignas(16) char number[16];
     int64_t sizes[TD_MAX_DIMS], out_strides[TD_MAX_DIMS], at_strides[TD_MAX_DIMS],
@@ -20,11 +25,13 @@ _Static_assert(sizeof(places_call) <= 4096, "a launch carries 4,096 bytes of arg
 
 /* ---- launches ---- */
 
-enum { TAKE, GATHER, FILL, PUT, SCATTER = PUT + TD_PUTS, WORKS = SCATTER + TD_PUTS };
+enum { TAKE, GATHER, FILL, OFFSETS, KEYS, PUT, SCATTER = PUT + TD_PUTS, WORKS = SCATTER + TD_PUTS };
 static const char *names[WORKS] = {
     [TAKE] = "take",
     [GATHER] = "gather",
     [FILL] = "fill",
+    [OFFSETS] = "offsets",
+    [KEYS] = "keys",
     [PUT + TD_PUT_COPY] = "put_copy",
     [PUT + TD_PUT_ADD] = "put_add",
     [PUT + TD_PUT_MUL] = "put_mul",
@@ -63,124 +70,78 @@ static td_status launch(int work, td_dtype dtype, places_call *c, int ordinal)
 
 /* ---- blocks at the places of a walk ---- */
 
-/* Numbers of the host as one piece of device memory. */
-typedef struct sent {
-    int64_t *host, used, room;
-    char *device;
-    void *block;
-} sent;
-
-static td_status send_begin(sent *s, int64_t room, td_device device)
+/* The dimensions before and behind the indexed ones, one after the other in the same arrays. */
+static void fill_walk(places_call *c, const td_index_walk *w, int64_t itemsize)
 {
-    *s = (sent){.room = room, .host = malloc((size_t)room * 8)};
-    if (!s->host)
-        return td_fail(TD_MEMORY_ERROR, "indexing: no memory for %lld places", (long long)room);
-    td_status status = td_cuda_alloc(&s->device, room * 8, device, &s->block);
-    if (status != TD_OK) free(s->host);
-    return status;
-}
-
-/* where they will lie on the device */
-static const int64_t *send(sent *s, const int64_t *numbers, int64_t n)
-{
-    int64_t at = s->used;
-    memcpy(s->host + at, numbers, (size_t)n * 8);
-    s->used += n;
-    return (const int64_t *)s->device + at;
-}
-
-static td_status send_all(sent *s, td_device device)
-{
-    td_status status =
-        td_cuda_transfer(s->device, device, (const char *)s->host, TD_CPU, s->used * 8, true);
-    free(s->host);
-    s->host = NULL;
-    return status;
-}
-
-/* work that is queued still reads it: the next owner's comes after, on the same stream */
-static void send_end(sent *s)
-{
-    free(s->host);
-    td_cuda_release(s->block, s->device, s->room * 8);
-}
-
-static void fill_walk(places_call *c, sent *s, const td_index_walk *w, int64_t itemsize)
-{
+    const td_index_dims *of[] = {w->before, w->after};
     c->outer = w->outer;
     c->count = w->count;
     c->inner = w->inner;
     c->run = w->run / itemsize;
-    c->outer_at = send(s, w->outer_at, w->outer);
-    c->inner_at = send(s, w->inner_at, w->inner);
-    c->place_at = send(s, w->at, w->count);
+    c->place_at = w->at;
+    c->outer_dims = w->before->n;
+    c->ndim = w->before->n + w->after->n;
+    for (int k = 0, d = 0; k < 2; k++)
+        for (int i = 0; i < of[k]->n; i++, d++) {
+            c->sizes[d] = of[k]->sizes[i];
+            c->out_strides[d] = of[k]->strides[i];
+        }
 }
 
-static td_status take(const td_places_job *j, places_call *c, td_device device)
+static td_status take(const td_places_job *j, places_call *c, int ordinal)
 {
-    const td_index_walk *w = j->walk;
-    sent s;
-    TD_TRY(send_begin(&s, w->outer + w->inner + w->count, device));
-    fill_walk(c, &s, w, td_itemsize((td_dtype)j->out->dtype));
+    fill_walk(c, j->walk, td_itemsize((td_dtype)j->out->dtype));
     c->n = j->out->numel;
-    td_status status = send_all(&s, device);
-    if (status == TD_OK) status = launch(TAKE, (td_dtype)j->out->dtype, c, td_device_index(device));
-    send_end(&s);
-    return status;
+    return launch(TAKE, (td_dtype)j->out->dtype, c, ordinal);
 }
 
-typedef struct named {
-    int64_t at, i;
-} named;
-
-static int by_place(const void *a, const void *b)
-{
-    const named *x = a, *y = b;
-    if (x->at != y->at) return x->at < y->at ? -1 : 1;
-    return x->i < y->i ? -1 : 1;
-}
-
-/* The numbers of the indices, sorted by place and, within one, as they came; and where each place
- * begins among them. Returns how many places there are, or -1 without memory. */
-static int64_t sort_places(const td_index_walk *w, int64_t *order, int64_t *starts)
-{
-    int64_t places = 0, n = w->count;
-    named *all = malloc((size_t)n * sizeof *all);
-    if (!all) return -1;
-    for (int64_t i = 0; i < n; i++) all[i] = (named){w->at[i], i};
-    qsort(all, (size_t)n, sizeof *all, by_place);
-    for (int64_t i = 0; i < n; i++) {
-        if (i == 0 || all[i].at != all[i - 1].at) starts[places++] = i;
-        order[i] = all[i].i;
-    }
-    starts[places] = n;
-    free(all);
-    return places;
-}
-
+/* Offsets sorted by place and, within one, as they came: so that one thread meets all of them. */
 static td_status put(const td_places_job *j, places_call *c, td_device device)
 {
-    const td_index_walk *w = j->walk;
-    int64_t n = w->count, *order = malloc((size_t)(2 * n + 1) * 8);
-    sent s;
-    c->places = order ? sort_places(w, order, order + n) : -1;
-    if (c->places < 0) {
-        free(order);
-        return td_fail(TD_MEMORY_ERROR, "indexing: no memory for %lld places", (long long)n);
-    }
-    td_status status = send_begin(&s, w->outer + w->inner + 3 * n + 1, device);
-    if (status == TD_OK) {
-        fill_walk(c, &s, w, td_itemsize((td_dtype)j->out->dtype));
-        c->order = send(&s, order, n);
-        c->starts = send(&s, order + n, c->places + 1);
-        c->n = c->outer * c->places * c->inner * c->run;
-        status = send_all(&s, device);
-        if (status == TD_OK)
-            status = launch(PUT + (int)j->put, (td_dtype)j->out->dtype, c, td_device_index(device));
-        send_end(&s);
-    }
-    free(order);
+    int ordinal = td_device_index(device);
+    int64_t n = j->walk->count, bytes = 4 * 8 * n;
+    char *space;
+    void *block;
+    fill_walk(c, j->walk, td_itemsize((td_dtype)j->out->dtype));
+    if (!n) return TD_OK;
+    TD_TRY(td_cuda_alloc(&space, bytes, device, &block));
+    td_cuda_keys keys = {{(uint64_t *)space, (uint64_t *)space + n},
+                         {(int64_t *)space + 2 * n, (int64_t *)space + 3 * n}};
+    c->keys = keys.keys[1];
+    c->order = keys.places[1];
+    c->n = n;
+    td_status status = launch(KEYS, TD_I64, c, ordinal);
+    if (status == TD_OK) status = td_cuda_sort_keys(&keys, 1, n, ordinal);
+    c->keys = keys.keys[0];
+    c->order = keys.places[0];
+    c->n = c->outer * n * c->inner * c->run;
+    if (status == TD_OK) status = launch(PUT + (int)j->put, (td_dtype)j->out->dtype, c, ordinal);
+    /* work that is queued still reads it: the next owner's comes after, on the same stream */
+    td_cuda_release(block, space, bytes);
     return status;
+}
+
+/* what an index out of range is */
+static td_status ask_for(places_call *c, const td_places_job *j, int64_t size)
+{
+    const char *name = j->name ? j->name : td_cuda_running ? td_cuda_running : "indexing";
+    const td_cuda_fault fault = {.kind = TD_CUDA_BAD_INDEX,
+                                 .error = j->name ? j->error : TD_RUNTIME_ERROR,
+                                 .op = name,
+                                 .dim = j->dim,
+                                 .size = size};
+    c->size = size;
+    return td_cuda_fault_ticket(&fault, &c->ticket);
+}
+
+static td_status offsets(const td_places_job *j, places_call *c, int ordinal)
+{
+    c->n = j->out->numel;
+    c->step = j->step;
+    c->wraps = j->wraps;
+    c->more = j->more;
+    TD_TRY(ask_for(c, j, j->size));
+    return td_cuda_fault_launched(launch(OFFSETS, TD_I64, c, ordinal));
 }
 
 /* ---- element by element ---- */
@@ -223,7 +184,10 @@ static td_status along(const td_places_job *j, places_call *c, int ordinal)
     fill_strides(c->at_strides, j->at, c, -1);
     fill_strides(c->out_strides, j->out, c, gathers ? -1 : j->dim);
     fill_strides(c->from_strides, j->from, c, gathers ? j->dim : -1);
-    return launch(gathers ? GATHER : SCATTER + (int)j->put, (td_dtype)j->out->dtype, c, ordinal);
+    TD_TRY(ask_for(c, j, size_of(gathers ? j->from : j->out, j->dim)));
+    td_status status =
+        launch(gathers ? GATHER : SCATTER + (int)j->put, (td_dtype)j->out->dtype, c, ordinal);
+    return td_cuda_fault_launched(status);
 }
 
 static td_status each(const td_places_job *j, places_call *c, int ordinal)
@@ -246,7 +210,8 @@ static td_status run(const td_places_job *j, td_device device)
         .out = td_data(j->out), .at = j->at ? td_data(j->at) : NULL, .from = td_data(j->from)};
     int ordinal = td_device_index(device);
     switch (j->what) {
-        case TD_PLACES_TAKE: return take(j, &c, device);
+        case TD_PLACES_OFFSETS: return offsets(j, &c, ordinal);
+        case TD_PLACES_TAKE: return take(j, &c, ordinal);
         case TD_PLACES_PUT: return put(j, &c, device);
         case TD_PLACES_GATHER:
         case TD_PLACES_SCATTER: return along(j, &c, ordinal);

@@ -1,9 +1,9 @@
-/* loss.c - losses as launches of kernels/loss.h. Sums of blocks are read back and added in order:
- * the processor adds them so, too. */
-#include <stdlib.h>
+/* loss.c - losses as launches of kernels/loss.h. Sums of blocks are added by a launch of their own,
+ * in the processor's order; targets and probabilities are looked at by the kernels (fault.h). */
 #include "cpu/loss_class_run.h"
 #include "cpu/loss_margin_run.h"
 #include "cpu/loss_run.h"
+#include "cuda/fault.h"
 #include "cuda/program.h"
 
 #define BLOCK 4096        /* pairs or targets of one partial sum */
@@ -15,8 +15,10 @@ typedef struct loss_call { /* laid out as in kernels/loss.h */
     char *out, *slope;
     const char *x, *t, *g, *weight, *scale, *statistics;
     double *partial;
-    int64_t n, count, classes, inner, ignore, each;
-    double scale_by, parameter;
+    const double *total;
+    int64_t n, count, classes, inner, ignore, each, mean, chunk;
+    double scale_by, parameter, divisor;
+    td_cuda_ticket ticket;
 } loss_call;
 
 /* `key` tells one work and dtype from all others */
@@ -37,11 +39,12 @@ static td_status launch(const char *how, const char *name, int key, td_dtype dty
                                  UNIT_BLOCK, c, name);
 }
 
-/* ---- numbers that a kernel leaves for the host ---- */
+enum { ROWS = 96, COLUMNS, PICK, SCALES, GRADIENT, MARGINS, JOIN, JOIN_TWO };
+
+/* ---- sums of blocks, and their sum ---- */
 
 typedef struct partials {
-    double *host;
-    char *device;
+    char *data;
     void *block;
     int64_t bytes;
 } partials;
@@ -49,26 +52,22 @@ typedef struct partials {
 static td_status partials_begin(partials *p, int64_t n, loss_call *c, td_device device)
 {
     p->bytes = (n + 1) * (int64_t)sizeof(double);
-    if (!(p->host = malloc((size_t)p->bytes)))
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums",
-                       (long long)p->bytes);
-    td_status status = td_cuda_alloc(&p->device, p->bytes, device, &p->block);
-    if (status != TD_OK) free(p->host);
-    c->partial = (double *)p->device;
-    return status;
+    TD_TRY(td_cuda_alloc(&p->data, p->bytes, device, &p->block));
+    c->partial = (double *)p->data;
+    return TD_OK;
 }
 
-static td_status partials_read(partials *p, td_device device)
+/* of c->n blocks, into `to` */
+static td_status partials_join(const char *name, int key, loss_call *c, td_tensor *to, int ordinal)
 {
-    int64_t used = p->bytes - (int64_t)sizeof(double);
-    return td_cuda_transfer((char *)p->host, TD_CPU, p->device, device, used, true);
+    loss_call join = *c;
+    join.count = c->n;
+    join.n = 1;
+    join.out = td_data(to);
+    return launch("loss_join_together", name, key, TD_F64, &join, ordinal);
 }
 
-static void partials_end(partials *p)
-{
-    td_cuda_release(p->block, p->device, p->bytes);
-    free(p->host);
-}
+static void partials_end(partials *p) { td_cuda_release(p->block, p->data, p->bytes); }
 
 /* ---- between pairs of elements ---- */
 
@@ -85,20 +84,25 @@ static td_status total(const td_pair_job *j, loss_call *c, td_device device)
 {
     const td_pair_problem *p = j->problem;
     partials parts;
+    int ordinal = td_device_index(device);
     c->n = (c->count + BLOCK - 1) / BLOCK;
+    c->chunk = BLOCKS_OF_CHUNK;
+    c->divisor = j->divisor;
     TD_TRY(partials_begin(&parts, c->n, c, device));
-    td_status status = launch("loss_sum_together", sums[p->kind], p->kind, (td_dtype)p->x->dtype, c,
-                              td_device_index(device));
-    if (status == TD_OK) status = partials_read(&parts, device);
-    *j->total = 0;
-    for (int64_t first = 0; first < c->n && status == TD_OK; first += BLOCKS_OF_CHUNK) {
-        double chunk = 0;
-        for (int64_t b = first; b < first + BLOCKS_OF_CHUNK && b < c->n; b++)
-            chunk += parts.host[b];
-        *j->total += chunk;
-    }
+    td_status status =
+        launch("loss_sum_together", sums[p->kind], p->kind, (td_dtype)p->x->dtype, c, ordinal);
+    if (status == TD_OK) status = partials_join("one", JOIN, c, j->sum, ordinal);
     partials_end(&parts);
     return status;
+}
+
+/* Probabilities lie in [0, 1]: the kernels of the loss itself look at them. */
+static td_status ask_for_probabilities(const td_pair_job *j, loss_call *c)
+{
+    static const td_cuda_fault fault = {
+        .kind = TD_CUDA_BAD_PROBABILITY, .error = TD_RUNTIME_ERROR, .op = "binary_cross_entropy"};
+    bool looks = j->problem->kind == TD_BCE && !j->g;
+    return looks ? td_cuda_fault_ticket(&fault, &c->ticket) : TD_OK;
 }
 
 td_status td_cuda_pair_loss(const void *job, td_device device)
@@ -115,49 +119,32 @@ td_status td_cuda_pair_loss(const void *job, td_device device)
                    .scale_by = j->scale,
                    .parameter = p->parameter};
     TD_TRY(td_cuda_use(td_device_index(device)));
-    if (!j->out) return total(j, &c, device);
+    TD_TRY(ask_for_probabilities(j, &c));
+    if (!j->out) return td_cuda_fault_launched(total(j, &c, device));
     const char *name = (j->g ? slopes : singles)[p->kind];
-    return launch("loss_alone", name, p->kind + (j->g ? 32 : 64), (td_dtype)p->x->dtype, &c,
-                  td_device_index(device));
+    return td_cuda_fault_launched(launch("loss_alone", name, p->kind + (j->g ? 32 : 64),
+                                         (td_dtype)p->x->dtype, &c, td_device_index(device)));
 }
 
 /* ---- of class scores ---- */
 
-/* The targets are looked at here: no kernel reads beside the scores. */
-static td_status check_targets(const td_class_scores *s)
+static td_status ask_for_targets(const td_class_scores *s, loss_call *c)
 {
-    td_tensor *near;
-    int64_t bad = -1;
-    TD_TRY(td_to_host(&near, s->target));
-    const int64_t *targets = td_data(near);
-    for (int64_t i = 0; i < near->numel; i++) {
-        bool out = targets[i] != s->ignore && (targets[i] < 0 || targets[i] >= s->classes);
-        if (out && (bad < 0 || i / BLOCK == bad / BLOCK)) bad = i; /* as the processor tells it */
-    }
-    td_status status = bad < 0 ? TD_OK
-                               : td_fail(TD_INDEX_ERROR,
-                                         "%s: Target %lld is out of bounds: there are %lld classes",
-                                         s->op, (long long)targets[bad], (long long)s->classes);
-    td_tensor_free(near);
-    return status;
+    const td_cuda_fault fault = {
+        .kind = TD_CUDA_BAD_TARGET, .error = TD_INDEX_ERROR, .op = s->op, .size = s->classes};
+    return td_cuda_fault_ticket(&fault, &c->ticket);
 }
-
-enum { ROWS = 96, COLUMNS, PICK, SCALES, GRADIENT, MARGINS };
 
 static td_status pick(const td_class_job *j, loss_call *c, td_device device)
 {
     partials parts;
+    int ordinal = td_device_index(device);
     c->n = (c->count + BLOCK - 1) / BLOCK;
-    TD_TRY(check_targets(j->s));
+    c->chunk = 1;
+    c->mean = j->s->reduction == 1;
     TD_TRY(partials_begin(&parts, 2 * c->n, c, device));
-    td_status status =
-        launch("loss_alone", "pick", PICK, (td_dtype)j->s->x->dtype, c, td_device_index(device));
-    if (status == TD_OK) status = partials_read(&parts, device);
-    *j->sum = (td_class_sum){0, 0, -1};
-    for (int64_t k = 0; k < c->n && status == TD_OK; k++) {
-        j->sum->loss += parts.host[2 * k];
-        j->sum->weight += parts.host[2 * k + 1];
-    }
+    td_status status = launch("loss_alone", "pick", PICK, (td_dtype)j->s->x->dtype, c, ordinal);
+    if (status == TD_OK) status = partials_join("two", JOIN_TWO, c, j->sums, ordinal);
     partials_end(&parts);
     return status;
 }
@@ -188,10 +175,14 @@ td_status td_cuda_class_loss(const void *job, td_device device)
             if (s->inner == 1)
                 return launch("loss_rows_together", "rows", ROWS, dtype, &c, ordinal);
             return launch("loss_alone", "columns", COLUMNS, dtype, &c, ordinal);
-        case TD_CLASS_PICK: return pick(j, &c, device);
+        case TD_CLASS_PICK:
+            TD_TRY(ask_for_targets(s, &c));
+            return td_cuda_fault_launched(pick(j, &c, device));
         case TD_CLASS_SCALES:
-            TD_TRY(check_targets(s));
-            return launch("loss_alone", "scales", SCALES, dtype, &c, ordinal);
+            TD_TRY(ask_for_targets(s, &c));
+            c.total = s->reduction == 1 ? td_data(j->total) : NULL;
+            return td_cuda_fault_launched(
+                launch("loss_alone", "scales", SCALES, dtype, &c, ordinal));
         default:
             c.n *= s->classes;
             return launch("loss_alone", "gradient", GRADIENT, dtype, &c, ordinal);
@@ -200,13 +191,16 @@ td_status td_cuda_class_loss(const void *job, td_device device)
 
 /* ---- margins between the classes of a sample ---- */
 
-static td_status check_labels(const td_margins *m)
+/* Labels are classes, and those of a sample with several end at the first -1. */
+static td_status ask_for_labels(const td_margins *m, loss_call *c)
 {
-    td_tensor *near;
-    TD_TRY(td_to_host(&near, m->target));
-    td_status status = td_margins_check(near, m->x->sizes[1]);
-    td_tensor_free(near);
-    return status;
+    const td_cuda_fault fault = {.kind = TD_CUDA_BAD_TARGET,
+                                 .error = TD_RUNTIME_ERROR,
+                                 .op = m->target->ndim > 1 ? "multilabel_margin_loss"
+                                                           : "multi_margin_loss",
+                                 .size = c->classes};
+    c->ignore = m->target->ndim > 1 ? -1 : 0; /* the least that a label may be */
+    return td_cuda_fault_ticket(&fault, &c->ticket);
 }
 
 td_status td_cuda_margins(const void *job, td_device device)
@@ -221,7 +215,7 @@ td_status td_cuda_margins(const void *job, td_device device)
                    .inner = m->target->ndim > 1 ? m->target->sizes[1] : 1,
                    .parameter = m->margin};
     TD_TRY(td_cuda_use(td_device_index(device)));
-    TD_TRY(check_labels(m));
-    return launch("loss_margins_together", "margins", MARGINS, (td_dtype)m->x->dtype, &c,
-                  td_device_index(device));
+    TD_TRY(ask_for_labels(m, &c));
+    return td_cuda_fault_launched(launch("loss_margins_together", "margins", MARGINS,
+                                         (td_dtype)m->x->dtype, &c, td_device_index(device)));
 }

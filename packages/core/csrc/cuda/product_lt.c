@@ -5,6 +5,7 @@
 #include <string.h>
 #include "cuda/pool.h"
 #include "cuda/pool_history.h"
+#include "cuda/product_copy.h"
 #include "cuda/product_plan.h"
 #include "cuda/program.h"
 
@@ -139,6 +140,39 @@ static bool describe(td_lt_kind *k, const td_product *p, int ordinal, int dim)
     return true;
 }
 
+/* ---- factors that lie in no way that the library reads ---- */
+/* sizes as the library stores them */
+static bool readable(int64_t rows, int64_t columns, int64_t row, int64_t column,
+                     const int64_t *steps, int dims)
+{
+    td_lt_matrix m;
+    for (int d = 0; d < dims; d++)
+        if (steps[d] < 0) return false;
+    return set_factor(&m, rows, columns, row, column);
+}
+
+/* Copies in the place of factors without neighbours in memory: tiles of our own would multiply them
+ * at a hundredth of the speed. Only of products that the library computes. */
+static td_status make_readable(td_product *p, int ordinal, td_cuda_scratch copies[2])
+{
+    td_lt_kind kind;
+    td_dtype dtype = factors_of(p);
+    if (!p->k || !p->m || !p->n || !set_types(&kind, dtype)) return TD_OK;
+    td_cuda_factor a = {p->a, p->m, p->k, p->a_row, p->a_col, p->batch_dims, p->batch, p->a_batch};
+    td_cuda_factor b = {p->b, p->k, p->n, p->b_row, p->b_col, p->batch_dims, p->batch, p->b_batch};
+    if (!readable(p->k, p->m, p->a_row, p->a_col, p->a_batch, p->batch_dims))
+        TD_TRY(td_cuda_factor_copy(&a, dtype, ordinal, &copies[0]));
+    if (!readable(p->n, p->k, p->b_row, p->b_col, p->b_batch, p->batch_dims))
+        TD_TRY(td_cuda_factor_copy(&b, dtype, ordinal, &copies[1]));
+    p->a = a.data;
+    p->a_row = a.row;
+    p->a_col = a.column;
+    p->b = b.data;
+    p->b_row = b.row;
+    p->b_col = b.column;
+    return TD_OK;
+}
+
 /* ---- running ---- */
 static const char *doing(const td_product *p, char text[160])
 {
@@ -236,22 +270,31 @@ static td_status run_plan(td_lt_plan *plan, const td_product *p, void *handle, i
     return TD_OK;
 }
 
-td_status td_cuda_product_lt(const td_product *asked, int ordinal, td_lt_end *end)
+static td_status ask(const td_product *p, void *handle, int ordinal, td_lt_end *end)
 {
-    td_product joined = *asked, *p = &joined;
-    void *handle;
     td_lt_kind kind;
     td_lt_plan *plan = NULL;
     td_status status = TD_OK;
-    join_batch(p);
     int dim = counted(p);
-    *end = TD_LT_NOT_FOR_IT;
-    TD_TRY(td_lt_handle(ordinal, &handle));
-    if (!handle) return TD_OK;
     if (describe(&kind, p, ordinal, dim)) plan = td_lt_borrow(&kind, handle, p->col_bias);
     if (plan) *end = TD_LT_DECLINED;
     if (plan && !plan->refused) status = run_plan(plan, p, handle, dim, end);
     if (status == TD_OK && *end != TD_LT_DONE) tell(p, plan ? plan->refused : 0);
     if (plan) td_lt_give_back(plan);
+    return status;
+}
+
+td_status td_cuda_product_lt(const td_product *asked, int ordinal, td_lt_end *end)
+{
+    td_product p = *asked;
+    td_cuda_scratch copies[2] = {{0}};
+    void *handle;
+    *end = TD_LT_NOT_FOR_IT;
+    TD_TRY(td_lt_handle(ordinal, &handle));
+    if (!handle) return TD_OK;
+    join_batch(&p);
+    td_status status = make_readable(&p, ordinal, copies);
+    if (status == TD_OK) status = ask(&p, handle, ordinal, end);
+    for (int i = 0; i < 2; i++) td_cuda_scratch_end(&copies[i]);
     return status;
 }

@@ -4,6 +4,7 @@
  * The host waits unless it is told not to, and then only page-locked memory (host.c) lets the copy
  * go on alone: from other memory the driver returns when it has taken the bytes along, and into
  * other memory this file waits. Two devices wait for each other's streams, and not the host. */
+#include "cuda/fault.h"
 #include "cuda/host.h"
 #include "cuda/order.h"
 #include "cuda/users.h"
@@ -21,7 +22,7 @@ static td_status wait_for(int ordinal, void *stream)
     td_heavy_end(token);
     TD_CU(code, "waiting for a copy");
     td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
-    return TD_OK;
+    return td_cuda_fault_check();
 }
 
 td_status td_cuda_follow(int first_device, void *first, int later_device, void *later)

@@ -1,7 +1,9 @@
 /* creation_ranges.c - arange, range, linspace, logspace: numbers at equal steps. */
 #include <complex.h>
 #include <math.h>
+#include "cpu/ranges.h"
 #include "ops/creation.h"
+#include "runtime/device.h"
 
 #define OUT (&call->out[0])
 
@@ -71,6 +73,21 @@ static td_status finish(td_call *call, td_tensor *made, td_dtype dtype)
 
 /* ---- arange and range ---- */
 
+static void fill_range(const td_range_job *j)
+{
+    void *data = td_data(j->out);
+    int64_t n = j->out->numel, first = j->first, by = j->by;
+    double start = j->start, step = j->step;
+    if (j->out->dtype == TD_I64)
+        for (int64_t i = 0; i < n; i++)
+            ((int64_t *)data)[i] = (int64_t)((uint64_t)first + (uint64_t)i * (uint64_t)by);
+    else if (j->out->dtype == TD_F32)
+        for (int64_t i = 0; i < n; i++) ((float *)data)[i] = (float)(start + (double)i * step);
+    else
+        for (int64_t i = 0; i < n; i++) ((double *)data)[i] = start + (double)i * step;
+}
+
+/* on the device itself where it can */
 static td_status write_progression(td_call *call, const progression *p, const td_options *o,
                                    int64_t first, int64_t by)
 {
@@ -78,17 +95,21 @@ static td_status write_progression(td_call *call, const progression *p, const td
     bool whole = td_is_integral(o->dtype);
     if (o->device == TD_META) return td_tensor_empty(OUT, o->dtype, TD_META, 1, &p->count);
     td_dtype dtype = whole ? TD_I64 : o->dtype == TD_F32 ? TD_F32 : TD_F64;
-    TD_TRY(td_tensor_empty(&made, dtype, TD_CPU, 1, &p->count));
-    void *data = td_data(made);
-    if (whole)
-        for (int64_t i = 0; i < p->count; i++)
-            ((int64_t *)data)[i] = (int64_t)((uint64_t)first + (uint64_t)i * (uint64_t)by);
-    else if (dtype == TD_F32)
-        for (int64_t i = 0; i < p->count; i++)
-            ((float *)data)[i] = (float)(p->start + (double)i * p->step);
-    else
-        for (int64_t i = 0; i < p->count; i++) ((double *)data)[i] = p->start + (double)i * p->step;
-    return finish(call, made, o->dtype);
+    bool there = td_workers[td_device_type(o->device)][TD_WORK_RANGE] != NULL;
+    TD_TRY(td_tensor_empty(&made, dtype, there ? o->device : TD_CPU, 1, &p->count));
+    td_range_job job = {made, first, by, p->start, p->step};
+    td_status status = TD_OK;
+    if (there) status = td_work_run(TD_WORK_RANGE, &job, o->device, "arange");
+    else fill_range(&job);
+    if (status == TD_OK && made->device != o->device) {
+        td_tensor *near = made;
+        status = td_moved_to(&made, near, o->device);
+        td_tensor_free(near);
+        TD_TRY(status);
+    }
+    if (status == TD_OK) return finish(call, made, o->dtype);
+    td_tensor_free(made);
+    return status;
 }
 
 static bool any_float(const td_scalar *const *numbers)

@@ -107,10 +107,22 @@ static td_status elsewhere(const td_pair_job *job)
     return td_work_run(TD_WORK_PAIR_LOSS, job, (td_device)job->problem->x->device, "a loss");
 }
 
-static td_status total(const td_pair_problem *p, double *sum)
+/* The sum by `divisor`. On a device it stays there: nobody waits for it. */
+static td_status total(td_tensor **out, const pair *p, double divisor)
 {
-    if (td_on_host(p->x)) return td_pair_total(p, sum);
-    return elsewhere(&(td_pair_job){.problem = p, .total = sum});
+    double sum;
+    td_tensor *made;
+    td_device device = (td_device)p->of.x->device;
+    if (td_on_host(p->of.x)) {
+        TD_TRY(td_pair_total(&p->of, &sum));
+        return scalar_result(out, sum / divisor, p->dtype, device);
+    }
+    TD_TRY(td_tensor_empty(&made, TD_F64, device, 0, NULL));
+    td_status status =
+        elsewhere(&(td_pair_job){.problem = &p->of, .sum = made, .divisor = divisor});
+    if (status == TD_OK) return finish(out, made, p->dtype);
+    td_tensor_free(made);
+    return status;
 }
 
 static td_status each(const td_pair_problem *p, td_tensor *out)
@@ -129,12 +141,7 @@ static td_status slope(const td_pair_problem *p, td_tensor *out, const td_tensor
 
 static td_status compute(td_tensor **out, const pair *p, int64_t reduction)
 {
-    if (reduction) {
-        double sum;
-        TD_TRY(total(&p->of, &sum));
-        return scalar_result(out, reduction == 1 ? sum / (double)p->of.x->numel : sum, p->dtype,
-                             (td_device)p->of.x->device);
-    }
+    if (reduction) return total(out, p, reduction == 1 ? (double)p->of.x->numel : 1);
     td_tensor *made;
     TD_TRY(td_tensor_empty_like(&made, p->of.x, (td_dtype)p->of.x->dtype));
     td_status status = each(&p->of, made);
@@ -245,13 +252,8 @@ td_status td_op_huber_loss_backward(td_call *call)
 static td_status check_probabilities(const td_tensor *x)
 {
     td_tensor *dense;
-    if (td_is_meta(x) || x->numel == 0) return TD_OK;
-    td_dtype dtype = x->dtype == TD_F64 ? TD_F64 : TD_F32;
-    td_tensor *near;
-    TD_TRY(td_to_host(&near, x));
-    td_status status = td_cast_contiguous(&dense, near, dtype);
-    td_tensor_free(near);
-    TD_TRY(status);
+    if (!td_on_host(x) || x->numel == 0) return TD_OK; /* kernels of devices look at them */
+    TD_TRY(td_cast_contiguous(&dense, x, x->dtype == TD_F64 ? TD_F64 : TD_F32));
     bool bad = td_outside_one(dense);
     td_tensor_free(dense);
     return bad ? td_fail(TD_RUNTIME_ERROR, "all elements of input should be between 0 and 1")

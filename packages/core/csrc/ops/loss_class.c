@@ -115,20 +115,22 @@ static td_status statistics_of(const td_class_scores *s, td_tensor *out)
     return elsewhere(&(td_class_job){.what = TD_CLASS_STATISTICS, .s = s, .out = out});
 }
 
-static td_status pick(const td_class_scores *s, const td_tensor *statistics, td_tensor *each,
-                      td_class_sum *sum)
-{
-    if (td_on_host(s->x)) return td_class_pick(s, statistics, each, sum);
-    return elsewhere(&(td_class_job){
-        .what = TD_CLASS_PICK, .s = s, .out = each, .statistics = statistics, .sum = sum});
-}
-
+/* total: the sum of the weights, one element */
 static td_status scales_of(td_tensor *out, const td_class_scores *s, const td_tensor *grad,
-                           double factor)
+                           const td_tensor *total)
 {
-    if (td_on_host(s->x)) return td_class_scales(out, s, grad, factor);
-    return elsewhere(&(td_class_job){
-        .what = TD_CLASS_SCALES, .s = s, .out = out, .grad = grad, .factor = factor});
+    if (!td_on_host(s->x)) {
+        td_tensor *sum;
+        TD_TRY(td_cast_contiguous(&sum, total, TD_F64));
+        td_status status = elsewhere(&(td_class_job){
+            .what = TD_CLASS_SCALES, .s = s, .out = out, .grad = grad, .total = sum});
+        td_tensor_free(sum);
+        return status;
+    }
+    char element[16];
+    TD_TRY(td_element(total, element));
+    double sum = td_scalar_load((td_dtype)total->dtype, element).re;
+    return td_class_scales(out, s, grad, s->reduction == 1 ? 1 / sum : 1);
 }
 
 /* statistics NULL: of nll_loss, whose `out` holds zeros */
@@ -155,6 +157,38 @@ static td_status number_result(td_tensor **out, double value, td_dtype dtype, td
     return td_fill(*out, &s);
 }
 
+/* The two numbers that a device has written. */
+static td_status two_numbers(td_tensor **out, td_tensor **total, const td_tensor *sums,
+                             const td_class_scores *s)
+{
+    td_tensor *number;
+    td_scalar zero = td_scalar_int(0);
+    if (s->reduction) {
+        TD_TRY(td_view_select(&number, sums, 0, 0));
+        td_status status = td_cast(out, number, s->dtype);
+        td_tensor_free(number);
+        TD_TRY(status);
+        TD_TRY(td_view_select(&number, sums, 0, 1));
+        status = td_cast(total, number, s->dtype);
+        td_tensor_free(number);
+        return status;
+    }
+    TD_TRY(td_tensor_empty(total, s->dtype, (td_device)s->x->device, 0, NULL));
+    return td_fill(*total, &zero);
+}
+
+static td_status reduce_elsewhere(td_tensor **out, td_tensor **total, const td_class_scores *s,
+                                  const td_tensor *statistics, td_tensor *each)
+{
+    td_tensor *sums;
+    TD_TRY(td_tensor_empty(&sums, TD_F64, (td_device)s->x->device, 1, (int64_t[]){2}));
+    td_status status = elsewhere(&(td_class_job){
+        .what = TD_CLASS_PICK, .s = s, .out = each, .statistics = statistics, .sums = sums});
+    if (status == TD_OK) status = two_numbers(out, total, sums, s);
+    td_tensor_free(sums);
+    return status;
+}
+
 /* out[0] the loss, *total the summed weights (0 without a reduction, as nobody divides by them) */
 static td_status reduce(td_tensor **out, td_tensor **total, const td_class_scores *s,
                         const td_tensor *statistics, const td_tensor *target)
@@ -165,9 +199,12 @@ static td_status reduce(td_tensor **out, td_tensor **total, const td_class_score
     if (s->reduction == 0)
         TD_TRY(td_tensor_empty(&each, (td_dtype)s->x->dtype, (td_device)s->x->device,
                                scalar ? 0 : target->ndim, target->sizes));
-    td_status status = pick(s, statistics, each, &sum);
+    bool here = td_on_host(s->x);
+    td_status status = here ? td_class_pick(s, statistics, each, &sum)
+                            : reduce_elsewhere(out, total, s, statistics, each);
     if (status == TD_OK && each) status = td_cast(out, each, s->dtype);
     td_tensor_free(each);
+    if (!here) return status;
     if (status == TD_OK && s->reduction)
         status = number_result(out, s->reduction == 1 ? sum.loss / sum.weight : sum.loss, s->dtype,
                                (td_device)s->x->device);
@@ -219,14 +256,9 @@ static td_status scales(td_tensor **out, const td_class_scores *s, const td_tens
                        "%s: expected a total_weight of 1 element with a value, got %lld", s->op,
                        (long long)total->numel);
     TD_TRY(td_cast_contiguous(&g, grad, (td_dtype)s->x->dtype));
-    char element[16];
-    td_status known = td_element(total, element);
-    if (known != TD_OK) return td_tensor_free(g), known;
-    td_scalar sum = td_scalar_load((td_dtype)total->dtype, element);
-    double factor = s->reduction == 1 ? 1 / sum.re : 1;
     td_status status =
         td_tensor_empty(&made, (td_dtype)s->x->dtype, (td_device)s->x->device, 1, &n);
-    if (status == TD_OK && (status = scales_of(made, s, g, factor)) != TD_OK) td_tensor_free(made);
+    if (status == TD_OK && (status = scales_of(made, s, g, total)) != TD_OK) td_tensor_free(made);
     if (status == TD_OK) *out = made;
     td_tensor_free(g);
     return status;

@@ -23,3 +23,16 @@ td_status td_moved_to(td_tensor **out, const td_tensor *t, td_device device)
     else td_tensor_free(moved);
     return status;
 }
+
+td_status td_sent_to(td_tensor **out, const td_tensor *t, td_device device)
+{
+    td_tensor *moved;
+    if (t->device == device) return td_tensor_alias(out, t);
+    TD_TRY(td_tensor_empty(&moved, (td_dtype)t->dtype, device, t->ndim, t->sizes));
+    td_status status =
+        td_table_of(device)->transfer(td_data(moved), device, td_data(t), (td_device)t->device,
+                                      t->numel * td_itemsize((td_dtype)t->dtype), false);
+    if (status == TD_OK) *out = moved;
+    else td_tensor_free(moved);
+    return status;
+}

@@ -29,6 +29,7 @@ typedef enum td_work {
     TD_WORK_RANK,       /* td_rank_job of cpu/reduction/order_run.h */
     TD_WORK_DISTANCE,   /* td_distance_job of cpu/distance_run.h */
     TD_WORK_ALIGNMENT,  /* td_alignment_job of cpu/loss_alignment_run.h */
+    TD_WORK_RANGE,      /* td_range_job of cpu/ranges.h */
     TD_WORKS
 } td_work;
 
@@ -42,5 +43,7 @@ td_status td_work_run(td_work work, const void *job, td_device device, const cha
 
 /* `t` on `device`: an alias if it lies there, else a row-major copy. */
 td_status td_moved_to(td_tensor **out, const td_tensor *t, td_device device);
+/* The same without a wait, of a row-major tensor of the host: the device takes the bytes along. */
+td_status td_sent_to(td_tensor **out, const td_tensor *t, td_device device);
 
 #endif

@@ -21,9 +21,10 @@ def refused(f, *tensors):
     for move in (taeda.Tensor.clone, taeda.Tensor.cuda):
         try:
             f(*[move(t) for t in tensors])
+            taeda.cuda.synchronize()  # the device looks at indices: a wait raises
         except (IndexError, RuntimeError) as error:
             words.append((type(error), str(error)))
-    assert len(words) == 2 and words[0] == words[1], words
+    assert len(words) == 2 and words[0][0] is words[1][0] and words[1][1].startswith(words[0][1]), words
 
 few = taeda.randint(0, 4, (300,))  # every place many times: the order of additions shows
 for dtype in (taeda.float32, taeda.bfloat16, taeda.float64, taeda.int32):
@@ -70,3 +71,79 @@ refused(lambda x, m: x.masked_scatter(m, x[:1]), weight, taeda.ones(9, 5, dtype=
 @pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
 def test_indexing_has_the_processors_bits_and_words(late):
     standin.run(PROGRAM, TAEDA_NULL_LATE=str(int(late)))
+
+
+FAULTS = (
+    standin.COUNTS
+    + """
+import taeda
+from taeda.nn import functional as F
+x = taeda.arange(12.0, device="cuda").reshape(4, 3)
+bad = taeda.tensor([1, 7]).cuda()
+def raised():
+    try:
+        taeda.cuda.synchronize()
+    except (IndexError, RuntimeError) as error:
+        return type(error).__name__, str(error)
+def case(name, call):
+    counts, made = counted(call)
+    assert not counts["waits"] and not counts["to_host"], (name, counts)
+    kind, words = raised()
+    assert "<string>:" in words and name in words, (name, words)
+    assert raised() is None  # once, and the device goes on
+    return kind, made
+index = [
+    ("embedding", lambda: F.embedding(bad, x)),
+    ("index 7", lambda: x[bad]),
+    ("index 7", lambda: x[:, bad]),
+    ("index_select", lambda: x.index_select(0, bad)),
+    ("index_add_", lambda: x.index_add(0, bad, x[:2])),
+    ("cross_entropy: Target 7", lambda: F.cross_entropy(x[:2], bad)),
+    ("nll_loss: Target 7", lambda: F.nll_loss(x[:2], bad)),
+]
+for name, call in index:
+    assert case(name, call)[0] == "IndexError", name
+run = [
+    ("gather", lambda: x.gather(0, bad[:, None])),
+    ("scatter", lambda: x.scatter(0, bad[:, None], x)),
+    ("between 0 and 1", lambda: F.binary_cross_entropy(x, x)),
+    ("multi_margin_loss: Target 7", lambda: F.multi_margin_loss(x[:2], bad)),
+]
+for name, call in run:
+    assert case(name, call)[0] == "RuntimeError", name
+# what is right is read, what is not leaves its place alone, whatever it says
+_, made = case("index 7", lambda: x[bad])
+assert made[0].tolist() == [3, 4, 5]
+y = x.clone()
+case("index 7", lambda: y.index_put_((bad,), x[:2] + 1))
+assert y.tolist() == [[0, 1, 2], [1, 2, 3], [6, 7, 8], [9, 10, 11]], y
+try:
+    x[bad].sum().item()
+except IndexError as error:
+    assert "index 7 is out of bounds for dimension 0 with size 4" in str(error), error
+else:
+    raise AssertionError("a wait for a number")
+"""
+)
+
+
+def test_a_wait_names_the_call_whose_index_was_wrong():
+    standin.run(FAULTS)
+
+
+def test_blocking_launches_name_it_at_once():
+    standin.run(
+        """
+import taeda
+x, bad = taeda.ones(4, 3, device="cuda"), taeda.tensor([1, 7]).cuda()
+loss = taeda.nn.functional.nll_loss
+for call in (lambda: x[bad], lambda: x.index_select(0, bad), lambda: loss(x[:2], bad)):
+    try:
+        call()
+    except IndexError as error:
+        assert "7" in str(error)
+    else:
+        raise AssertionError(call)
+""",
+        CUDA_LAUNCH_BLOCKING="1",
+    )

@@ -8,6 +8,7 @@
  *   td_conv_together<td_conv_weight<D>> a block a result */
 #ifndef TD_CONV_TEXT_H
 #define TD_CONV_TEXT_H
+#include "cuda/kernels/division.h"
 #include "cuda/kernels/matmul.h"
 
 /* laid out as in csrc/cuda/conv_call.h; the names are those of cpu/conv/conv_run.h */
@@ -19,18 +20,13 @@ struct td_conv_call {
     /* columns: pixels first .. first + pixels of every plane; steps of `to` in elements */
     int64_t first, pixels, by_image, by_group, by_channel, by_tap;
 };
-struct td_place3 {
+struct td_spot {
     int32_t at[3];
 };
-/* numbers of 64 bits of which most are short: a division of 32 bits takes a third */
-VFN int64_t td_over(int64_t a, int64_t b)
+VFN int64_t td_spots(const int32_t *size) { return (int64_t)size[0] * size[1] * size[2]; }
+VFN td_spot td_spot_of(int64_t at, const int32_t *size)
 {
-    return (a | b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
-}
-VFN int64_t td_volume3(const int32_t *size) { return (int64_t)size[0] * size[1] * size[2]; }
-VFN td_place3 td_place_of(int64_t at, const int32_t *size)
-{
-    td_place3 p;
+    td_spot p;
     int64_t rows = td_over(at, size[2]), planes = td_over(rows, size[1]);
     p.at[2] = (int32_t)(at - rows * size[2]);
     p.at[1] = (int32_t)(rows - planes * size[1]);
@@ -75,7 +71,7 @@ struct td_to_y {
 };
 /* visit(tap, element of the plane, or -1) for every tap in order */
 template <class Way, class Visit>
-VFN void td_taps(const td_conv_call &c, const td_place3 &p, Visit visit)
+VFN void td_taps(const td_conv_call &c, const td_spot &p, Visit visit)
 {
     const int32_t *plane = Way::plane(c);
     int64_t tap = 0;
@@ -99,9 +95,9 @@ template <class Way, class T> VFN void td_column(const td_conv_call &c, int64_t 
     int64_t plane = td_over(at, c.pixels), pixel = at - plane * c.pixels;
     int64_t set = td_over(plane, c.channels), channel = plane - set * c.channels;
     int64_t image = td_over(set, c.groups), group = set - image * c.groups;
-    const T *from = (const T *)Way::data(c) + plane * td_volume3(Way::plane(c));
+    const T *from = (const T *)Way::data(c) + plane * td_spots(Way::plane(c));
     T *to = (T *)c.to + image * c.by_image + group * c.by_group + channel * c.by_channel + pixel;
-    td_place3 p = td_place_of(c.first + pixel, Way::from(c));
+    td_spot p = td_spot_of(c.first + pixel, Way::from(c));
     td_taps<Way>(c, p, [&](int64_t tap, int64_t seen) {
         to[tap * c.by_tap] = seen >= 0 ? from[seen] : T(0);
     });
@@ -133,10 +129,10 @@ template <int D> struct td_conv_forward {
     {
         typedef td_factor<D> F;
         typedef typename F::T T;
-        int64_t pixels = td_volume3(c.out), taps = td_volume3(c.kernel), places = td_volume3(c.in);
+        int64_t pixels = td_spots(c.out), taps = td_spots(c.kernel), places = td_spots(c.in);
         int64_t plane = td_over(at, pixels), filters = c.groups * c.outputs;
         int64_t filter = plane - td_over(plane, filters) * filters;
-        td_place3 pixel = td_place_of(at - plane * pixels, c.out);
+        td_spot pixel = td_spot_of(at - plane * pixels, c.out);
         const T *x = (const T *)c.x + td_over(plane, c.outputs) * c.channels * places;
         const T *w = (const T *)c.w + filter * c.channels * taps;
         typename F::acc sum = typename F::acc(0);
@@ -153,10 +149,10 @@ template <int D> struct td_conv_data {
     {
         typedef td_factor<D> F;
         typedef typename F::T T;
-        int64_t pixels = td_volume3(c.out), taps = td_volume3(c.kernel), places = td_volume3(c.in);
+        int64_t pixels = td_spots(c.out), taps = td_spots(c.kernel), places = td_spots(c.in);
         int64_t plane = td_over(at, places), all = c.groups * c.channels;
         int64_t channel = plane - td_over(plane, all) * all, group = td_over(channel, c.channels);
-        td_place3 place = td_place_of(at - plane * places, c.in);
+        td_spot place = td_spot_of(at - plane * places, c.in);
         const T *y = (const T *)c.y + td_over(plane, c.channels) * c.outputs * pixels;
         const T *w =
             (const T *)c.w + (group * c.outputs * c.channels + channel - group * c.channels) * taps;
@@ -174,16 +170,16 @@ template <int D> struct td_conv_weight { /* lane i adds up pixels i, i + 64, ...
     typedef td_factor<D> F;
     typedef typename F::T T;
     typedef typename F::acc acc;
-    static TD_IN acc share(const td_conv_call &c, int64_t filter, int64_t k, const td_place3 &tap)
+    static TD_IN acc share(const td_conv_call &c, int64_t filter, int64_t k, const td_spot &tap)
     {
-        int64_t pixels = td_volume3(c.out), places = td_volume3(c.in);
+        int64_t pixels = td_spots(c.out), places = td_spots(c.in);
         int64_t group = td_over(filter, c.outputs), channels = c.groups * c.channels;
         const T *x = (const T *)c.x + (group * c.channels + k) * places;
         const T *y = (const T *)c.y + filter * pixels;
         acc sum = acc(0);
         for (int64_t image = 0; image < c.images; image++) {
             for (int64_t at = threadIdx.x; at < pixels; at += TD_CONV_LANES) {
-                td_place3 p = td_place_of(at, c.out);
+                td_spot p = td_spot_of(at, c.out);
                 int32_t i = td_seen_at(c, 0, p.at[0], tap.at[0]);
                 int32_t j = td_seen_at(c, 1, p.at[1], tap.at[1]);
                 int32_t e = td_seen_at(c, 2, p.at[2], tap.at[2]);
@@ -198,9 +194,9 @@ template <int D> struct td_conv_weight { /* lane i adds up pixels i, i + 64, ...
     static TD_IN void unit(const td_conv_call &c, int64_t at)
     {
         __shared__ acc shares[TD_CONV_LANES];
-        int64_t taps = td_volume3(c.kernel), plane = td_over(at, taps);
+        int64_t taps = td_spots(c.kernel), plane = td_over(at, taps);
         int64_t filter = td_over(plane, c.channels), k = plane - filter * c.channels;
-        shares[threadIdx.x] = share(c, filter, k, td_place_of(at - plane * taps, c.kernel));
+        shares[threadIdx.x] = share(c, filter, k, td_spot_of(at - plane * taps, c.kernel));
         __syncthreads();
         for (unsigned half = TD_CONV_LANES / 2; half; half /= 2) {
             if (threadIdx.x < half)

@@ -2,9 +2,10 @@
  * several indices name one place, one thread meets them in their order, so that the bits are the
  * processor's and the same every time.
  *
+ *   td_places_alone<td_place_offsets<D>>     where indices point, in bytes; looks at them
  *   td_places_alone<td_place_take<D>>        blocks at the places of a walk (cpu/indexing.h) into a dense tensor
- *   td_places_alone<td_place_put<Op, D>>     a dense tensor into blocks: a thread for each place and element, over
- *                                      order[starts[s]] ... order[starts[s + 1] - 1]
+ *   td_places_alone<td_place_keys<D>>        offsets made ready to be sorted
+ *   td_places_alone<td_place_put<Op, D>>     a dense tensor into blocks at sorted offsets
  *   td_places_alone<td_place_gather<D>>      along a dimension every element has an index of its own
  *   td_places_alone<td_place_scatter<Op, D>> the same backwards: a thread for each line along that
  * dimension
@@ -12,15 +13,22 @@
 #ifndef TD_INDEXING_TEXT_H
 #define TD_INDEXING_TEXT_H
 #include "cpu/simd/device/convert.h"
+#include "cuda/kernels/division.h"
+#include "cuda/kernels/fault.h"
 
 #define TD_PLACES_DIMS 64
 
 struct td_places_call { /* laid out as in csrc/cuda/indexing.c; distances in bytes */
     char *out;
     const char *at, *from;
+    td_ticket ticket; /* of indices that name no place among `size` */
+    int64_t size, step, wraps, more;
     int64_t n; /* threads that have work */
-    int64_t outer, count, inner, run, places;
-    const int64_t *outer_at, *inner_at, *place_at, *order, *starts;
+    /* of a walk: `outer_dims` dimensions before the indexed ones, then those behind */
+    int64_t outer, count, inner, run, outer_dims;
+    uint64_t *keys;                                      /* offsets, sorted */
+    const int64_t *place_at;                             /* offsets as the indices name them */
+    int64_t *order;                                      /* which index each sorted one is of */
     int64_t ndim, line, out_apart, at_apart, from_apart; /* of a line along the dimension */
     alignas(16) char number[16];
     int64_t sizes[TD_PLACES_DIMS], out_strides[TD_PLACES_DIMS], at_strides[TD_PLACES_DIMS],
@@ -74,31 +82,99 @@ template <class Op, int D> struct td_meeting {
 };
 
 /* ---- blocks at places ---- */
+#define TD_NOWHERE INT64_MIN /* the offset of an index that names no place */
+
+template <int D> struct td_place_offsets {
+    static TD_IN void one(const td_places_call &c, int64_t i)
+    {
+        int64_t *out = (int64_t *)c.out, before = c.more ? out[i] : 0;
+        int64_t at = td_checked(c.ticket, ((const int64_t *)c.at)[i], c.size, c.wraps);
+        out[i] = at < 0 || before == TD_NOWHERE ? TD_NOWHERE : before + at * c.step;
+    }
+};
+template <int D> struct td_place_keys {
+    static TD_IN void one(const td_places_call &c, int64_t i)
+    {
+        c.keys[i] = (uint64_t)c.place_at[i];
+        c.order[i] = i;
+    }
+};
+/* the offset of place `at` among those of dimensions [from, to) */
+VFN int64_t td_dims_at(const td_places_call &c, int64_t at, int64_t from, int64_t to)
+{
+    int64_t offset = 0;
+#pragma unroll 1
+    for (int64_t d = to - 1; d >= from; d--) {
+        int64_t rest = td_over(at, c.sizes[d]);
+        offset += (at - rest * c.sizes[d]) * c.out_strides[d];
+        at = rest;
+    }
+    return offset;
+}
+struct td_block_at {
+    int64_t outer, index, inner, element; /* inner, element: of a block and within its run */
+};
+VFN td_block_at td_block_of(const td_places_call &c, int64_t at)
+{
+    td_block_at b;
+    int64_t rest = td_over(at, c.run);
+    b.element = at - rest * c.run;
+    at = td_over(rest, c.inner);
+    b.inner = rest - at * c.inner;
+    b.outer = td_over(at, c.count);
+    b.index = at - b.outer * c.count;
+    return b;
+}
+VFN int64_t td_beside(const td_places_call &c, const td_block_at &b)
+{
+    return td_dims_at(c, b.outer, 0, c.outer_dims) + td_dims_at(c, b.inner, c.outer_dims, c.ndim);
+}
 template <int D> struct td_place_take {
     typedef typename td_mem<D>::type T;
     static TD_IN void one(const td_places_call &c, int64_t at)
     {
-        int64_t r = at % c.run, rest = at / c.run, k = rest % c.inner;
-        rest /= c.inner;
-        const char *from = c.from + c.outer_at[rest / c.count] + c.place_at[rest % c.count];
-        ((T *)c.out)[at] = ((const T *)(from + c.inner_at[k]))[r];
+        td_block_at b = td_block_of(c, at);
+        int64_t place = c.place_at[b.index];
+        const char *from = c.from + td_beside(c, b);
+        ((T *)c.out)[at] = place == TD_NOWHERE ? T(0) : ((const T *)(from + place))[b.element];
     }
 };
+/* What is written at one place. Sums and products of 16 bits are float32, rounded once. */
+template <class Op, int D> struct td_written {
+    typedef typename td_mem<D>::type T;
+    enum {
+        rounds = (D == TD_F16 || D == TD_BF16) &&
+                 (td_is_same<Op, td_put_add>::value || td_is_same<Op, td_put_mul>::value)
+    };
+    static TD_IN T all(const td_places_call &c, const T *from, int64_t apart, T made, int64_t at,
+                       int64_t end)
+    {
+        if constexpr (rounds) {
+            float sum = td_read<D, float>(made);
+            for (; at < end; at++)
+                sum = Op::reals(sum, td_read<D, float>(from[c.order[at] * apart]));
+            return td_made<D>(sum);
+        } else {
+            for (; at < end; at++) made = td_meeting<Op, D>::of(made, from[c.order[at] * apart]);
+            return made;
+        }
+    }
+};
+/* A thread for each sorted offset and element; the first of a place meets all that name it. */
 template <class Op, int D> struct td_place_put {
     typedef typename td_mem<D>::type T;
     static TD_IN void one(const td_places_call &c, int64_t at)
     {
-        int64_t r = at % c.run, rest = at / c.run, k = rest % c.inner;
-        rest /= c.inner;
-        int64_t o = rest / c.places, place = rest % c.places;
-        int64_t first = c.starts[place], end = c.starts[place + 1];
-        char *row = c.out + c.outer_at[o] + c.place_at[c.order[first]] + c.inner_at[k];
-        T *to = (T *)row + r, made = *to;
+        td_block_at b = td_block_of(c, at);
+        uint64_t place = c.keys[b.index];
+        if (place == (uint64_t)TD_NOWHERE || (b.index && c.keys[b.index - 1] == place)) return;
+        int64_t first = b.index, end = first + 1;
+        while (end < c.count && c.keys[end] == place) end++;
         if (td_is_same<Op, td_put_copy>::value) first = end - 1; /* the last one stays */
-        for (int64_t i = first; i < end; i++)
-            made = td_meeting<Op, D>::of(
-                made, ((const T *)c.from)[((o * c.count + c.order[i]) * c.inner + k) * c.run + r]);
-        *to = made;
+        T *to = (T *)(c.out + td_beside(c, b) + (int64_t)place) + b.element;
+        int64_t apart = c.inner * c.run;
+        const T *from = (const T *)c.from + b.outer * c.count * apart + b.inner * c.run + b.element;
+        *to = td_written<Op, D>::all(c, from, apart, *to, first, end);
     }
 };
 
@@ -124,8 +200,9 @@ template <int D> struct td_place_gather {
     static TD_IN void one(const td_places_call &c, int64_t at)
     {
         td_offsets o = td_offsets_of(c, at);
-        int64_t place = *(const int64_t *)(c.at + o.at);
-        *(T *)(c.out + o.out) = *(const T *)(c.from + o.from + place * c.from_apart);
+        int64_t place = td_checked(c.ticket, *(const int64_t *)(c.at + o.at), c.size, false);
+        *(T *)(c.out + o.out) =
+            place < 0 ? T(0) : *(const T *)(c.from + o.from + place * c.from_apart);
     }
 };
 template <class Op, int D> struct td_place_scatter {
@@ -135,7 +212,11 @@ template <class Op, int D> struct td_place_scatter {
         td_offsets o = td_offsets_of(c, at);
 #pragma unroll 1
         for (int64_t i = 0; i < c.line; i++) {
-            int64_t place = c.at ? *(const int64_t *)(c.at + o.at + i * c.at_apart) : i;
+            int64_t place = i;
+            if (c.at)
+                place = td_checked(c.ticket, *(const int64_t *)(c.at + o.at + i * c.at_apart),
+                                   c.size, false);
+            if (place < 0) continue;
             T *to = (T *)(c.out + o.out + place * c.out_apart);
             *to = td_meeting<Op, D>::of(*to, *(const T *)(c.from + o.from + i * c.from_apart));
         }

@@ -2,6 +2,7 @@
  * same blocks, lanes and trees, so the processor's bits.
  *
  *   td_loss_sum_together<Pair, R>                 64 threads a block of 4,096 pairs; its sum, as double
+ *   td_loss_join_together<td_loss_one>            one block: the sum of these; td_loss_two: of losses and weights
  *   td_loss_alone<td_loss_each<Pair, R>>          the single losses
  *   td_loss_alone<td_loss_slope<Pair, R>>         the gradient
  *   td_loss_rows_together<R>                      statistics of cross entropy: 64 threads a row of scores
@@ -13,6 +14,7 @@
 #ifndef TD_LOSS_TEXT_H
 #define TD_LOSS_TEXT_H
 #include "cpu/loss_pairs.h"
+#include "cuda/kernels/fault.h"
 #include "cuda/kernels/softmax.h"
 
 #define TD_LOSS_BLOCK 4096
@@ -21,8 +23,11 @@ struct td_loss_call { /* laid out as in csrc/cuda/loss.c */
     char *out, *slope;
     const char *x, *t, *g, *weight, *scale, *statistics; /* t: of pairs, or the targets (int64) */
     double *partial;
+    const double *total; /* the sum of weights that the gradient of a mean is divided by, or NULL */
     int64_t n, count, classes, inner, ignore, each; /* n: threads, blocks or rows with work */
-    double scale_by, parameter;
+    int64_t mean, chunk; /* chunk: how many partial sums meet before they join the others */
+    double scale_by, parameter, divisor;
+    td_ticket ticket; /* of targets that are no class, and of what is no probability */
 };
 
 /* ---- pairs ---- */
@@ -39,6 +44,12 @@ TD_PAIR(softmargin, SOFT_MARGIN_VALUE, SOFT_MARGIN_SLOPE)
 TD_PAIR(bce, BCE_VALUE, BCE_SLOPE)
 TD_PAIR(bcelogits, BCE_LOGITS_VALUE, BCE_LOGITS_SLOPE)
 
+template <class Pair, class R> VFN R td_pair_input(const td_loss_call &c, R x)
+{
+    /* kernels of binary cross entropy have a ticket */
+    if (c.ticket.number && (x < 0 || x > 1)) td_note_fault(c.ticket, 0);
+    return x;
+}
 template <class Pair, class R>
 __global__ void __launch_bounds__(64) td_loss_sum_together(const __grid_constant__ td_loss_call c)
 {
@@ -51,7 +62,7 @@ __global__ void __launch_bounds__(64) td_loss_sum_together(const __grid_constant
         V s = V(R(0));
         if (threadIdx.x < lanes)
             for (int64_t i = threadIdx.x; i < TD_LOSS_BLOCK && i < left; i += lanes)
-                s = s + Pair::value(V(x[i]), V(t[i]), V((R)c.parameter));
+                s = s + Pair::value(V(td_pair_input<Pair, R>(c, x[i])), V(t[i]), V((R)c.parameter));
         R sum = td_tree<td_fold_sum, R>(s, lanes);
         if (threadIdx.x == 0) c.partial[block] = (double)sum;
     }
@@ -60,7 +71,7 @@ template <class Pair, class R> struct td_loss_each {
     static TD_IN void one(const td_loss_call &c, int64_t i)
     {
         typedef typename td_vector<R>::type V;
-        V x = V(((const R *)c.x)[i]), t = V(((const R *)c.t)[i]);
+        V x = V(td_pair_input<Pair, R>(c, ((const R *)c.x)[i])), t = V(((const R *)c.t)[i]);
         ((R *)c.out)[i] = V(Pair::value(x, t, V((R)c.parameter))).v;
     }
 };
@@ -109,7 +120,52 @@ template <class R> struct td_loss_columns {
     }
 };
 
-/* ---- targets: all of them are classes, or ignored ---- */
+/* ---- the sum of the blocks' sums: chunks of them, which join from left to right ---- */
+VFN double td_chunk_sum(const td_loss_call &c, int64_t chunk, int64_t width, int64_t of)
+{
+    double sum = 0;
+    int64_t first = chunk * c.chunk;
+    for (int64_t b = first; b < first + c.chunk && b < c.count; b++)
+        sum += c.partial[b * width + of];
+    return sum;
+}
+VFN double td_joined(const td_loss_call &c, int64_t width, int64_t of)
+{
+    __shared__ double sums[TD_LANES];
+    int64_t chunks = (c.count + c.chunk - 1) / c.chunk;
+    double all = 0;
+    for (int64_t first = 0; first < chunks; first += TD_LANES) {
+        int64_t mine = first + threadIdx.x;
+        sums[threadIdx.x] = mine < chunks ? td_chunk_sum(c, mine, width, of) : 0;
+        __syncthreads();
+        for (int64_t k = 0; k < TD_LANES && first + k < chunks; k++) all += sums[k];
+        __syncthreads();
+    }
+    return all;
+}
+struct td_loss_one {
+    static TD_IN void unit(const td_loss_call &c)
+    {
+        double sum = td_joined(c, 1, 0);
+        if (threadIdx.x == 0) *(double *)c.out = sum / c.divisor;
+    }
+};
+struct td_loss_two { /* of losses and of weights */
+    static TD_IN void unit(const td_loss_call &c)
+    {
+        double sum = td_joined(c, 2, 0), weight = td_joined(c, 2, 1);
+        if (threadIdx.x) return;
+        ((double *)c.out)[0] = c.mean ? sum / weight : sum;
+        ((double *)c.out)[1] = weight;
+    }
+};
+template <class Work>
+__global__ void __launch_bounds__(64) td_loss_join_together(const __grid_constant__ td_loss_call c)
+{
+    Work::unit(c);
+}
+
+/* ---- targets: classes, or ignored; what is neither counts as ignored ---- */
 template <class R> struct td_loss_pick {
     static TD_IN void one(const td_loss_call &c, int64_t chunk)
     {
@@ -119,7 +175,7 @@ template <class R> struct td_loss_pick {
         for (int64_t i = first; i < first + TD_LOSS_BLOCK && i < c.count; i++) {
             int64_t target = ((const int64_t *)c.t)[i];
             double loss = 0;
-            if (target != c.ignore) {
+            if (target != c.ignore && td_checked(c.ticket, target, c.classes, false) >= 0) {
                 double score = (double)x[td_score_at(c, i, target)];
                 double w = c.weight ? (double)((const R *)c.weight)[target] : 1;
                 loss = stat ? (double)stat[c.count + i] - (score - (double)stat[i]) : -score;
@@ -137,10 +193,10 @@ template <class R> struct td_loss_scales {
     static TD_IN void one(const td_loss_call &c, int64_t i)
     {
         int64_t target = ((const int64_t *)c.t)[i];
-        bool used = target != c.ignore;
+        bool used = target != c.ignore && td_checked(c.ticket, target, c.classes, false) >= 0;
         double w = used && c.weight ? (double)((const R *)c.weight)[target] : 1;
         double g = (double)((const R *)c.g)[c.each ? i : 0];
-        ((R *)c.out)[i] = (R)(used ? g * w * c.scale_by : 0);
+        ((R *)c.out)[i] = (R)(used ? g * w * (c.total ? 1 / *c.total : 1) : 0);
     }
 };
 template <class R> struct td_loss_gradient {
@@ -161,7 +217,8 @@ template <class R> struct td_loss_gradient {
     }
 };
 
-/* ---- margins: t holds `inner` labels a row, those before the first below 0 ---- */
+/* ---- margins: t holds `inner` labels a row, those before the first that is no class; `ignore`:
+ * the least label ---- */
 VFN bool td_is_label(const int64_t *labels, int64_t count, int64_t i)
 {
     for (int64_t k = 0; k < count; k++)
@@ -198,7 +255,9 @@ __global__ void __launch_bounds__(64)
         R *slope = (R *)c.slope + row * c.classes;
         int64_t count = 0;
         double sum = 0;
-        while (count < c.inner && labels[count] >= 0) count++;
+        for (int64_t k = threadIdx.x; k < c.inner; k += blockDim.x)
+            if (labels[k] != c.ignore) td_checked(c.ticket, labels[k], c.classes, false);
+        while (count < c.inner && labels[count] >= 0 && labels[count] < c.classes) count++;
         for (int64_t i = threadIdx.x; i < c.classes; i += blockDim.x) slope[i] = R(0);
         __syncthreads();
         for (int64_t k = 0; k < count; k++) {

@@ -7,7 +7,8 @@
  * and the same for average, adaptive_max (forward only) and adaptive_average. */
 #ifndef TD_POOLING_TEXT_H
 #define TD_POOLING_TEXT_H
-#include "cuda/kernels/conv.h"
+#include "cuda/kernels/matmul.h"
+#include "cuda/kernels/volume.h"
 
 #define TD_POOL_BLOCK 128 /* columns of a row that the processor makes at a time */
 #define TD_POOL_LANES 32

@@ -75,7 +75,7 @@ static td_status put_integers(prepared *p, const td_tensor *index, int dim)
         return td_fail(TD_INDEX_ERROR,
                        "tensors used as indices must be long, int, byte or bool tensors, got %s",
                        td_dtypes[index->dtype].name);
-    return td_index_long(&p->at[dim], index, "index");
+    return td_index_beside(&p->at[dim], index, p->self, "index");
 }
 
 static td_status check_count(const td_tensor *self, int64_t n, td_tensor *const *indices)

@@ -40,31 +40,35 @@ static td_status check_shapes(const char *name, const td_tensor *self, int64_t d
                    td_shape_text(self->ndim, self->sizes, a), (long long)dim, c);
 }
 
-static td_status wide_index(td_tensor **out, const char *name, const td_tensor *index)
+static td_status wide_index(td_tensor **out, const char *name, const td_tensor *index,
+                            const td_tensor *self)
 {
     td_tensor *small;
     int64_t sizes[TD_MAX_DIMS];
     for (int d = 0; d < index->ndim; d++)
         sizes[d] = index->strides[d] == 0 && index->sizes[d] > 1 ? 1 : index->sizes[d];
     TD_TRY(td_tensor_view(&small, index, index->ndim, sizes, index->strides, index->offset));
-    td_status status = td_index_long(out, small, name);
+    td_status status = td_index_beside(out, small, self, name);
     td_tensor_free(small);
     return status;
 }
 
-/* int64, in range unless `unchecked`. An expanded index is converted and checked once, then
- * expanded again. */
-static td_status ready_index(td_tensor **out, const char *name, const td_tensor *index, int64_t dim,
-                             int64_t size, bool unchecked)
+/* int64, in range unless `unchecked`, or on a device, whose kernels look at it. An expanded index
+ * is converted and checked once, then expanded again. */
+static td_status ready_index(td_tensor **out, const char *name, const td_tensor *index,
+                             const td_tensor *self, int64_t dim, bool unchecked)
 {
+    int64_t size = size_of(self, dim);
     const td_index_rule rule = {name, TD_RUNTIME_ERROR, false};
     td_tensor *dense;
     /* of any dtype */
     if (index->numel == 0)
         return td_tensor_empty(out, TD_I64, td_is_meta(index) ? TD_META : TD_CPU, index->ndim,
                                index->sizes);
-    TD_TRY(wide_index(&dense, name, index));
-    td_status status = unchecked ? TD_OK : td_index_check(dense, dim, size, &rule);
+    TD_TRY(wide_index(&dense, name, index, self));
+    td_status status = unchecked || !(td_on_host(dense) || td_is_meta(dense))
+                           ? TD_OK
+                           : td_index_check(dense, dim, size, &rule);
     if (status == TD_OK) status = td_view_expand(out, dense, index->ndim, index->sizes);
     td_tensor_free(dense);
     return status;
@@ -77,15 +81,15 @@ td_status td_op_gather(td_call *call)
     int64_t dim;
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     TD_TRY(check_shapes("gather", SELF, dim, index, NULL));
-    TD_TRY(ready_index(&at, "gather", index, dim, size_of(SELF, dim), true));
+    TD_TRY(ready_index(&at, "gather", index, SELF, dim, true));
     td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device,
                                        index->ndim, index->sizes);
     bool inside = true;
     if (status == TD_OK && at->numel && !td_is_meta(SELF))
         status = td_places_gather(call->out[0], at, SELF, dim, &inside);
     if (status == TD_OK && !inside) {
-        status = ready_index(&checked, "gather", index, dim, size_of(SELF, dim),
-                             false); /* it words the refusal */
+        status =
+            ready_index(&checked, "gather", index, SELF, dim, false); /* it words the refusal */
         if (status == TD_OK) {
             td_tensor_free(checked);
             status = td_index_changed();
@@ -126,12 +130,11 @@ static void drop(prepared *p)
 static td_status own_index(prepared *p, const td_call *call, const char *name)
 {
     const td_tensor *index = TD_TENSOR(2);
-    int64_t size = size_of(SELF, p->dim);
     if (call->out[0] != SELF || !td_may_overlap(SELF, index))
-        return ready_index(&p->index, name, index, p->dim, size, false);
+        return ready_index(&p->index, name, index, SELF, p->dim, false);
     td_tensor *own;
     TD_TRY(td_index_own(&own, call, index));
-    td_status status = ready_index(&p->index, name, own, p->dim, size, false);
+    td_status status = ready_index(&p->index, name, own, SELF, p->dim, false);
     td_tensor_free(own);
     return status;
 }

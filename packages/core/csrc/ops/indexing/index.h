@@ -18,6 +18,9 @@ typedef struct td_index_rule {
 /* int64, row-major and in the host's memory, where they are checked: an alias of `index` if it is
  * that already. RuntimeError for dtypes other than int64 and int32. */
 td_status td_index_long(td_tensor **out, const td_tensor *index, const char *name);
+/* int64 and row-major where `self` lies: on a device its kernels check it. */
+td_status td_index_beside(td_tensor **out, const td_tensor *index, const td_tensor *self,
+                          const char *name);
 /* Every entry within [0, size), or [-size, size) if the rule says so. `index` is from
  * td_index_long. */
 td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size,
@@ -27,14 +30,16 @@ td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size,
 
 typedef struct td_index_plan {
     td_index_walk walk;
+    td_index_dims before, after; /* on devices */
+    td_tensor *offsets;          /* on devices: what walk.at points to */
     int ndim;
     int64_t sizes[TD_MAX_DIMS]; /* of the result of reading */
     int64_t *memory, bytes;
 } td_index_plan;
 
-/* `indices` has an entry for every dimension of self, NULL where all places are meant. Entries are
- * int64, and broadcast together; their common shape stands where they stand, or first if they do
- * not stand side by side. */
+/* `indices` (the host's, or their device's) has an entry for every dimension of self, NULL where
+ * all places are meant. Entries are int64, and broadcast together; their common shape stands where
+ * they stand, or first if they do not stand side by side. */
 td_status td_index_plan_make(td_index_plan *plan, const td_tensor *self, td_tensor *const *indices,
                              const td_index_rule *rule);
 void td_index_plan_free(td_index_plan *plan);
@@ -66,12 +71,15 @@ td_status td_index_masked_fill(td_tensor *out, const td_tensor *self, const td_t
 td_status td_places_take(td_tensor *out, const td_tensor *self, const td_index_walk *walk);
 td_status td_places_put(td_tensor *self, const td_index_walk *walk, const td_tensor *source,
                         td_put put);
-/* *inside is false if an index names no place; `at` is the host's */
+/* *inside is false if an index of the host names no place */
 td_status td_places_gather(td_tensor *out, const td_tensor *at, const td_tensor *self, int64_t dim,
                            bool *inside);
 td_status td_places_scatter(td_tensor *target, int64_t dim, const td_tensor *index,
                             const td_tensor *src, td_put put);
 td_status td_places_combine(td_tensor *target, const td_tensor *source, td_put put, double cost);
+/* single elements of a tensor on a device at byte offsets, which lie in the host's memory */
+td_status td_places_put_at(td_tensor *target, const td_tensor *offsets, const td_tensor *source,
+                           td_put put, const char *what);
 td_status td_places_fill(td_tensor *out, const td_tensor *self, const td_tensor *mask,
                          const td_scalar *value);
 td_status td_places_take_row(td_tensor *out, const td_tensor *at, const td_tensor *row);

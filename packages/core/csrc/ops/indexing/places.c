@@ -21,16 +21,40 @@ td_status td_places_take(td_tensor *out, const td_tensor *self, const td_index_w
 td_status td_places_put(td_tensor *self, const td_index_walk *walk, const td_tensor *source,
                         td_put put)
 {
-    if (td_index_rounds(put, (td_dtype)self->dtype)) return td_sums_put(self, walk, source, put);
+    /* kernels of devices round once themselves */
+    if (td_on_host(self) && td_index_rounds(put, (td_dtype)self->dtype))
+        return td_sums_put(self, walk, source, put);
     if (td_on_host(self)) return td_index_put(self, walk, source, put), TD_OK;
     return elsewhere(&(td_places_job){
         .what = TD_PLACES_PUT, .out = self, .from = source, .walk = walk, .put = put});
 }
 
-/* the indices are the host's, whatever the device */
+td_status td_places_put_at(td_tensor *target, const td_tensor *offsets, const td_tensor *source,
+                           td_put put, const char *what)
+{
+    static const td_index_dims none;
+    td_device device = (td_device)target->device;
+    td_tensor *there;
+    TD_TRY(td_sent_to(&there, offsets, device));
+    td_index_walk walk = {.outer = 1,
+                          .count = offsets->numel,
+                          .inner = 1,
+                          .run = td_itemsize((td_dtype)target->dtype),
+                          .at = td_data(there),
+                          .before = &none,
+                          .after = &none};
+    td_places_job job = {
+        .what = TD_PLACES_PUT, .out = target, .from = source, .walk = &walk, .put = put};
+    td_status status = td_work_run(TD_WORK_PLACES, &job, device, what);
+    td_tensor_free(there);
+    return status;
+}
+
+/* of indices of the host; those of a device are looked at there */
 static bool in_range(const td_tensor *at, int64_t size)
 {
     td_tensor *dense;
+    if (!td_on_host(at)) return true;
     if (td_contiguous(&dense, at) != TD_OK) return false;
     bool inside = td_index_all_in_range(td_data(dense), dense->numel, size);
     td_tensor_free(dense);

@@ -22,6 +22,27 @@ td_status td_index_long(td_tensor **out, const td_tensor *index, const char *nam
     return status;
 }
 
+td_status td_index_beside(td_tensor **out, const td_tensor *index, const td_tensor *self,
+                          const char *name)
+{
+    td_tensor *dense;
+    if (td_on_host(self) || td_is_meta(self) || td_is_meta(index))
+        return td_index_long(out, index, name);
+    if (td_on_host(index)) { /* a copy: the caller may write to pinned memory before it is sent */
+        td_tensor *own;
+        TD_TRY(td_tensor_empty_like(&own, index, (td_dtype)index->dtype));
+        td_status copied = td_copy(own, index);
+        if (copied == TD_OK) copied = td_index_long(&dense, own, name);
+        td_tensor_free(own);
+        TD_TRY(copied);
+    } else if (index->dtype == TD_I64 || index->dtype == TD_I32)
+        TD_TRY(td_cast_contiguous(&dense, index, TD_I64));
+    else return td_index_long(out, index, name); /* it words the refusal */
+    td_status status = td_sent_to(out, dense, (td_device)self->device);
+    td_tensor_free(dense);
+    return status;
+}
+
 td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size,
                          const td_index_rule *rule)
 {
@@ -41,10 +62,7 @@ td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size,
 
 /* ---- offsets ---- */
 
-typedef struct dims {
-    int n;
-    int64_t sizes[TD_MAX_DIMS], strides[TD_MAX_DIMS]; /* bytes */
-} dims;
+typedef td_index_dims dims;
 
 static void add_dim(dims *d, int64_t size, int64_t stride)
 {
@@ -175,6 +193,50 @@ static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor
     return TD_OK;
 }
 
+/* The same on a device, whose kernels add up offsets and look at the indices. */
+static td_status device_offsets(td_index_plan *p, const td_tensor *self, td_tensor *const *indices,
+                                const dims *shape, const td_index_rule *rule)
+{
+    td_device device = (td_device)self->device;
+    td_places_job job = {
+        .what = TD_PLACES_OFFSETS, .name = rule->name, .error = rule->kind, .wraps = rule->wraps};
+    TD_TRY(td_tensor_empty(&p->offsets, TD_I64, device, 1, &p->walk.count));
+    td_status status = TD_OK;
+    for (int d = 0; d < self->ndim && status == TD_OK; d++) {
+        td_tensor *wide, *dense = NULL, *there = NULL;
+        if (!indices[d]) continue;
+        TD_TRY(td_view_expand(&wide, indices[d], shape->n, shape->sizes));
+        status = td_contiguous(&dense, wide);
+        if (status == TD_OK) status = td_sent_to(&there, dense, device);
+        job.out = p->offsets;
+        job.at = job.from = there;
+        job.dim = d;
+        job.size = self->sizes[d];
+        job.step = td_wrapping_mul(self->strides[d], td_itemsize((td_dtype)self->dtype));
+        if (status == TD_OK) status = td_work_run(TD_WORK_PLACES, &job, device, "indexing");
+        job.more = true;
+        td_tensor_free(wide);
+        td_tensor_free(dense);
+        td_tensor_free(there);
+    }
+    return status;
+}
+
+static td_status plan_on_device(td_index_plan *p, const td_tensor *self, td_tensor *const *indices,
+                                const dims *before, const dims *shape, const dims *after,
+                                const td_index_rule *rule)
+{
+    p->before = *before;
+    p->after = *after;
+    p->walk.run = take_run(&p->after, td_itemsize((td_dtype)self->dtype));
+    p->walk.outer = product(before);
+    p->walk.count = product(shape);
+    p->walk.inner = product(&p->after);
+    TD_TRY(device_offsets(p, self, indices, shape, rule));
+    p->walk.at = td_data(p->offsets);
+    return TD_OK;
+}
+
 /* Where nothing is read or written, the indices still have to be right. */
 static td_status check_all(const td_tensor *self, td_tensor *const *indices,
                            const td_index_rule *rule)
@@ -201,8 +263,11 @@ td_status td_index_plan_make(td_index_plan *p, const td_tensor *self, td_tensor 
     TD_TRY(result_sizes(p, &before, &shape, &after));
     TD_TRY(td_numel(p->ndim, p->sizes, &numel));
     if (meta) return TD_OK;
-    if (numel == 0) return check_all(self, indices, rule);
-    td_status status = plan_offsets(p, self, indices, &before, &shape, &after, rule);
+    bool here = td_on_host(self);
+    if (numel == 0 && here) return check_all(self, indices, rule);
+    if (numel == 0 && !product(&shape)) return TD_OK;
+    td_status status = !here ? plan_on_device(p, self, indices, &before, &shape, &after, rule)
+                             : plan_offsets(p, self, indices, &before, &shape, &after, rule);
     if (status != TD_OK) td_index_plan_free(p);
     return status;
 }
@@ -211,15 +276,27 @@ void td_index_plan_free(td_index_plan *p)
 {
     if (p->memory) td_free(p->memory, p->bytes);
     p->memory = NULL;
+    td_tensor_free(p->offsets);
+    p->offsets = NULL;
+}
+
+/* The plan may have moved since it was made. */
+static const td_index_walk *walk_of(const td_index_plan *p, td_index_walk *walk)
+{
+    *walk = p->walk;
+    walk->before = &p->before;
+    walk->after = &p->after;
+    return walk;
 }
 
 /* ---- reading ---- */
 
 td_status td_index_read(td_tensor **out, const td_tensor *self, const td_index_plan *p)
 {
+    td_index_walk walk;
     TD_TRY(td_tensor_empty(out, (td_dtype)self->dtype, (td_device)self->device, p->ndim, p->sizes));
     if ((*out)->numel == 0 || td_is_meta(self)) return TD_OK;
-    return td_places_take(*out, self, &p->walk);
+    return td_places_take(*out, self, walk_of(p, &walk));
 }
 
 /* ---- writing ---- */
@@ -227,11 +304,12 @@ td_status td_index_read(td_tensor **out, const td_tensor *self, const td_index_p
 td_status td_index_write(td_tensor *self, const td_index_plan *p, const td_tensor *source,
                          td_put put, const char *name)
 {
+    td_index_walk walk;
     if (!td_index_can_put(put, (td_dtype)self->dtype))
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
                        td_dtypes[self->dtype].type_name);
     if (source->numel == 0 || td_is_meta(self)) return TD_OK;
-    return td_places_put(self, &p->walk, source, put);
+    return td_places_put(self, walk_of(p, &walk), source, put);
 }
 
 /* ---- targets ---- */

@@ -38,7 +38,7 @@ static td_status selection_begin(selection *s, const td_tensor *self, int64_t di
         return td_fail(TD_INDEX_ERROR, "%s(): Index is supposed to be a vector, got %d dimensions",
                        rule->name, index->ndim);
     TD_TRY(td_wrap_dim(dim, self->ndim, &dim));
-    TD_TRY(td_index_long(&dense, index, rule->name));
+    TD_TRY(td_index_beside(&dense, index, self, rule->name));
     td_status status = with_dims(&s->index, dense);
     td_tensor_free(dense);
     if (status == TD_OK) status = with_dims(&s->self, self);
@@ -210,10 +210,13 @@ static td_status reduction_of(const char *reduce, td_put *put)
 static td_status counts_of(td_tensor **out, const selection *s, int64_t dim, bool include_self)
 {
     int64_t sizes[TD_MAX_DIMS];
-    td_tensor *whole;
+    td_tensor *whole, *index;
     for (int d = 0; d < s->self->ndim; d++) sizes[d] = d == dim ? s->self->sizes[dim] : 1;
-    TD_TRY(td_tensor_empty(&whole, TD_I64, TD_CPU, s->self->ndim, sizes));
-    td_index_counts(whole, s->index, include_self);
+    TD_TRY(td_to_host(&index, s->index));
+    td_status made = td_tensor_empty(&whole, TD_I64, TD_CPU, s->self->ndim, sizes);
+    if (made == TD_OK) td_index_counts(whole, index, include_self);
+    td_tensor_free(index);
+    TD_TRY(made);
     td_tensor *near;
     td_status status = td_cast(&near, whole, (td_dtype)s->self->dtype);
     td_tensor_free(whole);
@@ -309,7 +312,7 @@ td_status td_op_embedding(td_call *call)
     if (SELF->ndim != 2)
         return td_fail(TD_RUNTIME_ERROR, "embedding: 'weight' must be 2-D, got shape %s",
                        td_shape_text(SELF->ndim, SELF->sizes, shape));
-    TD_TRY(td_index_long(&at[0], indices, "embedding"));
+    TD_TRY(td_index_beside(&at[0], indices, SELF, "embedding"));
     td_status status = td_index_plan_make(&plan, SELF, at, &embedding_rule);
     if (status == TD_OK) {
         status = td_index_read(OUT, SELF, &plan);
@@ -347,8 +350,11 @@ static td_status frequencies(td_tensor **out, const td_tensor *grad, const td_te
 /* the same as td_index_scale_rows by frequency, where the rows lie on a device */
 static td_status divide_rows(td_tensor *rows, const td_tensor *index, int64_t words)
 {
-    td_tensor *near, *there;
-    TD_TRY(frequencies(&near, rows, index, words));
+    td_tensor *near, *there, *named;
+    TD_TRY(td_to_host(&named, index));
+    td_status counted = frequencies(&near, rows, named, words);
+    td_tensor_free(named);
+    TD_TRY(counted);
     td_status status = td_moved_to(&there, near, (td_device)rows->device);
     td_tensor_free(near);
     TD_TRY(status);
@@ -364,7 +370,9 @@ static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *gra
     td_index_plan plan;
     TD_TRY(td_contiguous(&dense, grad));
     td_status status = td_index_plan_make(&plan, out, at, &embedding_rule);
-    bool here = td_on_host(out), pads = status == TD_OK && td_index_holds(index, padding);
+    bool here = td_on_host(out);
+    bool pads = status == TD_OK &&
+                (here ? td_index_holds(index, padding) : padding >= 0 && padding < out->sizes[0]);
     if (status == TD_OK && (by_frequency || (pads && here))) {
         status = td_tensor_empty(&own, (td_dtype)grad->dtype, (td_device)grad->device, grad->ndim,
                                  grad->sizes);
@@ -400,7 +408,7 @@ td_status td_op_embedding_dense_backward(td_call *call)
                        "and one dimension more, got %s and %s",
                        td_shape_text(SELF->ndim, SELF->sizes, a),
                        td_shape_text(n, indices->sizes, b));
-    TD_TRY(td_index_long(&index, indices, "embedding_dense_backward"));
+    TD_TRY(td_index_beside(&index, indices, SELF, "embedding_dense_backward"));
     td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, 2,
                                        (int64_t[]){TD_INT(2), SELF->sizes[n]});
     if (status == TD_OK) status = td_fill(call->out[0], &zero);

@@ -115,7 +115,7 @@ td_status td_op_diagonal_backward(td_call *call)
     return write_part(part, SELF);
 }
 
-/* ---- places that stand for several elements, on a device: sorted by the host ---- */
+/* ---- places that stand for several elements, on a device ---- */
 
 /* byte offsets of the elements of a tensor, row-major */
 static void fill_offsets(int64_t *at, const td_tensor *t)
@@ -134,31 +134,19 @@ static void fill_offsets(int64_t *at, const td_tensor *t)
 
 static td_status combine_elsewhere(td_tensor *target, const td_tensor *source, td_put put)
 {
-    int64_t none = 0, bytes = target->numel * (int64_t)sizeof(int64_t), *at = td_alloc(bytes);
-    td_tensor *spread = NULL, *dense = NULL, *near = NULL;
-    if (!at)
-        return td_fail(TD_MEMORY_ERROR, "gradients of overlapping views: no memory for %lld places",
-                       (long long)target->numel);
-    fill_offsets(at, target);
+    td_tensor *spread = NULL, *dense = NULL, *near = NULL, *at;
     td_device device = (td_device)target->device;
+    TD_TRY(td_tensor_empty(&at, TD_I64, TD_CPU, 1, &target->numel));
+    fill_offsets(td_data(at), target);
     td_status status = td_moved_to(&near, source, device);
     if (status == TD_OK) status = td_view_expand(&spread, near, target->ndim, target->sizes);
     if (status == TD_OK) status = td_contiguous(&dense, spread);
-    td_index_walk walk = {.outer = 1,
-                          .count = target->numel,
-                          .inner = 1,
-                          .run = td_itemsize((td_dtype)target->dtype),
-                          .outer_at = &none,
-                          .at = at,
-                          .inner_at = &none};
-    td_places_job job = {
-        .what = TD_PLACES_PUT, .out = target, .from = dense, .walk = &walk, .put = put};
     if (status == TD_OK)
-        status = td_work_run(TD_WORK_PLACES, &job, device, "gradients of overlapping views");
+        status = td_places_put_at(target, at, dense, put, "gradients of overlapping views");
     td_tensor_free(dense);
     td_tensor_free(spread);
     td_tensor_free(near);
-    td_free(at, bytes);
+    td_tensor_free(at);
     return status;
 }
 

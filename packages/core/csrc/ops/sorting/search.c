@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cpu/indexing_run.h"
 #include "cpu/sorting/search_run.h"
+#include "ops/indexing/index.h"
 #include "ops/view/view.h"
 #include "runtime/alloc.h"
 #include "runtime/device.h"
@@ -150,41 +151,27 @@ td_status td_op_bucketize(td_call *call)
 
 /* ---- bincount ---- */
 
-/* The numbers as places of the counts, sorted by the host; those of one place are added up in their
+/* The numbers as places of the counts, found by the host; those of one place are added up in their
  * order. */
 static td_status count_elsewhere(td_tensor *out, const td_tensor *near, const td_tensor *weights)
 {
-    int64_t none = 0, item = td_itemsize((td_dtype)out->dtype);
-    int64_t bytes = near->numel * (int64_t)sizeof(int64_t), *at;
-    td_scalar one = td_scalar_int(1);
-    td_tensor *ones = NULL;
+    int64_t item = td_itemsize((td_dtype)out->dtype);
+    td_scalar one = td_scalar_int(1), zero = td_scalar_int(0);
+    td_tensor *ones = NULL, *at;
     if (near->numel == 0) return TD_OK;
-    if (!(at = td_alloc(bytes)))
-        return td_fail(TD_MEMORY_ERROR, "bincount: no memory for %lld places",
-                       (long long)near->numel);
-    memset(at, 0, (size_t)bytes);
-    bool inside = td_index_add_offsets(at, near, &(td_index_steps){out->sizes[0], item, false});
-    td_index_walk walk = {.outer = 1,
-                          .count = near->numel,
-                          .inner = 1,
-                          .run = item,
-                          .outer_at = &none,
-                          .at = at,
-                          .inner_at = &none};
-    td_status status = inside ? TD_OK : td_index_changed();
+    TD_TRY(td_tensor_empty(&at, TD_I64, TD_CPU, 1, &near->numel));
+    td_status status = td_fill(at, &zero);
+    if (status == TD_OK &&
+        !td_index_add_offsets(td_data(at), near, &(td_index_steps){out->sizes[0], item, false}))
+        status = td_index_changed();
     if (status == TD_OK && !weights) {
         status = td_tensor_empty(&ones, TD_I64, (td_device)out->device, 1, &near->numel);
         if (status == TD_OK) status = td_fill(ones, &one);
     }
-    td_places_job job = {.what = TD_PLACES_PUT,
-                         .out = out,
-                         .from = weights ? weights : ones,
-                         .walk = &walk,
-                         .put = TD_PUT_ADD};
     if (status == TD_OK)
-        status = td_work_run(TD_WORK_PLACES, &job, (td_device)out->device, "bincount");
+        status = td_places_put_at(out, at, weights ? weights : ones, TD_PUT_ADD, "bincount");
     td_tensor_free(ones);
-    td_free(at, bytes);
+    td_tensor_free(at);
     return status;
 }
 

@@ -8,7 +8,7 @@ OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, boo
 LIKE = f"{OPTIONS}, MemoryFormat? memory_format=None"
 
 
-COMPUTED = "arange range linspace logspace eye tril_indices triu_indices".split()  # on the host, then moved
+COMPUTED = "linspace logspace eye tril_indices triu_indices".split()  # on the host, then moved
 
 
 def factory(schema: str, doc: str, *, c: str = "", variants: str = "function out") -> None:

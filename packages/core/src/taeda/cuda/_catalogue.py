@@ -96,6 +96,7 @@ KINDS: dict[str, tuple[Group, ...]] = {
             REAL,
         ),
         Group("loss", ("rows",), ("loss_rows_together",), REAL),
+        Group("loss", ("one", "two"), ("loss_join_together",), ("F64",), True),
         Group("loss", ("margins",), ("loss_margins_together",), REAL),
     ),
     "optim": (
@@ -118,6 +119,7 @@ KINDS: dict[str, tuple[Group, ...]] = {
     "dropout": (
         Group("random", ("dropout", "masked"), ("random_alone",), (*SHORT, *REAL, *COMPLEX)),
     ),
+    "arange": (Group("ranges", ("steps",), ("ranges_alone",), ("I64", *REAL), True),),
     "alignment": (Group("alignment", ("steps",), ("alignment_together",), REAL),),
     "distance": (
         Group(
@@ -162,6 +164,8 @@ KINDS: dict[str, tuple[Group, ...]] = {
     ),
     "indexing": (
         Group("places", ("take", "gather", "fill"), ("places_alone",), SIZES, True),
+        Group("places", ("offsets", "keys"), ("places_alone",), ("I64",), True),
+        Group("sort", ("merge",), ("sort_alone",), ("F32",), True),
         Group(
             "places",
             tuple(f"{work}_{put}" for work in ("put", "scatter") for put in PUTS),

@@ -95,6 +95,8 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
         return "norm", f"td_norm_{name}<{'double' if dtype == 'F64' else 'float'}>"
     if kind == "numbers":
         return "norm", f"td_numbers_{name}"
+    if kind == "loss" and name in ("one", "two"):
+        return "loss", f"td_loss_{name}"
     if kind == "loss":
         return "loss", _loss(name, "double" if dtype == "F64" else "float")
     if kind == "cast" and (dtype.startswith(("F8_", "Q")) or source.startswith(("F8_", "Q"))):
@@ -115,8 +117,8 @@ def _loss(name: str, real: str) -> str:
 
 #: kinds whose kernels are named by the kind, the work and the dtype
 OWN_NAMES = (
-    *("alignment", "attention", "distance", "optim", "pooling", "random", "recurrent", "resample"),
-    *("resample_grid", "scan", "sort"),
+    *("alignment", "attention", "distance", "optim", "pooling", "random", "ranges", "recurrent"),
+    *("resample", "resample_grid", "scan", "sort"),
 )
 REAL, SHORT = ("F32", "F64"), ("F16", "BF16")
 WHOLE = ("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64")

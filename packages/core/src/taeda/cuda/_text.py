@@ -57,6 +57,7 @@ FAMILIES = {
     "recurrent": "cuda/kernels/recurrent.h",
     "distance": "cuda/kernels/distance.h",
     "alignment": "cuda/kernels/alignment.h",
+    "ranges": "cuda/kernels/ranges.h",
 }
 #: families without a table
 ALONE = (
@@ -72,6 +73,7 @@ ALONE = (
     "optim",
     "pooling",
     "random",
+    "ranges",
     "recurrent",
     "reduce",
     "resample",
