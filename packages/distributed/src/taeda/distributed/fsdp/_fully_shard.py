@@ -7,6 +7,7 @@ from typing import Any
 
 from taeda import Tensor, nn
 
+from .._replaced import is_replaced
 from .._setup import get_world_size
 from ..device_mesh import DeviceMesh, init_device_mesh
 from ..tensor._api import DTensor, check_mesh
@@ -90,7 +91,7 @@ def _own_parameters(module: nn.Module) -> Iterator[tuple[str, nn.Module, str, Te
 
 
 def _check_parameter(name: str, param: Tensor) -> None:
-    if getattr(param, "_fully_sharded", False):
+    if is_replaced(param):
         raise ValueError(
             f"{name} is shared with a module for which fully_shard was called alone: call it for one "
             "module that holds both"

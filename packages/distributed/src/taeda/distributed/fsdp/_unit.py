@@ -20,6 +20,7 @@ from taeda._core_api.trees import tree_map
 from taeda.autograd.function import once_differentiable
 
 from .._collectives import all_gather_into_tensor, reduce_scatter_tensor
+from .._replaced import replace
 from .._types import ReduceOp
 from ..device_mesh import DeviceMesh
 from ..tensor._api import DTensor, local_part
@@ -65,7 +66,7 @@ class Unit:
     def _shard(self, param: Tensor) -> Any:
         local = local_part(param.detach(), self.mesh, Shard(0))
         made = nn.Parameter(DTensor(local, self.mesh, Shard(0), param.shape), param.requires_grad)
-        param._fully_sharded = True  # type: ignore[attr-defined]  # so that no other unit takes it
+        replace(param, "fully_shard")
         return made
 
     def _register(self, values: Sequence[Tensor]) -> None:

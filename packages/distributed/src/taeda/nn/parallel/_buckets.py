@@ -27,6 +27,7 @@ class Bucket:
     lengths: list[int]
     waiting: set[int] = field(default_factory=set)  # parameters whose gradient is not there yet
     work: Any = None
+    sparse: bool = False  # one parameter, whose gradient names its rows and lies in no buffer
 
 
 def assign(
@@ -58,6 +59,8 @@ def build(
     group: ProcessGroup, params: Sequence[Tensor], lists: Sequence[list[int]]
 ) -> list[Bucket]:
     """Buckets whose buffers lie in memory that the group adds up quickly, if it has such."""
+    if not lists:
+        return []
     offsets, total = [], 0
     for numbers in lists:
         offsets.append(total)

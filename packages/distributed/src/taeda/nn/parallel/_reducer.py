@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import taeda
@@ -26,7 +26,7 @@ from taeda.distributed._collectives import all_reduce, broadcast
 from taeda.distributed._groups.group import ProcessGroup
 from taeda.distributed._types import ReduceOp
 
-from . import _guard, _texts
+from . import _guard, _sparse, _texts
 from ._buckets import MIB, Bucket, assign, build
 from ._late import Late
 from ._walks import Output, Walk, watch_gradients, watch_outputs
@@ -53,10 +53,12 @@ class Reducer:
         static: bool,
         skip: bool = False,
         whole: bool = False,
+        sparse: Collection[str] = (),
     ) -> None:
         self.group = group
         self.names = [name for name, _ in named]
         self.params = [param for _, param in named]
+        self.sparse = {number for number, name in enumerate(self.names) if name in sparse}
         self.as_views, self.static = as_views, static
         self.find_unused = find_unused and not static
         self.skip = skip  # buckets that no rank uses are not reduced
@@ -92,7 +94,9 @@ class Reducer:
         self._handles = watch_gradients(self.params, self.mark)
 
     def _build(self, order: Sequence[int]) -> list[Bucket]:
-        buckets = build(self.group, self.params, assign(self.params, order, self.first, self.rest))
+        dense = [number for number in order if number not in self.sparse]
+        buckets = build(self.group, self.params, assign(self.params, dense, self.first, self.rest))
+        buckets += [_sparse.bucket(self.params[n], n) for n in order if n in self.sparse]
         self._place = {
             number: (bucket, view)
             for bucket in buckets
@@ -240,6 +244,8 @@ class Reducer:
             self._next += 1
 
     def _fill(self, number: int, view: Tensor) -> None:
+        if number in self.sparse:
+            return  # it travels as it is, when all buckets are under way
         grad, new = self.params[number].grad, number in self.touched
         if self.late.count:
             self.late.look(number)
@@ -258,6 +264,8 @@ class Reducer:
 
     def _launch(self, index: int) -> None:
         bucket, last = self.buckets[index], index == len(self.buckets) - 1
+        if bucket.sparse:
+            return
         if self._may_skip(bucket):
             self._skipped.add(index)
             return
@@ -333,9 +341,13 @@ class Reducer:
         kept = self._kept()
         self._check_late()
         for index, bucket in enumerate(self.buckets):
-            if index not in self._skipped:
+            if bucket.sparse:
+                self._give_sparse(bucket.numbers[0], kept)
+            elif index not in self._skipped:
                 self._collect(bucket)
         for number, param in enumerate(self.params):
+            if number in self.sparse:
+                continue
             if number not in kept:
                 self._give(number, param)
             elif number in self._saved:
@@ -431,6 +443,16 @@ class Reducer:
         if result.data_ptr() != bucket.buffer.data_ptr():
             bucket.buffer.copy_(result.view(-1))
 
+    def _give_sparse(self, number: int, kept: set[int]) -> None:
+        """Let the parameter have the mean of gradients that name their rows."""
+        param = self.params[number]
+        if number in self.frozen:
+            return
+        mine = None if self._shadows and number not in self.touched else param.grad
+        mean = _sparse.mean(mine, param, self.group, self.divide_by)
+        if number not in kept:
+            param.grad = mean
+
     def _reduce(self, bucket: Bucket, async_op: bool) -> Any:
         """The mean over all ranks, or where another number divides it the sum."""
         op = ReduceOp.AVG if self.divide_by == self.group.size() else ReduceOp.SUM
@@ -460,7 +482,7 @@ class Reducer:
         self.buckets = self._build(order.tolist())
         if self.as_views:
             for number, (param, grad) in enumerate(zip(self.params, grads, strict=True)):
-                if grad is not None:
+                if grad is not None and number not in self.sparse:
                     _, view = self._place[number]
                     view.copy_(grad)
                     param.grad = view

@@ -17,6 +17,7 @@ from taeda.distributed._groups.world import the_group
 from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
 
 from ._reducer import Reducer
+from ._sparse import sparse_names
 
 __all__ = ["DistributedDataParallel"]
 
@@ -106,7 +107,7 @@ class DistributedDataParallel(nn.Module, Joinable):
         skips = skip_all_reduce_unused_params
         self.reducer = Reducer(
             group.lane(device.type), named, cap, gradient_as_bucket_view,
-            find_unused_parameters or skips, static_graph, skips, check_reduction,
+            find_unused_parameters or skips, static_graph, skips, check_reduction, sparse_names(module),
         )  # fmt: skip
         self._joined: _Joined | None = None
 
@@ -236,6 +237,10 @@ class DistributedDataParallel(nn.Module, Joinable):
         if not callable(hook):
             raise TypeError(f"a communication hook is callable, not {type(hook).__name__}")
         _check_annotations(hook)
+        if self.reducer.sparse:
+            raise RuntimeError(
+                "a communication hook gets dense buckets, and this module has an Embedding with sparse=True"
+            )
         if self.reducer.hook is not None:
             raise RuntimeError("this module has a communication hook already; it takes one")
         self.reducer.hook, self.reducer.hook_state = hook, state
@@ -260,6 +265,12 @@ class DistributedDataParallel(nn.Module, Joinable):
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
         """What a rank does when it has run out of inputs. `divide_by_initial_world_size` as in `join`."""
+        if self.reducer.sparse:
+            names = ", ".join(self.reducer.names[n] for n in sorted(self.reducer.sparse))
+            raise RuntimeError(
+                f"join: {names} gets sparse gradients, of which a rank without inputs cannot tell what the "
+                "others have already. Give all ranks as many inputs, or make the Embedding with sparse=False"
+            )
         self._joined = _Joined(self, kwargs.get("divide_by_initial_world_size", True))
         self.reducer.late.tell(0, joins=True)
         return self._joined
