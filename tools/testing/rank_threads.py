@@ -12,7 +12,7 @@ import taeda.distributed as dist
 __all__ = ["on_threads"]
 
 
-def on_threads(size: int, work: Callable[[int], Any]) -> list[Any]:
+def on_threads(size: int, work: Callable[[int], Any], seconds: float = 60) -> list[Any]:
     """Run `work(rank)` in a world of `size` threads; return the results, or raise the first error."""
     store, results, errors = dist.HashStore(), [None] * size, []
 
@@ -31,7 +31,7 @@ def on_threads(size: int, work: Callable[[int], Any]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(seconds)
         assert not thread.is_alive()
     if errors:
         raise errors[0]

@@ -11,7 +11,7 @@ from rank_threads import on_threads
 import taeda
 import taeda.distributed as dist
 import taeda.distributed.checkpoint as dcp
-from taeda.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+from taeda.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 
 SHAPES = [(5, 3), (1, 4), (0, 2), (7,)]
 
@@ -72,12 +72,8 @@ def test_refusals():
         mesh = dist.init_device_mesh("cpu", (1,))
         x = distribute_tensor(taeda.ones(2, requires_grad=True), mesh, [Shard(0)])
         assert isinstance(x, DTensor) and x.requires_grad and "DTensor" in repr(x)
-        with pytest.raises(RuntimeError, match="without gradients"):
-            x.full_tensor()
-        with pytest.raises(RuntimeError, match="without gradients"):
-            x.to_local()
-        with taeda.no_grad():
-            assert x.full_tensor().tolist() == [1, 1]
+        assert x.full_tensor().requires_grad and x.to_local().requires_grad
+        assert x.tolist() == [1, 1] and bool((x > 0).all()) and x.sum().item() == 2
         with pytest.raises(TypeError, match="not pickled"):
             pickle.dumps(x)
         with pytest.raises(TypeError, match="placement"):
@@ -86,8 +82,12 @@ def test_refusals():
             distribute_tensor(taeda.ones(2), mesh, [Shard(1)])
         with pytest.raises(ValueError, match="2 placements"):
             distribute_tensor(taeda.ones(2), mesh, [Shard(0), Shard(0)])
-        with pytest.raises(TypeError, match="plain Tensor"):
-            distribute_tensor(x, mesh, [Shard(0)])
+        with pytest.raises(TypeError, match="takes a Tensor"):
+            distribute_tensor([1], mesh, [Shard(0)])
+        with pytest.raises(RuntimeError, match="leaf"):
+            distribute_tensor(taeda.ones(2, requires_grad=True) * 2, mesh, [Shard(0)])
+        with pytest.raises(RuntimeError, match="terms"):
+            DTensor.from_local(taeda.ones(2), mesh, [Partial()]).__create_chunk_list__()
 
     on_threads(1, work)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import taeda
-from taeda.distributed.tensor import Replicate, Shard
+from taeda.distributed.tensor import Partial, Replicate, Shard
 from taeda.distributed.tensor.placement_types import chunk_of
 
 
@@ -21,3 +21,10 @@ def test_placements():
     assert Shard(1) == Shard(1) != Shard(0) and Shard(1).is_shard() and Shard(1).is_shard(1)
     assert not Shard(1).is_shard(0) and not Shard(0).is_replicate()
     assert Replicate() == Replicate() and Replicate().is_replicate() and not Replicate().is_shard()
+    assert Partial().is_partial() and Partial("max").is_partial("max") and not Shard(0).is_partial()
+    assert not Partial("max").is_partial("sum") and not Partial().is_replicate()
+    assert [str(place) for place in (Shard(1), Replicate(), Partial("avg"))] == [
+        "S(1)",
+        "R",
+        "P(avg)",
+    ]

@@ -193,7 +193,8 @@ class Namespace:
         self._name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        found = None if name.startswith("__") else self._find(name)
+        is_operator = self._name == "aten" and name in _builtin()  # `__and__` is one
+        found = self._find(name) if is_operator or not name.startswith("__") else None
         if found is None and self._name == "aten":
             found = sizes.find(name)
         if found is None:

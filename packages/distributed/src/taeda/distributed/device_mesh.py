@@ -54,6 +54,9 @@ class DeviceMesh:
         self.mesh_dim_names = None if mesh_dim_names is None else tuple(mesh_dim_names)
         self._root = _root
         self._flattened: dict[str, DeviceMesh] = {}
+        self._specs: dict[Any, Any] = {}  # how tensors lie on it, each made once
+        self._plans: dict[Any, Any] = {}  # how operators of them are computed
+        self._key: Any = None
         _check_names(self.mesh_dim_names, self.mesh.ndim)
         if not is_initialized():
             init_process_group("gloo")
@@ -111,13 +114,17 @@ class DeviceMesh:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DeviceMesh):
             return NotImplemented
-        mine = (self.device_type, self.mesh_dim_names, self.mesh.tolist())
-        return mine == (other.device_type, other.mesh_dim_names, other.mesh.tolist())
+        return self is other or self._facts() == other._facts()
 
     def __hash__(self) -> int:
-        return hash(
-            (self.device_type, self.mesh_dim_names, tuple(self.mesh.flatten().tolist()), self.shape)
-        )
+        return hash(self._facts())
+
+    def _facts(self) -> Any:
+        """What makes two meshes the same."""
+        if self._key is None:
+            ranks = tuple(self.mesh.flatten().tolist())
+            self._key = self.device_type, self.mesh_dim_names, ranks, self.shape
+        return self._key
 
     def get_rank(self) -> int:
         """This process's rank in the default group."""

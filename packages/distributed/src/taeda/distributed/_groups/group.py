@@ -146,7 +146,7 @@ class ProcessGroup:
             self._check_usable(call)
             self._seq += 1
             call.seq, call.group = self._seq, self.group_name
-            recorder.calls.append(call)
+            recorder.record(call)
             direct = self._engine.by_stream or (not async_op and not self._under_way)
             self._under_way += 1
         limit = (timeout or self.timeout).total_seconds()

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import threading
 from collections import deque
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -16,9 +19,34 @@ from taeda._core_api.files import atomic_write
 from .._calls import Call
 from .._settings import env
 
-__all__ = ["calls", "dump", "install_signal"]
+__all__ = ["calls", "dump", "install_signal", "listening", "record"]
 
 calls: deque[Call] = deque(maxlen=2000)
+
+
+class _Listeners(threading.local):
+    def __init__(self) -> None:
+        self.held: list[Callable[[Call], None]] = []
+
+
+_listeners = _Listeners()
+
+
+def record(call: Call) -> None:
+    """A collective begins: keep it, and tell who listens on this thread."""
+    calls.append(call)
+    for listener in _listeners.held:
+        listener(call)
+
+
+@contextlib.contextmanager
+def listening(listener: Callable[[Call], None]) -> Iterator[None]:
+    """Inside, `listener` hears of each collective that this thread calls."""
+    _listeners.held.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.held.remove(listener)
 
 
 def dump(rank: int, reason: str) -> str:

@@ -51,6 +51,10 @@ def fully_shard(
     if mesh is None:
         mesh = init_device_mesh("cpu", (get_world_size(),))
     mesh = check_mesh(mesh, "fully_shard")
+    if mesh.ndim != 1:
+        raise ValueError(
+            f"fully_shard: the mesh has {mesh.ndim} dimensions, and this release takes one"
+        )
     places: dict[int, list[tuple[nn.Module, str]]] = {}
     params: dict[int, Tensor] = {}
     for name, owner, key, param in _own_parameters(module):

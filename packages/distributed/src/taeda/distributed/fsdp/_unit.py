@@ -23,7 +23,9 @@ from .._collectives import all_gather_into_tensor, reduce_scatter_tensor
 from .._replaced import replace
 from .._types import ReduceOp
 from ..device_mesh import DeviceMesh
-from ..tensor._api import DTensor, local_part
+from ..tensor._api import DTensor
+from ..tensor._redistribute import redistributed
+from ..tensor._spec import Spec
 from ..tensor.placement_types import Shard
 from ._layout import Layout
 from ._saved import Saved
@@ -64,8 +66,9 @@ class Unit:
         raise TypeError("a module cannot be copied after fully_shard: copy it before")
 
     def _shard(self, param: Tensor) -> Any:
-        local = local_part(param.detach(), self.mesh, Shard(0))
-        made = nn.Parameter(DTensor(local, self.mesh, Shard(0), param.shape), param.requires_grad)
+        spec = Spec.of(self.mesh, [Shard(0)], param.shape)
+        local = redistributed(param.detach(), spec.whole(), spec).clone()
+        made = nn.Parameter(DTensor(local, spec), param.requires_grad)
         replace(param, "fully_shard")
         return made
 

@@ -1,4 +1,4 @@
-"""A tensor of which every rank of a mesh holds a part."""
+"""Tensors that lie in parts on the ranks of a mesh."""
 
 from __future__ import annotations
 
@@ -6,49 +6,74 @@ from collections.abc import Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import Tensor, nn
 from taeda._core_api.calls import disabled_torch_function
 
-from .._collectives import all_gather_into_tensor, broadcast
+from .._collectives import broadcast
 from ..checkpoint.metadata import ChunkStorageMetadata
-from ..device_mesh import DeviceMesh
-from .placement_types import Placement, Replicate, Shard, chunk_of
+from ..device_mesh import DeviceMesh, _current
+from ._redistribute import redistributed
+from ._spec import Spec, check_placements, contiguous_strides, whole_shape
+from .placement_types import Partial, Placement, Replicate
 
-__all__ = ["DTensor", "distribute_tensor"]
+__all__ = ["DTensor", "check_mesh", "distribute_tensor", "mesh_or_current"]
 
 
 class DTensor(Tensor):
     """A tensor with the shape of the whole, of which this rank holds a part.
 
-    Made by `distribute_tensor` and `fully_shard`. It takes the elementwise operations of optimizers
-    and the norm of gradients; the other operators are refused by name. `full_tensor()` is the whole,
-    `to_local()` this rank's part; both are for values, without gradients.
+    Made by `distribute_tensor`, `DTensor.from_local`, the functions of this package that create
+    tensors, and `fully_shard`. Programs are written as for one device; every operator computes on
+    parts where that gives the same numbers, and gathers first where it does not.
     """
 
     __torch_function__ = staticmethod(disabled_torch_function)
+    _local: Tensor
+    _spec: Spec
+    _copied_from: tuple[Tensor, int] | None
 
     @staticmethod
     def __new__(
-        cls, local: Tensor, mesh: DeviceMesh, placement: Placement, shape: Sequence[int]
+        cls,
+        local: Tensor,
+        spec: Spec,
+        *,
+        requires_grad: bool = False,
+        strides: Sequence[int] | None = None,
     ) -> Any:
         return Tensor._make_wrapper_subclass(
-            cls, tuple(shape), dtype=local.dtype, device=local.device
+            cls,
+            spec.shape,
+            strides=contiguous_strides(spec.shape) if strides is None else tuple(strides),
+            dtype=local.dtype,
+            device=local.device,
+            requires_grad=requires_grad,
         )
 
     def __init__(
-        self, local: Tensor, mesh: DeviceMesh, placement: Placement, shape: Sequence[int]
+        self,
+        local: Tensor,
+        spec: Spec,
+        *,
+        requires_grad: bool = False,
+        strides: Sequence[int] | None = None,
     ) -> None:
-        self._local, self._mesh, self._placement = local, mesh, placement
+        self._local, self._spec, self._copied_from = local, spec, None
 
     @property
     def device_mesh(self) -> DeviceMesh:
         """The ranks that it lies on."""
-        return self._mesh
+        return self._spec.mesh
 
     @property
     def placements(self) -> tuple[Placement, ...]:
         """How it lies along each dimension of the mesh."""
-        return (self._placement,)
+        return self._spec.placements
+
+    @property
+    def _local_tensor(self) -> Tensor:
+        """This rank's part, as programs for PyTorch call it."""
+        return self._local
 
     def __repr__(self, *args: Any, **options: Any) -> str:
         return f"DTensor(local={self._local!r}, shape={tuple(self.shape)}, placements={self.placements})"
@@ -69,83 +94,180 @@ class DTensor(Tensor):
 
     def _like(self, local: Tensor) -> DTensor:
         """Another tensor that lies as this one does."""
-        return DTensor(local, self._mesh, self._placement, self.shape)
+        return DTensor(local, self._spec)
 
-    # ---- values ----
+    def tolist(self) -> Any:
+        """The numbers of the whole; all ranks call it."""
+        return self.detach().full_tensor().tolist()
 
-    def to_local(self) -> Tensor:
-        """This rank's part, on the same memory. RuntimeError where a gradient would be lost."""
-        self._check_no_gradient("to_local")
-        return self._local.detach()
+    # ---- parts and wholes ----
 
-    def full_tensor(self) -> Tensor:
-        """The whole tensor, on every rank; all ranks call it. RuntimeError where a gradient would be lost."""
-        self._check_no_gradient("full_tensor")
-        with taeda.no_grad():
-            return self._gathered()
+    @staticmethod
+    def from_local(
+        local_tensor: Tensor,
+        device_mesh: DeviceMesh | None = None,
+        placements: Sequence[Placement] | None = None,
+        *,
+        run_check: bool = False,
+        shape: Sequence[int] | None = None,
+        stride: Sequence[int] | None = None,
+        grad_placements: Sequence[Placement] | None = None,
+    ) -> DTensor:
+        """The tensor of which every rank has its part in `local_tensor`. Gradients pass.
 
-    def _check_no_gradient(self, name: str) -> None:
-        if self.requires_grad and taeda.is_grad_enabled():
-            raise RuntimeError(
-                f"{name}() of a DTensor gives values without gradients: call it under no_grad(), or on "
-                "detach()"
+        Without `placements` it is whole on every rank. Without `shape` all ranks' parts are taken
+        to be as large as this one; with it, ValueError if this part is not the chunk that
+        `placements` say. `run_check` compares the ranks' shapes, and makes replicas those of the
+        first rank. `grad_placements` says how gradients lie that come back: by default as the
+        tensor, and whole where it is Partial.
+        """
+        from ._functions import FromLocal
+
+        mesh = check_mesh(mesh_or_current(device_mesh, "from_local"), "from_local")
+        if not isinstance(local_tensor, Tensor) or isinstance(local_tensor, DTensor):
+            raise TypeError(f"from_local takes a plain Tensor, not {type(local_tensor).__name__}")
+        given = [Replicate()] * mesh.ndim if placements is None else placements
+        places = check_placements(given, mesh, local_tensor.ndim, "from_local")
+        back = _grad_placements(grad_placements, mesh, local_tensor.ndim, "from_local")
+        sizes = whole_shape(local_tensor.shape, mesh, places) if shape is None else list(shape)
+        spec = Spec.of(mesh, places, sizes)
+        if tuple(local_tensor.shape) != spec.local_shape:
+            raise ValueError(
+                f"from_local: this rank's part has the shape {tuple(local_tensor.shape)}, and of "
+                f"{tuple(sizes)} as ({', '.join(map(str, places))}) it has {spec.local_shape}"
             )
+        if run_check:
+            local_tensor = _checked_part(local_tensor, spec)
+        made: DTensor = FromLocal.apply(local_tensor, spec, back, stride)
+        return made
 
-    def _gathered(self) -> Tensor:
-        if not isinstance(self._placement, Shard):
-            return self._local.clone()
-        dim, parts = self._placement.dim, self._mesh.size()
-        moved = self._local.movedim(dim, 0)
-        rows = self.shape[dim]
-        each = -(-rows // parts)
-        mine = moved.new_zeros(each, *moved.shape[1:])
-        mine[: moved.shape[0]] = moved
-        whole = moved.new_empty(each * parts, *moved.shape[1:])
-        if whole.numel():
-            all_gather_into_tensor(whole, mine, self._mesh.get_group())
-        return whole[:rows].movedim(0, dim).contiguous()
+    def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
+        """This rank's part, on the same memory. Gradients pass.
+
+        `grad_placements` says how the gradient lies of which this rank will give its part: by
+        default as the tensor, and whole where it is Partial.
+        """
+        from ._functions import ToLocal
+
+        back = _grad_placements(grad_placements, self.device_mesh, self.ndim, "to_local")
+        if not taeda.is_grad_enabled() or not self.requires_grad:
+            return self._local.detach()
+        made: Tensor = ToLocal.apply(self, back)
+        return made
+
+    def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
+        """The whole tensor, on every rank; all ranks call it. Gradients pass.
+
+        `grad_placements`: as those of `to_local`, of the whole: by default every rank has the same
+        gradient.
+        """
+        whole = self.redistribute(placements=[Replicate()] * self.device_mesh.ndim)
+        made = whole.to_local(grad_placements=grad_placements)
+        return made.clone() if made.data_ptr() == self._local.data_ptr() else made
+
+    def redistribute(
+        self,
+        device_mesh: DeviceMesh | None = None,
+        placements: Sequence[Placement] | None = None,
+        *,
+        async_op: bool = False,
+        forward_dtype: taeda.dtype | None = None,
+        backward_dtype: taeda.dtype | None = None,
+    ) -> DTensor:
+        """The same tensor in another way on the same mesh; all ranks call it. Gradients pass.
+
+        Shards to replicas are gathered, terms added (Partial), replicas cut, shards along another
+        dimension exchanged. Nothing becomes Partial but a Partial: ValueError. The collectives are
+        over when it returns, with `async_op` too. `forward_dtype` and `backward_dtype` are the
+        dtypes in which values and gradients travel and arrive.
+        """
+        from ._functions import Redistribute
+
+        mesh = self.device_mesh
+        if device_mesh is not None and device_mesh != mesh:
+            raise NotImplementedError(
+                f"redistribute from {mesh} to {device_mesh}: a tensor stays on its mesh. Use full_tensor() "
+                "and distribute_tensor"
+            )
+        if placements is None:
+            raise RuntimeError("redistribute needs placements")
+        wanted = check_placements(placements, mesh, self.ndim, "redistribute")
+        for old, new in zip(self.placements, wanted, strict=True):
+            if isinstance(new, Partial) and old != new:
+                raise RuntimeError(
+                    f"redistribute from {old!r} to {new!r}: only operators and from_local make terms"
+                )
+        made: DTensor = Redistribute.apply(
+            self, self._spec.moved(wanted), forward_dtype, backward_dtype
+        )
+        return made
 
     def _shard_of(self, whole: Tensor) -> DTensor:
         """A whole tensor, which every rank has, as a tensor that lies as this one."""
-        local = local_part(whole.detach(), self._mesh, self._placement)
-        return self._like(local.to(dtype=self.dtype, device=self.device))
+        local = redistributed(whole.detach(), self._spec.whole(), self._spec)
+        local = local.to(dtype=self.dtype, device=self.device)
+        return self._like(local.clone() if local.data_ptr() == whole.data_ptr() else local)
 
     def __create_chunk_list__(self) -> list[ChunkStorageMetadata]:
-        """The box that this rank holds, as checkpoints ask for it."""
-        offsets = [0] * self.ndim
-        if isinstance(self._placement, Shard):
-            place = self._mesh.get_local_rank()
-            dim = self._placement.dim
-            offsets[dim] = chunk_of(self.shape[dim], self._mesh.size(), place)[0]
-        return [ChunkStorageMetadata(taeda.Size(offsets), self._local.shape)]
+        """The box that this rank holds, as checkpoints ask for it. RuntimeError for a Partial."""
+        if self._spec.is_partial:
+            raise RuntimeError(
+                f"a checkpoint has no place for terms of a sum: {self._spec}. Redistribute it first"
+            )
+        offsets, sizes = self._spec.box
+        return [ChunkStorageMetadata(taeda.Size(offsets), taeda.Size(sizes))]
 
     @classmethod
     def __torch_dispatch__(
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        from ._rules import run
+        from ._dispatch import run
 
         return run(func, args, kwargs or {})
 
 
-def local_part(whole: Tensor, mesh: DeviceMesh, placement: Placement) -> Tensor:
-    """A copy of what this rank holds of a tensor."""
-    if isinstance(placement, Shard):
-        size = whole.shape[placement.dim]
-        begin, length = chunk_of(size, mesh.size(), mesh.get_local_rank())
-        whole = whole.narrow(placement.dim, begin, length)
-    return whole.clone(memory_format=taeda.contiguous_format)
+def _grad_placements(
+    placements: Sequence[Placement] | None, mesh: DeviceMesh, ndim: int, what: str
+) -> tuple[Placement, ...] | None:
+    if placements is None:
+        return None
+    return check_placements(placements, mesh, ndim, f"{what}: grad_placements")
+
+
+def _checked_part(local: Tensor, spec: Spec) -> Tensor:
+    """The part, after a look at the others'. RuntimeError where a rank has another chunk."""
+    from .._objects import all_gather_object
+
+    mesh, made = spec.mesh, local
+    for dim, place in enumerate(spec.placements):
+        told: list[Any] = [None] * mesh.size(dim)
+        mine = str(local.dtype), spec.shape, spec.placements
+        all_gather_object(told, mine, mesh.get_group(dim))
+        if any(one != mine for one in told):
+            raise RuntimeError(
+                f"from_local: the ranks along dimension {dim} of the mesh have different dtypes, shapes or "
+                f"placements: {told}"
+            )
+        if isinstance(place, Replicate):
+            made = made.clone(memory_format=taeda.contiguous_format)
+            if made.numel():
+                broadcast(made.detach(), group=mesh.get_group(dim), group_src=0)
+    return made
+
+
+def mesh_or_current(mesh: DeviceMesh | None, what: str) -> Any:
+    """The mesh given, or that of the `with` around. RuntimeError without one."""
+    if mesh is None:
+        if not _current:
+            raise RuntimeError(f"{what} needs a device_mesh, or a `with mesh:` around it")
+        return _current[-1]
+    return mesh
 
 
 def check_mesh(mesh: Any, what: str) -> DeviceMesh:
-    """A mesh of one dimension that this process is in. TypeError, ValueError for others."""
+    """A mesh that this process is in. TypeError, ValueError for others."""
     if not isinstance(mesh, DeviceMesh):
         raise TypeError(f"{what}: mesh is a DeviceMesh, not {type(mesh).__name__}")
-    if mesh.ndim != 1:
-        raise ValueError(
-            f"{what}: the mesh has {mesh.ndim} dimensions, and this release takes one: give a line of "
-            'it, such as mesh["dp"]'
-        )
     if mesh.get_coordinate() is None:
         raise ValueError(f"{what}: this process is not in {mesh}")
     return mesh
@@ -153,38 +275,46 @@ def check_mesh(mesh: Any, what: str) -> DeviceMesh:
 
 def distribute_tensor(
     tensor: Tensor,
-    device_mesh: DeviceMesh,
+    device_mesh: DeviceMesh | None = None,
     placements: Sequence[Placement] | None = None,
     *,
     src_data_rank: int | None = 0,
 ) -> DTensor:
-    """A tensor as one that lies on a mesh of one dimension; without placements whole on every rank.
+    """A tensor as one that lies on a mesh; without placements whole on every rank.
 
-    The values are those of the mesh's rank `src_data_rank`, so that ranks agree; with None each
-    rank cuts its own tensor, which must be the same, and nothing is sent. All ranks call it. It is
-    a leaf, and requires a gradient as the tensor does.
+    The values are those of rank `src_data_rank` of each line of the mesh, so that ranks agree; with
+    None each rank cuts its own tensor, which must be the same, and nothing is sent. All ranks call
+    it. It is a leaf, and requires a gradient as the tensor does. A DTensor is redistributed, if it
+    lies on this mesh.
     """
-    mesh = check_mesh(device_mesh, "distribute_tensor")
-    if not isinstance(tensor, Tensor) or isinstance(tensor, DTensor):
-        raise TypeError(f"distribute_tensor takes a plain Tensor, not {type(tensor).__name__}")
-    placement = _checked(placements, tensor)
+    mesh = check_mesh(mesh_or_current(device_mesh, "distribute_tensor"), "distribute_tensor")
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"distribute_tensor takes a Tensor, not {type(tensor).__name__}")
+    if not tensor.is_leaf:
+        raise RuntimeError("distribute_tensor takes a leaf: detach() it, or use from_local")
+    given = [Replicate()] * mesh.ndim if placements is None else placements
+    places = check_placements(given, mesh, tensor.ndim, "distribute_tensor")
+    if isinstance(tensor, DTensor):
+        if tensor.device_mesh != mesh:
+            raise ValueError(f"distribute_tensor: the tensor lies on {tensor.device_mesh}")
+        return tensor.redistribute(mesh, places)
+    if any(isinstance(place, Partial) for place in places):
+        raise ValueError("distribute_tensor: a tensor is not taken apart into terms (Partial)")
     values = tensor.detach()
+    if values.device.type == "meta":
+        src_data_rank = None
     if src_data_rank is not None:
         values = values.clone(memory_format=taeda.contiguous_format)
-        broadcast(values, group=mesh.get_group(), group_src=src_data_rank)
-    made = DTensor(local_part(values, mesh, placement), mesh, placement, tensor.shape)
-    return made.requires_grad_(tensor.requires_grad)
-
-
-def _checked(placements: Sequence[Placement] | None, tensor: Tensor) -> Placement:
-    placements = (Replicate(),) if placements is None else tuple(placements)
-    if len(placements) != 1:
-        raise ValueError(f"{len(placements)} placements for a mesh of one dimension")
-    placement = placements[0]
-    if isinstance(placement, Replicate):
-        return placement
-    if not isinstance(placement, Shard):
-        raise TypeError(f"a placement is Shard(dim) or Replicate(), not {placement!r}")
-    if not -tensor.ndim <= placement.dim < tensor.ndim:
-        raise ValueError(f"{placement} of a tensor with {tensor.ndim} dimensions")
-    return Shard(placement.dim % tensor.ndim)
+        for dim in range(mesh.ndim):
+            if not -mesh.size(dim) <= src_data_rank < mesh.size(dim):
+                raise ValueError(
+                    f"distribute_tensor: no rank {src_data_rank} along dimension {dim} of {mesh}"
+                )
+            if values.numel():
+                broadcast(values, group=mesh.get_group(dim), group_src=src_data_rank)
+    spec = Spec.of(mesh, places, tensor.shape)
+    local = redistributed(values, spec.whole(), spec)
+    if local is values:
+        local = values.clone(memory_format=taeda.contiguous_format)
+    made: DTensor = DTensor(local, spec).requires_grad_(tensor.requires_grad)
+    return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made  # type: ignore[return-value]  # a DTensor that modules take as theirs

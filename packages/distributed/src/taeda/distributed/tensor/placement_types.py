@@ -1,10 +1,13 @@
-"""How a tensor lies on the ranks of a mesh: cut along a dimension, or whole on each."""
+"""How a tensor lies on the ranks of a mesh: cut along a dimension, whole on each, or in terms of a sum."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Placement", "Replicate", "Shard"]
+__all__ = ["Partial", "Placement", "Replicate", "Shard"]
+
+#: what the parts of a Partial are put together by
+REDUCTIONS = ("sum", "avg", "product", "max", "min")
 
 
 class Placement:
@@ -18,6 +21,10 @@ class Placement:
         """Does every rank have all of it?"""
         return False
 
+    def is_partial(self, reduce_op: str | None = None) -> bool:
+        """Does every rank hold a term (of this reduction)?"""
+        return False
+
 
 @dataclass(frozen=True)
 class Shard(Placement):
@@ -25,9 +32,16 @@ class Shard(Placement):
 
     dim: int
 
+    def __post_init__(self) -> None:
+        if isinstance(self.dim, bool) or not isinstance(self.dim, int):
+            raise TypeError(f"Shard takes the number of a dimension, not {self.dim!r}")
+
     def is_shard(self, dim: int | None = None) -> bool:
         """Is it cut (along this dimension)?"""
         return dim is None or dim == self.dim
+
+    def __str__(self) -> str:
+        return f"S({self.dim})"
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,32 @@ class Replicate(Placement):
     def is_replicate(self) -> bool:
         """Does every rank have all of it?"""
         return True
+
+    def __str__(self) -> str:
+        return "R"
+
+
+@dataclass(frozen=True)
+class Partial(Placement):
+    """A term on every rank, in the shape of the whole, which is their `reduce_op`.
+
+    `reduce_op` is "sum", "avg", "product", "max" or "min"; ValueError for another.
+    """
+
+    reduce_op: str = "sum"
+
+    def __post_init__(self) -> None:
+        if self.reduce_op not in REDUCTIONS:
+            raise ValueError(
+                f"Partial({self.reduce_op!r}): reduce_op is one of {', '.join(REDUCTIONS)}"
+            )
+
+    def is_partial(self, reduce_op: str | None = None) -> bool:
+        """Does every rank hold a term (of this reduction)?"""
+        return reduce_op is None or reduce_op == self.reduce_op
+
+    def __str__(self) -> str:
+        return f"P({self.reduce_op})"
 
 
 def chunk_of(size: int, parts: int, part: int) -> tuple[int, int]:

@@ -1,0 +1,152 @@
+"""Inputs and outputs of a module as DTensors in a wanted way; its parameters stay as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import nn
+
+from ...device_mesh import DeviceMesh
+from .._api import DTensor
+from ..placement_types import Placement
+from ._styles import ParallelStyle, around, lifted
+
+__all__ = ["PrepareModuleInput", "PrepareModuleInputOutput", "PrepareModuleOutput"]
+
+
+def _tuple(value: Any) -> Any:
+    return (value,) if isinstance(value, Placement) else value
+
+
+class PrepareModuleInput(ParallelStyle):
+    """Make the inputs of a module's forward DTensors that lie as it wants them.
+
+    `input_layouts` says how plain inputs lie (None: leave it), `desired_input_layouts` how they
+    shall; the keyword forms do so by name. With `use_local_output` the module gets the parts.
+    AssertionError where the two do not have one length.
+    """
+
+    def __init__(
+        self,
+        *,
+        input_layouts: Any = None,
+        desired_input_layouts: Any = None,
+        input_kwarg_layouts: dict[str, Placement] | None = None,
+        desired_input_kwarg_layouts: dict[str, Placement] | None = None,
+        use_local_output: bool = False,
+    ) -> None:
+        self.input_layouts, self.desired_input_layouts = (
+            _tuple(input_layouts),
+            _tuple(desired_input_layouts),
+        )
+        self.input_kwarg_layouts = dict(input_kwarg_layouts or {})
+        self.desired_input_kwarg_layouts = dict(desired_input_kwarg_layouts or {})
+        self.use_local_output = use_local_output
+        if self.input_layouts is not None:
+            assert self.desired_input_layouts is not None, "give desired_input_layouts as well"
+            assert len(self.input_layouts) == len(self.desired_input_layouts), (
+                f"{len(self.input_layouts)} input_layouts and {len(self.desired_input_layouts)} "
+                "desired_input_layouts: one for each"
+            )
+        assert set(self.input_kwarg_layouts) == set(self.desired_input_kwarg_layouts), (
+            "input_kwarg_layouts and desired_input_kwarg_layouts have different names"
+        )
+
+    def _change(self, value: Any, mesh: DeviceMesh, layout: Any, wanted: Any) -> Any:
+        made = lifted(value, mesh, layout, wanted)
+        return made.to_local() if self.use_local_output and isinstance(made, DTensor) else made
+
+    def _before(
+        self, mesh: DeviceMesh, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        if self.input_layouts is not None:
+            if len(args) != len(self.input_layouts):
+                raise ValueError(
+                    f"PrepareModuleInput: {len(self.input_layouts)} input_layouts for {len(args)} inputs"
+                )
+            rows = zip(args, self.input_layouts, self.desired_input_layouts, strict=True)
+            args = tuple(self._change(value, mesh, a, b) for value, a, b in rows)
+        named = dict(kwargs)
+        for name, layout in self.input_kwarg_layouts.items():
+            if name in named:
+                wanted = self.desired_input_kwarg_layouts[name]
+                named[name] = self._change(named[name], mesh, layout, wanted)
+        return args, named
+
+    def _apply(self, module: nn.Module, device_mesh: DeviceMesh) -> nn.Module:
+        around(module, lambda args, kwargs: self._before(device_mesh, args, kwargs), None)
+        return module
+
+
+class PrepareModuleOutput(ParallelStyle):
+    """Make the outputs of a module's forward lie in a wanted way.
+
+    `output_layouts` says how plain outputs lie (None: leave it), `desired_output_layouts` how they
+    shall. With `use_local_output` they are this rank's parts. AssertionError where the two do not have
+    one length.
+    """
+
+    def __init__(
+        self, *, output_layouts: Any, desired_output_layouts: Any, use_local_output: bool = True
+    ) -> None:
+        self.output_layouts = _tuple(output_layouts)
+        self.desired_output_layouts = _tuple(desired_output_layouts)
+        self.use_local_output = use_local_output
+        assert len(self.output_layouts) == len(self.desired_output_layouts), (
+            f"{len(self.output_layouts)} output_layouts and {len(self.desired_output_layouts)} "
+            "desired_output_layouts: one for each"
+        )
+
+    def _after(self, mesh: DeviceMesh, outputs: Any) -> Any:
+        listed = isinstance(outputs, (list, tuple))
+        values = list(outputs) if listed else [outputs]
+        if len(values) != len(self.output_layouts):
+            raise ValueError(
+                f"PrepareModuleOutput: {len(self.output_layouts)} output_layouts for {len(values)} outputs"
+            )
+        made = []
+        for value, layout, wanted in zip(
+            values, self.output_layouts, self.desired_output_layouts, strict=True
+        ):
+            one = lifted(value, mesh, layout, wanted)
+            made.append(
+                one.to_local() if self.use_local_output and isinstance(one, DTensor) else one
+            )
+        return tuple(made) if listed else made[0]
+
+    def _apply(self, module: nn.Module, device_mesh: DeviceMesh) -> nn.Module:
+        around(module, None, lambda outputs: self._after(device_mesh, outputs))
+        return module
+
+
+class PrepareModuleInputOutput(ParallelStyle):
+    """Both: the arguments of `PrepareModuleInput`, with `use_local_input`, and of `PrepareModuleOutput`."""
+
+    def __init__(
+        self,
+        *,
+        input_layouts: Any = None,
+        desired_input_layouts: Any = None,
+        input_kwarg_layouts: dict[str, Placement] | None = None,
+        desired_input_kwarg_layouts: dict[str, Placement] | None = None,
+        use_local_input: bool = False,
+        output_layouts: Any,
+        desired_output_layouts: Any,
+        use_local_output: bool = True,
+    ) -> None:
+        self.prepare_module_input = PrepareModuleInput(
+            input_layouts=input_layouts,
+            desired_input_layouts=desired_input_layouts,
+            input_kwarg_layouts=input_kwarg_layouts,
+            desired_input_kwarg_layouts=desired_input_kwarg_layouts,
+            use_local_output=use_local_input,
+        )
+        self.prepare_module_output = PrepareModuleOutput(
+            output_layouts=output_layouts,
+            desired_output_layouts=desired_output_layouts,
+            use_local_output=use_local_output,
+        )
+
+    def _apply(self, module: nn.Module, device_mesh: DeviceMesh) -> nn.Module:
+        self.prepare_module_input._apply(module, device_mesh)
+        return self.prepare_module_output._apply(module, device_mesh)
