@@ -383,7 +383,7 @@ def test_whole_states_fit_a_model_that_is_not_sharded():
 def test_refusals():
     def work(rank):
         with pytest.raises(TypeError, match="list"):
-            fully_shard([nn.Linear(1, 1)])
+            fully_shard([3])
         with pytest.raises(ValueError, match="ModuleList"):
             fully_shard(nn.ModuleList([nn.Linear(1, 1)]))
         model = fully_shard(nn.Linear(2, 2))
@@ -391,8 +391,10 @@ def test_refusals():
             fully_shard(model)
         with pytest.raises(TypeError, match="cannot be copied"):
             copy.deepcopy(model)
-        with pytest.raises(TypeError, match="reshard_after_forward"):
+        with pytest.raises(ValueError, match="reshard_after_forward=2"):
             fully_shard(nn.Linear(1, 1), reshard_after_forward=2)
+        with pytest.raises(TypeError, match="reshard_after_forward"):
+            fully_shard(nn.Linear(1, 1), reshard_after_forward="2")
         with pytest.raises(ValueError, match="meta"):
             fully_shard(nn.Linear(2, 2, device="meta"))
         with pytest.raises(ValueError, match="float64"):
@@ -407,8 +409,8 @@ def test_refusals():
             fully_shard(number)
         with pytest.raises(TypeError, match="mesh"):
             fully_shard(nn.Linear(1, 1), mesh="cpu")
-        mesh = dist.init_device_mesh("cpu", (1, 1))
-        with pytest.raises(ValueError, match="2 dimensions"):
+        mesh = dist.init_device_mesh("cpu", (1, 1, 1))
+        with pytest.raises(ValueError, match="3 dimensions"):
             fully_shard(nn.Linear(1, 1), mesh=mesh)
 
     on_threads(1, work)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from taeda import Tensor, nn
 
 from .._replaced import is_replaced
-from .._setup import get_world_size
+from .._setup import get_process_group_ranks, get_world_size, new_group
 from ..device_mesh import DeviceMesh, init_device_mesh
 from ..tensor._api import DTensor, check_mesh
+from ..tensor.placement_types import Shard
+from ._module import FSDPModule
+from ._parameter import Sharded, check_terms
+from ._policies import MixedPrecisionPolicy, OffloadPolicy
 from ._unit import Unit
 
 __all__ = ["FSDPModule", "fully_shard"]
@@ -18,60 +22,71 @@ __all__ = ["FSDPModule", "fully_shard"]
 _classes: dict[type, type] = {}
 
 
-class FSDPModule:
-    """What the class of a module becomes besides its own by `fully_shard`."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The module's forward, with whole parameters."""
-        unit: Unit = self.__dict__["_fsdp_unit"]
-        with unit.forward():
-            outputs = super().__call__(*args, **kwargs)  # type: ignore[misc]  # a Module comes next
-        return unit.watch(outputs)
-
-
 def fully_shard(
-    module: nn.Module,
+    module: Any,
     *,
     mesh: DeviceMesh | None = None,
-    reshard_after_forward: bool | None = None,
+    reshard_after_forward: bool | int | None = None,
+    shard_placement_fn: Callable[[nn.Parameter], Shard | None] | None = None,
+    mp_policy: MixedPrecisionPolicy | None = None,
+    offload_policy: OffloadPolicy | None = None,
+    ignored_params: set[nn.Parameter] | None = None,
 ) -> Any:
     """Keep of each parameter only this rank's rows. In place; the module is returned.
 
     Call it on parts first (each layer of a transformer, say), then on the whole: every call makes a
-    unit of the parameters that no call before took. A unit is gathered before its forward and, as
-    its weights are not kept, again in backward, where its gradients become the shards of the mean
-    over ranks. So a process holds its shards and the whole parameters of one unit. Parameters
-    become DTensors; make the optimizer afterwards. Each rank cuts its own values: give all ranks
-    the same, by a seed or a checkpoint.
+    unit of the parameters that no call before took; a list of modules is one unit. A unit is gathered
+    before its forward and, as its weights are not kept, again in backward, where its gradients become
+    the shards of the mean over ranks. So a process holds its shards and the whole parameters of one
+    unit. Parameters become DTensors; make the optimizer afterwards. Each rank cuts its own values:
+    give all ranks the same, by a seed or a checkpoint.
 
-    `mesh` has one dimension; by default all ranks. `reshard_after_forward=False` keeps the whole
-    parameters until backward, which saves a collective; by default the outermost unit does so.
+    - `mesh`: by default all ranks. Of two dimensions the first has replicas, the second shards.
+      Parameters that are DTensors of tensor parallelism are cut once more.
+    - `reshard_after_forward`: False keeps whole parameters until backward, which saves a collective;
+      by default the outermost unit does so. A number is the size of a smaller group over which they
+      lie between forward and backward; it divides the number of shards.
+    - `shard_placement_fn(parameter)`: the Shard along which to cut, or None for dimension 0. Others
+      than 0 divide by the number of shards, or NotImplementedError.
+    - `mp_policy`, `offload_policy`: dtypes and places.
+    - `ignored_params`: parameters that stay as they are, and are not averaged.
     """
-    _check(module, reshard_after_forward)
+    modules = list(module) if isinstance(module, (list, tuple)) else [module]
+    for one in modules:
+        _check(one)
     if mesh is None:
         mesh = init_device_mesh("cpu", (get_world_size(),))
     mesh = check_mesh(mesh, "fully_shard")
-    if mesh.ndim != 1:
+    if mesh.ndim > 2:
         raise ValueError(
-            f"fully_shard: the mesh has {mesh.ndim} dimensions, and this release takes one"
+            f"fully_shard: the mesh has {mesh.ndim} dimensions, and shards and replicas take two: give "
+            'lines of it, such as mesh["dp"]'
         )
+    policy = _policy(mp_policy, offload_policy)
+    reshard, smaller = _reshard(reshard_after_forward, mesh)
+    ignored = {id(param) for param in ignored_params or ()}
     places: dict[int, list[tuple[nn.Module, str]]] = {}
-    params: dict[int, Tensor] = {}
-    for name, owner, key, param in _own_parameters(module):
+    params: dict[int, tuple[str, Tensor]] = {}
+    for name, owner, key, param in _own_parameters(modules):
+        if id(param) in ignored:
+            continue
         _check_parameter(name, param)
-        params[id(param)] = param
+        params.setdefault(id(param), (name, param))
         places.setdefault(id(param), []).append((owner, key))
-    _check_alike(params.values())
-    unit = Unit(list(places.values()), list(params.values()), mesh, reshard_after_forward)
-    _rename(module)
-    module.__dict__["_fsdp_unit"] = unit
+    _check_alike([param for _, param in params.values()])
+    cuts = [(name, param, _dim(name, param, shard_placement_fn)) for name, param in params.values()]
+    sharded = [Sharded(name, param, mesh, dim) for name, param, dim in cuts]
+    unit = Unit(list(places.values()), sharded, mesh, reshard, policy, smaller)
+    for one in modules:
+        _rename(one)
+        one.__dict__["_fsdp_unit"] = unit
     return module
 
 
-def _check(module: Any, reshard: Any) -> None:
+def _check(module: Any) -> None:
     if not isinstance(module, nn.Module):
         raise TypeError(
-            f"fully_shard takes a Module, not {type(module).__name__}: call it for each of several"
+            f"fully_shard takes a Module or a list of them, not {type(module).__name__}"
         )
     if isinstance(module, (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)):
         raise ValueError(
@@ -80,18 +95,67 @@ def _check(module: Any, reshard: Any) -> None:
         )
     if isinstance(module, FSDPModule):
         raise ValueError("fully_shard was called for this module before")
-    if reshard is not None and not isinstance(reshard, bool):
-        raise TypeError(
-            f"reshard_after_forward is True, False or None in this release, not {reshard!r}"
+
+
+def _policy(policy: Any, offload: Any) -> MixedPrecisionPolicy:
+    if policy is not None and not isinstance(policy, MixedPrecisionPolicy):
+        raise TypeError(f"mp_policy is a MixedPrecisionPolicy, not {type(policy).__name__}")
+    if offload is not None and not isinstance(offload, OffloadPolicy):
+        raise TypeError(f"offload_policy is an OffloadPolicy, not {type(offload).__name__}")
+    return policy or MixedPrecisionPolicy()
+
+
+def _reshard(value: Any, mesh: DeviceMesh) -> tuple[bool | None, Any]:
+    """Whether whole parameters go after a forward, and the smaller group over which they lie then."""
+    if value is None or isinstance(value, bool):
+        return value, None
+    if not isinstance(value, int):
+        raise TypeError(f"reshard_after_forward is True, False, None or a number, not {value!r}")
+    count = mesh.size(mesh.ndim - 1)
+    if value < 1 or count % value:
+        raise ValueError(
+            f"reshard_after_forward={value} does not divide the {count} ranks that the parameters lie on"
         )
+    if value == count:
+        return True, None
+    if value == 1:
+        return False, None
+    return True, _small_group(mesh, value)
 
 
-def _own_parameters(module: nn.Module) -> Iterator[tuple[str, nn.Module, str, Tensor]]:
+def _small_group(mesh: DeviceMesh, size: int) -> Any:
+    """This rank's group of `size` neighbours among those that share a unit."""
+    root = mesh._root or mesh
+    line = get_process_group_ranks(mesh.get_group(mesh.ndim - 1))
+    dim = mesh.ndim - 1
+    if root is not mesh and root.mesh_dim_names is not None and mesh.mesh_dim_names is not None:
+        dim = root.mesh_dim_names.index(mesh.mesh_dim_names[-1])
+    mine = None
+    for ranks in root._lines(dim):  # all ranks make all groups, in one order
+        for begin in range(0, len(ranks), size):
+            part = ranks[begin : begin + size]
+            group = new_group(part, group_desc=f"reshard after forward over {size}")
+            if set(part) <= set(line) and mesh.get_rank() in part:
+                mine = group
+    return mine
+
+
+def _own_parameters(
+    modules: Sequence[nn.Module],
+) -> Iterator[tuple[str, nn.Module, str, Tensor]]:
     """The parameters that no unit has, with every place where a module has them."""
-    for prefix, owner in module.named_modules():
-        for key, param in owner._parameters.items():
-            if param is not None and not isinstance(param, DTensor):
-                yield f"{prefix}.{key}".removeprefix("."), owner, key, param
+    for number, module in enumerate(modules):
+        start = f"{number}" if len(modules) > 1 else ""
+        taken = {
+            id(shard)
+            for part in module.modules()
+            if isinstance(part, FSDPModule)
+            for shard in part._unit().shards
+        }
+        for prefix, owner in module.named_modules():
+            for key, param in owner._parameters.items():
+                if param is not None and id(param) not in taken:
+                    yield ".".join(filter(None, (start, prefix, key))), owner, key, param
 
 
 def _check_parameter(name: str, param: Tensor) -> None:
@@ -100,6 +164,8 @@ def _check_parameter(name: str, param: Tensor) -> None:
             f"{name} is shared with a module for which fully_shard was called alone: call it for one "
             "module that holds both"
         )
+    if isinstance(param, DTensor):
+        check_terms(param, name)
     if param.ndim == 0:
         raise ValueError(f"{name} has no dimension to cut: give it one, of size 1")
     if param.device.type != "cpu":
@@ -107,7 +173,18 @@ def _check_parameter(name: str, param: Tensor) -> None:
         raise ValueError(f"{name} is on {param.device}, and meshes are of processors{hint}")
 
 
-def _check_alike(params: Any) -> None:
+def _dim(name: str, param: Any, choose: Callable[[Any], Any] | None) -> int:
+    place = None if choose is None else choose(param)
+    if place is None:
+        return 0
+    if not isinstance(place, Shard):
+        raise TypeError(f"shard_placement_fn({name}) gives a Shard or None, not {place!r}")
+    if not -param.ndim <= place.dim < param.ndim:
+        raise ValueError(f"shard_placement_fn({name}): {place!r} of {param.ndim} dimensions")
+    return place.dim % int(param.ndim)
+
+
+def _check_alike(params: Sequence[Tensor]) -> None:
     dtypes = {param.dtype for param in params}
     if len(dtypes) > 1:
         raise ValueError(

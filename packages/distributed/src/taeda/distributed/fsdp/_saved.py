@@ -9,6 +9,8 @@ from typing import Any
 from taeda import Tensor
 from taeda._core_api import runtime as core
 
+from ..tensor._api import DTensor
+
 __all__ = ["Saved"]
 
 
@@ -21,6 +23,7 @@ class _Part:
     stride: Sequence[int]
     offset: int
     stamp: Any
+    dressed: Any  # of a DTensor how it lies, and its strides
 
 
 @dataclass
@@ -64,13 +67,17 @@ class Saved:
         """What the graph keeps."""
         number = self._number(tensor)
         if number is not None:
-            offset = tensor.storage_offset()
-            return _Part(number, tensor.shape, tensor.stride(), offset, self.stamp)
+            inner = tensor._local if isinstance(tensor, DTensor) else tensor
+            dressed = (tensor._spec, tensor.stride()) if isinstance(tensor, DTensor) else None
+            offset = inner.storage_offset()
+            return _Part(number, inner.shape, inner.stride(), offset, self.stamp, dressed)
         if self.before[0] is not None:
             return _Packed(self.before[0](tensor))
         return _Kept(tensor, tensor._version)
 
     def _number(self, tensor: Tensor) -> int | None:
+        if isinstance(tensor, DTensor):
+            tensor = tensor._local
         if type(tensor).__torch_dispatch__ is not Tensor.__torch_dispatch__ or not tensor.numel():
             return None  # it has no memory
         number = self.numbers.get(core.storage_address(tensor))
@@ -97,4 +104,8 @@ class Saved:
             )
         self.unit.enter_backward()
         whole: Tensor = self.unit.gather()[kept.number]
-        return whole.as_strided(kept.size, kept.stride, kept.offset)
+        part = whole.as_strided(kept.size, kept.stride, kept.offset)
+        if kept.dressed is None:
+            return part
+        dressed: Tensor = DTensor(part, kept.dressed[0], strides=kept.dressed[1])
+        return dressed

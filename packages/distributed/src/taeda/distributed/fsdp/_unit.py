@@ -19,15 +19,12 @@ from taeda._core_api import runtime as core
 from taeda._core_api.trees import tree_map
 from taeda.autograd.function import once_differentiable
 
-from .._collectives import all_gather_into_tensor, reduce_scatter_tensor
-from .._replaced import replace
-from .._types import ReduceOp
+from .._collectives import all_gather_into_tensor
 from ..device_mesh import DeviceMesh
-from ..tensor._api import DTensor
-from ..tensor._redistribute import redistributed
-from ..tensor._spec import Spec
-from ..tensor.placement_types import Shard
+from ._gradients import Gradients
 from ._layout import Layout
+from ._parameter import Sharded
+from ._policies import MixedPrecisionPolicy
 from ._saved import Saved
 
 __all__ = ["Unit"]
@@ -49,28 +46,44 @@ class Unit:
     def __init__(
         self,
         places: Sequence[Sequence[tuple[nn.Module, str]]],
-        params: Sequence[Tensor],
+        params: Sequence[Sharded],
         mesh: DeviceMesh,
         reshard: bool | None,
+        policy: MixedPrecisionPolicy,
+        smaller: Any = None,
     ) -> None:
-        self.places, self.mesh, self.reshard = places, mesh, reshard
-        self.group, self.rank = mesh.get_group(), mesh.get_local_rank()
-        self.layout = Layout([param.shape for param in params], mesh.size())
-        self.shards = [self._shard(param) for param in params]
+        self.places, self.mesh, self.reshard, self.policy = places, mesh, reshard, policy
+        self.params, self.smaller = list(params), smaller
+        last = mesh.ndim - 1
+        self.group, self.rank = mesh.get_group(last), mesh.get_local_rank(last)
+        self.layout = Layout([param.shape for param in params], mesh.size(last))
+        self.shards = [param.shard for param in params]
+        self.gradients = Gradients(self.layout, mesh)
         self.wholes: list[Tensor] | None = None  # while they are gathered
+        self.after_backward = True  # let the whole tensors go then
+        self.in_backward = True  # gather when a backward begins
+        self.event: Any = None
+        self.before_forward: list[Unit] = []
+        self.before_backward: list[Unit] = []
+        self._coming: Any = None  # a gather under way: rows, work, stamp
+        self._kept: Any = None  # what lies on the smaller group: part, stamp
         self._stamp: Any = None  # what the shards were then
         self._in_forward = self._in_backward = False
         self._register(self.shards)
 
+    @property
+    def own_dtype(self) -> taeda.dtype:
+        """Of the shards; `to` may change it."""
+        dtype: taeda.dtype = self.shards[0].dtype if self.shards else taeda.float32
+        return dtype
+
+    @property
+    def dtype(self) -> taeda.dtype:
+        """Of whole parameters."""
+        return self.policy.param_dtype or self.own_dtype
+
     def __deepcopy__(self, memo: Any) -> Any:
         raise TypeError("a module cannot be copied after fully_shard: copy it before")
-
-    def _shard(self, param: Tensor) -> Any:
-        spec = Spec.of(self.mesh, [Shard(0)], param.shape)
-        local = redistributed(param.detach(), spec.whole(), spec).clone()
-        made = nn.Parameter(DTensor(local, spec), param.requires_grad)
-        replace(param, "fully_shard")
-        return made
 
     def _register(self, values: Sequence[Tensor]) -> None:
         for places, value in zip(self.places, values, strict=True):
@@ -90,17 +103,87 @@ class Unit:
         stamp = self.stamp()
         if self.wholes is None or self._stamp != stamp:
             with taeda.no_grad():
-                row = self.layout.row([shard._local for shard in self.shards])
-                rows = row.new_empty(self.layout.ranks, row.numel())
-                if row.numel():
-                    all_gather_into_tensor(rows, row, self.group)
-                del row  # before the copies: it takes half as much as they do on two ranks
-                self.wholes, self._stamp = self.layout.wholes(rows), stamp
+                rows = self._rows(stamp)
+                made = self.layout.wholes(rows)
+                pairs = zip(self.params, made, strict=True)
+                self.wholes, self._stamp = [param.back(whole) for param, whole in pairs], stamp
         return self.wholes
+
+    def _rows(self, stamp: Any) -> Tensor:
+        coming, self._coming = self._coming, None
+        if coming is not None:
+            rows, work, row, begun = coming
+            work.wait()
+            del row
+            if begun == stamp:
+                return rows
+        if self._kept is not None and self._kept[1] == stamp:
+            return self._from_smaller()
+        if self.event is not None:
+            self.event.wait()
+            self.event = None
+        row = self._row()
+        rows = row.new_empty(self.layout.ranks, row.numel())
+        if row.numel():
+            all_gather_into_tensor(rows, row, self.group)
+        return rows
+
+    def _row(self) -> Tensor:
+        parts = zip(self.params, self.shards, strict=True)
+        return self.layout.row([param.rows(shard._local) for param, shard in parts]).to(self.dtype)
+
+    def begin_gather(self) -> None:
+        """Start the collective, if the whole tensors are not there or on their way."""
+        if not self.shards or self.wholes is not None or self._coming is not None:
+            return
+        with taeda.no_grad():
+            row, stamp = self._row(), self.stamp()
+            rows = row.new_empty(self.layout.ranks, row.numel())
+            if row.numel():
+                work = all_gather_into_tensor(rows, row, self.group, async_op=True)
+                self._coming = rows, work, row, stamp
 
     def release(self) -> None:
         """Let the whole tensors go."""
         self.wholes = None
+
+    def shrink(self) -> None:
+        """After a forward: keep of the whole tensors what a rank of the smaller group has."""
+        if self.smaller is None or self.wholes is None:
+            self.release()
+            return
+        with taeda.no_grad():
+            rows = self.layout.rows(
+                [p.rows(w) for p, w in zip(self.params, self.wholes, strict=True)], self.wholes[0], 0
+            )
+            count, place = self.smaller.size(), self.smaller.rank()
+            flat = rows.view(-1)
+            each = -(-flat.numel() // count)
+            part = flat.new_zeros(each)
+            mine = flat[place * each : (place + 1) * each]
+            part[: mine.numel()] = mine
+            self._kept = part, self._stamp
+        self.release()
+
+    def _from_smaller(self) -> Tensor:
+        part = self._kept[0]
+        whole = part.new_empty(part.numel() * self.smaller.size())
+        if part.numel():
+            all_gather_into_tensor(whole, part, self.smaller)
+        length = self.layout.ranks * self.layout.length
+        return whole[:length].view(self.layout.ranks, self.layout.length)
+
+    def show(self) -> None:
+        """Whole tensors into the modules, until `hide`."""
+        self._register(self._leaves())
+
+    def hide(self) -> None:
+        """Shards into the modules, and whole tensors go."""
+        if not self._in_forward:
+            self._in_backward = False
+            self._kept = None
+            self._register(self.shards)
+            self.release()
 
     # ---- forward ----
 
@@ -116,23 +199,41 @@ class Unit:
         reshard = bool(_active.units) if self.reshard is None else self.reshard
         reshard = reshard or not taeda.is_grad_enabled()  # no backward will let them go
         wholes = self._for_graph()
+        for unit in self.before_forward if not recomputed else ():
+            unit.begin_gather()
         _active.units.append(self)
         self._in_forward = True
         self._register(wholes)
+        caches = taeda.is_autocast_cache_enabled()
+        taeda.set_autocast_cache_enabled(False)  # it would hold casts of whole tensors
         try:
-            with Saved(self, wholes):
+            with Saved(self, self.gather()):
                 yield
         finally:
+            taeda.set_autocast_cache_enabled(caches)
             self._in_forward = False
             _active.units.pop()
             self._register(self._leaves() if recomputed else self.shards)
             if reshard and not recomputed:
-                self.release()
+                self.shrink() if taeda.is_grad_enabled() else self.release()
+
+    def inputs(self, value: Any) -> Any:
+        """Inputs of a forward in the dtype that it computes in."""
+        wanted = self.policy.param_dtype
+        if wanted is None or not self.policy.cast_forward_inputs:
+            return value
+        return tree_map(lambda one: _cast(one, wanted), value)
+
+    def outputs(self, value: Any) -> Any:
+        """Outputs of a forward in the dtype that is wanted."""
+        wanted = self.policy.output_dtype
+        return value if wanted is None else tree_map(lambda one: _cast(one, wanted), value)
 
     def _for_graph(self) -> list[Tensor]:
         if taeda.is_grad_enabled() and any(shard.requires_grad for shard in self.shards):
             return list(_Gather.apply(self, *self.shards))
-        return [whole.detach() for whole in self.gather()]
+        pairs = zip(self.params, self.gather(), strict=True)
+        return [param.dressed(whole.detach()) for param, whole in pairs]
 
     def watch(self, outputs: Any) -> Any:
         """Have the backward of these outputs begin with whole tensors in the modules."""
@@ -151,15 +252,20 @@ class Unit:
 
     def enter_backward(self) -> None:
         """Whole tensors are in the modules, for what is computed again, until gradients are reduced."""
-        if not self._in_backward:
-            self._in_backward = True
-            core.queue_callback(self.leave_backward)
-            self.gather()
+        if self._in_backward:
+            return
+        self._in_backward = True
+        core.queue_callback(self.leave_backward)
+        if self.in_backward:
             self._register(self._leaves())
+        for unit in self.before_backward:
+            unit.begin_gather()
 
     def _leaves(self) -> list[Tensor]:
-        pairs = zip(self.gather(), self.shards, strict=True)
-        return [whole.detach().requires_grad_(shard.requires_grad) for whole, shard in pairs]
+        made = []
+        for param, whole, shard in zip(self.params, self.gather(), self.shards, strict=True):
+            made.append(param.dressed(whole.detach()).requires_grad_(shard.requires_grad))
+        return made
 
     def leave_backward(self) -> None:
         """The modules hold shards again."""
@@ -167,21 +273,26 @@ class Unit:
             self._in_backward = False
             self._register(self.shards)
         if not self._in_forward:
-            self.release()
+            self._kept = None
+            if self.after_backward:
+                self.release()
 
     def reduce(self, gradients: Sequence[Tensor | None]) -> list[Any]:
         """The shards of the mean over ranks; None for what got no gradient on any rank."""
-        layout, count = self.layout, len(self.shards)
-        rows = layout.rows(gradients, self.shards[0]._local, count)
-        rows[:, layout.length :] = taeda.tensor([float(g is not None) for g in gradients])
-        row = rows.new_empty(layout.length + count)
-        reduce_scatter_tensor(row, rows, ReduceOp.AVG, self.group)
-        came = (row[layout.length :] > 0).tolist()
-        parts = layout.parts(row, self.rank)
+        plain = [p.plain(g) for p, g in zip(self.params, gradients, strict=True)]
+        made = self.gradients.reduce(plain, self.own_dtype, self.policy.reduce_dtype or self.dtype)
+        if made is None:
+            return [None] * len(self.shards)
+        rows = zip(self.params, self.shards, *made, strict=True)
         return [
-            shard._like(part) if given else None
-            for shard, part, given in zip(self.shards, parts, came, strict=True)
+            shard._like(param.back(part)) if given else None for param, shard, part, given in rows
         ]
+
+
+def _cast(value: Any, dtype: taeda.dtype) -> Any:
+    if isinstance(value, Tensor) and value.is_floating_point() and value.dtype != dtype:
+        return value.to(dtype)
+    return value
 
 
 class _Gather(taeda.autograd.Function):
@@ -191,7 +302,8 @@ class _Gather(taeda.autograd.Function):
     def forward(ctx: Any, unit: Unit, *shards: Any) -> Any:
         ctx.unit = unit
         ctx.set_materialize_grads(False)
-        made = tuple(whole.detach() for whole in unit.gather())
+        pairs = zip(unit.params, unit.gather(), strict=True)
+        made = tuple(param.dressed(whole.detach()) for param, whole in pairs)
         frozen = [t for t, shard in zip(made, unit.shards, strict=True) if not shard.requires_grad]
         ctx.mark_non_differentiable(*frozen)
         return made

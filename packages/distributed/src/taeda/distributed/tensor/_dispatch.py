@@ -76,6 +76,9 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _into(func, args, dict(kwargs))
     in_place = name.endswith("_") and not name.startswith("_")
     base = _functional(row) if in_place else row
+    if name == "copy_" and not isinstance(args[0], DTensor) and not args[0].ndim:
+        source = args[1]  # a number leaves whole, such as whether a gradient is infinite
+        return args[0].copy_(redistributed(source._local, source._spec, source._spec.whole()))
     tensors = _tensors(args, kwargs)
     mesh = _check(name, tensors, args[0] if in_place else None)
     if in_place:

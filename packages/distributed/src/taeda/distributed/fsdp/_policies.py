@@ -1,0 +1,47 @@
+"""What `fully_shard` may be told of dtypes and of memory, and how replicas are laid out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import taeda
+
+__all__ = ["CPUOffloadPolicy", "MixedPrecisionPolicy", "OffloadPolicy"]
+
+
+@dataclass(frozen=True)
+class MixedPrecisionPolicy:
+    """In which dtypes a unit computes and adds up; shards keep their own.
+
+    `param_dtype`: of whole parameters, and so of forward and backward. `reduce_dtype`: in which
+    gradients travel and are added; by default that of the computation. `output_dtype`: to which
+    floating-point outputs are cast. `cast_forward_inputs`: are floating-point inputs cast to
+    `param_dtype`?
+    """
+
+    param_dtype: taeda.dtype | None = None
+    reduce_dtype: taeda.dtype | None = None
+    output_dtype: taeda.dtype | None = None
+    cast_forward_inputs: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("param_dtype", "reduce_dtype", "output_dtype"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, taeda.dtype):
+                raise TypeError(f"{name} is a dtype or None, not {value!r}")
+            if value is not None and not value.is_floating_point:
+                raise ValueError(f"{name} is a floating-point dtype, not {value}")
+
+
+class OffloadPolicy:
+    """Shards stay where they are."""
+
+
+@dataclass(frozen=True)
+class CPUOffloadPolicy(OffloadPolicy):
+    """Shards, their gradients and the states of optimizers lie in the memory of the processor.
+
+    Where meshes are of processors they lie there anyway. `pin_memory` is for copies to devices.
+    """
+
+    pin_memory: bool = True
