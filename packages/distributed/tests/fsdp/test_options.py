@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 from rank_threads import on_threads
 
@@ -201,7 +200,9 @@ def test_with_tensor_parallelism_on_two_by_two():
     assert losses == pytest.approx([loss for loss, _ in wanted[0]], rel=1e-9)
     for _, params in found:
         for name, value in params.items():
-            assert taeda.allclose(taeda.tensor(value), taeda.tensor(wanted[1][name]), atol=1e-6), name
+            assert taeda.allclose(taeda.tensor(value), taeda.tensor(wanted[1][name]), atol=1e-6), (
+                name
+            )
 
 
 def test_mixed_precision_computes_low_and_keeps_high():
@@ -317,7 +318,11 @@ def test_refusals_of_options():
     def work(rank):
         mesh = dist.init_device_mesh("cpu", (2,))
         with pytest.raises(NotImplementedError, match="does not divide by 2"):
-            fully_shard(nn.Linear(5, 2), mesh=mesh, shard_placement_fn=lambda p: Shard(p.ndim - 1) if p.ndim > 1 else None)
+            fully_shard(
+                nn.Linear(5, 2),
+                mesh=mesh,
+                shard_placement_fn=lambda p: Shard(p.ndim - 1) if p.ndim > 1 else None,
+            )
         with pytest.raises(TypeError, match="Shard or None"):
             fully_shard(nn.Linear(2, 2), mesh=mesh, shard_placement_fn=lambda p: Replicate())
         with pytest.raises(TypeError, match="MixedPrecisionPolicy"):
@@ -333,5 +338,3 @@ def test_refusals_of_options():
         assert not isinstance(nn.Linear(1, 1), FSDPModule)
 
     on_threads(2, work)
-
-

@@ -24,6 +24,8 @@ class Gradients:
         self.sync = self.all_reduces = True
         self.factor: float | None = None  # None: the number of ranks
         self.hook: Callable[[Tensor], None] | None = None
+        #: reduces instead: called with the rows of all ranks and this rank's, which becomes the mean
+        self.replacement: Callable[[Tensor, Tensor], Any] | None = None
         self.wholes: list[Tensor | None] | None = None  # of backwards that did not synchronise
         self.row: Tensor | None = None  # of those that did so along one dimension of the mesh
 
@@ -38,7 +40,9 @@ class Gradients:
     def reduce(
         self, gradients: Sequence[Tensor | None], dtype: taeda.dtype, within: taeda.dtype
     ) -> tuple[list[Tensor], list[bool]] | None:
-        """This rank's parts of the mean, and which got a gradient on any rank; None if they wait. They travel in the dtype `within`."""
+        """This rank's parts of the mean, and which got a gradient on any rank; None if they wait. They
+        travel in the dtype `within`.
+        """
         if not self.sync:
             self.keep(gradients, within)
             return None
@@ -53,6 +57,10 @@ class Gradients:
         )
         row = rows.new_empty(layout.length + count)
         last = self.mesh.ndim - 1
+        if self.replacement is not None:
+            self.replacement(rows.view(-1), row)
+            del rows
+            return self._split(row, dtype, count)
         reduce_scatter_tensor(row, rows, ReduceOp.SUM, self.mesh.get_group(last))
         del rows
         if last and not self.all_reduces:
@@ -65,13 +73,17 @@ class Gradients:
         row[: layout.length] /= self.mesh.size() if self.factor is None else self.factor
         if self.hook is not None:
             self.hook(row[: layout.length])
-        came = (row[layout.length :] > 0).tolist()
-        parts = layout.parts(row.to(dtype), self.mesh.get_local_rank(last))
+        return self._split(row, dtype, count)
+
+    def _split(
+        self, row: Tensor, dtype: taeda.dtype, count: int
+    ) -> tuple[list[Tensor], list[bool]]:
+        layout = self.layout
+        came = (row[layout.length : layout.length + count] > 0).tolist()
+        parts = layout.parts(row.to(dtype), self.mesh.get_local_rank(self.mesh.ndim - 1))
         return parts, came
 
     @property
     def waiting(self) -> bool:
         """Are there gradients that no shard has yet?"""
         return self.wholes is not None or self.row is not None
-
-

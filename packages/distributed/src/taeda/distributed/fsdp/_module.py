@@ -83,9 +83,7 @@ class FSDPModule:
         for unit in self._units(recurse):
             unit.gradients.all_reduces = bool(requires_all_reduce)
 
-    def set_reshard_after_forward(
-        self, reshard_after_forward: bool, recurse: bool = True
-    ) -> None:
+    def set_reshard_after_forward(self, reshard_after_forward: bool, recurse: bool = True) -> None:
         """Let whole parameters go after the forwards to come?"""
         for unit in self._units(recurse):
             unit.reshard = bool(reshard_after_forward)
@@ -162,5 +160,3 @@ def register_fsdp_forward_method(module: nn.Module, method_name: str) -> None:
         return unit.watch(unit.outputs(outputs))
 
     module.__dict__[method_name] = method
-
-

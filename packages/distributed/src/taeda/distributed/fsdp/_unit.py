@@ -154,7 +154,9 @@ class Unit:
             return
         with taeda.no_grad():
             rows = self.layout.rows(
-                [p.rows(w) for p, w in zip(self.params, self.wholes, strict=True)], self.wholes[0], 0
+                [p.rows(w) for p, w in zip(self.params, self.wholes, strict=True)],
+                self.wholes[0],
+                0,
             )
             count, place = self.smaller.size(), self.smaller.rank()
             flat = rows.view(-1)
@@ -172,6 +174,11 @@ class Unit:
             all_gather_into_tensor(whole, part, self.smaller)
         length = self.layout.ranks * self.layout.length
         return whole[:length].view(self.layout.ranks, self.layout.length)
+
+    @property
+    def busy(self) -> bool:
+        """Does a forward or backward run?"""
+        return self._in_forward or self._in_backward
 
     def show(self) -> None:
         """Whole tensors into the modules, until `hide`."""

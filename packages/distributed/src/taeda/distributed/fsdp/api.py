@@ -1,0 +1,157 @@
+"""What FullyShardedDataParallel may be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+import taeda
+from taeda import nn
+from taeda.nn.modules.batchnorm import _BatchNorm
+
+__all__ = [
+    "BackwardPrefetch", "CPUOffload", "FullOptimStateDictConfig", "FullStateDictConfig",
+    "LocalOptimStateDictConfig", "LocalStateDictConfig", "MixedPrecision", "OptimStateDictConfig",
+    "OptimStateKeyType", "ShardedOptimStateDictConfig", "ShardedStateDictConfig", "ShardingStrategy",
+    "StateDictConfig", "StateDictSettings", "StateDictType",
+]  # fmt: skip
+
+
+class ShardingStrategy(Enum):
+    """What is cut, and when whole parameters go."""
+
+    FULL_SHARD = auto()  # they go after forward, and again after backward
+    SHARD_GRAD_OP = auto()  # they stay between forward and backward
+    NO_SHARD = auto()  # every rank has all, as under DistributedDataParallel
+    HYBRID_SHARD = auto()  # cut inside a group, with replicas across
+    _HYBRID_SHARD_ZERO2 = auto()  # the same, and they stay between forward and backward
+
+
+class BackwardPrefetch(Enum):
+    """When backward gathers the parameters of the unit that comes next."""
+
+    BACKWARD_PRE = auto()  # while this unit's gradients are computed
+    BACKWARD_POST = auto()  # after it
+
+
+@dataclass
+class MixedPrecision:
+    """In which dtypes a unit computes, adds up and keeps its buffers."""
+
+    param_dtype: taeda.dtype | None = None
+    reduce_dtype: taeda.dtype | None = None
+    buffer_dtype: taeda.dtype | None = None
+    keep_low_precision_grads: bool = False
+    cast_forward_inputs: bool = True
+    cast_root_forward_inputs: bool = True
+    _module_classes_to_ignore: Sequence[type[nn.Module]] = field(
+        default_factory=lambda: (_BatchNorm,)
+    )
+
+
+@dataclass
+class CPUOffload:
+    """Shards in the memory of the processor, where meshes of processors have them anyway."""
+
+    offload_params: bool = False
+
+
+class StateDictType(Enum):
+    """Of what the states of a model consist."""
+
+    FULL_STATE_DICT = auto()  # whole tensors
+    LOCAL_STATE_DICT = auto()  # this rank's parts, as plain tensors
+    SHARDED_STATE_DICT = auto()  # DTensors
+
+
+class OptimStateKeyType(Enum):
+    """By what the state of an optimizer is named."""
+
+    PARAM_NAME = auto()
+    PARAM_ID = auto()
+
+
+@dataclass
+class StateDictConfig:
+    """Where tensors of a state lie."""
+
+    offload_to_cpu: bool = False
+
+
+@dataclass
+class FullStateDictConfig(StateDictConfig):
+    """Whole tensors; with `rank0_only` the other ranks get an empty dict."""
+
+    rank0_only: bool = False
+
+
+@dataclass
+class LocalStateDictConfig(StateDictConfig):
+    """This rank's parts."""
+
+
+@dataclass
+class ShardedStateDictConfig(StateDictConfig):
+    """DTensors."""
+
+    _use_dtensor: bool = True
+
+
+@dataclass
+class OptimStateDictConfig:
+    """Where tensors of an optimizer's state lie."""
+
+    offload_to_cpu: bool = True
+
+
+@dataclass
+class FullOptimStateDictConfig(OptimStateDictConfig):
+    """Whole tensors; with `rank0_only` the other ranks get an empty dict."""
+
+    rank0_only: bool = False
+
+
+@dataclass
+class LocalOptimStateDictConfig(OptimStateDictConfig):
+    """This rank's parts."""
+
+    offload_to_cpu: bool = False
+
+
+@dataclass
+class ShardedOptimStateDictConfig(OptimStateDictConfig):
+    """DTensors."""
+
+    _use_dtensor: bool = True
+
+
+@dataclass
+class StateDictSettings:
+    """A type of states and its settings."""
+
+    state_dict_type: StateDictType
+    state_dict_config: StateDictConfig
+    optim_state_dict_config: OptimStateDictConfig
+
+
+def settings_of(kind: Any, config: Any = None, optim_config: Any = None) -> StateDictSettings:
+    """The settings of a type. TypeError for what is none, RuntimeError for a config of another type."""
+    if not isinstance(kind, StateDictType):
+        raise TypeError(f"state_dict_type is a StateDictType, not {kind!r}")
+    kinds: dict[StateDictType, tuple[type[StateDictConfig], type[OptimStateDictConfig]]] = {
+        StateDictType.FULL_STATE_DICT: (FullStateDictConfig, FullOptimStateDictConfig),
+        StateDictType.LOCAL_STATE_DICT: (LocalStateDictConfig, LocalOptimStateDictConfig),
+        StateDictType.SHARDED_STATE_DICT: (ShardedStateDictConfig, ShardedOptimStateDictConfig),
+    }
+    made = [
+        wanted() if given is None else given
+        for given, wanted in zip((config, optim_config), kinds[kind], strict=True)
+    ]
+    for value, wanted in zip(made, kinds[kind], strict=True):
+        if not isinstance(value, wanted):
+            raise RuntimeError(
+                f"{kind.name} takes a {wanted.__name__}, not a {type(value).__name__}"
+            )
+    return StateDictSettings(kind, made[0], made[1])
