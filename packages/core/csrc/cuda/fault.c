@@ -79,8 +79,8 @@ td_status td_cuda_fault_check(void)
     if (!number) return TD_OK; /* another thread tells it */
     if (t.number == number) return told(&t, value);
     return td_fail(TD_INDEX_ERROR,
-                   "an index or target is out of bounds: %lld, in a call more than %d checked "
-                   "ones ago; CUDA_LAUNCH_BLOCKING=1 names the call",
+                   "an index or target is out of bounds: %lld, in a call more than %d checked ones "
+                   "ago; CUDA_LAUNCH_BLOCKING=1 names the call",
                    (long long)value, KEPT);
 }
 

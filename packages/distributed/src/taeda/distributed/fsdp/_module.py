@@ -137,7 +137,8 @@ def _units_of(modules: Sequence[Any]) -> list[Unit]:
     for module in modules:
         if not isinstance(module, FSDPModule):
             raise ValueError(
-                f"a module to gather ahead is one that fully_shard was called for, not {type(module).__name__}"
+                "a module to gather ahead is one that fully_shard was called for, not "
+                f"{type(module).__name__}"
             )
     return [module._unit() for module in modules]
 

@@ -81,8 +81,8 @@ def _joined(outer: DeviceMesh, inner: DeviceMesh, name: str) -> DeviceMesh:
     names = outer.mesh_dim_names, inner.mesh_dim_names
     if None in names or (inner._root or inner) is not root:
         raise ValueError(
-            f"{name} is a DTensor on {inner}, which is not a line of the mesh that fully_shard's {outer} is a "
-            'line of: make one mesh with names, and give mesh["dp"] here and mesh["tp"] there'
+            f"{name} is a DTensor on {inner}, which is not a line of the mesh that fully_shard's {outer} is "
+            'a line of: make one mesh with names, and give mesh["dp"] here and mesh["tp"] there'
         )
     return root[(*(names[0] or ()), *(names[1] or ()))]
 
