@@ -35,6 +35,7 @@ DISTRIBUTIONS = {
     "fx": "taeda-compile",
     "jit": "taeda-compile",
     "futures": "taeda-distributed",
+    "masked": "taeda-masked",
     "monitor": "taeda-profiler",
     "profiler": "taeda-profiler",
     "sparse": "taeda-sparse",

@@ -1,0 +1,22 @@
+"""Reductions and normalisations that leave elements out: those where a mask is False.
+
+>>> import taeda
+>>> x = taeda.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+>>> mask = taeda.tensor([[True, False, True], [False, True, True]])
+>>> taeda.masked.mean(x, 1, mask=mask)
+tensor([2.0000, 5.5000])
+
+A function is called as its namesake without a mask, and takes `mask`: bools that broadcast to the input,
+True for what counts. Where nothing counts, sums are 0, products 1, largest values the least of the dtype,
+means NaN.
+"""
+
+from ._normalise import log_softmax, normalize, softmax, softmin
+from ._reduce import amax, amin, argmax, argmin, logaddexp, logsumexp, norm, prod, sum
+from ._scan import cumprod, cumsum
+from ._statistics import mean, median, std, var
+
+__all__ = [
+    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean",
+    "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
+]  # fmt: skip

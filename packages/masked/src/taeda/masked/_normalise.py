@@ -1,0 +1,59 @@
+"""Softmax and vectors of length 1, over what counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._fill import filled, typed
+from ._reduce import norm
+
+__all__ = ["log_softmax", "normalize", "softmax", "softmin"]
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along `dim` over the elements that count: the others get 0. NaN where none counts.
+
+    Arguments
+    ---------
+    input
+        a tensor of floats
+    dim
+        a dimension
+    dtype
+        of the result; that of the input by default
+    mask
+        bools that broadcast to the input: True for what counts; None for all
+    """
+    return taeda.softmax(filled(typed(input, dtype), mask, -float("inf")), dim)
+
+
+def log_softmax(
+    input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None
+) -> Tensor:
+    """The logarithm of `softmax`, with its arguments."""
+    return taeda.log_softmax(filled(typed(input, dtype), mask, -float("inf")), dim)
+
+
+def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+    """`softmax` of the negative input, with its arguments."""
+    return softmax(-input, dim, dtype=dtype, mask=mask)
+
+
+def normalize(
+    input: Tensor,
+    ord: float,
+    dim: int,
+    *,
+    eps: float = 1e-12,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The elements that count divided by their norm of the order `ord` along `dim`, which is `eps` at
+    least; the others get 0. The other arguments are those of `softmax`.
+    """
+    own = typed(input, dtype)
+    length = norm(own, ord, dim, keepdim=True, mask=mask)
+    return filled(own, mask, 0) / length.clamp_min(eps)

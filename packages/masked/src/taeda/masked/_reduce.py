@@ -1,0 +1,153 @@
+"""Sums, products, extremes and norms of what counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._fill import Dims, dims_of, filled, highest, lowest, typed
+
+__all__ = ["amax", "amin", "argmax", "argmin", "logaddexp", "logsumexp", "norm", "prod", "sum"]
+
+
+def sum(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The sum along `dim` of the elements that count; 0 of none.
+
+    Arguments
+    ---------
+    input
+        any tensor
+    dim
+        a dimension or several; all by default
+    keepdim
+        whether these dimensions stay, with size 1
+    dtype
+        of the result; that of the input by default, int64 of integers and bools
+    mask
+        bools that broadcast to the input: True for what counts; None for all
+    """
+    return filled(typed(input, dtype, sums=True), mask, 0).sum(dims_of(input, dim), keepdim)
+
+
+def prod(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The product along `dim` of the elements that count; 1 of none. The arguments are those of `sum`."""
+    made = filled(typed(input, dtype, sums=True), mask, 1)
+    for d in sorted(dims_of(input, dim), reverse=True):
+        made = made.prod(d, keepdim)
+    return made
+
+
+def amax(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The largest element along `dim` that counts; of none the least of the dtype. The arguments are those of
+    `sum`.
+    """
+    own = typed(input, dtype)
+    return filled(own, mask, lowest(own.dtype)).amax(dims_of(input, dim), keepdim)
+
+
+def amin(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The least element along `dim` that counts; of none the greatest of the dtype. The arguments are
+    those of `sum`.
+    """
+    own = typed(input, dtype)
+    return filled(own, mask, highest(own.dtype)).amin(dims_of(input, dim), keepdim)
+
+
+def argmax(
+    input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Where along `dim` the largest element that counts stands, the first of equal ones; 0 if none counts.
+    Without `dim` the number in row-major order. The other arguments are those of `sum`.
+    """
+    own = typed(input, dtype)
+    return filled(own, mask, lowest(own.dtype)).argmax(dim, keepdim)
+
+
+def argmin(
+    input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Where along `dim` the least element that counts stands, the first of equal ones; 0 if none counts.
+    Without `dim` the number in row-major order. The other arguments are those of `sum`.
+    """
+    own = typed(input, dtype)
+    return filled(own, mask, highest(own.dtype)).argmin(dim, keepdim)
+
+
+def logsumexp(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """log(sum(exp(x))) along `dim` over the elements that count; minus infinity of none. The arguments
+    are those of `sum`.
+    """
+    own = typed(input, dtype)
+    own = own if own.is_floating_point() else own.to(taeda.get_default_dtype())
+    return taeda.logsumexp(filled(own, mask, -float("inf")), dims_of(input, dim), keepdim)
+
+
+def logaddexp(
+    input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Tensor | None = None,
+    other_mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """log(exp(x) + exp(y)), where an element that does not count is minus infinity.
+
+    Arguments
+    ---------
+    input, other
+        floats that broadcast
+    dtype
+        of the result; that of both by default
+    input_mask, other_mask
+        as `mask` of `sum`, one for each
+    """
+    low = -float("inf")
+    one, two = typed(input, dtype), typed(other, dtype)
+    return taeda.logaddexp(filled(one, input_mask, low), filled(two, other_mask, low))
+
+
+def norm(
+    input: Tensor, ord: float | None = 2.0, dim: Dims = None, *, keepdim: bool = False, dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The norm of the order `ord` along `dim` of the elements that count; 0 of none, infinity for negative
+    orders. The other arguments are those of `sum`.
+    """
+    order = 2.0 if ord is None else ord
+    own = filled(typed(input, dtype), mask, 0 if order >= 0 else float("inf"))
+    return taeda.linalg.vector_norm(own, order, dims_of(input, dim), keepdim)

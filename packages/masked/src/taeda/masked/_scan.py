@@ -1,0 +1,35 @@
+"""Sums and products up to each element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import Tensor
+
+from ._fill import filled, typed
+
+__all__ = ["cumprod", "cumsum"]
+
+
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+    """The sum of the elements that count up to each one along `dim`.
+
+    Arguments
+    ---------
+    input
+        any tensor
+    dim
+        a dimension
+    dtype
+        of the result; that of the input by default, int64 of integers and bools
+    mask
+        bools that broadcast to the input: True for what counts; None for all
+    """
+    return filled(typed(input, dtype, sums=True), mask, 0).cumsum(dim)
+
+
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+    """The product of the elements that count up to each one along `dim`. The arguments are those of
+    `cumsum`.
+    """
+    return filled(typed(input, dtype, sums=True), mask, 1).cumprod(dim)

@@ -1,0 +1,114 @@
+"""Means, medians and variances of what counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._fill import Dims, dims_of, filled, mask_of, typed
+
+__all__ = ["mean", "median", "std", "var"]
+
+
+def _counts(input: Tensor, dims: tuple[int, ...], keepdim: bool, mask: Tensor | None) -> Tensor:
+    """How many elements count."""
+    own = mask_of(input, mask)
+    own = taeda.ones_like(input, dtype=taeda.bool) if own is None else own
+    return own.sum(dims, keepdim)
+
+
+def _floats(name: str, input: Tensor, dtype: Any) -> Tensor:
+    own = typed(input, dtype)
+    if not (own.is_floating_point() or own.is_complex()):
+        raise ValueError(
+            f"{name}(): Could not infer output dtype. Input dtype must be either a floating point or complex "
+            f"dtype. Got: {own.dtype}"
+        )
+    return own
+
+
+def mean(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The mean along `dim` of the elements that count; NaN of none.
+
+    Arguments
+    ---------
+    input
+        a tensor of floats or complex numbers; ValueError for others without a `dtype`
+    dim
+        a dimension or several; all by default
+    keepdim
+        whether these dimensions stay, with size 1
+    dtype
+        of the result; that of the input by default
+    mask
+        bools that broadcast to the input: True for what counts; None for all
+    """
+    own, dims = _floats("mean", input, dtype), dims_of(input, dim)
+    wide = own.float() if own.dtype in (taeda.float16, taeda.bfloat16) else own
+    made = filled(wide, mask, 0).sum(dims, keepdim) / _counts(own, dims, keepdim, mask)
+    return made.to(own.dtype)
+
+
+def median(
+    input: Tensor,
+    dim: int = -1,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The element in the middle along `dim` of those that count, the lower of two; NaN of none. The
+    arguments are those of `mean`, but one dimension.
+    """
+    own = _floats("median", input, dtype)
+    whole = bool(own.isnan().any()) and mask is None
+    nan = float("nan")
+    return (
+        own.median(dim, keepdim)[0] if whole else filled(own, mask, nan).nanmedian(dim, keepdim)[0]
+    )
+
+
+def var(
+    input: Tensor, dim: Dims = None, unbiased: bool | None = None, *, correction: float | None = None,
+    keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The variance along `dim` of the elements that count; NaN of fewer than the correction needs.
+
+    `correction` is taken off their number, 1 by default; `unbiased=False` says 0. ValueError for both.
+    The other arguments are those of `mean`, but integers become floats.
+    """
+    if unbiased is not None and correction is not None:
+        raise ValueError("Only one of unbiased and correction may be given")
+    off = float(unbiased) if unbiased is not None else (1.0 if correction is None else correction)
+    own = typed(input, dtype)
+    own = own if own.is_floating_point() or own.is_complex() else own.to(taeda.get_default_dtype())
+    dims = dims_of(input, dim)
+    wide = own.float() if own.dtype in (taeda.float16, taeda.bfloat16) else own
+    count = _counts(own, dims, True, mask)
+    middle = filled(wide, mask, 0).sum(dims, True) / count
+    apart = filled(wide - middle, mask, 0)
+    squares = (apart * apart.conj()).real if own.is_complex() else apart * apart
+    left = (count - off).clamp_min(0)
+    made = squares.sum(dims, True) / left
+    return (made if keepdim else made.squeeze(dims)).to(
+        own.real.dtype if own.is_complex() else own.dtype
+    )
+
+
+def std(
+    input: Tensor, dim: Dims = None, unbiased: bool | None = None, *, correction: float | None = None,
+    keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The root of `var`, with its arguments."""
+    return var(
+        input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
+    ).sqrt()

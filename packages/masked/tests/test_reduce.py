@@ -1,0 +1,73 @@
+"""Sums, products, extremes and norms of what counts."""
+
+from __future__ import annotations
+
+import pytest
+from masks import DTYPES, MASK, X, by_rows
+
+import taeda
+from taeda import masked
+
+REDUCE = {
+    "sum": (lambda row: row.sum(), 0.0),
+    "prod": (lambda row: row.prod(), 1.0),
+    "amax": (lambda row: row.amax(), -float("inf")),
+    "amin": (lambda row: row.amin(), float("inf")),
+    "logsumexp": (lambda row: row.logsumexp(0), -float("inf")),
+    "norm": (lambda row: row.norm(), 0.0),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", REDUCE)
+def test_rows_are_those_of_what_counts(name, dtype):
+    plain, empty = REDUCE[name]
+    x = X.to(dtype)
+    made = getattr(masked, name)(x, dim=1, mask=MASK)
+    assert made.dtype is dtype and made[2] == empty
+    assert taeda.allclose(made[:2], by_rows(plain, x), rtol=1e-2 if dtype.itemsize == 2 else 1e-6)
+    kept = getattr(masked, name)(x, dim=1, keepdim=True, mask=MASK)
+    assert taeda.equal(kept, made.unsqueeze(1))
+    everything = getattr(masked, name)(x, mask=MASK)
+    assert taeda.allclose(everything, plain(x[MASK]), rtol=1e-2 if dtype.itemsize == 2 else 1e-6)
+    assert taeda.allclose(
+        getattr(masked, name)(x, dim=-1), taeda.stack([plain(row) for row in x]), rtol=1e-2
+    )
+
+
+@pytest.mark.parametrize("order", [1, 3.0, 0, float("inf"), -float("inf"), -1.0])
+def test_norms_of_other_orders(order):
+    made = masked.norm(X, order, 1, mask=MASK)
+    assert taeda.allclose(made[:2], by_rows(lambda row: taeda.linalg.vector_norm(row, order)))
+    assert made[2] == (0 if order >= 0 else float("inf"))
+
+
+def test_where_extremes_stand():
+    assert masked.argmax(X, 1, mask=MASK).tolist() == [2, 1, 0]
+    assert masked.argmin(X, 1, keepdim=True, mask=MASK).tolist() == [[0], [2], [0]]
+    assert masked.argmax(X, mask=MASK) == 2 and masked.argmin(X) == X.argmin()
+
+
+def test_integers_and_bools():
+    x = taeda.tensor([[5, 7], [9, 11]], dtype=taeda.int32)
+    mask = taeda.tensor([True, False])
+    assert masked.sum(x, 1, mask=mask).tolist() == [5, 9] and masked.sum(x).dtype is taeda.int64
+    assert masked.amax(x, 0, mask=mask).tolist() == [9, taeda.iinfo(taeda.int32).min]
+    assert masked.prod(x > 6, 1, mask=mask).tolist() == [0, 1]
+    assert masked.amin(x > 6, 1, mask=mask).tolist() == [False, True]
+    assert masked.sum(x, 1, dtype=taeda.float32).dtype is taeda.float32
+
+
+def test_sums_of_exponentials_of_two():
+    low = taeda.tensor([True, False, True, False])
+    made = masked.logaddexp(X, X, input_mask=MASK, other_mask=low)
+    wanted = (X.exp() * MASK + X.exp() * low).log()
+    assert taeda.allclose(made, wanted)
+
+
+@pytest.mark.parametrize("name", REDUCE)
+def test_gradients_flow_to_what_counts(name):
+    x = X[:2].clone().requires_grad_()
+    getattr(masked, name)(x, dim=1, mask=MASK[:2]).sum().backward()
+    assert not x.grad[~MASK[:2]].any()
+    assert taeda.autograd.gradcheck(lambda x: getattr(masked, name)(x, dim=1, mask=MASK[:2]), x)
