@@ -69,5 +69,5 @@ def test_no_checkpoint(tmp_path):
     with pytest.raises(RuntimeError, match="checkpoint_id"):
         dcp.load({})
     (tmp_path / ".metadata").write_bytes(b"\x80\x02")
-    with pytest.raises(dcp.CheckpointException, match=r"torch\.distributed"):
+    with pytest.raises(dcp.CheckpointException, match="pickle is truncated"):
         dcp.load({"x": 1}, checkpoint_id=tmp_path)

@@ -154,7 +154,7 @@ def test_states_go_out_and_in(kind):
         first = next(iter(state.values()))
         assert isinstance(first, DTensor) == (kind is StateDictType.SHARDED_STATE_DICT)
         other.load_state_dict(state)
-        # optimizers share what they load
+        # a copy, as optimizers share what they load
         held = copy.deepcopy(FSDP.optim_state_dict(model, optimizer))
         assert "1.up.weight" in held["state"]
         second.load_state_dict(FSDP.optim_state_dict_to_load(other, second, held))

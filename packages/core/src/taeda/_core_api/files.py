@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from taeda._io.atomic import atomic_write
 from taeda._io.opened import opened
+from taeda._io.pt.plain_pickle import data_of_pickle
 from taeda._io.safetensors import FormatError
 from taeda._io.safetypes import Family, register_family
 from taeda._io.zipfile import Record, read_directory
 from taeda._native.core import crc32c
 
 __all__ = [
-    "Family", "FormatError", "Record", "atomic_write", "crc32c", "opened", "read_directory",
+    "Family", "FormatError", "Record", "atomic_write", "crc32c", "data_of_pickle", "opened", "read_directory",
     "register_family",
 ]  # fmt: skip

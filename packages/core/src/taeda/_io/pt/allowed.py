@@ -4,6 +4,7 @@ none of their code runs.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from typing import Any
 
@@ -99,7 +100,13 @@ def is_instance(value: Any) -> bool:
 
 
 def fill(target: Any, given: Any) -> None:
-    """Put fields in place: a dict of them, or a pair of dicts, for `__dict__` and for slots."""
+    """Put fields in place: a dict of them, a pair of dicts, for `__dict__` and for slots, or a tuple
+    with as many values as a data class has fields.
+    """
+    if dataclasses.is_dataclass(target) and isinstance(given, tuple):
+        names = [field.name for field in dataclasses.fields(target)]
+        if len(given) == len(names) and not all(isinstance(v, (dict, type(None))) for v in given):
+            given = dict(zip(names, given, strict=True))
     parts = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if not all(part is None or isinstance(part, dict) for part in parts):
         raise RefusedPickle(f"a {type(target).__qualname__} is given something else than fields")

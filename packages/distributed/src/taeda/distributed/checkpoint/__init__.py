@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from . import state_dict
+from . import format_utils, state_dict
 from .api import CheckpointException
 from .default_planner import DefaultLoadPlanner, DefaultSavePlanner
 from .filesystem import FileSystemReader, FileSystemWriter
+from .hf_storage import HuggingFaceStorageReader, HuggingFaceStorageWriter
 from .metadata import (
     BytesStorageMetadata,
     ChunkStorageMetadata,
@@ -18,12 +19,16 @@ from .metadata import (
     TensorStorageMetadata,
 )
 from .planner import LoadPlan, LoadPlanner, ReadItem, SavePlan, SavePlanner, WriteItem
-from .state_dict_loader import load
-from .state_dict_saver import async_save, save
+from .staging import AsyncStager, BlockingAsyncStager
+from .state_dict_loader import load, load_state_dict
+from .state_dict_saver import AsyncCheckpointerType, async_save, save, save_state_dict
 from .stateful import Stateful
 from .storage import StorageReader, StorageWriter
 
 __all__ = [
+    "AsyncCheckpointerType",
+    "AsyncStager",
+    "BlockingAsyncStager",
     "BytesStorageMetadata",
     "CheckpointException",
     "ChunkStorageMetadata",
@@ -31,6 +36,8 @@ __all__ = [
     "DefaultSavePlanner",
     "FileSystemReader",
     "FileSystemWriter",
+    "HuggingFaceStorageReader",
+    "HuggingFaceStorageWriter",
     "LoadPlan",
     "LoadPlanner",
     "Metadata",
@@ -44,7 +51,10 @@ __all__ = [
     "TensorStorageMetadata",
     "WriteItem",
     "async_save",
+    "format_utils",
     "load",
+    "load_state_dict",
     "save",
+    "save_state_dict",
     "state_dict",
 ]

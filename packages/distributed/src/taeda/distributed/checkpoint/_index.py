@@ -69,10 +69,6 @@ def read_index(folder: Path) -> tuple[int, Metadata]:
 
 
 def _absent(folder: Path) -> str:
-    if (folder / ".metadata").exists():
-        return (
-            f"{folder} was written by torch.distributed.checkpoint, whose folders are not read yet"
-        )
     kind = "holds no checkpoint: it has no" if folder.is_dir() else "is no folder, so it has no"
     return f"{folder} {kind} {NAME}"
 

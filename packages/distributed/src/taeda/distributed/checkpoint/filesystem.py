@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 
 import taeda
 from taeda.futures import Future
+from taeda.serialization import FormatError
 
-from . import _index
+from . import _index, _torch_folder
 from ._files import Piece, Stored, read_box, read_bytes, write_pieces
 from .metadata import Metadata, MetadataIndex, StorageMeta, TensorStorageMetadata
 from .planner import LoadItemType, LoadPlan, LoadPlanner, SavePlan, SavePlanner, WriteItem
+from .staging import BlockingAsyncStager
 from .storage import Place, StorageReader, StorageWriter, WriteResult
 
 __all__ = ["FileSystemReader", "FileSystemWriter"]
@@ -106,6 +108,10 @@ class FileSystemWriter(StorageWriter):
                 with contextlib.suppress(OSError):  # it takes room, and the next save tries again
                     path.unlink()
 
+    def stage(self, state_dict: dict[str, Any]) -> dict[str, Any]:
+        """A copy of the state that nobody changes, for `async_save`."""
+        return BlockingAsyncStager().stage(state_dict)
+
     def storage_meta(self) -> StorageMeta:
         """Which checkpoint is written."""
         return StorageMeta(str(self.path), save_id=str(self.number))
@@ -145,6 +151,8 @@ class FileSystemReader(StorageReader):
 
     def read_metadata(self) -> Metadata:
         """The index. FileNotFoundError without one, FormatError for a damaged one."""
+        if not (self.path / _index.NAME).exists() and (self.path / _torch_folder.NAME).exists():
+            return _torch_folder.read_torch_folder(self.path)
         number, metadata = _index.read_index(self.path)
         metadata.storage_meta = StorageMeta(str(self.path), save_id=str(number))
         return metadata
@@ -170,6 +178,9 @@ class FileSystemReader(StorageReader):
             raise RuntimeError("the reader has no metadata: set_up_storage_reader comes first")
         for item in plan.items:
             stored, name = self.metadata.storage_data[item.storage_index], item.storage_index.fqn
+            if isinstance(stored, tuple):
+                self._read_torch(item, stored, name, planner)
+                continue
             if item.type is LoadItemType.BYTE_IO:
                 planner.load_bytes(item, io.BytesIO(read_bytes(self.path, stored, name)))
                 continue
@@ -178,6 +189,23 @@ class FileSystemReader(StorageReader):
             with taeda.no_grad():
                 read_box(self.path, stored, name, shape, item.storage_offsets, target)
             planner.commit_tensor(item, target)
+
+    def _read_torch(self, item: Any, stored: Any, name: str, planner: LoadPlanner) -> None:
+        """A piece as torch wrote it."""
+        data = _torch_folder.piece_of(self.path, stored, name)()
+        if item.type is LoadItemType.BYTE_IO:
+            planner.load_bytes(item, data)
+            return
+        piece = taeda.load(data)
+        if not isinstance(piece, taeda.Tensor) or piece.shape != self._shape_of(item.storage_index):
+            raise FormatError(
+                f"{self.path / stored[0]}: {name} is not the tensor that {_torch_folder.NAME} says"
+            )
+        target = planner.resolve_tensor(item).detach()
+        places = zip(item.storage_offsets, item.lengths, strict=True)
+        with taeda.no_grad():
+            target.copy_(piece[tuple(slice(begin, begin + size) for begin, size in places)])
+        planner.commit_tensor(item, target)
 
     def _shape_of(self, index: MetadataIndex) -> taeda.Size:
         assert self.metadata is not None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from taeda._core_api import warn
+
 from . import _words
 from ._agreement import on_all, on_coordinator
 from ._ways import group_of, in_foreground, wait_for_background
@@ -14,7 +16,7 @@ from .planner import LoadPlanner
 from .stateful import Stateful
 from .storage import Place, StorageReader
 
-__all__ = ["load"]
+__all__ = ["load", "load_state_dict"]
 
 
 def load(
@@ -58,6 +60,24 @@ def load(
             value.load_state_dict(state[key])
         else:
             state_dict[key] = state[key]
+
+
+def load_state_dict(
+    state_dict: dict[str, Any],
+    storage_reader: StorageReader,
+    process_group: Any = None,
+    coordinator_rank: int = 0,
+    no_dist: bool = False,
+    planner: LoadPlanner | None = None,
+) -> None:
+    """`load`, as it was called before; the coordinator is rank 0. Warns that `load` is its name now."""
+    warn("load_state_dict is the old name of load", FutureWarning)
+    if coordinator_rank != 0:
+        raise ValueError(f"the coordinator is rank 0, not {coordinator_rank}")
+    load(
+        state_dict, storage_reader=storage_reader, planner=planner, process_group=process_group,
+        no_dist=no_dist,
+    )  # fmt: skip
 
 
 def _load(

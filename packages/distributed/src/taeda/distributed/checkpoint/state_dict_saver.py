@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from enum import Enum
 from typing import Any
 
-import taeda
-from taeda import Tensor
+from taeda._core_api import warn
 
 from . import _words
 from ._agreement import Bytes, on_all, on_coordinator
@@ -19,10 +18,11 @@ from .default_planner import DefaultSavePlanner
 from .filesystem import FileSystemWriter
 from .metadata import Metadata
 from .planner import SavePlan, SavePlanner
+from .staging import AsyncStager, BlockingAsyncStager
 from .stateful import Stateful
 from .storage import Place, StorageWriter
 
-__all__ = ["async_save", "save"]
+__all__ = ["AsyncCheckpointerType", "async_save", "save", "save_state_dict"]
 
 
 def save(
@@ -113,7 +113,32 @@ def _save(
     return metadata[0] if first else Metadata(_words.entries_from(entries), kept)
 
 
+def save_state_dict(
+    state_dict: dict[str, Any],
+    storage_writer: StorageWriter,
+    process_group: Any = None,
+    coordinator_rank: int = 0,
+    no_dist: bool = False,
+    planner: SavePlanner | None = None,
+) -> Metadata:
+    """`save`, as it was called before; the coordinator is rank 0. Warns that `save` is its name now."""
+    warn("save_state_dict is the old name of save", FutureWarning)
+    if coordinator_rank != 0:
+        raise ValueError(f"the coordinator is rank 0, not {coordinator_rank}")
+    return save(
+        state_dict, storage_writer=storage_writer, planner=planner, process_group=process_group,
+        no_dist=no_dist,
+    )  # fmt: skip
+
+
 # ---- in the background ----
+
+
+class AsyncCheckpointerType(Enum):
+    """Where `async_save` writes."""
+
+    THREAD = "thread"
+    PROCESS = "process"
 
 
 def async_save(
@@ -123,18 +148,27 @@ def async_save(
     storage_writer: StorageWriter | None = None,
     planner: SavePlanner | None = None,
     process_group: Any = None,
+    async_checkpointer_type: AsyncCheckpointerType | None = None,
+    async_stager: AsyncStager | None = None,
     no_dist: bool = False,
 ) -> Future[Metadata]:
     """`save` on a thread. It returns when the values are copied, so training may go on and change them.
 
     The future's `result()` is what `save` returns, or its error raised. The next save or load waits
     for it to end. The ranks speak through the group's store only, never by collectives.
+    `async_stager` makes the copy; a storage writer with a `stage` of its own is asked otherwise.
+    NotImplementedError for a process of its own (`async_checkpointer_type`).
     """
+    if async_checkpointer_type is AsyncCheckpointerType.PROCESS:
+        raise NotImplementedError(
+            "async_save writes on a thread of this process: leave the type out"
+        )
     group = group_of(process_group, no_dist)
     wait_for_background(group)
     writer = _writer(storage_writer, checkpoint_id)
     _check(state_dict)
-    state, way = _copied(state_dict), in_background(group)
+    stager = async_stager or (writer if isinstance(writer, AsyncStager) else BlockingAsyncStager())
+    state, way = _copied(state_dict, stager), in_background(group)
     future: Future[Metadata] = Future()
     future.set_running_or_notify_cancel()
     runs(group, future)
@@ -148,13 +182,15 @@ def async_save(
             future.set_result(made)
 
     threading.Thread(target=work, name="taeda checkpoint").start()
+    if getattr(stager, "should_synchronize_after_execute", True):
+        stager.synchronize_staging()
     return future
 
 
-def _copied(state_dict: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+def _copied(state_dict: dict[str, Any], stager: AsyncStager) -> Callable[[], dict[str, Any]]:
     """What gives a copy of the states, or raises what went wrong: to be told to all ranks."""
     try:
-        state = _staged(_states(state_dict))
+        state = stager.stage(_states(state_dict))
     except Exception as error:  # noqa: BLE001 - raised where all ranks hear of it
         return _raising(error)
     return lambda: state
@@ -165,16 +201,3 @@ def _raising(error: Exception) -> Callable[[], Any]:
         raise error
 
     return raises
-
-
-def _staged(value: Any) -> Any:
-    """A copy that nobody changes: tensors on the processor, containers and objects anew."""
-    if isinstance(value, Tensor):
-        with taeda.no_grad():
-            copied = value.detach().clone().requires_grad_(value.requires_grad)
-            return copied if hasattr(value, "__create_chunk_list__") else copied.cpu()
-    if isinstance(value, dict):
-        return {key: _staged(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_staged(inner) for inner in value]
-    return copy.deepcopy(value)
