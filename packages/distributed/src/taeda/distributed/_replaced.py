@@ -27,7 +27,7 @@ class ReplacedParameter(nn.Parameter):
         )
 
     @property
-    def grad(self) -> Any:  # type: ignore[override]  # it refuses
+    def grad(self) -> Any:
         """No gradient comes. RuntimeError."""
         return self._refuse()
 
@@ -51,7 +51,7 @@ def replace(param: Tensor, call: str) -> None:
     """From now on `param` tells its holders that `call` has replaced it."""
     if isinstance(param, nn.Parameter):
         param.__class__ = ReplacedParameter
-        param.replaced_by = call
+        param.replaced_by = call  # type: ignore[attr-defined]  # its class has it now
 
 
 def is_replaced(param: Tensor) -> bool:

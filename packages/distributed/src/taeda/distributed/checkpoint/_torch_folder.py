@@ -149,7 +149,8 @@ def _sizes(value: Any) -> taeda.Size:
 def _place(name: str, stored: Any) -> tuple[str, int, int]:
     if stored.transform_descriptors:
         raise ValueError(
-            f"{name} was written through {list(stored.transform_descriptors)}, which are not read: save it without"
+            f"{name} was written through {list(stored.transform_descriptors)}, which are not read: save "
+            "it without"
         )
     file = stored.relative_path
     bad = not isinstance(file, str) or "/" in file or "\\" in file or file in ("", ".", "..")

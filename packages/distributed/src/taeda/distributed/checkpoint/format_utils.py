@@ -162,7 +162,7 @@ class BroadcastingTorchSaveReader(StorageReader):
         wrong: list[Any] = [""]
         if self.is_coordinator:
             try:
-                state = taeda.load(self.checkpoint_id)
+                state = taeda.load(self.checkpoint_id or "")
                 for name, path in planner.mappings.items():
                     found[name] = _at(state, path, name, planner.state_dict[name])
             except MemoryError:

@@ -145,7 +145,7 @@ def settings_of(kind: Any, config: Any = None, optim_config: Any = None) -> Stat
         StateDictType.LOCAL_STATE_DICT: (LocalStateDictConfig, LocalOptimStateDictConfig),
         StateDictType.SHARDED_STATE_DICT: (ShardedStateDictConfig, ShardedOptimStateDictConfig),
     }
-    made = [
+    made: list[Any] = [
         wanted() if given is None else given
         for given, wanted in zip((config, optim_config), kinds[kind], strict=True)
     ]

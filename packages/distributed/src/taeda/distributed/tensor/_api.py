@@ -98,7 +98,8 @@ class DTensor(Tensor):
 
     def tolist(self) -> Any:
         """The numbers of the whole; all ranks call it."""
-        return self.detach().full_tensor().tolist()
+        with taeda.no_grad():
+            return self.full_tensor().tolist()
 
     # ---- parts and wholes ----
 
@@ -317,4 +318,4 @@ def distribute_tensor(
     if local is values:
         local = values.clone(memory_format=taeda.contiguous_format)
     made: DTensor = DTensor(local, spec).requires_grad_(tensor.requires_grad)
-    return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made  # type: ignore[return-value]  # a DTensor that modules take as theirs
+    return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made

@@ -253,7 +253,7 @@ def _plan(
     order = _order(tensors)
     if not found and metas is None and not in_place:
         targets = [None if v.spec is None else v.spec.whole() for v in call.values]
-        return Plan(targets, None, [], [], None, (), call, _differ(targets, tensors))  # type: ignore[arg-type]  # list is invariant
+        return Plan(targets, None, [], [], None, (), call, _differ(targets, tensors))
     whole = Strategy(
         tuple(None if value.spec is None else R for value in call.values),
         tuple(None if out is None else R for out in call.outs),

@@ -56,25 +56,26 @@ def _alike(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
         for number, held in enumerate(lists):
             if not isinstance(held, list) or place >= len(held):
                 continue
-            value = held[place]
+            value: Any = held[place]
             if not isinstance(value, Tensor) or (not value.ndim and not isinstance(value, DTensor)):
                 continue  # a count of steps
             same = isinstance(first, DTensor) == isinstance(value, DTensor)
             if same and (not isinstance(first, DTensor) or _lies_as(value, first)):
                 continue
-            if (
-                same
-                and number == 1
-                and value.shape == first.shape
-                and value._spec.mesh == first._spec.mesh
-            ):  # type: ignore[attr-defined]  # a DTensor
-                local = redistributed(value._local, value._spec, first._spec)  # type: ignore[attr-defined]  # a DTensor
+            if same and number == 1 and _may_move(value, first):
+                moved: Any = value
+                local = redistributed(moved._local, moved._spec, first._spec)
                 held[place] = DTensor(local, first._spec)
                 continue
             raise RuntimeError(
                 f"{name} of tensors that lie differently: {_told(first)} and {_told(value)}"
             )
     return tuple(lists)
+
+
+def _may_move(value: Any, first: Any) -> bool:
+    """Can a gradient be moved to where its parameter lies?"""
+    return bool(value.shape == first.shape and value._spec.mesh == first._spec.mesh)
 
 
 def _lies_as(value: Any, first: Any) -> bool:

@@ -18,8 +18,10 @@ def put_parameter(module: nn.Module, name: str, value: DTensor, call: str) -> No
     """Register a DTensor as the parameter; the one before tells its holders."""
     before = module._parameters[name]
     assert before is not None
-    made = value if isinstance(value, nn.Parameter) else nn.Parameter(value, before.requires_grad)
-    if before is not value:
+    made: Any = value
+    if not isinstance(value, nn.Parameter):
+        made = nn.Parameter(value, before.requires_grad)
+    if before is not made:
         replace(before, call)
     module._parameters[name] = made
 
@@ -56,7 +58,7 @@ def distribute_module(
         module.register_forward_pre_hook(lambda part, inputs: input_fn(part, inputs, mesh))
     if output_fn is not None:
         module.register_forward_hook(lambda part, inputs, out: output_fn(part, out, mesh))
-    module._distribute_module_applied = True  # type: ignore[assignment]  # a flag, not a tensor
+    module._distribute_module_applied = True
     return module
 
 

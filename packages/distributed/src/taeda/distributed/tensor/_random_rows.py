@@ -19,7 +19,7 @@ from ..device_mesh import DeviceMesh
 from ._api import DTensor
 from ._redistribute import redistributed
 from ._spec import Spec
-from .placement_types import Placement, Replicate, Shard
+from .placement_types import Placement, Replicate
 
 __all__ = ["drawn", "draws", "run"]
 
@@ -49,7 +49,7 @@ def run(func: Any, name: str, args: Any, kwargs: Any, mesh: DeviceMesh) -> Any:
     named = {key: _whole(value) for key, value in kwargs.items()}
     made = drawn(lambda: func(*wholes, **named), mesh, named.get("generator"))
     if not in_place:
-        places = [place if isinstance(place, Shard) else Replicate() for place in first.placements]
+        places: list[Placement] = [p if p.is_shard() else Replicate() for p in first.placements]
         return _kept(made, first, places)
     part = redistributed(made, first._spec.whole(), first._spec)
     first._local.copy_(part)

@@ -94,7 +94,8 @@ class CommDebugMode(contextlib.ContextDecorator):
         held = dict(module.named_parameters(recurse=False))
         if held:
             self._parameters[name] = {key: param.detach() for key, param in held.items()}
-            cut = {key: p.placements for key, p in held.items() if isinstance(p, DTensor)}
+            every: dict[str, Any] = dict(held)
+            cut = {key: p.placements for key, p in every.items() if isinstance(p, DTensor)}
             self._sharding.update({f"{name}.{key}": {"placements": p} for key, p in cut.items()})
 
     def _end(self, module: nn.Module, inputs: Any, outputs: Any) -> None:

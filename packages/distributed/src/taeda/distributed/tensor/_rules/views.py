@@ -68,7 +68,8 @@ def regrouped(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], l
         return [([dim], [dim]) for dim in range(len(old))] if tuple(old) == tuple(new) else []
     groups, i, j = [], 0, 0
     while i < len(old) or j < len(new):
-        left, right = [], []
+        left: list[int] = []
+        right: list[int] = []
         a = b = 1
         while True:
             if a <= b and i < len(old) and (a < b or not left):
