@@ -20,9 +20,10 @@ import taeda.distributed as dist
 from taeda import Tensor
 from taeda.distributed.tensor import DTensor, Partial, Replicate, Shard, _dispatch, _random_rows
 from taeda.distributed.tensor._redistribute import redistributed
+from taeda.distributed.tensor._rules.pointwise import find
 from taeda.distributed.tensor._spec import Spec
 
-__all__ = ["Counts", "faults", "rows_of"]
+__all__ = ["Counts", "faults", "rows_of", "rows_under"]
 
 #: rows whose results hold what lay in memory, or no values
 UNSET = ("empty", "new_empty", "_local_scalar_dense")
@@ -49,6 +50,18 @@ def rows_of() -> list[Row]:
         for row in ROWS.values()
         if row.kind != "composite" and not _random_rows.draws(row.schema.qualified)
     ]
+
+
+def rows_under(module: Any) -> list[Row]:
+    """The rows whose rule stands in this module; of None those without a rule."""
+    made = []
+    for row in rows_of():
+        found: Any = find(row.schema.qualified)
+        if (found is None and module is None) or (
+            found is not None and module is not None and found.__module__ == module.__name__
+        ):
+            made.append(row)
+    return made
 
 
 def faults(

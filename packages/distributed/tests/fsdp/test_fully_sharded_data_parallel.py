@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 
 import pytest
@@ -12,28 +11,19 @@ import taeda
 import taeda.distributed as dist
 from taeda import nn
 from taeda.distributed.fsdp import (
-    BackwardPrefetch,
     CPUOffload,
-    FullOptimStateDictConfig,
-    FullStateDictConfig,
-    LocalStateDictConfig,
     MixedPrecision,
-    OptimStateKeyType,
     ShardingStrategy,
-    StateDictType,
 )
 from taeda.distributed.fsdp import FullyShardedDataParallel as FSDP
 from taeda.distributed.fsdp.wrap import (
     CustomPolicy,
     ModuleWrapPolicy,
     always_wrap_policy,
-    enable_wrap,
     lambda_auto_wrap_policy,
     size_based_auto_wrap_policy,
     transformer_auto_wrap_policy,
-    wrap,
 )
-from taeda.distributed.tensor import DTensor
 
 ROWS = 8
 
@@ -137,132 +127,6 @@ def test_no_sync():
     found = on_threads(2, work)
     for step in range(3):
         assert sum(told[step][0] for told in found) / 2 == pytest.approx(wanted[step][0], rel=1e-9)
-
-
-@pytest.mark.parametrize("kind", list(StateDictType))
-def test_states_go_out_and_in(kind):
-    models = [(seed(), seed()) for _ in range(2)]
-
-    def work(rank):
-        model = FSDP(models[rank][0], auto_wrap_policy={Block})
-        _told, optimizer = train(model, data().chunk(2)[rank], lambda m: m.clip_grad_norm_(0.5))
-        other = FSDP(models[rank][1], auto_wrap_policy={Block})
-        second = taeda.optim.Adam(other.parameters(), lr=0.5)
-        for one in (model, other):
-            FSDP.set_state_dict_type(one, kind)
-        state = model.state_dict()
-        first = next(iter(state.values()))
-        assert isinstance(first, DTensor) == (kind is StateDictType.SHARDED_STATE_DICT)
-        other.load_state_dict(state)
-        # a copy, as optimizers share what they load
-        held = copy.deepcopy(FSDP.optim_state_dict(model, optimizer))
-        assert "1.up.weight" in held["state"]
-        second.load_state_dict(FSDP.optim_state_dict_to_load(other, second, held))
-
-        def more(model, optimizer):
-            model(data()).square().mean().backward()
-            optimizer.step()
-            with FSDP.summon_full_params(model):
-                return [p.detach().clone() for p in model.parameters()]
-
-        optimizer.zero_grad()
-        for a, b in zip(more(model, optimizer), more(other, second), strict=True):
-            assert taeda.equal(a, b)
-
-    on_threads(2, work)
-
-
-def test_older_functions_of_optimizer_states():
-    models = [seed() for _ in range(2)]
-
-    def work(rank):
-        model = FSDP(models[rank])
-        _, optimizer = train(model, data().chunk(2)[rank], lambda m: m.clip_grad_norm_(0.5))
-        full = FSDP.full_optim_state_dict(model, optimizer)
-        assert bool(full) == (rank == 0)
-        names = FSDP.full_optim_state_dict(model, optimizer, rank0_only=False)
-        wanted = optimizer.state_dict()["state"][0]["exp_avg"]
-        for made in (
-            FSDP.scatter_full_optim_state_dict(full if rank == 0 else None, model, optim=optimizer),
-            FSDP.shard_full_optim_state_dict(names, model, optim=optimizer),
-            FSDP.flatten_sharded_optim_state_dict(
-                FSDP.sharded_optim_state_dict(model, optimizer), model, optimizer),
-        ):  # fmt: skip
-            assert taeda.equal(made["state"][0]["exp_avg"].to_local(), wanted.to_local())
-            optimizer.load_state_dict(made)
-        numbers = FSDP.rekey_optim_state_dict(names, OptimStateKeyType.PARAM_ID, model)
-        assert sorted(numbers["state"]) == list(range(len(numbers["state"])))
-        back = FSDP.rekey_optim_state_dict(numbers, OptimStateKeyType.PARAM_NAME, model)
-        assert list(back["state"]) == list(names["state"])
-
-    on_threads(2, work)
-
-
-def test_whole_parameters_are_written_back():
-    models = [seed() for _ in range(2)]
-
-    def work(rank):
-        model = FSDP(models[rank], auto_wrap_policy={Block})
-        model(data()).sum().backward()
-        with FSDP.summon_full_params(model, with_grads=True):
-            weight = model[1].up.weight
-            assert weight.shape == (9, 6) and weight.grad.shape == (9, 6)
-            assert "1.up.weight" in dict(model.named_parameters())
-            with taeda.no_grad():
-                weight.fill_(3)
-        with FSDP.summon_full_params(model, writeback=False):
-            assert (model[1].up.weight == 3).all()
-            with taeda.no_grad():
-                model[1].up.weight.zero_()
-        with FSDP.summon_full_params(model, rank0_only=True, writeback=False):
-            whole = model[1].up.weight
-            assert isinstance(whole, DTensor) == (rank != 0)
-        model.apply(lambda part: part.bias.data.fill_(7) if isinstance(part, nn.Linear) else None)
-        assert (model.state_dict()["1.up.bias"] == 7).all()
-        assert (model.state_dict()["1.up.weight"] == 3).all()
-        with pytest.raises(NotImplementedError, match="writeback=False"):
-            FSDP.summon_full_params(model, rank0_only=True)
-
-    on_threads(2, work)
-
-
-def test_types_of_states_and_refusals():
-    def work(rank):
-        model = FSDP(seed(), auto_wrap_policy={Block})
-        config = FullStateDictConfig(offload_to_cpu=True, rank0_only=True)
-        with FSDP.state_dict_type(
-            model, StateDictType.FULL_STATE_DICT, config, FullOptimStateDictConfig()
-        ):
-            assert bool(model.state_dict()) == (rank == 0)
-            assert FSDP.get_state_dict_type(model).state_dict_config == config
-        assert model.state_dict()
-        with pytest.raises(RuntimeError, match="FullStateDictConfig"):
-            FSDP.set_state_dict_type(model, StateDictType.FULL_STATE_DICT, LocalStateDictConfig())
-        FSDP.set_state_dict_type(model[1], StateDictType.LOCAL_STATE_DICT)
-        with pytest.raises(AssertionError, match="different"):
-            FSDP.get_state_dict_type(model)
-        with pytest.raises(RuntimeError, match="outermost"):
-            model[1].clip_grad_norm_(1)
-        with pytest.raises(RuntimeError, match="outermost"), model[1].no_sync():
-            pass
-        mesh = dist.init_device_mesh("cpu", (2,))
-        with pytest.raises(ValueError, match="not both"):
-            FSDP(seed(), dist.group.WORLD, device_mesh=mesh)
-        with pytest.raises(ValueError, match="not both"):
-            FSDP(seed(), ignored_modules=[nn.Linear(1, 1)], ignored_states=[])
-        mixed = seed()
-        mixed[0].weight.requires_grad_(False)
-        with pytest.raises(ValueError, match="use_orig_params=True"):
-            FSDP(mixed)
-        FSDP(mixed, use_orig_params=True)
-        left = seed()
-        held = left[3].weight
-        assert FSDP(left, ignored_states=[held]).module[3].weight is held
-        with enable_wrap(wrapper_cls=FSDP, backward_prefetch=BackwardPrefetch.BACKWARD_POST):
-            assert isinstance(wrap(nn.Linear(2, 2)), FSDP)
-        assert isinstance(wrap(nn.Linear(2, 2)), nn.Linear)
-
-    on_threads(2, work)
 
 
 def test_meta_modules_mixed_precision_and_hooks():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import taeda
 from taeda import Tensor, nn
 
 from .._replaced import is_replaced
@@ -71,6 +72,11 @@ def fully_shard(
         if id(param) in ignored:
             continue
         _check_parameter(name, param)
+        if getattr(owner, "sparse", False) and isinstance(owner, (nn.Embedding, nn.EmbeddingBag)):
+            raise ValueError(
+                f"{name} gets sparse gradients, which are not cut into shards: make the "
+                f"{type(owner).__name__} with sparse=False, or give it in ignored_params"
+            )
         params.setdefault(id(param), (name, param))
         places.setdefault(id(param), []).append((owner, key))
     _check_alike([param for _, param in params.values()])
@@ -166,6 +172,10 @@ def _check_parameter(name: str, param: Tensor) -> None:
         )
     if isinstance(param, DTensor):
         check_terms(param, name)
+    if param.layout is not taeda.strided:
+        raise ValueError(
+            f"{name} is a {param.layout} tensor: only strided ones are cut into shards"
+        )
     if param.ndim == 0:
         raise ValueError(f"{name} has no dimension to cut: give it one, of size 1")
     if param.device.type != "cpu":

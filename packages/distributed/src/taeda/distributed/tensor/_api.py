@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor, nn
+from taeda import Tensor
 from taeda._core_api.calls import disabled_torch_function
 
 from .._collectives import broadcast
@@ -318,4 +318,4 @@ def distribute_tensor(
     if local is values:
         local = values.clone(memory_format=taeda.contiguous_format)
     made: DTensor = DTensor(local, spec).requires_grad_(tensor.requires_grad)
-    return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made
+    return made

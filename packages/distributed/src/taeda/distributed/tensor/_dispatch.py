@@ -54,6 +54,7 @@ class Plan:
     dims: tuple[int, ...]
     call: Call
     moves: bool  # a tensor does not lie so yet
+    empty: bool = False  # this rank has no element of the results
 
 
 def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -269,6 +270,7 @@ def _plan(
     for at, value in enumerate(call.values):
         places = [one.ins[at] or R for one in picked]
         targets2.append(None if value.spec is None else Spec.of(mesh, places, value.shape, order))
+    _check_written(row, call, targets2, in_place)
     outs: list[Spec | None] = []
     for at, shape in enumerate(call.outs):
         places = [one.outs[at] or R for one in picked]
@@ -276,7 +278,21 @@ def _plan(
     fn = next((one.fn for one in picked if one.fn is not None), None)
     dims = tuple(dim for dim, one in enumerate(picked) if one.fn is not None)
     dtypes = [None if one is None else one.dtype for one in metas or ()]
-    return Plan(targets2, outs, strides, dtypes, fn, dims, call, _differ(targets2, tensors))
+    plan = Plan(targets2, outs, strides, dtypes, fn, dims, call, _differ(targets2, tensors))
+    plan.empty = _has_none(plan)
+    return plan
+
+
+def _check_written(row: str, call: Call, targets: Sequence[Spec | None], in_place: bool) -> None:
+    """What a row writes besides, such as running means, lies where it is written."""
+    found = rows().get(row)
+    for argument in () if found is None or in_place else found.schema.arguments:
+        at = call.index.get(argument.name)
+        if argument.mutated and isinstance(at, int) and call.values[at].spec is not targets[at]:
+            raise RuntimeError(
+                f"{row} writes {argument.name}, which lies as {call.values[at].spec}, and computes on "
+                f"{targets[at]}: redistribute it so before"
+            )
 
 
 def _differ(targets: Sequence[Spec | None], tensors: Sequence[Tensor]) -> bool:
@@ -484,8 +500,8 @@ def _compute(func: Any, plan: Plan, moved: list[Any], named: dict[str, Any]) -> 
         by_name.update(named)
         assert plan.outs is not None
         return plan.fn(Made(func, by_name, call, plan.targets, plan.outs, plan.dims))
-    if plan.dtypes and (empty := _empty(plan)) is not None:
-        return empty
+    if plan.empty:
+        return _empty(plan)
     size = SIZES.get(call.name)
     if size is not None and plan.outs is not None and plan.outs[0] is not None:
         place = list(call.args).index(size)
@@ -497,11 +513,16 @@ def _compute(func: Any, plan: Plan, moved: list[Any], named: dict[str, Any]) -> 
     return func(*moved, **named)
 
 
-def _empty(plan: Plan) -> Any:
-    """Results without elements, which not every kernel makes; None if this rank has some."""
+def _has_none(plan: Plan) -> bool:
+    """Has this rank no element of the results, though the whole has some, nor a term of a sum?"""
     specs = [spec for spec in plan.outs or () if spec is not None]
-    if any(spec.is_partial or 0 not in spec.local_shape or 0 in spec.shape for spec in specs):
-        return None
+    if not plan.dtypes or plan.fn is not None:
+        return False
+    return not any(s.is_partial or 0 not in s.local_shape or 0 in s.shape for s in specs)
+
+
+def _empty(plan: Plan) -> Any:
+    """Results without elements, which not every kernel makes."""
     made = [
         None if spec is None else taeda.empty(spec.local_shape, dtype=dtype)
         for spec, dtype in zip(plan.outs or (), plan.dtypes, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from taeda._core_api.table import rows
 
-from ..placement_types import Partial, Placement, Replicate, Shard
+from ..placement_types import REDUCTIONS, Partial, Placement, Replicate, Shard
 from ._call import RULES, Call, Strategy, Value, rule
 
 __all__ = ["aligned", "is_pointwise", "strategies"]
@@ -19,6 +19,8 @@ MORE = (
     "div.Tensor_mode float_power frexp complex native_dropout_backward _neg_view _conj conj real imag "
     "resolve_conj resolve_neg contiguous copy zero lift_fresh nan_to_num"
 )
+#: of their tensor they take shape and dtype only
+VALUES_OF_THEIR_OWN = ("ones_like", "full_like", "empty_like")
 #: linear in all their tensors together
 LINEAR_TOGETHER = "add sub rsub"
 #: linear in one tensor while the others are whole; the names are of arguments
@@ -79,6 +81,9 @@ def strategies(call: Call) -> Iterator[Strategy]:
 
 
 def _linear(call: Call) -> Iterator[Strategy]:
+    if call.name in VALUES_OF_THEIR_OWN:
+        for op in REDUCTIONS:
+            yield call.strategy({"self": Partial(op)}, R)
     held = [value for value in call.values if value.spec is not None]
     outs = len(call.outs)
     for op in ("sum", "avg"):
