@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,15 @@ from ._setup import (
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
-_current: list[DeviceMesh] = []
+
+class _Current(threading.local):
+    """The meshes of the `with` blocks around, of each thread."""
+
+    def __init__(self) -> None:
+        self.held: list[DeviceMesh] = []
+
+
+_current = _Current()
 
 
 class DeviceMesh:
@@ -267,11 +276,11 @@ class DeviceMesh:
         return DeviceMesh(device_type, whole, mesh_dim_names=mesh_dim_names, _groups=groups)
 
     def __enter__(self) -> DeviceMesh:
-        _current.append(self)
+        _current.held.append(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        _current.pop()
+        _current.held.pop()
 
 
 def _default() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -124,24 +125,32 @@ def _free(module: nn.Module) -> int:
 
 # ---- by hand ----
 
-_wrapping: list[tuple[Callable[..., nn.Module], dict[str, Any]]] = []
+
+class _Wrapping(threading.local):
+    """The `enable_wrap` blocks around, of each thread."""
+
+    def __init__(self) -> None:
+        self.held: list[tuple[Callable[..., nn.Module], dict[str, Any]]] = []
+
+
+_wrapping = _Wrapping()
 
 
 @contextlib.contextmanager
 def enable_wrap(*, wrapper_cls: Any, **wrapper_kwargs: Any) -> Iterator[None]:
     """Inside, `wrap(module)` makes units by `wrapper_cls` with these settings."""
-    _wrapping.append((wrapper_cls, wrapper_kwargs))
+    _wrapping.held.append((wrapper_cls, wrapper_kwargs))
     try:
         yield
     finally:
-        _wrapping.pop()
+        _wrapping.held.pop()
 
 
 def wrap(module: nn.Module, **wrap_overrides: Any) -> nn.Module:
     """The module as a unit inside `enable_wrap`, and as it is outside."""
-    if not _wrapping:
+    if not _wrapping.held:
         return module
-    kind, settings = _wrapping[-1]
+    kind, settings = _wrapping.held[-1]
     return kind(module, **{**settings, **wrap_overrides})
 
 

@@ -259,9 +259,9 @@ def _checked_part(local: Tensor, spec: Spec) -> Tensor:
 def mesh_or_current(mesh: DeviceMesh | None, what: str) -> Any:
     """The mesh given, or that of the `with` around. RuntimeError without one."""
     if mesh is None:
-        if not _current:
+        if not _current.held:
             raise RuntimeError(f"{what} needs a device_mesh, or a `with mesh:` around it")
-        return _current[-1]
+        return _current.held[-1]
     return mesh
 
 
