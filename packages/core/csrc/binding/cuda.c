@@ -2,6 +2,7 @@
  * checked by the Python that calls. */
 #include "binding/cuda.h"
 #include "cuda/fault.h"
+#include "cuda/graph.h"
 #include "cuda/order.h"
 #include "cuda/pool.h"
 #include "cuda/program.h"
@@ -217,6 +218,7 @@ static PyObject *stream_do(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "siKK", &what, &ordinal, &stream, &event)) return NULL;
     TD_PY(td_cuda_use(ordinal));
     void *s = (void *)(uintptr_t)stream, *e = (void *)(uintptr_t)event;
+    if (what[0] != 'w') TD_PY(td_cuda_not_captured(ordinal, "waiting for a stream"));
     if (what[0] == 'q')
         return is_late(
                    code = told(td_cu.cuStreamQuery(s), TD_CUDA_ORDER_STREAM_DONE, ordinal, s, NULL))
@@ -255,6 +257,8 @@ static PyObject *event_do(PyObject *m, PyObject *args)
     void *e = (void *)(uintptr_t)event, *s = (void *)(uintptr_t)stream;
     if (td_cuda_forked() && what[0] == 'f') Py_RETURN_NONE;
     TD_PY(td_cuda_use(ordinal));
+    if (what[0] == 'q' || what[0] == 's')
+        TD_PY(td_cuda_not_captured(ordinal, "waiting for an event"));
     if (what[0] == 'q')
         return is_late(code =
                            told(td_cu.cuEventQuery(e), TD_CUDA_ORDER_EVENT_DONE, ordinal, NULL, e))
@@ -354,7 +358,7 @@ int td_add_cuda(PyObject *module)
     td_cuda_warn = warn;
     if (is_set("TAEDA_CUDA_SANITIZER") || is_set("TORCH_CUDA_SANITIZER")) td_cuda_heard = heard;
     if (td_add_cuda_memory(module) < 0 || td_add_cuda_ipc(module) < 0 ||
-        td_add_cuda_products(module) < 0)
+        td_add_cuda_products(module) < 0 || td_add_cuda_graphs(module) < 0)
         return -1;
     return PyModule_AddFunctions(module, methods);
 }

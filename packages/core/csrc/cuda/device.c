@@ -1,5 +1,6 @@
 /* device.c - contexts, the current device of a thread, and registration. */
 #include "cuda/fault.h"
+#include "cuda/graph.h"
 #include "cuda/device.h"
 #include "cuda/order.h"
 #include "runtime/work.h"
@@ -125,6 +126,7 @@ td_status td_cuda_waits(const char *doing)
 td_status td_cuda_synchronize(td_device device)
 {
     TD_TRY(td_cuda_use(td_device_index(device)));
+    TD_TRY(td_cuda_not_captured(td_device_index(device), "waiting for the device"));
     void *token = td_heavy_begin(1e9);
     int code = td_cu.cuCtxSynchronize();
     td_heavy_end(token);

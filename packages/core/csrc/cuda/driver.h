@@ -66,6 +66,15 @@ typedef struct td_cuda_handle {
     X(cuLaunchKernel,                                                                       \
       (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,     \
        unsigned bz, unsigned shared, void *stream, void **arguments, void **extra))         \
+    X(cuStreamBeginCapture_v2, (void *stream, int mode))                                    \
+    X(cuStreamEndCapture, (void *stream, void **graph))                                     \
+    X(cuStreamIsCapturing, (void *stream, int *status))                                     \
+    X(cuThreadExchangeStreamCaptureMode, (int *mode))                                       \
+    X(cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags))    \
+    X(cuGraphLaunch, (void *exec, void *stream))                                            \
+    X(cuGraphExecDestroy, (void *exec))                                                     \
+    X(cuGraphDestroy, (void *graph))                                                        \
+    X(cuGraphDebugDotPrint, (void *graph, const char *path, unsigned flags))                \
     X(cuGetErrorName, (int code, const char **name))                                        \
     X(cuGetErrorString, (int code, const char **text))
 

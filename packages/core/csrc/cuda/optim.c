@@ -3,6 +3,7 @@
 #include <math.h>
 #include "cpu/optim_run.h"
 #include "cpu/optim_steps.h"
+#include "cuda/graph.h"
 #include "cuda/program.h"
 
 #define SLICES 40
@@ -150,10 +151,23 @@ static td_status launch_counted(int work, td_dtype dtype, optim_call *c, td_devi
     return status;
 }
 
+/* Numbers of the host are what a graph holds for good: a step that it counts would stay what it
+ * was. */
+static td_status check_counters(const td_optim_job *j, int work, int ordinal)
+{
+    if (work != ADAM || !td_cuda_capturing(ordinal)) return TD_OK;
+    for (int64_t i = 0; i < j->flat->count; i++)
+        if (!j->flat->slices[i].counter)
+            return td_cuda_not_captured(
+                ordinal, "a step of an optimizer that the host counts (say capturable=True)");
+    return TD_OK;
+}
+
 static td_status run(const td_optim_job *j, double *partial, td_device device)
 {
     optim_call c = {0};
     int work = read_params(&c, j);
+    TD_TRY(check_counters(j, work, td_device_index(device)));
     for (int64_t i = 0; i < j->flat->count;) {
         int64_t from = i;
         c.partial = partial ? partial + j->flat->first[from] : NULL;

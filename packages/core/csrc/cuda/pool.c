@@ -4,6 +4,7 @@
  * stream is in order, so the next owner on that stream needs no wait. Small blocks (up to 1 MiB)
  * come from segments of 2 MiB, larger ones from segments of 20 MiB or of their own. Neighbours that
  * are free become one. One lock guards everything; Python never runs under it. */
+#include "cuda/graph.h"
 #include "cuda/pool_blocks.h"
 #include "cuda/order.h"
 #include "runtime/alloc.h"
@@ -223,6 +224,8 @@ int td_cuda_trim(lists *p, int ordinal, int64_t age, int64_t enough)
             for (block *b = p->bins[large][k], *after; b && !code && enough > 0; b = after) {
                 after = b->after;
                 if (b->prev || b->next || turns[ordinal] - b->freed_at < age) continue;
+                /* waits and frees would end a capture */
+                if (__atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED)) return 0;
                 if (!synced) code = td_cu.cuCtxSynchronize(), counts(ordinal)->waits++, synced = 1;
                 if (!code) enough -= b->bytes, code = give_segment(b);
             }

@@ -1,4 +1,5 @@
 /* pool_count.c - where the allocator's memory comes from, and its statistics. */
+#include "cuda/graph.h"
 #include "cuda/pool_blocks.h"
 
 td_cuda_stats td_cuda_pool_counts[TD_CUDA_DEVICES];
@@ -11,8 +12,12 @@ int td_cuda_memory_take(const td_cuda_private *home, int direct, int64_t bytes, 
     uint64_t address = 0;
     td_cuda_give give = home->give;
     if (give) return (*out = give(bytes, ordinal, stream)) ? 0 : TD_CUDA_NO_MEMORY;
+    /* a capture allows allocations only where a thread says that it knows what it does */
+    int relaxed = 2, captures = __atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED);
+    if (captures) td_cu.cuThreadExchangeStreamCaptureMode(&relaxed);
     int code = direct == TD_CUDA_ASYNC ? td_cu.cuMemAllocAsync(&address, (size_t)bytes, stream)
                                        : td_cu.cuMemAlloc_v2(&address, (size_t)bytes);
+    if (captures) td_cu.cuThreadExchangeStreamCaptureMode(&relaxed);
     *out = (char *)(uintptr_t)address;
     counts(ordinal)->driver_allocs += !code;
     return code;

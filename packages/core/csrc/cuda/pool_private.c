@@ -1,4 +1,5 @@
 /* pool_private.c - limits, somebody else's functions, and private pools. */
+#include "cuda/graph.h"
 #include "cuda/pool_blocks.h"
 #include <stdlib.h>
 #include "runtime/thread_local.h"
@@ -12,6 +13,8 @@ static bool uncached;
 
 td_cuda_private *td_cuda_chosen(int ordinal)
 {
+    td_cuda_graph *graph = td_cuda_capturing(ordinal); /* whatever thread works on its stream */
+    if (graph) return td_cuda_graph_pool(graph);
     return chosen && chosen[ordinal] ? chosen[ordinal] : &td_cuda_common;
 }
 

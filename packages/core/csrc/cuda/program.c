@@ -1,5 +1,6 @@
 /* program.c - the functions that are loaded, found by what they compute. */
 #include "cuda/program.h"
+#include "cuda/graph.h"
 #include "cuda/order.h"
 #include "cuda/pool.h"
 #include <pthread.h>
@@ -87,6 +88,7 @@ static td_status load_once(const td_cuda_program *w, int ordinal, bool anew, int
 static td_status load(const td_cuda_program *w, int ordinal, void **function)
 {
     int code;
+    TD_TRY(td_cuda_not_captured(ordinal, "compiling a kernel that was not used before"));
     TD_TRY(load_once(w, ordinal, false, &code, function));
     if (is_of_image(code)) TD_TRY(load_once(w, ordinal, true, &code, function));
     TD_CU(code, is_of_image(code) ? "loading a kernel that was compiled just now (is NVRTC newer "
@@ -127,7 +129,7 @@ td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int
         td_cuda_relieve(ordinal);
         code = launch(function, blocks, threads, stream, &argument);
     }
-    if (!code && td_cuda_blocking()) {
+    if (!code && td_cuda_blocking() && !td_cuda_capturing(ordinal)) {
         code = td_cu.cuStreamSynchronize(stream);
         td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
     }

@@ -1,5 +1,6 @@
 /* random.c - dropout as launches of kernels/random.h. */
 #include "cpu/random/dropout_job.h"
+#include "cuda/graph.h"
 #include "cuda/program.h"
 
 typedef struct random_call { /* laid out as in kernels/random.h */
@@ -8,6 +9,8 @@ typedef struct random_call { /* laid out as in kernels/random.h */
     uint8_t *mask;
     int64_t n, elements;
     uint64_t seed, block;
+    const uint64_t
+        *state; /* NULL, or of a graph: seed and first block, from which `block` counts */
     double scale;
     uint32_t threshold;
 } random_call;
@@ -32,5 +35,8 @@ td_status td_cuda_dropout(const void *job, td_device device)
                       .dtype = (td_dtype)j->x->dtype};
     int ordinal = td_device_index(device);
     TD_TRY(td_cuda_use(ordinal));
+    td_cuda_graph *graph = j->backward ? NULL : td_cuda_capturing(ordinal);
+    if (graph)
+        TD_TRY(td_cuda_graph_random(graph, j->seed, j->block, (const void **)&c.state, &c.block));
     return td_cuda_threads(&w, ordinal, c.n, &c);
 }

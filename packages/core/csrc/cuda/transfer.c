@@ -5,6 +5,7 @@
  * go on alone: from other memory the driver returns when it has taken the bytes along, and into
  * other memory this file waits. Two devices wait for each other's streams, and not the host. */
 #include "cuda/fault.h"
+#include "cuda/graph.h"
 #include "cuda/host.h"
 #include "cuda/order.h"
 #include "cuda/users.h"
@@ -66,6 +67,10 @@ static td_status with_host(char *to, const char *from, bool from_host, int here,
     bool free_going = !wait && td_cuda_host_used(from_host ? from : to, here, stream, &noted);
     TD_TRY(noted);
     bool waits = wait || (!from_host && !free_going);
+    if (waits || !free_going)
+        TD_TRY(td_cuda_not_captured(here, from_host
+                                              ? "copying memory of the host that is not pinned"
+                                              : "reading the device"));
     if (waits)
         TD_TRY(td_cuda_note_wait(from_host ? "copying to the device" : "reading the device"));
     void *token = td_heavy_begin((double)bytes * NANOSECONDS_A_BYTE);

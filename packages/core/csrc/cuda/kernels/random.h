@@ -19,6 +19,8 @@ struct td_random_call { /* laid out as in csrc/cuda/random.c */
     uint8_t *mask;
     int64_t n, elements; /* threads with work; elements there are */
     uint64_t seed, block;
+    const uint64_t
+        *state; /* NULL, or of a graph: seed and first block, from which `block` counts */
     double scale;
     uint32_t threshold;
 };
@@ -56,7 +58,8 @@ template <int D> struct td_random_dropout {
     static TD_IN void one(const td_random_call &c, int64_t at)
     {
         typedef typename td_mem<D>::type T;
-        td_four_words w = td_words_of(c.seed, c.block + (uint64_t)at);
+        uint64_t seed = c.state ? c.state[0] : c.seed, first_block = c.state ? c.state[1] : 0;
+        td_four_words w = td_words_of(seed, first_block + c.block + (uint64_t)at);
         int64_t first = at / TD_GROUP_BLOCKS * TD_GROUP_WORDS + at % TD_GROUP_BLOCKS;
         for (int k = 0; k < 4; k++) {
             int64_t i = first + k * TD_GROUP_BLOCKS;

@@ -1,0 +1,184 @@
+"""CUDA graphs on the stand-in driver: replays have the eager bits and one launch; what cannot be captured is
+named; memory and random numbers are the graph's.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import standin
+
+START = (
+    standin.COUNTS
+    + standin.REFUSES
+    + """
+import taeda
+from taeda import nn
+from taeda.nn import functional as F
+cuda = taeda.cuda
+_driver.td_null_graph_launches.restype = ctypes.c_long
+def replayed(g):
+    before = _driver.td_null_graph_launches()
+    counts, _ = counted(g.replay)
+    assert _driver.td_null_graph_launches() == before + 1
+    return counts
+"""
+)
+
+CASES = {
+    "a step of training": """
+def build():
+    taeda.manual_seed(0)
+    layers = nn.Embedding(9, 8), nn.Linear(8, 16), nn.GELU(), nn.Dropout(0.2), nn.Linear(16, 9)
+    model = nn.Sequential(*layers).cuda()
+    return model, taeda.optim.AdamW(model.parameters(), lr=1e-2, capturable=True)
+words = [taeda.randint(0, 9, (12,)).cuda() for _ in range(5)]
+x = words[0].clone()
+def step(model, optimizer):
+    optimizer.zero_grad(set_to_none=False)
+    loss = F.cross_entropy(model(x), x)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss
+def run(graphed):
+    model, optimizer = build()
+    losses = []
+    side = cuda.Stream()
+    with cuda.stream(side):
+        for _ in range(2):
+            x.copy_(words[0])
+            losses.append(step(model, optimizer).item())
+    cuda.current_stream().wait_stream(side)
+    if graphed:
+        g = cuda.CUDAGraph()
+        with cuda.graph(g):
+            loss = step(model, optimizer)
+    for batch in words[1:]:
+        x.copy_(batch)
+        if graphed:
+            counts = replayed(g)
+            assert not counts["launches"] and not counts["waits"] and counts["to_device"] == 16, counts
+        else:
+            loss = step(model, optimizer)
+        losses.append(loss.item())
+    return losses, [p.detach().cpu() for p in model.parameters()], taeda.rand(3)
+eager, graphed = run(False), run(True)
+assert eager[0] == graphed[0], (eager[0], graphed[0])
+assert all(taeda.equal(a, b) for a, b in zip(eager[1], graphed[1], strict=True))
+assert taeda.equal(eager[2], graphed[2])  # the generator is as far
+""",
+    "memory of its own": """
+x = taeda.ones(1000, device="cuda")
+(x * 2 + 1).sum()
+g = cuda.CUDAGraph()
+with cuda.graph(g):
+    assert cuda.is_current_stream_capturing()
+    y = (x * 2 + 1).sum()
+assert not cuda.is_current_stream_capturing()
+others = [taeda.full((1000,), 7.0, device="cuda") for _ in range(20)]  # not where the graph writes
+x.fill_(3)
+g.replay()
+assert y.item() == 7000 and all(bool((t == 7).all()) for t in others)
+y * 2
+second = cuda.CUDAGraph()
+with cuda.graph(second, pool=g.pool()):
+    z = y * 2
+x.fill_(1); g.replay(); second.replay()
+assert z.item() == 6000 and second.pool() == g.pool() != cuda.graph_pool_handle()
+g.reset()
+refuses(RuntimeError, "reset() gave its work and memory back", g.replay)
+refuses(RuntimeError, "without a preceding successful capture", cuda.CUDAGraph().replay)
+""",
+    "what cannot be captured is named": """
+x, pinned = taeda.ones(6, device="cuda"), taeda.ones(6).pin_memory()
+model = nn.Linear(6, 2).cuda()
+adam = taeda.optim.AdamW(model.parameters())
+model(x).sum().backward(); adam.step(); x.sum()
+bad = {
+    "reading the device": [lambda: x.sum().item(), lambda: x.cpu(), lambda: x.tolist()],
+    "not pinned": [lambda: taeda.ones(6).cuda(), lambda: taeda.rand(4, device="cuda")],
+    "waiting for the device": [cuda.synchronize],
+    "waiting for a stream": [lambda: cuda.current_stream().synchronize()],
+    "compiling a kernel": [lambda: x.erfinv()],
+    "capturable=True": [adam.step],
+}
+for words, calls in bad.items():
+    for call in calls:
+        def capture():
+            with cuda.graph(cuda.CUDAGraph()):
+                call()
+        refuses(RuntimeError, words, capture)
+        try:
+            capture()
+        except RuntimeError as error:
+            assert "<string>:" in str(error), error
+        assert not cuda.is_current_stream_capturing() and x.sum().item() == 6
+g = cuda.CUDAGraph()
+refuses(RuntimeError, "non-default stream", g.capture_begin)
+refuses(RuntimeError, "Unknown capture error mode", lambda: g.capture_begin(capture_error_mode="loose"))
+refuses(RuntimeError, "without capture_begin", g.capture_end)
+refuses(TypeError, "wanted a CUDAGraph", lambda: cuda.graph(3))
+""",
+    "streams that join": """
+x = taeda.ones(8, device="cuda")
+x + 1; x * 2
+side, g = cuda.Stream(), cuda.CUDAGraph()
+with cuda.graph(g):
+    a = x + 1
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        b = a * 2
+    cuda.current_stream().wait_stream(side)
+    c = b + 1
+x.fill_(2)
+g.replay()
+assert c.tolist() == [7.0] * 8
+""",
+    "graphed callables": """
+taeda.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)).cuda()
+plain = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)).cuda()
+plain.load_state_dict(model.state_dict())
+model = cuda.make_graphed_callables(model, (taeda.randn(3, 4, device="cuda", requires_grad=True),))
+for _ in range(3):
+    x = taeda.randn(3, 4, device="cuda")
+    grads = []
+    for net in (plain, model):
+        leaf = x.clone().requires_grad_()
+        net.zero_grad()
+        y = net(leaf)
+        y.square().sum().backward()
+        grads.append([t.cpu() for t in (y.detach(), leaf.grad, *[p.grad for p in net.parameters()])])
+    assert all(taeda.equal(a, b) for a, b in zip(*grads, strict=True))
+refuses(RuntimeError, "takes a tensor of shape [3, 4]", lambda: model(taeda.ones(2, 4, device="cuda")))
+model.eval()
+assert model(taeda.ones(2, 4, device="cuda")).shape == (2, 2)  # of the other mode: eager
+one, two = taeda.ones(3, device="cuda"), taeda.full((3,), 2.0, device="cuda")
+f = cuda.make_graphed_callables(lambda a, b: {"sum": a + b}, (one.clone(), one.clone()))
+assert f(two, one)["sum"].tolist() == [3, 3, 3]
+""",
+    "what it holds": """
+import os, tempfile
+x = taeda.ones(3, device="cuda"); x * 2
+g = cuda.CUDAGraph(keep_graph=True)
+g.enable_debug_mode()
+with cuda.graph(g):
+    x * 2
+path = os.path.join(tempfile.mkdtemp(), "graph.dot")
+g.debug_dump(path)
+assert "mul" in open(path).read() and g.raw_cuda_graph()
+g.instantiate(); g.replay()
+other = cuda.CUDAGraph()
+refuses(RuntimeError, "keep_graph=True", other.raw_cuda_graph)
+refuses(RuntimeError, "enable_debug_mode", lambda: other.debug_dump(path))
+""",
+}
+
+
+@pytest.mark.parametrize("late", ["0", "1"])
+@pytest.mark.parametrize("case", CASES)
+def test_graphs(case, late):
+    standin.run(START + CASES[case], TAEDA_NULL_LATE=late)
