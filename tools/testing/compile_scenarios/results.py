@@ -72,3 +72,24 @@ def s_constant(c):
 
     g = c(f)
     return [kept(g(data(seed=n))) for n in range(5)]
+
+
+@scenario("results that are computed from each other, with hooks")
+def s_chained(c):
+    weight = taeda.randn(4, generator=taeda.Generator().manual_seed(0)).requires_grad_()
+
+    def model(x):
+        logits = (x * weight).sin()
+        return logits, logits.square().sum()
+
+    f, found = c(model), []
+    for n in range(8):
+        weight.grad = None
+        logits, loss = f(data(4, seed=n))
+        logits.retain_grad()
+        logits.register_hook(lambda g, n=n: g * n)
+        (loss if n % 2 else loss + logits.sum()).backward(retain_graph=n > 5)
+        if n > 5:
+            logits.sum().backward()
+        found += [kept(weight.grad), kept(logits.grad)]
+    return found

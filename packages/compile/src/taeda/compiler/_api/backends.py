@@ -114,7 +114,7 @@ def lookup(backend: Any) -> Any:
 class Delegated(Compiled):
     """A function whose graphs a backend of the user runs."""
 
-    one_node = False  # autograd goes through what the backend returned
+    chained = False  # autograd goes through what the backend returned
 
     def __init__(
         self, function: Any, backend: Callable[..., Any], *, fullgraph: bool, passed: dict[str, Any]

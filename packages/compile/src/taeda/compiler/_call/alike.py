@@ -40,11 +40,10 @@ def walks_alike(trace: Trace, tensors: list[Tensor], result: Any, walked: Any) -
     inputs = trace.inputs(tensors)
     if inputs is None or trace.backward is None:
         return False
-    wanted = [inputs[n] for n in trace.backward.wanted]
     results = trace.grown_in(result)
-    for chosen, apart, tangents, found in walked:
-        start = [r for r, one in zip(results, chosen, strict=True) if one]
-        if not same(found, arrived(start, wanted, tangents, apart)):
+    for group, chosen, apart, tangents, found in walked:
+        start = [r for r, one in zip(group.own(results), chosen, strict=True) if one]
+        if not same(found, arrived(start, group.ends(inputs, results), tangents, apart)):
             return False
     return True
 

@@ -62,7 +62,7 @@ NEVER = -1 << 62
 class Compiled:
     """State behind one compiled callable."""
 
-    one_node = True  # all results of a graph come from one node of autograd
+    chained = True  # results that are computed from each other have nodes of their own
 
     def __init__(
         self, function: Callable[..., Any], *, fullgraph: bool = False, chooses: bool = True
@@ -292,7 +292,7 @@ class Compiled:
         if sys.getprofile() is not None or not _can_key(args, kwargs):
             return self.function(*args, **kwargs)
         observer = Observer(strict=self.fullgraph)
-        observer.one_node = self.one_node
+        observer.chained = self.chained
         try:
             return self._record_by(observer, key, tensors, args, kwargs)
         finally:

@@ -96,34 +96,23 @@ def _differentiate_result(observer: Observer, result: Any) -> None:
     grown = _grown(observer, result)
     if len(grown) > MOST_RESULTS:
         observer.stop(f"it returns {len(grown)} tensors that want gradients", quiet=True)
-    elif grown and observer.one_node and _depend(observer, grown):
-        observer.stop("a result that wants gradients is computed from another one", quiet=True)
     elif grown:
         _differentiate(observer, grown)
 
 
-def _depend(observer: Observer, grown: list[Tensor]) -> bool:
-    """Whether gradients of one result go through another one: hooks of that one see them."""
-    ends = {id(t.grad_fn) for t in grown}
-    seen = {id(node) for _, node, _ in observer.recorder.before} | observer.consumed
-    waiting = [node for t in grown for node, _ in t.grad_fn.next_functions] if len(ends) > 1 else []
-    while waiting:
-        node = waiting.pop()
-        if node is None or id(node) in seen:
-            continue
-        if id(node) in ends:
-            return True
-        seen.add(id(node))
-        waiting += [following for following, _ in node.next_functions]
-    return False
-
-
 def _differentiate(observer: Observer, grown: list[Tensor]) -> None:
     try:
-        observer.joint = differentiated(observer.recorder, grown)
+        joints = differentiated(observer.recorder, grown, chained=observer.chained)
     except Exception as error:  # noqa: BLE001 - the run is over and right; whoever walks its graph meets the error again
         let_through(error)
         observer.stop(f"its results cannot be differentiated: {error}", quiet=True)
+        return
+    observer.grown, observer.joints = grown, joints
+    if joints is None:
+        why = (
+            "a result that wants gradients is computed from another one and from what is behind it"
+        )
+        observer.stop(why, quiet=True)
 
 
 def _grown(observer: Observer, result: Any) -> list[Tensor]:

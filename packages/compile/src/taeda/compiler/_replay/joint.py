@@ -2,7 +2,8 @@
 
 When a recorded run gives such results, they are differentiated at once, while the recorder still
 listens, with gradients that stand for those to come. What the steps of that walk read of the
-forward run is saved by a node of autograd, one for the whole program.
+forward run is saved by a node of autograd: one for the whole program, or one for each group of
+results where some are computed from others (`groups`).
 
     forward:   inputs ─▶ results, saved values          one node: edges to the inputs that want gradients
     backward:  saved values, gradients of the results ─▶ gradients of the inputs
@@ -39,9 +40,12 @@ from .._graph.passes import shortened
 from .._graph.recorder import Recorder
 from .._graph.steps import Graph, Step
 from .ends import adds_gradients, arrived
+from .groups import Group, groups
 from .node import Context, empty_like_result
 
-__all__ = ["MOST_RESULTS", "Backward", "Joint", "dense", "differentiated", "expanded", "turned"]
+__all__ = [
+    "MOST_RESULTS", "Backward", "Backwards", "Joint", "dense", "differentiated", "expanded", "turned",
+]  # fmt: skip
 
 MOST_RESULTS = 16  # with gradients: each has a backward program of its own
 EVERY_CHOICE = 3  # up to so many results, so has every choice among them
@@ -65,17 +69,42 @@ class Walk:
 
 @dataclass
 class Joint:
-    """What a recorded run was differentiated by."""
+    """What a group of results was differentiated by."""
 
-    outputs: list[Tensor]
-    wanted: list[Tensor]
+    places: list[int]  # of its results, among all that want gradients
+    earlier: list[int]  # places of results at which its walks end
+    wanted: list[Tensor]  # the inputs at which they end
     walks: list[Walk]
     nodes: list[frozenset[int]]  # of each result: the nodes behind it, by number
+    end: int  # where the steps of its walks end
 
 
-def differentiated(recorder: Recorder, results: list[Tensor]) -> Joint:
-    """Walk backward from the results, from all of them and from some, with the recorder at work."""
+def differentiated(
+    recorder: Recorder, results: list[Tensor], *, chained: bool
+) -> list[Joint] | None:
+    """Walk backward from the results, group by group, with the recorder at work; None if that is not
+    what the program does. Not `chained`: all results are one group.
+    """
     wanted = [t for t, _, requires_grad in recorder.before if requires_grad]
+    found = groups(results, wanted) if chained else [Group(list(range(len(results))))]
+    if found is None or len(found) == 1:
+        return found and [_joint(recorder, results, found[0], wanted)]
+    made = []
+    for group in found:
+        reached = [t for t in wanted if _edge_of(t) in group.into]
+        made.append(_joint(recorder, results, group, reached))
+    return made
+
+
+def _edge_of(tensor: Tensor) -> tuple[int, int]:
+    node, number = runtime.gradient_edge(tensor)
+    return id(node), number
+
+
+def _joint(recorder: Recorder, every: list[Tensor], group: Group, inputs: list[Tensor]) -> Joint:
+    """Walk from the results of a group, from all of them and from some."""
+    results, earlier = [every[n] for n in group.places], [every[n] for n in group.earlier]
+    wanted = [*inputs, *earlier]
     walks: list[Walk] = []
     sums = adds_gradients(results, wanted)
     for (chosen, make), apart in product(list(_ways(results)), (False, True) if sums else (False,)):
@@ -95,12 +124,15 @@ def differentiated(recorder: Recorder, results: list[Tensor]) -> Joint:
         walks.append(Walk(chosen, make, first, tangents, found, places, apart))
         if not recorder.active:
             break
-    return Joint(list(results), wanted, walks, _nodes_behind(recorder, results))
+    nodes = _nodes_behind(recorder, results, earlier)
+    return Joint(group.places, group.earlier, inputs, walks, nodes, len(recorder.graph.steps))
 
 
-def _nodes_behind(recorder: Recorder, results: list[Tensor]) -> list[frozenset[int]]:
-    """The nodes that a backward of each result goes through, up to the inputs."""
-    ends = {id(node) for _, node, _ in recorder.before}
+def _nodes_behind(
+    recorder: Recorder, results: list[Tensor], earlier: list[Tensor]
+) -> list[frozenset[int]]:
+    """The nodes that a backward of each result goes through, up to the inputs and earlier results."""
+    ends = {id(node) for _, node, _ in recorder.before} | {id(t.grad_fn) for t in earlier}
     found = []
     for result in results:
         seen: dict[int, Any] = {}
@@ -183,14 +215,14 @@ class _Walked:
 
 
 class Backward:
-    """The backward programs of one trace, and what they read of its forward run."""
+    """The backward programs of one group of results, and what they read of its forward run."""
 
     def __init__(
         self, graph: Graph, joint: Joint, number: Callable[[Tensor], int], encode: Encode
     ) -> None:
-        self.outputs = [number(t) for t in joint.outputs]  # slots
-        self.wanted = [number(t) for t in joint.wanted]  # numbers of inputs
-        ends = [walk.first for walk in joint.walks[1:]] + [len(graph.steps)]
+        self.places, self.earlier = joint.places, joint.earlier
+        self.inputs = [number(t) for t in joint.wanted]  # numbers of inputs
+        ends = [walk.first for walk in joint.walks[1:]] + [joint.end]
         walks = [
             _walked(graph, walk, end, number) for walk, end in zip(joint.walks, ends, strict=True)
         ]
@@ -209,10 +241,10 @@ class Backward:
         self.makes: list[tuple[Choice, bool, Callable[[Tensor], Tensor]]] = []  # what was recorded
         for w in walks:
             self._add(graph, w, encode)
-        counts = [max(w.walk.places.count(n) for w in walks) for n in range(len(self.wanted))]
+        count = len(self.inputs) + len(self.earlier)
+        counts = [max(w.walk.places.count(n) for w in walks) for n in range(count)]
         self.edges = [n for n, count in enumerate(counts) for _ in range(max(1, count))]
         self.shared = [e for e, n in enumerate(self.edges) if counts[n] > 1]
-        self.steps = joint.walks[0].first
 
     def _add(self, graph: Graph, w: _Walked, encode: Encode) -> None:
         chosen, apart = w.walk.chosen, w.walk.apart
@@ -225,6 +257,14 @@ class Backward:
         )  # fmt: skip
         self.programs.setdefault((chosen, apart), []).append((program, w.walk.places))
 
+    def ends(self, inputs: list[Any], results: list[Tensor]) -> list[Tensor]:
+        """Where its gradients end, given all results that want gradients."""
+        return [*(inputs[n] for n in self.inputs), *(results[place] for place in self.earlier)]
+
+    def own(self, results: list[Tensor]) -> list[Tensor]:
+        """Its results, of all that want gradients."""
+        return [results[place] for place in self.places]
+
     def attach(
         self,
         inputs: list[Any],
@@ -232,10 +272,12 @@ class Backward:
         saved: list[Any],
         again: Callable[[], Any] | None,
     ) -> None:
-        """Give the results a node that differentiates the program."""
-        context = Context(self, inputs, again)
-        ends = [inputs[self.wanted[n]] for n in self.edges]
-        context.start(runtime.python_node(context, tuple(ends), len(results)), results, saved)
+        """Give its results a node that differentiates the program; those before have theirs."""
+        context = Context(self, inputs, results, again)
+        ends = self.ends(inputs, results)
+        own = self.own(results)
+        node = runtime.python_node(context, tuple(ends[n] for n in self.edges), len(own))
+        context.start(node, own, saved)
 
     def found(
         self, saved: list[Any], chosen: Choice, tangents: list[Tensor], apart: bool
@@ -246,7 +288,7 @@ class Backward:
         for program, places in self.programs.get((chosen, apart), ()):
             made = program.run((*saved, *tangents))
             if made is not NotImplemented:
-                came: list[list[Tensor]] = [[] for _ in self.wanted]
+                came: list[list[Tensor]] = [[] for _ in (*self.inputs, *self.earlier)]
                 for place, gradient in zip(places, map(without_history, made), strict=True):
                     came[place].append(gradient)
                 return came
@@ -256,7 +298,7 @@ class Backward:
         self, saved: list[Any], chosen: Choice, tangents: list[Tensor]
     ) -> list[list[Tensor]] | None:
         """The same of results whose choice was not recorded: what each of them gives by itself."""
-        total: list[list[Tensor]] = [[] for _ in self.wanted]
+        total: list[list[Tensor]] = [[] for _ in (*self.inputs, *self.earlier)]
         places = [place for place, one in enumerate(chosen) if one]
         for place, tangent in zip(places, tangents, strict=True):
             came = self.found(saved, _alone(place, len(chosen)), [tangent], False)
@@ -265,6 +307,37 @@ class Backward:
             for before, more in zip(total, came, strict=True):
                 before.extend(more)
         return total
+
+
+class Backwards:
+    """The backward programs of one trace, of one group of results after another."""
+
+    def __init__(
+        self, graph: Graph, joints: list[Joint], results: list[Tensor],
+        number: Callable[[Tensor], int], encode: Encode,
+    ) -> None:  # fmt: skip
+        self.outputs = [number(t) for t in results]  # slots
+        self.groups = [Backward(graph, joint, number, encode) for joint in joints]
+        self.saved = list(dict.fromkeys(slot for group in self.groups for slot in group.saved))
+        self._saved = [[self.saved.index(slot) for slot in group.saved] for group in self.groups]
+        self.inputs = sorted({n for group in self.groups for n in group.inputs})
+        self.generators = [a for group in self.groups for a in group.generators]
+        self.steps = joints[0].walks[0].first  # of the forward run
+
+    def saved_by(self, values: list[Any]) -> list[list[Any]]:
+        """What each group keeps, of all that is saved."""
+        return [[values[n] for n in places] for places in self._saved]
+
+    def attach(
+        self,
+        inputs: list[Any],
+        results: list[Tensor],
+        saved: list[Any],
+        again: Callable[[], Any] | None,
+    ) -> None:
+        """Give the results their nodes."""
+        for group, kept in zip(self.groups, self.saved_by(saved), strict=True):
+            group.attach(inputs, results, kept, again)
 
 
 def _walked(graph: Graph, walk: Walk, end: int, number: Callable[[Tensor], int]) -> _Walked:

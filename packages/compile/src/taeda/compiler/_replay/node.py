@@ -18,6 +18,7 @@ from taeda import Tensor
 from taeda._core_api import runtime
 
 from .ends import arrived
+from .relinked import relinked
 
 if TYPE_CHECKING:
     from .joint import Backward, Choice
@@ -36,6 +37,7 @@ class Context:
         self,
         backward: Backward,
         inputs: list[Any],
+        results: list[Tensor],  # all of the program that want gradients
         again: Any,  # the program itself, or None
     ) -> None:
         self.backward, self.again = backward, again
@@ -44,7 +46,8 @@ class Context:
         self.walked: set[int] = set()  # those of the last one
         tensors = [t for t in inputs if isinstance(t, Tensor)] if again is not None else []
         self.versions = [(t, t._version) for t in tensors]
-        self.wanted = [inputs[n] for n in backward.wanted]
+        self.wanted = [inputs[n] for n in backward.inputs]
+        self.earlier = [_alias(results[n]) for n in backward.earlier] if again is not None else []
 
     def start(self, node: Any, results: list[Tensor], saved: list[Any]) -> None:
         """The results come from `node` from now on, which keeps what was saved."""
@@ -68,6 +71,7 @@ class Context:
         self.spent |= self.walked
         if not any(self.spent.isdisjoint(nodes) for nodes in self.backward.uses):
             self.saved, self.freed, self.again, self.versions = [], True, None, []
+            self.earlier = []
 
     def _run_backward(self, *gradients: Any) -> tuple[Any, ...]:
         used = [n for n, g in zip(self.backward.uses, gradients, strict=True) if g is not None]
@@ -113,8 +117,8 @@ class Context:
         """What comes where no program is for these results, or for the layout of their gradients."""
         if self.again is not None and not self._is_written() and self.again.holds():
             with taeda.enable_grad():
-                start = [r for r, one in zip(self.again(), chosen, strict=True) if one]
-            return arrived(start, self.wanted, tangents, True)
+                start, ends, _ = self._again(chosen)
+            return arrived(start, ends, tangents, True)
         layouts = [layout for layout, one in zip(self.layouts, chosen, strict=True) if one]
         copied = [
             empty_like_result(*layout).copy_(t) for t, layout in zip(tangents, layouts, strict=True)
@@ -149,8 +153,28 @@ class Context:
                 "changed since the compiled program ran: a global, an attribute, a mode of a module. "
                 "Take the gradient before that changes, or call what taeda.compiler.disable gives"
             )
-        start = [r for r, one in zip(self.again(), chosen, strict=True) if one]
-        return arrived(start, self.wanted, gradients, True, create_graph=True)
+        start, ends, behind = self._again(chosen)
+        came = arrived(start, ends, gradients, True, create_graph=True)
+        if not self.earlier:
+            return came
+        ends, behind = [*ends, *gradients], [*behind, *gradients]
+        return [relinked(some, ends, behind) for some in came]
+
+    def _again(self, chosen: Choice) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """The program once more: where a walk begins, where it ends, and the tensors of the caller
+        in place of those ends.
+        """
+        results = self.again()
+        start = [r for r, one in zip(self.backward.own(results), chosen, strict=True) if one]
+        ends = [*self.wanted, *(results[place] for place in self.backward.earlier)]
+        return start, ends, [*self.wanted, *self.earlier]
+
+
+def _alias(result: Tensor) -> Tensor:
+    """A tensor with the history that a result has now, whatever is written to that later."""
+    made = result.detach()
+    runtime.set_history(*runtime.gradient_edge(result), made)
+    return made
 
 
 def empty_like_result(shape: Any, dtype: Any, strides: Any) -> Tensor:

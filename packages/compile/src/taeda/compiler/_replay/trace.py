@@ -25,7 +25,7 @@ from .._kernels import any_pending
 from .._kinds import is_immutable, is_record
 from .._watch.observer import Observer
 from .encode import program
-from .joint import Backward, Joint, dense, expanded
+from .joint import Backwards, Joint, dense, expanded
 from .pieces import stopped_at
 from .rehearsal import tangent, twin, walked
 from .results import Spent, builder
@@ -66,8 +66,8 @@ class Trace:
             if tensor.grad_fn is not grad_fn or tensor.requires_grad != requires_grad:
                 raise NoTrace("an input is part of another graph afterwards")
         self._consumed: set[int] = set()
-        joint: Joint | None = observer.joint
-        self._grown = joint.outputs if joint is not None else []
+        joints: list[Joint] | None = observer.joints
+        self._grown = observer.grown if joints is not None else []
         found = [id(t) for t in tensors_in(result)]
         self.grown_places = [found.index(id(t)) for t in self._grown]
         self.grown_outputs: dict[int, int] = {}  # among all outputs, by place
@@ -97,9 +97,9 @@ class Trace:
         self._lower = lower
         self.lowered: Any = None  # what `lower` made of the forward graph and its outputs
         self.call: Any = None  # the function that a backend of the user returned
-        self.backward: Backward | None = None
-        if joint is not None:
-            self.backward = Backward(graph, joint, self._slot, self._encode)
+        self.backward: Backwards | None = None
+        if joints is not None:
+            self.backward = Backwards(graph, joints, self._grown, self._slot, self._encode)
             graph.steps = graph.steps[: self.backward.steps]
         self._finish(graph, effects)
         del self._numbers, self._grown, self._lower, self._containers
@@ -369,16 +369,18 @@ class Trace:
             raise RuntimeError("autograd would record what the program hides from it")
         found = None
         if self.backward is not None:
-            wanted = [stand_ins[n] for n in self.backward.wanted]
+            wanted = [stand_ins[n] for n in self.backward.inputs]
             every = (True,) * len(grown)
-            found = [(every, False, *walked(grown, wanted, make)) for make in (dense, expanded)]
+            (group,) = self.backward.groups
+            ways = [walked(grown, wanted, make) for make in (dense, expanded)]
+            found = [(group, every, False, *way) for way in ways]
         written = [
             (inputs[n], stand_ins[n].detach()) for n in self.writes if isinstance(inputs[n], Tensor)
         ]
         gradients = [(inputs[n], None if o is None else made[o]) for n, o in self._effects_list]
         return self._build(made), written, gradients, found
 
-    def _grow(self, backward: Backward, inputs: list[Any], made: Any, again: Any) -> Any:
+    def _grow(self, backward: Backwards, inputs: list[Any], made: Any, again: Any) -> Any:
         n = len(backward.outputs)
         results = [
             t if t._base is None else t.detach() for t in made[self._count : self._count + n]
@@ -428,23 +430,25 @@ class Trace:
         written = [(inputs[n], stand_ins[n]) for n in self.writes]
         gradients = [(inputs[n], None if o is None else made[o]) for n, o in self._effects_list]
         backward = self.backward
-        if sparing and backward is not None and any(_has_hooks(inputs[n]) for n in backward.wanted):
+        if sparing and backward is not None and any(_has_hooks(inputs[n]) for n in backward.inputs):
             backward = None  # hooks would run once more
         found = None if backward is None else self._walk(backward, made)
         return self._build(made), written, gradients, found
 
-    def _walk(self, backward: Backward, made: Any) -> Any:
-        """(results, whether sums are apart, their gradients, what comes for each input) by each
+    def _walk(self, backward: Backwards, made: Any) -> Any:
+        """(group, results, whether sums are apart, their gradients, what comes for each input) by each
         backward program, from random numbers.
         """
         n = len(backward.outputs)
         results, saved = made[self._count : self._count + n], list(made[self._count + n :])
         own = taeda.Generator().manual_seed(0)
         walks = []
-        for chosen, apart, make in backward.makes:
-            start = [r for r, one in zip(results, chosen, strict=True) if one]
-            tangents = [tangent(r, own, make) for r in start]
-            walks.append((chosen, apart, tangents, backward.found(saved, chosen, tangents, apart)))
+        for group, kept in zip(backward.groups, backward.saved_by(saved), strict=True):
+            for chosen, apart, make in group.makes:
+                start = [r for r, one in zip(group.own(results), chosen, strict=True) if one]
+                tangents = [tangent(r, own, make) for r in start]
+                found = group.found(kept, chosen, tangents, apart)
+                walks.append((group, chosen, apart, tangents, found))
         return walks
 
 

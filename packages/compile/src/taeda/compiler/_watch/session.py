@@ -43,8 +43,9 @@ class Run(ABC):
         self.recorder.is_caught = self._is_caught
         self.recorder.strictly = self._strictly
         self.touches_gradients = False  # whether .grad of anything may be read or written
-        self.joint: Any = None  # how the results were differentiated, if they take part in a graph
-        self.one_node = True  # for all results: those that depend on each other would lose edges
+        self.grown: list[Any] = []  # results that take part in a graph for backward
+        self.joints: Any = None  # how they were differentiated, one group after another
+        self.chained = True  # results that are computed from each other have nodes of their own
         self.consumed: set[int] = set()  # nodes that a backward went through
         # containers among the arguments, whose contents the key of the call says
         self.given: dict[int, Any] = {}
@@ -138,7 +139,8 @@ class Run(ABC):
         self.active = False
         self.recorder = Recorder(_nobody)
         self.recorder.active = False
-        self.given, self._old, self.called, self.joint = {}, {}, [], None
+        self.given, self._old, self.called = {}, {}, []
+        self.grown, self.joints = [], None
         self._around = []
 
     def _line(self) -> str:
