@@ -120,3 +120,32 @@ def s_parameter_hook(c):
 @scenario("eval() in the middle of training")
 def s_eval_training(c):
     return training(c, lambda p: taeda.optim.SGD(p, lr=0.1), lambda net, _: net.eval())
+
+
+def clipped(c, dtype=taeda.float32, **options):
+    net = Net(0.0).to(dtype)
+    optimizer = taeda.optim.Adam(net.parameters(), lr=0.05)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(net.parameters(), 0.4, **options)
+        optimizer.step()
+        return loss.detach(), norm
+
+    run, found = c(step), []
+    for n in range(8):  # the norm is above the limit at first, and below it later
+        x = data(6, 4, seed=n if n < 4 else 0).to(dtype)
+        found += [kept(t) for t in run(x, taeda.arange(6) % 2)]
+    return [*found, kept(list(net.state_dict().values()))]
+
+
+@scenario("gradients are clipped by their norm")
+def s_clipped(c):
+    return clipped(c)
+
+
+@scenario("gradients of float64 are clipped by their largest element")
+def s_clipped_double(c):
+    return clipped(c, taeda.float64, norm_type=float("inf"))

@@ -12,6 +12,7 @@ from taeda._layers import (
     TRANSFORM,
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
+    is_recorded,
     tracers,
 )
 from taeda._layers import dispatch as _dispatch
@@ -309,3 +310,23 @@ def test_calls_of_functions_go_from_the_inner_tracer_outwards():
             tracers.remove(tracer)
     assert made == 0 and outer.heard == inner.heard == ["cond"]
     assert _dispatch.call_control("cond", (), (), lambda: 3) == 3
+
+
+def test_who_makes_a_program_of_operations_is_known():
+    assert not is_recorded()
+
+    class Sees:
+        records_programs = True
+
+    tracers.push(Sees())
+    try:
+        assert is_recorded()
+        tracers.push(object())  # a profiler, say: it changes nothing
+        assert is_recorded()
+    finally:
+        tracers.restore(0)
+    tracers.push(object())
+    try:
+        assert not is_recorded()
+    finally:
+        tracers.restore(0)

@@ -4,7 +4,7 @@ of kernel calls, the state they ask.
 
 from __future__ import annotations
 
-from taeda._layers import TRACE, hidden, tracers
+from taeda._layers import TRACE, hidden, is_recorded, tracers
 from taeda._layers.dispatch import call_control, call_outwards, note_made
 from taeda._library.operators import schema_of
 from taeda._native.core import (
@@ -61,6 +61,7 @@ __all__ = [
     "hidden",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_recorded",
     "next_age",
     "note_made",
     "number_in",

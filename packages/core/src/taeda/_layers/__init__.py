@@ -31,6 +31,7 @@ __all__ = [
     "hidden",
     "is_active",
     "is_hidden",
+    "is_recorded",
     "no_grad",
     "tracers",
     "watched",
@@ -146,6 +147,13 @@ class Stack(threading.local):
 
 
 function_modes, dispatch_modes, tracers = Stack(FUNCTION_MODE), Stack(DISPATCH_MODE), Stack(TRACE)
+
+
+def is_recorded() -> bool:
+    """Whether a tracer makes a program of the operations here, which runs again with other values.
+    Who can do without a look at a value takes that way then.
+    """
+    return any(getattr(tracer, "records_programs", False) for tracer in tracers.entered)
 
 
 class Mode:

@@ -57,6 +57,8 @@ control = _Control()
 class Recorder:
     """A tracer that writes a graph while the program runs. `fail` is told why there will be none."""
 
+    records_programs = True
+
     def __init__(self, fail: Callable[[str], None]) -> None:
         self.graph = Graph()
         self.fail = fail

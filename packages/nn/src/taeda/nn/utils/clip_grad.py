@@ -10,6 +10,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import warn
+from taeda._core_api.programs import is_recorded
 
 __all__ = [
     "clip_grad_norm",
@@ -112,13 +113,22 @@ def _scale(grads: list[Tensor], max_norm: float, total: Tensor, foreach: bool | 
         return
     with taeda.no_grad():
         factor = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
-        if _in_one_call([*grads, factor], foreach):
+        if _in_one_call([*grads, factor], foreach) and not (
+            is_recorded() and _is_alike(grads, factor)
+        ):
             number = float(factor)
             if number != 1.0:  # within the limit there is nothing to write
                 taeda._flat_number_(grads, number, "mul")
             return
         for grad in grads:
             grad.mul_(factor.to(grad.device))
+
+
+def _is_alike(grads: list[Tensor], factor: Tensor) -> bool:
+    """Whether a product with the factor, as a tensor, has the bits of that with its number."""
+    return factor.dtype in (taeda.float32, taeda.float64) and all(
+        g.dtype == factor.dtype for g in grads
+    )
 
 
 def clip_grad_norm(
