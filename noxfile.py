@@ -377,6 +377,7 @@ def device_text(session: nox.Session) -> None:
     if "--nvrtc" in session.posargs:
         session.install(*groups("nvrtc"), *groups("cublas"))
         session.run("pytest", "packages/core/tests/cuda/test_blas.py", "-k", "real")
+        session.run("python", "tools/device_text.py", "--sass")
     session.run("python", "tools/device_text.py", *session.posargs)
 
 

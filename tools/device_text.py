@@ -8,6 +8,9 @@ processor's loops.
                                           sm_80, 90, 100 and 120: no error, no spill above 32 bytes,
                                           no more registers than tools/device_text.json allows,
                                           no barrier that a part of a warp reaches
+    device_text.py --sass                 instructions of 40 kernels, counted in their machine code for
+                                          sm_90: no more than tools/device_sass.json allows, and what
+                                          they allow of the memory's speed (docs/cuda.md)
     device_text.py --times                each kernel alone, for sm_90, as a program compiles it: the
                                           processor's time
 
@@ -675,10 +678,16 @@ def main() -> None:
     parser.add_argument("--isa", action="append", choices=list(hatch_build.ISA_FLAGS))
     parser.add_argument("--nvrtc", action="store_true")
     parser.add_argument("--times", action="store_true")
+    parser.add_argument("--sass", action="store_true")
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--write", action="store_true", help="write the list of registers anew")
     options = parser.parse_args()
     families = options.family or TABLES
+    if options.sass:
+        sys.path.insert(0, str(ROOT / "tools"))
+        import device_text_sass
+
+        sys.exit(device_text_sass.check(options.write))
     if options.nvrtc or options.times:
         sys.path.insert(0, str(ROOT / "tools"))
         import device_text_nvrtc

@@ -7,7 +7,9 @@ import json
 import re
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import _text  # the product's own reader of texts; device_text.py puts its folder on the path
@@ -40,9 +42,12 @@ def library() -> ctypes.CDLL:
     return ctypes.CDLL(str(found[0]))
 
 
-def compiled(nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int) -> tuple[str, str]:
-    """The assembler's words on the kernels of a family, and their PTX; a text that does not compile ends
-    the run.
+@contextmanager
+def made(
+    nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int
+) -> Iterator[tuple[ctypes.c_void_p, str]]:
+    """A program of some kernels of a family, compiled, and the assembler's words; a text that does not
+    compile ends the run.
     """
     headers = _text.headers(_text.FAMILIES[family])
     strings = ctypes.c_char_p * len(headers)
@@ -62,13 +67,32 @@ def compiled(nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int) -> tu
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)
-    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
-    ptx = ctypes.create_string_buffer(size.value)
-    nvrtc.nvrtcGetPTX(program, ptx)
-    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     if failed:
         sys.exit(f"{family} for sm_{arch}:\n{log.value.decode()[-4000:]}")
-    return log.value.decode(), ptx.value.decode()
+    try:
+        yield program, log.value.decode()
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def compiled(nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int) -> tuple[str, str]:
+    """The assembler's words on the kernels of a family, and their PTX."""
+    with made(nvrtc, family, names, arch) as (program, log):
+        size = ctypes.c_size_t()
+        nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+        ptx = ctypes.create_string_buffer(size.value)
+        nvrtc.nvrtcGetPTX(program, ptx)
+    return log, ptx.value.decode()
+
+
+def machine_code(nvrtc: ctypes.CDLL, family: str, name: str, arch: int) -> tuple[str, bytes]:
+    """The assembler's words on one kernel, and its cubin."""
+    with made(nvrtc, family, [name], arch) as (program, log):
+        size = ctypes.c_size_t()
+        nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
+        cubin = ctypes.create_string_buffer(size.value)
+        nvrtc.nvrtcGetCUBIN(program, cubin)
+    return log, cubin.raw
 
 
 def figures(log: str) -> tuple[int, int]:

@@ -46,12 +46,11 @@ td_status td_cuda_not_captured(int ordinal, const char *doing)
     char place[TD_CUDA_PLACE_TEXT] = "";
     if (!td_cuda_capturing(ordinal)) return TD_OK;
     if (td_cuda_fault_place) td_cuda_fault_place(place);
-    return td_fail(
-        TD_RUNTIME_ERROR,
-        "a CUDA graph is being captured, which cannot hold this: %s%s%s%s%s. Do it before "
-        "the capture or after a replay",
-        doing, td_cuda_running ? " in " : "", td_cuda_running ? td_cuda_running : "",
-        place[0] ? ", called at " : "", place);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "a CUDA graph is being captured, which cannot hold this: %s%s%s%s%s. Do it "
+                   "before the capture or after a replay",
+                   doing, td_cuda_running ? " in " : "", td_cuda_running ? td_cuda_running : "",
+                   place[0] ? ", called at " : "", place);
 }
 
 static void remember(td_cuda_graph *g)
@@ -92,9 +91,8 @@ td_status td_cuda_graph_begin(td_cuda_graph **out, int ordinal, td_cuda_private 
     TD_TRY(td_cuda_use(ordinal));
     void *stream = td_cuda_stream(ordinal);
     if (!stream)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "CUDA graphs must be captured on a non-default stream: enter "
-                       "taeda.cuda.graph, or a taeda.cuda.Stream first");
+        return td_fail(TD_RUNTIME_ERROR, "CUDA graphs must be captured on a non-default stream: "
+                                         "enter taeda.cuda.graph, or a taeda.cuda.Stream first");
     if (td_cuda_capturing(ordinal))
         return td_fail(TD_RUNTIME_ERROR, "the current stream is being captured already");
     td_cuda_graph *g = calloc(1, sizeof *g);
@@ -196,9 +194,8 @@ td_status td_cuda_graph_random(td_cuda_graph *g, uint64_t seed, uint64_t block, 
     if (seed != g->seed || block < g->start)
         return td_fail(
             TD_RUNTIME_ERROR,
-            "a CUDA graph is being captured, and %s draws from another generator than the "
-            "default one, or from a state that was set since: graphs draw from the "
-            "default generator alone",
+            "a CUDA graph is being captured, and %s draws from another generator than the default "
+            "one, or from a state that was set since: graphs draw from the default generator alone",
             td_cuda_running ? td_cuda_running : "an operator");
     g->draws = true;
     *state = g->state;
