@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import taeda
@@ -47,7 +48,7 @@ def make_graphed_callables(
         flat.append(list(tree_flatten(arguments)[0]))
     token = graph_pool_handle() if pool is None else pool
     for function, arguments in zip(functions, samples, strict=True):
-        _warm(lambda f=function, a=arguments: _pass(f, a, allow_unused_input), num_warmup_iters)
+        _warm(partial(_pass, function, arguments, allow_unused_input), num_warmup_iters)
     forwards = [_forward(f, a, token) for f, a in zip(functions, samples, strict=True)]
     made = [  # backward passes come in the opposite order
         _Graphed(functions[k], flat[k], *forwards[k], token, allow_unused_input)
@@ -194,5 +195,5 @@ def _replacement(function: Any, graphed: Callable[..., Any]) -> Any:
     def forward(*arguments: Any) -> Any:
         return graphed(*arguments) if function.training == mode else eager(*arguments)
 
-    function.forward = forward
+    function.__dict__["forward"] = forward
     return function
