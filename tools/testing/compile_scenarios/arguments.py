@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import taeda
 
 from ._scenario import data, kept, scenario, thrice
@@ -146,3 +148,12 @@ def s_returned(c):
     f = c(lambda x: (x, x + 1))
     x = data()
     return [f(x)[0] is x for _ in range(4)]
+
+
+Batch = namedtuple("Batch", "x scale")
+
+
+@scenario("a batch as a named tuple, and a number in it changes")
+def s_named_batch(c):
+    f = c(lambda batch: batch.x * batch.scale)
+    return [kept(f(Batch(data(seed=n), 2.0 if n < 5 else 3.0))) for n in range(8)]

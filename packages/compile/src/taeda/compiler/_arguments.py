@@ -9,7 +9,7 @@ from typing import Any
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
-from ._kinds import is_immutable, is_plain_tensor, is_record
+from ._kinds import is_immutable, is_named_tuple, is_plain_tensor, is_record
 
 __all__ = ["containers", "flatten", "objects", "tensors_in"]
 
@@ -47,6 +47,8 @@ def _key(value: Any, tensors: list[Tensor], seen: list[Any]) -> Any:
         return (kind, *[(_label(k), _key(v, tensors, seen)) for k, v in value.items()])
     if kind in (float, complex):
         return (kind, repr(value))
+    if is_named_tuple(kind):
+        return (kind, *[_key(v, tensors, seen) for v in value])
     if is_immutable(value):
         return (kind, value) if kind is not slice else (kind, repr(value))
     return ("object", id(value))
@@ -59,7 +61,7 @@ def _label(key: Any) -> Any:
 
 def objects(value: Any) -> Any:
     """What of the arguments a key names by its id."""
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple) or is_named_tuple(type(value)):
         for v in value:
             yield from objects(v)
     elif type(value) is dict:
@@ -70,8 +72,8 @@ def objects(value: Any) -> Any:
 
 
 def containers(value: Any) -> Any:
-    """Lists and dicts among the arguments, at any depth."""
-    if type(value) in (list, tuple, dict):
+    """Lists, dicts and tuples among the arguments, at any depth."""
+    if type(value) in (list, tuple, dict) or is_named_tuple(type(value)):
         yield value
         for v in value.values() if type(value) is dict else value:
             yield from containers(v)

@@ -94,6 +94,17 @@ def is_record(kind: type) -> bool:
     )
 
 
+def is_named_tuple(kind: type) -> bool:
+    """Whether its objects are tuples whose entries have names, and hold nothing else."""
+    return (
+        kind.__bases__ == (tuple,)
+        and type(kind) is type
+        and kind.__dictoffset__ == 0
+        and isinstance(getattr(kind, "_fields", None), tuple)
+        and kind.__iter__ is tuple.__iter__
+    )
+
+
 # ---- code ----
 
 #: parts of the library whose functions change nothing but tensors, or what `Observer` models
