@@ -101,7 +101,7 @@ def is_named_tuple(kind: type) -> bool:
         and type(kind) is type
         and kind.__dictoffset__ == 0
         and isinstance(getattr(kind, "_fields", None), tuple)
-        and kind.__iter__ is tuple.__iter__
+        and getattr(kind, "__iter__", None) is tuple.__iter__
     )
 
 

@@ -87,8 +87,10 @@ def differentiated(
     """
     wanted = [t for t, _, requires_grad in recorder.before if requires_grad]
     found = groups(results, wanted) if chained else [Group(list(range(len(results))))]
-    if found is None or len(found) == 1:
-        return found and [_joint(recorder, results, found[0], wanted)]
+    if found is None:
+        return None
+    if len(found) == 1:
+        return [_joint(recorder, results, found[0], wanted)]
     made = []
     for group in found:
         reached = [t for t in wanted if _edge_of(t) in group.into]
