@@ -142,6 +142,17 @@ def ddp(session: nox.Session) -> None:
     session.run("python", "tools/ddp_programs.py", "--random", "1500")
 
 
+@nox.session
+def sharding(session: nox.Session) -> None:
+    """Rules of DTensors hold for every row on 2, 3 and 5 ranks, 2,000 random programs on four meshes give
+    one device's numbers, and what goes with sharding is told.
+    """
+    install(session, *NAMES, extra_groups=("demo",))
+    session.run("python", "tools/dtensor_rules.py", *session.posargs)
+    session.run("python", "tools/dtensor_programs.py", "--seeds", "0-499")
+    session.run("python", "tools/compositions.py")
+
+
 @nox.session(venv_backend="virtualenv")
 def parity(session: nox.Session) -> None:
     """Values, gradients and errors equal torch's; the examples have torch's loss curves.
