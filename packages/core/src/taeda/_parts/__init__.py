@@ -32,6 +32,7 @@ DISTRIBUTIONS = {
     "_logging": "taeda-compile",
     "compiler": "taeda-compile",
     "export": "taeda-export",
+    "onnx": "taeda-onnx",
     "fx": "taeda-compile",
     "jit": "taeda-compile",
     "futures": "taeda-distributed",

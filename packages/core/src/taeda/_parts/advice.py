@@ -32,6 +32,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-sparse": ("taeda-autograd",),
     "taeda-compile": ("taeda-autograd", "taeda-nn"),
     "taeda-export": ("taeda-autograd", "taeda-nn", "taeda-compile"),
+    "taeda-onnx": ("taeda-autograd", "taeda-nn", "taeda-compile", "taeda-export"),
     "taeda-distributions": ("taeda-autograd", "taeda-nn"),
     "taeda-distributed": ("taeda-autograd", "taeda-nn", "taeda-optim"),
 }

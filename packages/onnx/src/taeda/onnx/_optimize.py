@@ -1,0 +1,58 @@
+"""Models without what they do not need. Each step keeps every result."""
+
+from __future__ import annotations
+
+from taeda import Tensor
+
+from ._model import Model, Node
+
+__all__ = ["optimized"]
+
+
+def optimized(model: Model) -> None:
+    """Remove copies, operators that compute what another one does, and results that nobody reads."""
+    _without_twins(model)
+    _without_unread(model)
+
+
+def _without_twins(model: Model) -> None:
+    ends = {port.name for port in model.outputs}
+    instead: dict[str, str] = {}
+    seen: dict[object, Node] = {}
+    kept = []
+    for node in model.nodes:
+        node.inputs = [instead.get(n, n) for n in node.inputs]
+        last = not ends.isdisjoint(node.outputs)
+        if node.kind == "Identity" and not node.domain and not last:
+            instead[node.outputs[0]] = node.inputs[0]
+            continue
+        key = _key(node)
+        twin = seen.get(key) if key is not None and not last else None
+        if twin is not None:
+            instead.update(zip(node.outputs, twin.outputs, strict=True))
+            continue
+        if key is not None:
+            seen.setdefault(key, node)
+        kept.append(node)
+    model.nodes = kept
+
+
+def _key(node: Node) -> object:
+    """What two operators share if they compute the same; None for those that draw numbers."""
+    values = node.attributes.values()
+    if node.domain or node.kind.startswith(("Random", "Bernoulli", "Multinomial", "Dropout")):
+        return None
+    if any(isinstance(v, Tensor) for v in values):
+        return None
+    return node.kind, tuple(node.inputs), repr(sorted(node.attributes.items())), len(node.outputs)
+
+
+def _without_unread(model: Model) -> None:
+    wanted = {port.name for port in model.outputs}
+    kept = []
+    for node in reversed(model.nodes):
+        if not wanted.isdisjoint(node.outputs):
+            kept.append(node)
+            wanted.update(node.inputs)
+    model.nodes = kept[::-1]
+    model.weights = {n: t for n, t in model.weights.items() if n in wanted}

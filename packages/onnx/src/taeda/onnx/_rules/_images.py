@@ -1,0 +1,134 @@
+"""Convolutions, pools, other resolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._context import Context, Value
+from ._registry import rule
+
+
+def _each(value: Any, count: int) -> list[int]:
+    """A number for each spatial dimension; one stands for all."""
+    given = [value] if isinstance(value, int) else list(value)
+    return given * count if len(given) == 1 else given
+
+
+@rule("conv1d", "conv2d", "conv3d", fresh=True)
+def _conv(
+    ctx: Context, x: Value, weight: Value, bias: Value | None = None, stride: Any = 1,
+    padding: Any = 0, dilation: Any = 1, groups: int = 1,
+) -> Value:  # fmt: skip
+    count = weight.rank - 2
+    alone = x.rank == weight.rank - 1
+    if alone:
+        x = ctx.op("Unsqueeze", x, ctx.integers([0]), rank=weight.rank)
+    pads = _each(padding, count)
+    made = ctx.op(
+        "Conv", x, weight, bias, strides=_each(stride, count), pads=[*pads, *pads],
+        dilations=_each(dilation, count), group=groups,
+    )  # fmt: skip
+    return ctx.op("Squeeze", made, ctx.integers([0]), rank=count + 1) if alone else made
+
+
+@rule("convolution", fresh=True)
+def _convolution(
+    ctx: Context, x: Value, weight: Value, bias: Value | None, stride: Any, padding: Any,
+    dilation: Any, transposed: bool, output_padding: Any, groups: int,
+) -> Value:  # fmt: skip
+    if not transposed:
+        return _conv(ctx, x, weight, bias, stride, padding, dilation, groups)
+    if x.rank != weight.rank:
+        raise ctx.refuse("a transposed convolution without a batch: unsqueeze it")
+    count = weight.rank - 2
+    pads = _each(padding, count)
+    return ctx.op(
+        "ConvTranspose", x, weight, bias, strides=_each(stride, count), pads=[*pads, *pads],
+        dilations=_each(dilation, count), output_padding=_each(output_padding, count), group=groups,
+    )  # fmt: skip
+
+
+def _batched(ctx: Context, x: Value, count: int) -> Value:
+    if x.rank != count + 2:
+        raise ctx.refuse(f"a pool of a tensor of rank {x.rank}: give it a batch by unsqueeze")
+    return x
+
+
+def _max_pools(count: int) -> None:
+    @rule(f"max_pool{count}d", fresh=True)
+    def apply(
+        ctx: Context, x: Value, kernel_size: Any, stride: Any = (), padding: Any = 0,
+        dilation: Any = 1, ceil_mode: bool = False,
+    ) -> Value:  # fmt: skip
+        pads = _each(padding, count)
+        kernel = _each(kernel_size, count)
+        return ctx.op(
+            "MaxPool", _batched(ctx, x, count), kernel_shape=kernel,
+            strides=_each(stride, count) if stride else kernel, pads=[*pads, *pads],
+            dilations=_each(dilation, count), ceil_mode=int(ceil_mode),
+        )  # fmt: skip
+
+    @rule(f"avg_pool{count}d", fresh=True)
+    def average(
+        ctx: Context, x: Value, kernel_size: Any, stride: Any = (), padding: Any = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
+    ) -> Value:  # fmt: skip
+        if divisor_override is not None or ceil_mode:
+            raise ctx.refuse("an average by another divisor, or of windows that are cut")
+        pads = _each(padding, count)
+        kernel = _each(kernel_size, count)
+        return ctx.op(
+            "AveragePool", _batched(ctx, x, count), kernel_shape=kernel,
+            strides=_each(stride, count) if stride else kernel, pads=[*pads, *pads],
+            count_include_pad=int(count_include_pad),
+        )  # fmt: skip
+
+    @rule(f"adaptive_avg_pool{count}d", fresh=True)
+    def adaptive(ctx: Context, x: Value, output_size: Any) -> Value:
+        sizes = _each(output_size, count)
+        if all(n == 1 for n in sizes):
+            return ctx.op("GlobalAveragePool", _batched(ctx, x, count))
+        known = x.sizes[2:]
+        steps = [None if k is None or k % n else k // n for k, n in zip(known, sizes, strict=True)]
+        kernel = [s for s in steps if s is not None]
+        if len(kernel) != count:
+            raise ctx.refuse("sizes that do not divide into the given number of windows")
+        return ctx.op("AveragePool", _batched(ctx, x, count), kernel_shape=kernel, strides=kernel)
+
+
+for _count in (1, 2, 3):
+    _max_pools(_count)
+
+
+def _resized(ctx: Context, x: Value, size: Any, mode: str, **how: Any) -> Value:
+    sizes = [ctx.size(x, 0), ctx.size(x, 1), *size]
+    return ctx.op("Resize", x, None, None, ctx.integers(sizes), mode=mode, **how)
+
+
+def _nearest(count: int) -> None:
+    @rule(f"upsample_nearest{count}d", fresh=True)
+    def apply(ctx: Context, x: Value, output_size: Any, *scales: Any, **_: Any) -> Value:
+        how = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+        return _resized(ctx, x, output_size, "nearest", **how)
+
+
+def _linear(row: str) -> None:
+    @rule(row, fresh=True)
+    def apply(
+        ctx: Context, x: Value, output_size: Any, align_corners: bool, *scales: Any, **_: Any
+    ) -> Value:
+        how = "align_corners" if align_corners else "half_pixel"
+        return _resized(ctx, x, output_size, "linear", coordinate_transformation_mode=how)
+
+
+for _count in (1, 2, 3):
+    _nearest(_count)
+for _row in ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"):
+    _linear(_row)
+
+
+@rule("pixel_shuffle", fresh=True)
+def _pixel_shuffle(ctx: Context, x: Value, upscale_factor: int) -> Value:
+    if x.rank != 4:
+        raise ctx.refuse("pixels of a tensor of another rank than 4")
+    return ctx.op("DepthToSpace", x, blocksize=upscale_factor, mode="CRD")

@@ -1,0 +1,92 @@
+"""Numbers at places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+
+from .._context import Context, Value
+from ._registry import rule
+
+
+@rule("gather", fresh=True)
+def _gather(ctx: Context, x: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
+    if not x.rank:
+        return ctx.op("Identity", x)
+    return ctx.op("GatherElements", x, index, axis=dim % x.rank, rank=index.rank)
+
+
+@rule("index_select", fresh=True)
+def _index_select(ctx: Context, x: Value, dim: int, index: Value) -> Value:
+    return ctx.op("Gather", x, index, axis=dim % x.rank)
+
+
+@rule("index.Tensor", fresh=True)
+def _index(ctx: Context, x: Value, indices: list[Value | None]) -> Value:
+    given = [(d, i) for d, i in enumerate(indices) if i is not None]
+    if any(i.dtype in (taeda.bool, taeda.uint8) for _, i in given):
+        raise ctx.refuse("a mask as index has results of a size that depends on values")
+    if len(given) == 1:
+        dim, index = given[0]
+        return ctx.op("Gather", x, index, axis=dim, rank=len(ctx.sizes()))
+    dims = [d for d, _ in given]
+    if dims != list(range(dims[0], dims[0] + len(dims))) or dims[0]:
+        raise ctx.refuse("several index tensors that do not begin at the first dimension")
+    rank = max(i.rank for _, i in given)
+    shapes = [ctx.shape(i) for _, i in given]
+    common = shapes[0]
+    for other in shapes[1:]:
+        common = _broadcast(ctx, common, other)
+    last = ctx.integers([rank])
+    spread = [ctx.op("Expand", ctx.cast(i, taeda.int64), common, rank=rank) for _, i in given]
+    columns = [ctx.op("Unsqueeze", i, last, rank=rank + 1) for i in spread]
+    places = ctx.op("Concat", *columns, axis=rank)
+    return ctx.op("GatherND", x, places, rank=len(ctx.sizes()))
+
+
+def _broadcast(ctx: Context, a: Value, b: Value) -> Value:
+    """The common shape of two shapes, by adding zeros of them."""
+    zeros = [ctx.op("Expand", ctx.number(0, taeda.int64), s, rank=0) for s in (a, b)]
+    return ctx.op("Shape", ctx.op("Add", *zeros), dtype=taeda.int64, rank=1)
+
+
+@rule("scatter.src", fresh=True)
+def _scatter(ctx: Context, x: Value, dim: int, index: Value, src: Value) -> Value:
+    return _scattered(ctx, x, dim, index, src, "none")
+
+
+@rule("scatter_add", fresh=True)
+def _scatter_add(ctx: Context, x: Value, dim: int, index: Value, src: Value) -> Value:
+    return _scattered(ctx, x, dim, index, src, "add")
+
+
+@rule("scatter.value", fresh=True)
+def _scatter_value(ctx: Context, x: Value, dim: int, index: Value, value: Any) -> Value:
+    src = ctx.op("Expand", ctx.tensor(value, x.dtype), ctx.shape(index), rank=index.rank)
+    return ctx.op("ScatterElements", x, index, src, axis=dim % x.rank)
+
+
+def _scattered(ctx: Context, x: Value, dim: int, index: Value, src: Value, how: str) -> Value:
+    if not x.rank:
+        raise ctx.refuse("a tensor without dimensions: give it one by reshape(1)")
+    if how == "none" and src.sizes == index.sizes and None not in src.sizes:
+        return ctx.op("ScatterElements", x, index, src, axis=dim % x.rank)
+    zeros = ctx.integers([0] * index.rank)  # of src, what the index covers
+    axes = ctx.integers(list(range(index.rank)))
+    part = ctx.op("Slice", src, zeros, ctx.shape(index), axes)
+    return ctx.op("ScatterElements", x, index, part, axis=dim % x.rank, reduction=how)
+
+
+@rule("topk", fresh=True)
+def _topk(
+    ctx: Context, x: Value, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> list[Value]:
+    count = ctx.integers([k])
+    values, places = ctx.ops("TopK", 2, x, count, axis=dim % x.rank, largest=int(largest), sorted=1)
+    return [values, Value(places.name, taeda.int64, places.sizes)]
+
+
+@rule("sort", fresh=True)
+def _sort(ctx: Context, x: Value, dim: int = -1, descending: bool = False) -> list[Value]:
+    return _topk(ctx, x, ctx.size(x, dim), dim, descending)

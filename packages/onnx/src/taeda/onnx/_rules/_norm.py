@@ -1,0 +1,49 @@
+"""Normalisation."""
+
+from __future__ import annotations
+
+from .._context import Context, Value
+from ._registry import rule
+
+
+@rule("batch_norm", fresh=True)
+def _batch_norm(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, mean: Value | None,
+    var: Value | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool = False,
+) -> Value:  # fmt: skip
+    if training or mean is None or var is None:
+        raise ctx.refuse("a batch norm by the statistics of the batch: export in eval mode")
+    count = ctx.shape(mean)
+    ones = weight or ctx.op("Expand", ctx.number(1.0, x.dtype), count, rank=1)
+    zeros = bias or ctx.op("Expand", ctx.number(0.0, x.dtype), count, rank=1)
+    made = ctx.op("BatchNormalization", x, ones, zeros, mean, var, epsilon=float(eps))
+    return Value(made.name, made.dtype, ctx.sizes())
+
+
+@rule("layer_norm", fresh=True)
+def _layer_norm(
+    ctx: Context, x: Value, shape: list[int], weight: Value | None = None,
+    bias: Value | None = None, eps: float = 1e-5, cudnn_enable: bool = True,
+) -> Value:  # fmt: skip
+    if weight is None:
+        weight = ctx.op(
+            "Expand", ctx.number(1.0, x.dtype), ctx.integers(list(shape)), rank=len(shape)
+        )
+    return ctx.op("LayerNormalization", x, weight, bias, axis=-len(shape), epsilon=float(eps))
+
+
+@rule("group_norm", fresh=True)
+def _group_norm(
+    ctx: Context, x: Value, groups: int, weight: Value | None = None, bias: Value | None = None,
+    eps: float = 1e-5, cudnn_enabled: bool = True,
+) -> Value:  # fmt: skip
+    dtype = x.dtype
+    ones = ctx.op("Expand", ctx.number(1.0, dtype), ctx.integers([groups]), rank=1)
+    zeros = ctx.op("Expand", ctx.number(0.0, dtype), ctx.integers([groups]), rank=1)
+    folded = ctx.op("Reshape", x, ctx.integers([0, groups, -1]), rank=3)
+    made = ctx.op("InstanceNormalization", folded, ones, zeros, epsilon=float(eps))
+    made = ctx.op("Reshape", made, ctx.shape(x), rank=x.rank)
+    places = [-1, *[1] * (x.rank - 2)]
+    if weight is not None:
+        made = ctx.op("Mul", made, ctx.reshape(weight, places))
+    return made if bias is None else ctx.op("Add", made, ctx.reshape(bias, places))

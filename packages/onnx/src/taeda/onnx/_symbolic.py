@@ -1,0 +1,45 @@
+"""Functions of the user for operators, entered for every export: `register_custom_op_symbolic`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .errors import OnnxExporterError
+
+__all__ = ["own_rules", "register_custom_op_symbolic", "unregister_custom_op_symbolic"]
+
+_entered: dict[str, dict[int, Callable[..., Any]]] = {}
+
+
+def register_custom_op_symbolic(
+    symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int
+) -> None:
+    """Translate the operator `namespace::name` by this function from this opset on.
+
+    `symbolic_fn` takes a context and the arguments of the operator, tensors as values of the model,
+    and gives a value: `lambda g, x: g.op("Relu", x)`. OnnxExporterError for a name of another form.
+    """
+    _entered.setdefault(_checked(symbolic_name), {})[opset_version] = symbolic_fn
+
+
+def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
+    """Forget what was entered for this name and opset, if anything was."""
+    _entered.get(_checked(symbolic_name), {}).pop(opset_version, None)
+
+
+def _checked(name: str) -> str:
+    namespace, sign, rest = name.partition("::") if isinstance(name, str) else ("", "", "")
+    if not (sign and namespace.isidentifier() and rest.replace(".", "_").isidentifier()):
+        raise OnnxExporterError(f"an operator is named like 'custom::gelu', got {name!r:.100}")
+    return f"{namespace}.{rest}"
+
+
+def own_rules(opset: int) -> dict[str, Callable[..., Any]]:
+    """The functions that hold for an opset, by the operator's name."""
+    made = {}
+    for name, by_opset in _entered.items():
+        known = [n for n in by_opset if n <= opset]
+        if known:
+            made[name] = by_opset[max(known)]
+    return made

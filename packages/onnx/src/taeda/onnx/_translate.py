@@ -1,0 +1,232 @@
+"""A program of operators as a model: node by node, each by the rule of its row."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.export import ExportedProgram
+from taeda.export.graph_signature import InputKind, TensorArgument
+from taeda.fx.node import Node, map_arg
+
+from ._context import Context, Value, numbers
+from ._model import Model, Port
+from ._rules import FRESH, RULES
+
+__all__ = ["translated"]
+
+_SIZES = {
+    operator.add: "Add", operator.sub: "Sub", operator.mul: "Mul", operator.mod: "Mod", max: "Max",
+    min: "Min",
+}  # fmt: skip
+
+
+_GUARDED = {"aten.batch_norm.default"}  # its rule refuses the call that writes
+
+
+def translated(
+    program: ExportedProgram, opset: int, rules: Mapping[Any, Callable[..., Any]],
+    input_names: list[str], output_names: list[str], domains: Mapping[str, int],
+) -> Model:  # fmt: skip
+    """The model of a program. `rules` are the user's, by operator or by its name."""
+    ctx = Context(opset)
+    own = {str(target): made for target, made in rules.items()}
+    _inputs(ctx, program, input_names)
+    results = _result_names(ctx, program, output_names)
+    groups = _Groups()
+    for node in program.graph.nodes:
+        if node.op == "call_function":
+            ctx.node = node
+            groups.before(ctx, node)
+            ctx.values[node] = _call(ctx, node, own)
+            groups.after(ctx, node)
+    ctx.node = None
+    _outputs(ctx, program, results)
+    ctx.model.domains = dict(domains)
+    return ctx.model
+
+
+def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> Any:
+    target: Any = node.target
+    args = map_arg(node.args, ctx.values.__getitem__)
+    kwargs = map_arg(dict(node.kwargs), ctx.values.__getitem__)
+    if target is operator.getitem and isinstance(args[0], list):
+        part = args[0][args[1]]
+        if part is None:
+            raise ctx.refuse("ONNX has no such part of this result")
+        return part
+    if target is operator.floordiv:
+        return _floor_div(ctx, *(ctx.tensor(a, taeda.int64) for a in args))
+    if target in _SIZES:
+        return ctx.op(_SIZES[target], *(ctx.tensor(a, taeda.int64) for a in args), rank=0)
+    name = str(target).removeprefix("aten.")
+    if name == "sym_size.int":
+        return ctx.size(*args)
+    found = own.get(str(target)) or own.get(str(getattr(target, "overloadpacket", "")))
+    if found is None:
+        found = RULES.get(name) or (RULES.get(_functional(name)) if _in_place(target) else None)
+    if found is None:
+        raise ctx.refuse(_unknown(name))
+    return _with_sizes(ctx, node, _applied(ctx, found, args, kwargs))
+
+
+def _floor_div(ctx: Context, a: Value, b: Value) -> Value:
+    """`Div` of integers goes towards zero, so what is left is taken away before."""
+    whole = ctx.op("Sub", a, ctx.op("Mod", a, b, rank=0), rank=0)
+    return ctx.op("Div", whole, b, rank=0)
+
+
+def _applied(ctx: Context, rule: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    try:
+        inspect.signature(rule).bind(ctx, *args, **kwargs)
+    except TypeError as error:
+        raise ctx.refuse(f"the rule of this row takes other arguments: {error}") from error
+    return rule(ctx, *args, **kwargs)
+
+
+def _with_sizes(ctx: Context, node: Node, made: Any) -> Any:
+    """Results with the sizes that are known of them."""
+    if isinstance(made, Value):
+        wanted = node.meta["val"]
+        if made.dtype != wanted.dtype:
+            raise ctx.refuse(f"the rule gives {made.dtype}, and the row {wanted.dtype}")
+        return Value(made.name, made.dtype, ctx.sizes())
+    return [
+        part and Value(part.name, ctx.result(k).dtype, ctx.sizes(k)) for k, part in enumerate(made)
+    ]
+
+
+def _functional(name: str) -> str:
+    """The row that gives what a row in place writes: `relu_.default` is `relu.default`."""
+    stem, _, overload = name.partition(".")
+    return f"{stem[:-1]}.{overload}"
+
+
+def _in_place(target: Any) -> bool:
+    return str(target).removeprefix("aten.").partition(".")[0].endswith("_")
+
+
+def _unknown(name: str) -> str:
+    stem = name.partition(".")[0]
+    near = sorted(r for r in RULES if r.partition(".")[0].startswith(stem[:4]))[:6]
+    beside = f"; rows nearby that have one: {', '.join(near)}" if near else ""
+    return (
+        "this row has no rule for ONNX. Write the model by other functions, or give a rule by "
+        f"custom_translation_table{beside}"
+    )
+
+
+class _Groups:
+    """Which results may share memory, so that a write in place is seen by nobody it is hidden from.
+
+    ONNX has values only. A row in place gives a new value, and its tensor stands for that from there
+    on. Another view of the same memory would still have the old one, so such a program is refused,
+    and so is one that writes its arguments. A row counts as a view unless its rule says otherwise.
+    """
+
+    def __init__(self) -> None:
+        self.group: dict[Node, list[Node]] = {}
+        self.same: dict[Node, list[Node]] = {}
+        self.place: dict[Node, int] = {}
+
+    def before(self, ctx: Context, node: Node) -> None:
+        """OnnxExporterError for a write that another tensor sees."""
+        self.place[node] = len(self.place)
+        target: Any = node.target
+        schema = getattr(target, "_schema", None)
+        writes = bool(schema) and schema.is_mutable
+        if not _in_place(target):
+            if writes and str(target) not in _GUARDED:
+                raise ctx.refuse("this row writes its arguments, and ONNX has values only")
+            return
+        written = node.args[0]
+        if not isinstance(written, Node):
+            raise ctx.refuse("this row writes other tensors than its first argument")
+        if not self._own(written):
+            raise ctx.refuse("the program writes an argument or a buffer: clone() it first")
+        twins = self.same.get(written, [written])
+        for other in self.group.get(written, [written]):
+            if other not in twins and any(u not in self.place for u in other.users):
+                raise ctx.refuse(
+                    f"this writes memory that {other.name} shows too, and ONNX has no views: "
+                    "write it without the view, or clone() before"
+                )
+
+    def _own(self, node: Node) -> bool:
+        return all(n.op == "call_function" for n in self.group.get(node, [node]))
+
+    def after(self, ctx: Context, node: Node) -> None:
+        """Enter the result, and let a tensor that was written stand for its new value."""
+        if _in_place(node.target):
+            written: Any = node.args[0]
+            twins = self.same.setdefault(written, [written])
+            twins.append(node)
+            self.same[node] = twins
+            for twin in twins:
+                ctx.values[twin] = ctx.values[node]
+        if str(node.target).removeprefix("aten.") in FRESH:
+            return
+        joined: list[Node] = []
+        for member in (node, *node.all_input_nodes):
+            joined += [n for n in self.group.get(member, [member]) if n not in joined]
+        for member in joined:
+            self.group[member] = joined
+
+
+# ---- inputs and outputs ----
+
+
+def _inputs(ctx: Context, program: ExportedProgram, names: list[str]) -> None:
+    given = iter(names)
+    nodes = program.graph.find_nodes(op="placeholder")
+    for node, spec in zip(nodes, program.graph_signature.input_specs, strict=True):
+        if not isinstance(spec.arg, TensorArgument):
+            continue  # a value of Python is in the graph where it is used
+        if spec.kind is InputKind.USER_INPUT:
+            name = ctx.name(next(given, node.name))
+            shape = node.meta["shape"]
+            sizes = [str(e) if e.number is None else e.number for e in shape]
+            ctx.model.inputs.append(Port(name, node.meta["val"].dtype, sizes))
+            ctx.values[node] = Value(name, node.meta["val"].dtype, numbers(shape))
+            continue
+        tensor = _tensor(program, str(spec.target))
+        name = str(spec.target) if spec.kind is not InputKind.CONSTANT_TENSOR else "constant"
+        ctx.values[node] = ctx.weight(tensor, name)
+    if (left := next(given, None)) is not None:
+        raise ValueError(f"input_names: {left!r} and what follows are names of no input")
+
+
+def _tensor(program: ExportedProgram, name: str) -> Tensor:
+    found = program.state_dict.get(name)
+    return program.constants[name] if found is None else found
+
+
+def _results(program: ExportedProgram) -> list[Node]:
+    """The tensors that the program gives: who calls it has the constants of Python."""
+    output: Any = program.graph.output_node().args[0]
+    return [node for node in output if isinstance(node, Node)]
+
+
+def _result_names(ctx: Context, program: ExportedProgram, names: list[str]) -> list[str]:
+    """Names of the outputs, taken before operators take theirs."""
+    nodes = _results(program)
+    if len(names) > len(nodes):
+        raise ValueError(f"output_names: {len(names)} names for {len(nodes)} outputs")
+    if len(set(names)) < len(names):
+        raise ValueError(f"output_names: a name is there twice: {names}")
+    rest = [node.name for node in nodes[len(names) :]]
+    return [ctx.name(name) for name in (*names, *rest)]
+
+
+def _outputs(ctx: Context, program: ExportedProgram, names: list[str]) -> None:
+    for name, node in zip(names, _results(program), strict=True):
+        value = ctx.values[node]
+        shape = node.meta["shape"]
+        sizes = [str(e) if e.number is None else e.number for e in shape]
+        made = ctx.op("Identity", value)
+        ctx.model.nodes[-1].outputs = [name]
+        ctx.model.outputs.append(Port(name, made.dtype, sizes))

@@ -1,0 +1,101 @@
+"""Models in onnxruntime: the vertical models at several sizes, and every rule with a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx_samples import SAMPLES
+from program_models import CASES, normal
+
+import taeda
+from taeda import nn, onnx
+from taeda.export import Dim, export
+from taeda.onnx._rules import RULES
+from taeda.utils._pytree import tree_leaves
+
+pytest.importorskip("onnxruntime", reason="onnxruntime is the other side")
+
+
+@pytest.mark.parametrize("opset", [17, 20, 28])
+@pytest.mark.parametrize("name", [n for n in CASES if n != "training"])
+def test_models_give_our_numbers_at_every_size(name, opset):
+    case = CASES[name]
+    model = case.make().eval()
+    made = onnx.export(
+        model, case.given(1), dynamic_shapes=case.shapes, opset_version=opset, verify=False
+    )
+    for n in (1, 2, 5):
+        same(made(*case.given(n)), model(*case.given(n)))
+
+
+def test_what_is_verified_is_compared_twice():
+    case = CASES["recurrent"]
+    made = onnx.export(case.make().eval(), case.given(2), dynamic_shapes=case.shapes)
+    assert made.verify() == 2
+
+
+def test_a_wrong_rule_is_found():
+    with pytest.raises(onnx.OnnxExporterError, match="differs by 1"):
+        onnx.export(
+            module(lambda x: x.abs()), (taeda.tensor([0.5, -0.5]),),
+            custom_translation_table={taeda.ops.aten.abs.default: lambda g, x: g.op("Identity", x)},
+        )  # fmt: skip
+
+
+def test_external_weights_are_read(tmp_path):
+    import onnxruntime
+
+    model, x = nn.Linear(64, 64), normal(1, 64)
+    path = tmp_path / "m.onnx"
+    onnx.export(model.eval(), (x,), path, external_data=True, verify=False)
+    session = onnxruntime.InferenceSession(str(path))
+    (got,) = session.run(None, {session.get_inputs()[0].name: x.numpy()})
+    same([taeda.from_numpy(got)], model(x))
+
+
+def same(got, wanted):
+    leaves = [v for v in tree_leaves(wanted) if isinstance(v, taeda.Tensor)]
+    for a, b in zip(got, leaves, strict=True):
+        assert a.dtype == b.dtype and a.shape == b.shape, (a, b)
+        np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-4, atol=1e-4)
+
+
+def module(f):
+    class Made(nn.Module):
+        def forward(self, *args):
+            return f(*args)
+
+    return Made().eval()
+
+
+# ---- a sample of every rule ----
+
+_SEEN: set[str] = set()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_sample_gives_our_numbers(name):
+    f, args = SAMPLES[name]
+    program = export(module(f), args)
+    _SEEN.update(str(n.target).removeprefix("aten.") for n in program.graph.nodes)
+    same(onnx.export(program, verify=False)(*args), f(*args))
+
+
+@pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU, nn.RNN])
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_recurrent_layers_at_three_batches(layer, bidirectional, bias):
+    model = layer(3, 4, 2, bidirectional=bidirectional, bias=bias).eval()
+    shapes = ({0: Dim("t"), 1: Dim("n")},)
+    program = export(model, (normal(5, 2, 3),), dynamic_shapes=shapes)
+    _SEEN.update(str(n.target).removeprefix("aten.") for n in program.graph.nodes)
+    made = onnx.export(program, verify=False)
+    for t, n in ((5, 2), (1, 1), (7, 3)):
+        same(made(normal(t, n, 3)), model(normal(t, n, 3)))
+
+
+def test_every_rule_has_a_sample():
+    if len(_SEEN) < 50:
+        pytest.skip("the samples ran in another process, or not at all")
+    left = sorted(set(RULES) - _SEEN)
+    assert not left, " ".join(left)
