@@ -57,7 +57,9 @@ def measure(t: Any, name: str) -> dict[str, float]:
         return work
 
     with t.no_grad():
-        told["DTensor add beyond add, us"] = (clock(many(x), 30) - clock(many(local), 30)) / 200 * 1e6
+        told["DTensor add beyond add, us"] = (
+            (clock(many(x), 30) - clock(many(local), 30)) / 200 * 1e6
+        )
 
     told["FSDP step, ms"] = _step(t, fsdp, mesh) * 1e3
     told.update(_many_small(t, fsdp, states, dcp, mesh))

@@ -77,14 +77,12 @@ def _check(function: Any, arguments: Any) -> None:
         return
     if function._forward_hooks or function._forward_pre_hooks or function._backward_hooks:
         raise RuntimeError(
-            "Modules must not have hooks registered at the time they are passed. However, "
-            "registering hooks on modules after passing them through make_graphed_callables is "
-            "allowed."
+            "make_graphed_callables: the module has hooks, which a graph would run once: register them "
+            "on what comes back"
         )
     if not all(b.requires_grad is False for b in function.buffers()):
         raise RuntimeError(
-            "In any :class:`~torch.nn.Module` passed to make_graphed_callables, only parameters may "
-            "be trainable. All buffers must have requires_grad=False."
+            "make_graphed_callables: a buffer of the module requires grad, and only parameters may"
         )
 
 

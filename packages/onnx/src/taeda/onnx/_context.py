@@ -81,7 +81,8 @@ class Context:
         rank: int | None = None, **attributes: Attribute,
     ) -> Value:  # fmt: skip
         """An operator of one result. Its dtype and rank are those of the first input by default."""
-        return self.ops(kind, 1, *inputs, dtype=dtype, rank=rank, **attributes)[0]
+        named: dict[str, Any] = attributes
+        return self.ops(kind, 1, *inputs, dtype=dtype, rank=rank, **named)[0]
 
     def ops(
         self, kind: str, count: int, *inputs: Value | None, dtype: taeda.dtype | None = None,
@@ -162,7 +163,7 @@ class Context:
         """The value with other sizes; 0 is a size of 0, and -1 the rest."""
         rest = any(isinstance(n, int) and n == -1 for n in sizes)
         zero = any(isinstance(n, int) and n == 0 for n in sizes)
-        keep = {} if rest and not zero else {"allowzero": 1}
+        keep: dict[str, Any] = {} if rest and not zero else {"allowzero": 1}
         return self.op("Reshape", value, self.integers(sizes), rank=len(sizes), **keep)
 
     def axes(self, value: Value, dims: int | Sequence[int] | None) -> list[int]:

@@ -138,7 +138,7 @@ class _Groups:
         self.place[node] = len(self.place)
         target: Any = node.target
         schema = getattr(target, "_schema", None)
-        writes = bool(schema) and schema.is_mutable
+        writes = schema is not None and schema.is_mutable
         if not _in_place(target):
             if writes and str(target) not in _GUARDED:
                 raise ctx.refuse("this row writes its arguments, and ONNX has values only")

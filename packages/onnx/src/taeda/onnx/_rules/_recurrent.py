@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from .._context import Context, Value
 from ._registry import rule
 
@@ -26,7 +28,7 @@ def _inputs(
     zeros = ctx.op("Expand", ctx.number(0.0, share.dtype), ctx.integers([count]), rank=1)
     source = ctx.node.args[0]
     if str(getattr(source, "target", "")) == "aten.linear.default":
-        x, weight, *bias = (ctx.values.get(a) for a in source.args)
+        x, weight, *bias = (cast("Value", ctx.values.get(a)) for a in source.args)
         if x is not None and x.rank == 3:
             found = bias[0] if bias and bias[0] is not None else zeros
             return x, _gates(ctx, weight, hidden, order), _gates(ctx, found, hidden, order)

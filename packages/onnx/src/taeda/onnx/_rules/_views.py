@@ -173,8 +173,8 @@ def _chunk(ctx: Context, x: Value, chunks: int, dim: int = 0) -> list[Value]:
         part = -(-size // chunks)
         return [_slice(ctx, x, dim, k * part, (k + 1) * part) for k in range(_parts(ctx))]
     less = ctx.op("Add", size, ctx.number(chunks - 1, taeda.int64))
-    part = ctx.op("Div", less, ctx.number(chunks, taeda.int64))
-    ends = [ctx.op("Mul", part, ctx.number(k, taeda.int64)) for k in range(_parts(ctx) + 1)]
+    each = ctx.op("Div", less, ctx.number(chunks, taeda.int64))
+    ends = [ctx.op("Mul", each, ctx.number(k, taeda.int64)) for k in range(_parts(ctx) + 1)]
     return [_slice(ctx, x, dim, a, b) for a, b in itertools.pairwise(ends)]
 
 
