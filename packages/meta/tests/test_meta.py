@@ -39,6 +39,7 @@ MODULES = {
     "taeda-data": "taeda.utils.data",
     "taeda-compile": "taeda.fx",
     "taeda-export": "taeda.export",
+    "taeda-masked": "taeda.masked",
     "taeda-onnx": "taeda.onnx",
     "taeda-benchmark": "taeda.utils.benchmark",
     "taeda-profiler": "taeda.profiler",
