@@ -7,7 +7,8 @@ from program_models import CASES, normal
 
 import taeda
 from taeda import nn
-from taeda.export import Dim, export
+from taeda.compiler._errors import UserError
+from taeda.export import Dim, export, save
 from taeda.fx.interpreter import Interpreter
 
 
@@ -43,3 +44,18 @@ def test_a_size_of_two_symbols():
     program = export(flat, (normal(2, 3),), dynamic_shapes=shapes)
     last = [n for n in program.graph.nodes if n.op == "call_function"][-1]
     assert [e.value({"s0": 5, "s1": 7}) for e in last.meta["shape"]] == [35]
+
+
+def test_a_size_that_no_formula_explains_is_no_number(tmp_path):
+    class Cut(nn.Module):
+        def forward(self, x):
+            return x[: x.shape[0] * x.shape[0] // 7].sin()
+
+    program = export(Cut(), (taeda.ones(12),), dynamic_shapes={"x": {0: Dim("n", min=4, max=200)}})
+    last = program.graph.output_node().args[0][0]
+    assert [str(e)[0] for e in last.meta["shape"]] == ["u"]
+    for n in (5, 20, 33):
+        assert taeda.equal(program.module()(taeda.arange(float(n))), Cut()(taeda.arange(float(n))))
+    with pytest.raises(UserError, match=r"explains a size of \w+ \(u\d\)"):
+        save(program, tmp_path / "cut.pt2")
+    assert not (tmp_path / "cut.pt2").exists()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.fx.experimental._expressions import Expression, constant
+from taeda.fx.experimental._expressions import Expression, constant, symbol
 from taeda.fx.experimental._fit import explained
 from taeda.fx.experimental._ranges import ValueRanges
 from taeda.fx.graph_module import GraphModule
@@ -21,7 +22,8 @@ Points = list[dict[str, int]]
 
 def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> None:
     """Write `meta["val"]`, a tensor without memory (a number, a list), and `meta["shape"]` and
-    `meta["stride"]`, formulas. A size that has none has the number of this trace.
+    `meta["stride"]`, formulas. A size that none explains is a symbol of its own (u0, u1, ...), which is
+    among no ranges; a stride that none explains is that of this trace.
     """
     points: Points = []
     runs: list[dict[Node, Any]] = []
@@ -38,13 +40,16 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, Val
         points.append(point)
         runs.append(seen.values)
     names = list(hints)
+    unknown = (symbol(f"u{number}") for number in itertools.count())
     for node in gm.graph.nodes:
         if node.op in ("call_function", "placeholder") and node in runs[0]:
             values = [run[node] for run in runs]
             if node.op == "call_function":
                 node.meta["val"] = values[0]
-            node.meta["shape"] = _formulas(values, points, names, lambda t: tuple(t.shape))
-            node.meta["stride"] = _formulas(values, points, names, lambda t: tuple(t.stride()))
+            known = _formulas(values, points, names, lambda t: tuple(t.shape))
+            node.meta["shape"] = _without_gaps(known, unknown)
+            strides = _formulas(values, points, names, lambda t: tuple(t.stride()))
+            node.meta["stride"] = _without_gaps(strides, None)
 
 
 def _points(hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> Points:
@@ -62,8 +67,12 @@ def _points(hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> Points:
 
 
 def _near(hint: int, limits: ValueRanges) -> list[int]:
+    """Multiples of the hint and its neighbours, and the least sizes, where formulas bend."""
     several = (2 * hint, 3 * hint, 4 * hint, 5 * hint, hint + 1, hint + 2, hint + 3, hint - 1)
-    return [n for n in several if n in limits and n > 1][:5]
+    least = max(int(limits.lower), 2)
+    near = [n for n in several if n in limits and n > 1][:5]
+    low = [n for n in range(least, least + 3) if n in limits and n not in (*near, hint)]
+    return near + low
 
 
 def _inputs(gm: GraphModule, point: dict[str, int]) -> list[Any]:
@@ -120,8 +129,18 @@ def _formulas(values: list[Any], points: Points, names: list[str], sizes: Any) -
     return None
 
 
-def _formula(numbers: list[int], points: Points, names: list[str]) -> Expression:
+def _formula(numbers: list[int], points: Points, names: list[str]) -> Expression | int:
+    """The formula; the number of this trace if there is none."""
     if all(n == numbers[0] for n in numbers):
         return constant(numbers[0])
     found = explained(numbers, points, names, [])
-    return constant(numbers[0]) if found is None else found
+    return numbers[0] if found is None else found
+
+
+def _without_gaps(made: Any, unknown: Iterator[Expression] | None) -> Any:
+    """With a symbol of `unknown` for each number that no formula explains, or that number."""
+    if type(made) is int:
+        return constant(made) if unknown is None else next(unknown)
+    if isinstance(made, tuple | list):
+        return type(made)(_without_gaps(one, unknown) for one in made)
+    return made

@@ -12,6 +12,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda.compiler._errors import UserError
 from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.node import Node
 
@@ -204,7 +205,18 @@ class _Program:
         shape, stride = node.meta["shape"], node.meta.get("stride")
         if part is not None:
             shape, stride = shape[part], node.meta["stride"][part]
+        self._check_explained(name, shape)
         self.tensors[name] = _meta(value, shape, stride, self.hints)
+
+    def _check_explained(self, name: str, sizes: Any) -> None:
+        """UserError for a size that the file cannot say: no formula of the inputs' sizes explains it."""
+        gaps = [str(e) for e in sizes if not set(e.symbols()) <= set(self.hints)]
+        if gaps:
+            raise UserError(
+                f"save: no formula of the sizes of the inputs explains a size of {name} ({', '.join(gaps)}), and "
+                "the file wants one. Write the program so that its sizes are sums, products and quotients, or "
+                "export it with that Dim fixed"
+            )
 
     def _node(self, node: Node) -> dict[str, Any]:
         name, inputs = self._target(node)
@@ -272,6 +284,7 @@ class _Program:
             return [{"as_tensor": {"name": node.name}}]
         if type(value) is int:
             self.is_number.add(node)
+            self._check_explained(node.name, [node.meta["shape"]])
             self.numbers[node.name] = _size(node.meta["shape"], self.hints)
             return [{"as_sym_int": {"as_name": node.name}}]
         if not isinstance(value, tuple | list):
