@@ -56,6 +56,6 @@ def test_a_size_that_no_formula_explains_is_no_number(tmp_path):
     assert [str(e)[0] for e in last.meta["shape"]] == ["u"]
     for n in (5, 20, 33):
         assert taeda.equal(program.module()(taeda.arange(float(n))), Cut()(taeda.arange(float(n))))
-    with pytest.raises(UserError, match=r"explains a size of \w+ \(u\d\)"):
+    with pytest.raises(UserError, match=r"sizes explains a size of \w+ \(u\d\)"):
         save(program, tmp_path / "cut.pt2")
     assert not (tmp_path / "cut.pt2").exists()

@@ -213,9 +213,9 @@ class _Program:
         gaps = [str(e) for e in sizes if not set(e.symbols()) <= set(self.hints)]
         if gaps:
             raise UserError(
-                f"save: no formula of the sizes of the inputs explains a size of {name} ({', '.join(gaps)}), and "
-                "the file wants one. Write the program so that its sizes are sums, products and quotients, or "
-                "export it with that Dim fixed"
+                f"save: no formula of the inputs' sizes explains a size of {name} ({', '.join(gaps)}), "
+                "and the file wants one. Write the program so that its sizes are sums, products and "
+                "quotients, or export it with that Dim fixed"
             )
 
     def _node(self, node: Node) -> dict[str, Any]:
