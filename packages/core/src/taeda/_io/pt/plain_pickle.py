@@ -13,7 +13,7 @@ __all__ = ["data_of_pickle"]
 
 
 def data_of_pickle(data: bytes) -> Any:
-    """What the pickle describes; RefusedPickle for what is no data, or asks for too much memory.
+    r"""What the pickle describes; RefusedPickle for what is no data, or asks for too much memory.
 
     >>> data_of_pickle(b"\x80\x04K\x07.")
     7
