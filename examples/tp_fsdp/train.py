@@ -13,13 +13,14 @@ from __future__ import annotations
 import argparse
 import os
 import random
+from typing import cast
 
 import taeda
 import taeda.distributed as dist
 import taeda.nn.functional as F
 from taeda import nn
 from taeda.distributed.fsdp import fully_shard
-from taeda.distributed.tensor import Replicate
+from taeda.distributed.tensor import DTensor, Replicate
 from taeda.distributed.tensor.parallel import (
     ColwiseParallel,
     RowwiseParallel,
@@ -110,7 +111,7 @@ def train(mesh: dist.DeviceMesh, steps: int, width: int = 32, layers: int = 2) -
             loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        mean = loss.detach().full_tensor()
+        mean = cast(DTensor, loss.detach()).full_tensor()
         dist.all_reduce(mean, dist.ReduceOp.AVG, mesh.get_group("dp"))
         told.append(mean.item())
     return told

@@ -7,15 +7,17 @@ after the other in the form of .npy; the first says how many calls there are.
 
 from __future__ import annotations
 
+import importlib
 import io
 import sys
+from typing import Any
 
 
 def main(model: str) -> None:
     """Write the results of the model for each call."""
     import numpy as np
-    import onnxruntime
 
+    onnxruntime: Any = importlib.import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

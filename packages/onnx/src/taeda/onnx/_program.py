@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import tempfile
@@ -45,8 +46,7 @@ class ONNXProgram:
     @property
     def model_proto(self) -> Any:
         """The model as a message of the package `onnx`, which must be installed."""
-        import onnx
-
+        onnx: Any = importlib.import_module("onnx")
         return onnx.load_model_from_string(b"".join(self.model.pieces()))
 
     def save(
@@ -129,9 +129,8 @@ class ONNXProgram:
 
     def call_reference(self, *args: Any, **kwargs: Any) -> Sequence[Tensor]:
         """The results of the reference implementation in the package `onnx`, in Python."""
-        from onnx.reference import ReferenceEvaluator
-
-        made = ReferenceEvaluator(self.model_proto).run(None, self._feed(args, kwargs))
+        reference: Any = importlib.import_module("onnx.reference")
+        made = reference.ReferenceEvaluator(self.model_proto).run(None, self._feed(args, kwargs))
         return [taeda.tensor(v) for v in made]
 
     def compute_values(
@@ -171,6 +170,5 @@ def _renamed(size: int | str, names: Mapping[str, str]) -> int | str:
 
 
 def _session(path: str) -> Any:
-    import onnxruntime
-
+    onnxruntime: Any = importlib.import_module("onnxruntime")
     return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])

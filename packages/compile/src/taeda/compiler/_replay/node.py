@@ -164,7 +164,8 @@ class Context:
         """The program once more: where a walk begins, where it ends, and the tensors of the caller
         in place of those ends.
         """
-        results = self.again()
+        program: Any = self.again  # not None: who calls this asked
+        results = program()
         start = [r for r, one in zip(self.backward.own(results), chosen, strict=True) if one]
         ends = [*self.wanted, *(results[place] for place in self.backward.earlier)]
         return start, ends, [*self.wanted, *self.earlier]
