@@ -367,7 +367,7 @@ dist.all_reduce(taeda.ones(3))
 
 
 def test_who_ended_first_is_the_root_cause_without_a_group(tmp_path):
-    body = "time.sleep(0.04 * (1 - rank)); os._exit(7 + rank)"
+    body = "time.sleep(0.3 * (1 - rank)); os._exit(7 + rank)"
     for _ in range(3):
         code, _, err = run(tmp_path, body, "--nproc-per-node", "2", "--monitor-interval", "1")
         assert code == 1 and "exitcode 8" in err.partition("Root cause")[2].partition("Other")[0], (
