@@ -1,5 +1,5 @@
 /* ranges.c - numbers at equal steps as a launch of kernels/ranges.h. */
-#include "cpu/ranges.h"
+#include "cpu/creation_ranges.h"
 #include "cuda/program.h"
 
 typedef struct ranges_call { /* laid out as in kernels/ranges.h */

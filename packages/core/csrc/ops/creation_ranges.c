@@ -1,7 +1,7 @@
 /* creation_ranges.c - arange, range, linspace, logspace: numbers at equal steps. */
 #include <complex.h>
 #include <math.h>
-#include "cpu/ranges.h"
+#include "cpu/creation_ranges.h"
 #include "ops/creation.h"
 #include "runtime/device.h"
 

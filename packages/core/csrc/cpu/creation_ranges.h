@@ -1,4 +1,4 @@
-/* ranges.h - numbers at equal steps, where a device makes them (TD_WORK_RANGE). */
+/* creation_ranges.h - numbers at equal steps, where a device makes them (TD_WORK_RANGE). */
 #ifndef TD_RANGES_H
 #define TD_RANGES_H
 #include "runtime/tensor.h"
