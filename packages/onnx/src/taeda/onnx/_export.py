@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import taeda.export
 from taeda import Tensor, nn
+from taeda._core_api import warn
 from taeda._core_api.files import atomic_write
 from taeda.export import Dim, ExportedProgram
 
@@ -159,10 +159,7 @@ def _program(model: Any, args: Any, named: Any, shapes: Any, training: Any) -> E
     if training == TrainingMode.EVAL and any(
         part.training for part in model.modules() if _differs(part)
     ):
-        warnings.warn(
-            "onnx.export: the module is in training mode, and is exported in eval mode", UserWarning,
-            stacklevel=3,
-        )  # fmt: skip
+        warn("onnx.export: the module is in training mode, and is exported in eval mode")
     with exporting(), select_model_mode_for_export(model, TrainingMode(training)):
         return taeda.export.export(model, args, named, dynamic_shapes=shapes)
 

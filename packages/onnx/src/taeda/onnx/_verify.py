@@ -7,7 +7,6 @@ import io
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 import taeda
 from taeda import Tensor
+from taeda._core_api import warn
 from taeda._core_api.files import atomic_write
 from taeda._core_api.trees import tree_flatten, tree_unflatten
 from taeda.export import ExportedProgram
@@ -53,11 +53,10 @@ def verified(program: ExportedProgram, model: Model, rtol: float = 1e-4, atol: f
     that does not load, that ends the process, or that gives other numbers.
     """
     if importlib.util.find_spec("onnxruntime") is None:
-        warnings.warn(
+        warn(
             "onnx.export: onnxruntime is not installed, so nothing was verified; verify=False "
-            "says that this is meant",
-            UserWarning, stacklevel=4,
-        )  # fmt: skip
+            "says that this is meant"
+        )
         return 0
     calls = _calls(program)
     with tempfile.TemporaryDirectory() as place:
