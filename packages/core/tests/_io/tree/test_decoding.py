@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import taeda
 from taeda._io import safetypes
 from taeda._io.safetensors import FormatError
 from taeda._io.tree import decode
@@ -83,3 +84,24 @@ def test_names_are_numbered_as_containers_are():
         safetypes.clear()
     assert made == [len, [], len, []]
     assert made[1] is made[3]
+
+
+@pytest.mark.parametrize("name", ["data", "grad", 3])
+def test_attributes_that_no_tensor_has_room_for_are_refused(name):
+    tree = {"tensor": 0, "attributes": [[name, 1]]}
+    with pytest.raises((FormatError, TypeError)):
+        decode(tree, [taeda.ones(1)])
+
+
+@pytest.mark.parametrize("key", ["torch.nothing", ["object", 1], None])
+def test_classes_and_keys_that_nobody_allows_are_refused(key):
+    for tree in (
+        {"object": [key, {}]},
+        {"class": key},
+        {"dict": [[{"tuple": [1]}, 2], [key, {"tuple": [3]}]]},
+    ):
+        try:
+            decode(tree, [])
+        except (FormatError, TypeError):
+            continue
+        assert "dict" in tree
