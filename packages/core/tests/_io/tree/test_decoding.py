@@ -94,14 +94,8 @@ def test_attributes_that_no_tensor_has_room_for_are_refused(name):
 
 
 @pytest.mark.parametrize("key", ["torch.nothing", ["object", 1], None])
-def test_classes_and_keys_that_nobody_allows_are_refused(key):
-    for tree in (
-        {"object": [key, {}]},
-        {"class": key},
-        {"dict": [[{"tuple": [1]}, 2], [key, {"tuple": [3]}]]},
-    ):
-        try:
-            decode(tree, [])
-        except (FormatError, TypeError):
-            continue
-        assert "dict" in tree
+@pytest.mark.parametrize("kind", ["object", "class"])
+def test_classes_that_nobody_allows_are_refused(kind, key):
+    tree = {kind: [key, {}] if kind == "object" else key}
+    with pytest.raises((FormatError, TypeError)):
+        decode(tree, [])
