@@ -12,13 +12,14 @@ from taeda._core_api import runtime as core
 from .._compressed import COMPRESSED
 
 __all__ = [
-    "ALL", "COO", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "wrapped", "writes",
+    "ALL", "COO", "MATRICES", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "wrapped", "writes",
 ]  # fmt: skip
 
 ALL = (taeda.sparse_coo, *COMPRESSED)
 COO = (taeda.sparse_coo,)
-#: one number an entry, at a row and a column
-OF_NUMBERS = (taeda.sparse_coo, taeda.sparse_csr, taeda.sparse_csc)
+#: by compressed rows or columns, one number an entry
+MATRICES = (taeda.sparse_csr, taeda.sparse_csc)
+OF_NUMBERS = (*COO, *MATRICES)
 Function = Callable[..., Any]
 
 

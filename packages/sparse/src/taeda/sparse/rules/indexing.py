@@ -13,9 +13,7 @@ from .._compressed import Compressed
 from .._convert import to_coo
 from .._graph import built, raw_entries
 from .._parts import Coo, parts_of
-from ._registry import OF_NUMBERS, rule, wrapped
-
-_MATRICES = (taeda.sparse_csr, taeda.sparse_csc)
+from ._registry import MATRICES, OF_NUMBERS, rule, wrapped
 
 
 def dense_dim_of(parts: Coo, dim: int) -> int:
@@ -71,7 +69,7 @@ def _of_batch(x: Tensor, dim: int, number: int) -> Tensor:
 def cut(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     if step <= 0:
         raise ValueError(f"slice(): step must be greater than 0, but got {step}")
-    if x.layout in _MATRICES and x.dim() == 2:
+    if x.layout in MATRICES and x.dim() == 2:
         return to_compressed(cut(to_coo(x), dim, start, end, step), x.layout)
     if x.layout is not taeda.sparse_coo:
         return NotImplemented

@@ -12,11 +12,9 @@ from .._compress import to_compressed
 from .._convert import to_coo
 from .._graph import built, raw_entries
 from .._parts import Coo
-from ._registry import COO, OF_NUMBERS, rule, wrapped
+from ._registry import COO, MATRICES, OF_NUMBERS, rule, wrapped
 from .indexing import dense_dim_of
 from .shape import unsqueeze
-
-_MATRICES = (taeda.sparse_csr, taeda.sparse_csc)
 
 
 def _all_sparse(tensors: Sequence[Tensor]) -> bool:
@@ -29,7 +27,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Any:
         return NotImplemented
     layouts = {x.layout for x in tensors}
     if layouts != {taeda.sparse_coo}:
-        if len(layouts) > 1 or layouts.isdisjoint(_MATRICES) or tensors[0].dim() != 2:
+        if len(layouts) > 1 or layouts.isdisjoint(MATRICES) or tensors[0].dim() != 2:
             return NotImplemented
         return to_compressed(cat([to_coo(x) for x in tensors], dim), layouts.pop())
     at = wrapped(dim, tensors[0].dim())
