@@ -12,7 +12,8 @@ from taeda._core_api import runtime as core
 from .._compressed import COMPRESSED
 
 __all__ = [
-    "ALL", "COO", "MATRICES", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "wrapped", "writes",
+    "ALL", "COO", "MATRICES", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "wrapped",
+    "writes",
 ]  # fmt: skip
 
 ALL = (taeda.sparse_coo, *COMPRESSED)
