@@ -14,6 +14,7 @@ writing files in `writes.py`, that for handlers of RuntimeError in `swallowed.py
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 import subprocess
 import sys
@@ -32,6 +33,7 @@ import writes
 
 ROOT = Path(__file__).resolve().parent.parent
 SIBLING = re.compile(r"(taeda(?:-[a-z-]+)?)\s*(.*)")
+ADVICE = Path("src/taeda/_parts/advice.py")
 VERSION_LINE = re.compile(r'^__version__ = "[^"]*"', re.M)
 PARTS = ("major", "minor", "patch")
 
@@ -45,6 +47,7 @@ class Package:
     version: str
     siblings: dict[str, str]  # distribution -> range as written
     others: tuple[str, ...]  # requirements from outside, optional ones too
+    needed: tuple[str, ...] = ()  # the siblings that are needed without an extra
 
     @property
     def short(self) -> str:
@@ -61,11 +64,13 @@ def load(root: Path = ROOT) -> dict[str, Package]:
 def _read(path: Path) -> Package:
     project = tomllib.loads(path.read_text())["project"]
     extras = project.get("optional-dependencies", {}).values()
-    required = [*project.get("dependencies", []), *(item for extra in extras for item in extra)]
+    plain = project.get("dependencies", [])
+    needed = tuple(match[1] for item in plain if (match := SIBLING.fullmatch(item)))
+    required = [*plain, *(item for extra in extras for item in extra)]
     matches = [SIBLING.fullmatch(item) for item in required]
     siblings = {match[1]: match[2].replace(" ", "") for match in matches if match}
     others = tuple(item for item, match in zip(required, matches, strict=True) if not match)
-    return Package(project["name"], path.parent, project["version"], siblings, others)
+    return Package(project["name"], path.parent, project["version"], siblings, others, needed)
 
 
 def order(packages: dict[str, Package], names: Iterable[str] | None = None) -> list[Package]:
@@ -111,6 +116,7 @@ def check(packages: dict[str, Package]) -> list[str]:
         for _, text, inside in facts.texts(package.folder / "src"):
             facts.read(text, (surface.words, writes.writes, swallowed.swallows))
             facts.read(text, (layers.imports, surface.uses, cycles.statements), inside)
+    found += _wrong_advice(packages)
     rules = (layers, rooms, surface, writes, swallowed, cycles)
     return found + [fault for rule in rules for fault in rule.check(known)]
 
@@ -133,6 +139,29 @@ def _wrong_files(packages: dict[str, Package]) -> Iterator[str]:
                 yield f"{package.name} has no {name}"
         if (own := package.folder / "LICENSE").exists() and own.read_text() != licence:
             yield f"{package.name}: LICENSE differs from the one at the root"
+
+
+def _wrong_advice(packages: dict[str, Package]) -> Iterator[str]:
+    """Where the core advises other siblings than a distribution declares.
+
+    A test compares them too, but it reads what is installed, which may be older than the tree.
+    """
+    if not (place := packages["taeda-core"].folder / ADVICE).exists():
+        return  # a tree that a test made
+    tree = ast.parse(place.read_text())
+    (table,) = (
+        item.value
+        for item in tree.body
+        if isinstance(item, ast.AnnAssign) and ast.unparse(item.target) == "NEEDS"
+    )
+    advised = ast.literal_eval(table)
+    for package in packages.values():
+        wanted = {*package.needed} - {"taeda-core"}
+        if package.name in advised and {*advised[package.name]} != wanted:
+            yield (
+                f"{package.name} needs {sorted(wanted)}, but {ADVICE} says "
+                f"{sorted(advised[package.name])}: write what pyproject.toml says"
+            )
 
 
 def bump(packages: dict[str, Package], name: str, part: str) -> str:

@@ -196,6 +196,17 @@ def test_the_version_that_code_tells_is_the_package_s(tree):
     assert "taeda-core is 0.2.0" in sentence and '"0.1.0"' in sentence
 
 
+def test_advice_names_the_siblings_that_are_declared(tree):
+    place = tree / "packages/core/src/taeda/_parts/advice.py"
+    place.parent.mkdir()
+    make(tree, "optim", "taeda-optim", "0.1.0", ["taeda-core>=0.1,<0.2", "taeda-nn>=0.1,<0.2"])
+    place.write_text('NEEDS: dict = {"taeda-nn": (), "taeda-optim": ("taeda-nn",)}\n')
+    assert workspace.check(workspace.load(tree)) == []
+    place.write_text('NEEDS: dict = {"taeda-nn": (), "taeda-optim": ()}\n')
+    (sentence,) = workspace.check(workspace.load(tree))
+    assert "taeda-optim needs ['taeda-nn']" in sentence and "advice.py says []" in sentence
+
+
 def test_the_extras_for_devices_name_what_they_bring_and_nothing_else_needs_it():
     project = tomllib.loads((ROOT / "packages/core/pyproject.toml").read_text())["project"]
     for extra, names in (
