@@ -52,7 +52,7 @@ def tests_all(session: nox.Session) -> None:
     """
     install(session, *NAMES)
     if not session.posargs:
-        session.run("python", "tools/tests_all.py")
+        session.run("python", "tools/hold/tests_all.py")
         return
     folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("packages/*/tests"))]
     session.run("pytest", *folders, "tools/tests", *session.posargs)
@@ -86,10 +86,10 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
     session.run("python", "tools/packages.py", "check")
-    session.run("python", "tools/comments.py")
-    session.run("python", "tools/c_layers.py")
+    session.run("python", "tools/hold/comments.py")
+    session.run("python", "tools/hold/c_layers.py")
     session.run("python", "tools/where.py", "--check")
-    session.run("python", "tools/c_style.py")
+    session.run("python", "tools/hold/c_style.py")
 
 
 @nox.session
@@ -99,18 +99,18 @@ def mirror(session: nox.Session) -> None:
     """
     install(session, *NAMES)
     session.install(*groups("mirror"))
-    session.run("python", "tools/mirror.py")
-    session.run("python", "tools/mirror.py", "--coverage", *session.posargs)
+    session.run("python", "tools/hold/mirror.py")
+    session.run("python", "tools/hold/mirror.py", "--coverage", *session.posargs)
 
 
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy and pyright accept the packages as a user's editor sees them."""
     install(session, *NAMES, extra_groups=("types", "demo"))
-    session.run("python", "tools/absent.py", "--check")  # a name listed as absent has no type
-    session.run("python", "tools/typing_view.py", silent=True)
+    session.run("python", "tools/hold/absent.py", "--check")  # a name listed as absent has no type
+    session.run("python", "tools/hold/typing_view.py", silent=True)
     session.run("mypy", "build/view/taeda", *session.posargs, env={"MYPYPATH": "build/view"})
-    session.run("python", "tools/typing_user.py")
+    session.run("python", "tools/hold/typing_user.py")
     session.run("pyright", "--pythonpath", str(Path(session.bin) / "python"))
 
 
@@ -118,7 +118,7 @@ def types(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """The pages build without a warning, and every example in them, in the READMEs and in docstrings runs."""
     install(session, *NAMES, extra_groups=("docs",))
-    session.run("python", "tools/doctests.py")
+    session.run("python", "tools/hold/doctests.py")
     session.run("sphinx-build", "-W", "--keep-going", "-q", "-j", "auto", "docs", "build/docs")
     session.log(f"open {ROOT / 'build/docs/index.html'}")
 
@@ -138,8 +138,8 @@ def ddp(session: nox.Session) -> None:
     install(session, *NAMES, extra_groups=("demo",))
     for launcher in (("python",), ("taedarun", "--nproc-per-node", "2")):
         session.run(*launcher, "examples/ddp_digits/train.py", *session.posargs)
-    session.run("python", "tools/ddp_programs.py")
-    session.run("python", "tools/ddp_programs.py", "--random", "1500")
+    session.run("python", "tools/hunt/ddp_programs.py")
+    session.run("python", "tools/hunt/ddp_programs.py", "--random", "1500")
 
 
 @nox.session
@@ -148,9 +148,9 @@ def sharding(session: nox.Session) -> None:
     one device's numbers, and what goes with sharding is told.
     """
     install(session, *NAMES, extra_groups=("demo",))
-    session.run("python", "tools/dtensor_rules.py", *session.posargs)
-    session.run("python", "tools/dtensor_programs.py", "--seeds", "0-499")
-    session.run("python", "tools/compositions.py")
+    session.run("python", "tools/hunt/dtensor_rules.py", *session.posargs)
+    session.run("python", "tools/hunt/dtensor_programs.py", "--seeds", "0-499")
+    session.run("python", "tools/hold/compositions.py")
 
 
 @nox.session(venv_backend="virtualenv")
@@ -164,7 +164,7 @@ def parity(session: nox.Session) -> None:
     folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("packages/*/tests_parity"))]
     env = {"TAEDA_PARITY": "full" if full else "bounded"}
     below = ["--below", *folders, "examples/tests_parity"]
-    session.run("python", "tools/tests_all.py", *rest, *below, env=env)
+    session.run("python", "tools/hold/tests_all.py", *rest, *below, env=env)
 
 
 @nox.session(venv_backend="virtualenv")
@@ -200,7 +200,7 @@ def sanitize(session: nox.Session) -> None:
     places = [word for word in session.posargs if (ROOT / word).exists()]
     words = [word for word in session.posargs if word not in places]
     below = ["--below", *(places or ["packages/core/tests"])]
-    session.run("python", "tools/tests_all.py", *words, *below, env=sanitized(session))
+    session.run("python", "tools/hold/tests_all.py", *words, *below, env=sanitized(session))
 
 
 @nox.session
@@ -209,7 +209,7 @@ def shapes(session: nox.Session) -> None:
     `-- --minutes 2` for less than 30.
     """
     install(session, *NAMES)
-    session.run("python", "tools/shapes.py", *session.posargs, env=sanitized(session))
+    session.run("python", "tools/hunt/shapes.py", *session.posargs, env=sanitized(session))
 
 
 @nox.session
@@ -221,8 +221,8 @@ def reentrance(session: nox.Session) -> None:
     env = sanitized(session)
     # a huge size is a MemoryError
     env["ASAN_OPTIONS"] = f"{env['ASAN_OPTIONS']}:max_allocation_size_mb=2048"
-    session.run("python", "tools/reentrance.py", *session.posargs, env=env)
-    session.run("python", "tools/rewritten.py")  # large tensors: without a sanitizer
+    session.run("python", "tools/hunt/reentrance.py", *session.posargs, env=env)
+    session.run("python", "tools/hunt/rewritten.py")  # large tensors: without a sanitizer
 
 
 @nox.session
@@ -231,14 +231,14 @@ def faults(session: nox.Session) -> None:
     `-- --part 0/25` for a share.
     """
     install(session, *NAMES)
-    session.run("python", "tools/faults.py", *session.posargs)
+    session.run("python", "tools/hunt/faults.py", *session.posargs)
 
 
 @nox.session
 def restarts(session: nox.Session) -> None:
     """Ranks of a training are killed 20 times; it ends with the bits of an undisturbed one."""
     install(session, *NAMES)
-    session.run("python", "tools/restarts.py", *session.posargs)
+    session.run("python", "tools/hunt/restarts.py", *session.posargs)
 
 
 @nox.session(name="open-mpi")
@@ -260,7 +260,7 @@ def open_mpi(session: nox.Session) -> None:
 def ray_session(session: nox.Session) -> None:
     """Actors of a local Ray are ranks of a group and average their gradients."""
     install(session, *NAMES, extras={"distributed": "[mpi,ray]"})
-    session.run("python", "tools/ray_ranks.py")
+    session.run("python", "tools/try/ray_ranks.py")
 
 
 @nox.session(name="fuzz-ports")
@@ -269,7 +269,7 @@ def fuzz_ports(session: nox.Session) -> None:
     `-- --messages 100000` for a long run.
     """
     install(session, *NAMES)
-    session.run("python", "tools/fuzz_ports.py", *session.posargs)
+    session.run("python", "tools/hunt/fuzz_ports.py", *session.posargs)
 
 
 @nox.session
@@ -301,7 +301,7 @@ def tutorial(session: nox.Session) -> None:
     """From nothing to a wheel: every command of docs/tutorial-custom-op.md, with wheels built here."""
     wheels(session)
     page = "docs/tutorial-custom-op.md"
-    session.run("python", "tools/tutorial.py", page, "--wheels", str(ROOT / "dist"))
+    session.run("python", "tools/ship/tutorial.py", page, "--wheels", str(ROOT / "dist"))
 
 
 @nox.session
@@ -310,7 +310,7 @@ def fuzz(session: nox.Session) -> None:
     `-- --calls 1000000` for more.
     """
     install(session, *NAMES)
-    session.run("python", "tools/fuzz.py", *session.posargs)
+    session.run("python", "tools/hunt/fuzz.py", *session.posargs)
 
 
 @nox.session(name="fuzz-parts")
@@ -320,7 +320,7 @@ def fuzz_parts(session: nox.Session) -> None:
     `-- --calls 1000000` for more.
     """
     install(session, *NAMES)
-    session.run("python", "tools/fuzz_parts.py", *session.posargs)
+    session.run("python", "tools/hunt/fuzz_parts.py", *session.posargs)
 
 
 @nox.session
@@ -330,7 +330,7 @@ def extremes(session: nox.Session) -> None:
     `-- --part 0/30` for a part.
     """
     install(session, *NAMES)
-    session.run("python", "tools/extremes.py", *session.posargs)
+    session.run("python", "tools/hunt/extremes.py", *session.posargs)
 
 
 @nox.session
@@ -340,7 +340,7 @@ def geometry(session: nox.Session) -> None:
     `-- --part 0/20` for a part.
     """
     install(session, *NAMES)
-    session.run("python", "tools/geometry.py", *session.posargs)
+    session.run("python", "tools/hunt/geometry.py", *session.posargs)
 
 
 @nox.session(name="fuzz-compile")
@@ -349,7 +349,7 @@ def fuzz_compile(session: nox.Session) -> None:
     `-- --programs 100000` for more.
     """
     install(session, *NAMES)
-    session.run("python", "tools/fuzz_compile.py", *session.posargs)
+    session.run("python", "tools/hunt/fuzz_compile.py", *session.posargs)
 
 
 @nox.session(name="fuzz-chains")
@@ -358,7 +358,7 @@ def fuzz_chains(session: nox.Session) -> None:
     `-- --programs 2000` for more.
     """
     install(session, *NAMES)
-    session.run("python", "tools/fuzz_chains.py", *session.posargs)
+    session.run("python", "tools/hunt/fuzz_chains.py", *session.posargs)
 
 
 @nox.session
@@ -367,7 +367,7 @@ def properties(session: nox.Session) -> None:
     `-- --seeds 1-50` for more.
     """
     install(session, *NAMES)
-    session.run("python", "tools/every_row.py", *session.posargs)
+    session.run("python", "tools/hunt/every_row.py", *session.posargs)
 
 
 @nox.session
@@ -376,7 +376,7 @@ def ulps(session: nox.Session) -> None:
     `-- --count 5000` for more.
     """
     install(session, *NAMES)
-    session.run("python", "tools/ulps.py", *session.posargs)
+    session.run("python", "tools/hunt/ulps.py", *session.posargs)
 
 
 @nox.session(name="device-text")
@@ -388,8 +388,8 @@ def device_text(session: nox.Session) -> None:
     if "--nvrtc" in session.posargs:
         session.install(*groups("nvrtc"), *groups("cublas"))
         session.run("pytest", "packages/core/tests/cuda/test_blas.py", "-k", "real")
-        session.run("python", "tools/device_text.py", "--sass")
-    session.run("python", "tools/device_text.py", *session.posargs)
+        session.run("python", "tools/cuda/device_text.py", "--sass")
+    session.run("python", "tools/cuda/device_text.py", *session.posargs)
 
 
 @nox.session(name="gpu-check")
@@ -421,9 +421,11 @@ def cuda_null(session: nox.Session) -> None:
         session.run("pytest", "-m", "slow", *map(str, chosen))
     else:
         session.run("pytest", "-m", "slow or not slow", str(folder))
-    session.run("python", "tools/cuda_rows.py", *session.posargs)
-    session.run("python", "tools/cuda_demo.py", "digits" if "--part" in session.posargs else "all")
-    session.run("python", "tools/cuda_ranks.py")
+    session.run("python", "tools/cuda/cuda_rows.py", *session.posargs)
+    session.run(
+        "python", "tools/cuda/cuda_demo.py", "digits" if "--part" in session.posargs else "all"
+    )
+    session.run("python", "tools/cuda/cuda_ranks.py")
 
 
 @nox.session(name="same-bits")
@@ -432,7 +434,7 @@ def same_bits(session: nox.Session) -> None:
     `-- --parts 8` for an eighth.
     """
     install(session, *NAMES)
-    session.run("python", "tools/same_bits.py", *session.posargs)
+    session.run("python", "tools/hunt/same_bits.py", *session.posargs)
 
 
 @nox.session(name="fail-at")
@@ -442,7 +444,7 @@ def fail_at(session: nox.Session) -> None:
     Operations and training steps. `-- --part 0/8` for a part.
     """
     install(session, *NAMES)
-    session.run("python", "tools/fail_at.py", *session.posargs)
+    session.run("python", "tools/hunt/fail_at.py", *session.posargs)
 
 
 @nox.session(name="guard-pages")
@@ -451,7 +453,7 @@ def guard_pages(session: nox.Session) -> None:
     `-- --wide` for more sizes, `-- --part 0/8` for a part.
     """
     install(session, *NAMES)
-    session.run("python", "tools/guard_pages.py", *session.posargs)
+    session.run("python", "tools/hunt/guard_pages.py", *session.posargs)
 
 
 @nox.session
@@ -460,7 +462,7 @@ def race(session: nox.Session) -> None:
     `-- --rounds 5000` for more.
     """
     install(session, "core")
-    session.run("python", "tools/race.py", *session.posargs)
+    session.run("python", "tools/hunt/race.py", *session.posargs)
 
 
 @nox.session(name="c-tests")
@@ -471,10 +473,10 @@ def c_tests(session: nox.Session) -> None:
     """
     install(session, "core")
     if session.posargs:
-        session.run("python", "tools/c_tests.py", *session.posargs)
+        session.run("python", "tools/hunt/c_tests.py", *session.posargs)
         return
     for words in ((), ("--sanitize", "thread"), ("--coverage",)):
-        session.run("python", "tools/c_tests.py", *words)
+        session.run("python", "tools/hunt/c_tests.py", *words)
 
 
 @nox.session
@@ -484,7 +486,7 @@ def branches(session: nox.Session) -> None:
     """
     install(session, *NAMES)
     session.install(*groups("mirror"))
-    session.run("python", "tools/branches.py", *session.posargs)
+    session.run("python", "tools/hold/branches.py", *session.posargs)
 
 
 @nox.session
@@ -494,7 +496,7 @@ def exits(session: nox.Session) -> None:
     They leave nothing behind. `-- --times 50` for more.
     """
     install(session, *NAMES)
-    session.run("python", "tools/exits.py", *session.posargs)
+    session.run("python", "tools/hunt/exits.py", *session.posargs)
 
 
 @nox.session(name="hostile-files")
@@ -503,7 +505,7 @@ def hostile_files(session: nox.Session) -> None:
     `-- --all` for all 5,063.
     """
     install(session, "core", "autograd", "nn")
-    session.run("python", "tools/load_hostile.py", *session.posargs)
+    session.run("python", "tools/hunt/load_hostile.py", *session.posargs)
 
 
 @nox.session(venv_backend="virtualenv")
@@ -513,7 +515,7 @@ def loader(session: nox.Session) -> None:
     """
     oracle(session)
     session.run("python", "benchmarks/loader.py", *session.posargs)
-    session.run("python", "tools/stress_loader.py", "--seed", str(int(time.time())))
+    session.run("python", "tools/hunt/stress_loader.py", "--seed", str(int(time.time())))
 
 
 @nox.session(name="first-use")
@@ -522,7 +524,7 @@ def first_use(session: nox.Session) -> None:
     `-- --processes 5` for less than 25 of each.
     """
     oracle(session)
-    session.run("python", "tools/first_use.py", *session.posargs)
+    session.run("python", "tools/hunt/first_use.py", *session.posargs)
 
 
 @nox.session
@@ -555,7 +557,7 @@ def neighbours(session: nox.Session) -> None:
         "pytorch-lightning==2.6.6",
     )
     session.install("--no-deps", *without)  # each would bring torch
-    session.run("python", "tools/neighbours.py", *(session.posargs or ["--strict"]))
+    session.run("python", "tools/try/neighbours.py", *(session.posargs or ["--strict"]))
 
 
 @nox.session(venv_backend="virtualenv")
@@ -563,7 +565,7 @@ def names(session: nox.Session) -> None:
     """Names of torch that 70 public libraries use exist, or a list says why not. Downloads their wheels."""
     oracle(session)
     folder = Path(session.create_tmp()) / "libraries"
-    session.run("python", "tools/names_used.py", "--get", str(folder), *session.posargs)
+    session.run("python", "tools/try/names_used.py", "--get", str(folder), *session.posargs)
 
 
 @nox.session
@@ -572,14 +574,14 @@ def crash(session: nox.Session) -> None:
     `-- --large 1000` for more.
     """
     install(session, "core")
-    session.run("python", "tools/crash.py", *session.posargs)
+    session.run("python", "tools/hunt/crash.py", *session.posargs)
 
 
 @nox.session(name="fuzz-files")
 def fuzz_files(session: nox.Session) -> None:
     """Files changed behind their outer form do no harm to any reader. `-- --files 1000000` for a long run."""
     install(session, "core", "autograd", "nn")
-    session.run("python", "tools/fuzz_files.py", *session.posargs)
+    session.run("python", "tools/hunt/fuzz_files.py", *session.posargs)
 
 
 @nox.session
@@ -589,7 +591,7 @@ def wheels(session: nox.Session) -> None:
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     for what in ("build", "needs", "index"):
-        session.run("python", "tools/wheelhouse.py", what, str(dist), silent=True)
+        session.run("python", "tools/ship/wheelhouse.py", what, str(dist), silent=True)
     for source in (
         ("--no-index", "--find-links", str(dist), "--find-links", str(dist / "needs")),
         ("--index-url", (dist / "simple").as_uri()),
@@ -601,7 +603,7 @@ def wheels(session: nox.Session) -> None:
         pip = (python, "-m", "pip", "--isolated", "install", "--quiet")
         session.run(*pip, *source, "taeda", external=True)
         with session.chdir(clean):  # away from the checkout, so that nothing comes from its sources
-            session.run(python, str(ROOT / "tools" / "smoke.py"), external=True)
+            session.run(python, str(ROOT / "tools" / "ship" / "smoke.py"), external=True)
             session.run(python, "-m", "taeda", "--test", external=True)
 
 
@@ -611,7 +613,7 @@ def gates(session: nox.Session) -> None:
     printed and held.
     """
     install(session, "core")
-    session.run("python", "tools/gates.py", *session.posargs)
+    session.run("python", "tools/hold/gates.py", *session.posargs)
 
 
 @nox.session
@@ -622,11 +624,11 @@ def aarch64(session: nox.Session) -> None:
     install(session, "core", "autograd")
     options = [option for option in session.posargs if option != "--or-skip"]
     if "--or-skip" in session.posargs:
-        ready = [str(Path(session.bin) / "python"), "tools/aarch64.py", "ready"]
+        ready = [str(Path(session.bin) / "python"), "tools/hunt/aarch64.py", "ready"]
         told = subprocess.run(ready, stderr=subprocess.PIPE, text=True, check=False)
         if told.returncode:
             session.skip(told.stderr.strip())
-    session.run("python", "tools/aarch64.py", *options)
+    session.run("python", "tools/hunt/aarch64.py", *options)
 
 
 @nox.session
@@ -636,7 +638,7 @@ def release(session: nox.Session) -> None:
     On every Python. `-- --once`.
     """
     session.install(*groups("build", "release"), "uv")
-    session.run("python", "tools/release.py", *session.posargs)
+    session.run("python", "tools/ship/release.py", *session.posargs)
 
 
 @nox.session(name="install")
@@ -645,7 +647,7 @@ def install_lines(session: nox.Session) -> None:
     `-- --first` for the one that installs all.
     """
     session.install("uv")
-    session.run("python", "tools/install_lines.py", *session.posargs)
+    session.run("python", "tools/ship/install_lines.py", *session.posargs)
 
 
 def install(

@@ -102,6 +102,9 @@ def _pages() -> list[Page]:
             page.entries.append((f"{name}.{entry}", getattr(module, entry)))
         made += _by_family(page) if name == "taeda" else [page]
     for page in made:
+        for name, value in page.entries:  # an old name beside it must not be where all others point
+            if getattr(value, "__name__", None) == name.rpartition(".")[2]:
+                _elsewhere(name, value, seen)
         page.entries = [
             (n, _Seen(seen[_key(v)]) if _elsewhere(n, v, seen) else v) for n, v in page.entries
         ]

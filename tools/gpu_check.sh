@@ -6,7 +6,7 @@
 #   DRY=1                       the whole of it on the stand-in driver, small: is the script itself right?
 #   STEPS=0,1                   only these steps; a first look takes 90 s
 #   LIMIT=490                   seconds for all (9490 with DRY=1); what does not fit is skipped, and said
-#   PACK=build/gpu-pack         wheels to install first (tools/gpu_pack.sh makes the folder)
+#   PACK=build/gpu-pack         wheels to install first (tools/cuda/gpu_pack.sh makes the folder)
 #   PYTHON=python3              of the environment; with PACK any Python 3.12 will do
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -70,7 +70,7 @@ shares=$([ -n "$dry" ] && echo 1 || echo 12)
 step 2 rows 110 "
     for k in \$(seq 0 $((shares - 1))); do
         part=\$([ -n '$dry' ] || echo --part \$k/$shares)
-        $python tools/cuda_rows.py $rows \$part --log $logs/rows-\$k.log >$logs/rows-\$k.txt 2>&1 &
+        $python tools/cuda/cuda_rows.py $rows \$part --log $logs/rows-\$k.log >$logs/rows-\$k.txt 2>&1 &
     done
     wait
     cat $logs/rows-*.log | cut -f1 | sort | uniq -c | tr '\n' ' '; echo
@@ -84,7 +84,7 @@ else
 fi
 
 # ---- 4 to 6: whole programs, speed, others on the card ----
-step 4 demos ${dry:+6}60 "$python tools/cuda_demo.py $([ -n "$dry" ] && echo char_gpt || echo --card all)"
+step 4 demos ${dry:+6}60 "$python tools/cuda/cuda_demo.py $([ -n "$dry" ] && echo char_gpt || echo --card all)"
 step 4 gpt 90 "$run tools/cuda/train.py $small"
 step 5 speed 110 "$run tools/cuda/speed.py $small --seconds 100 --json $logs/speed.jsonl"
 step 6 together 40 "$run tools/cuda/together.py"

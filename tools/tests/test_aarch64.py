@@ -13,7 +13,7 @@ import sys
 import by_path
 import pytest
 
-aarch64 = by_path.load("tools/aarch64.py")
+aarch64 = by_path.load("tools/hunt/aarch64.py")
 
 
 def test_other_bits_and_missing_loops_differ():

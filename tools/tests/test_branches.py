@@ -1,10 +1,10 @@
-"""What `tools/branches.py` counts: branches of a listing of gcov, and of a report of coverage."""
+"""What `tools/hold/branches.py` counts: branches of a listing of gcov, and of a report of coverage."""
 
 from __future__ import annotations
 
 import by_path
 
-branches = by_path.load("tools/branches.py")
+branches = by_path.load("tools/hold/branches.py")
 
 LISTING = """        -:    0:Source:../../csrc/dispatch/bind.c
        12:    3:    if (a && b) {

@@ -4,7 +4,7 @@ import by_path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-layers = by_path.load("tools/c_layers.py")
+layers = by_path.load("tools/hold/c_layers.py")
 
 
 def make(tmp_path, files):

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from by_path import load
 
-c_style = load("tools/c_style.py")
+c_style = load("tools/hold/c_style.py")
 needs_formatter = pytest.mark.skipif(
     shutil.which("clang-format") is None,
     reason="clang-format comes with the session lint, which runs the tool",
@@ -72,11 +72,11 @@ def test_headers_of_earlier_versions_are_left():
 @needs_formatter
 def test_the_form_is_a_fixed_point_and_told(tmp_path, monkeypatch):
     monkeypatch.setattr(c_style, "ROOT", tmp_path)
-    shutil.copy(c_style.Path(c_style.__file__).parents[1] / ".clang-format", tmp_path)
+    shutil.copy(c_style.Path(c_style.__file__).parents[2] / ".clang-format", tmp_path)
     path = tmp_path / "a.h"
     path.write_text("ROWS(mul, 2, , x * y)\nint f( int x ){return x;}\n")
     assert c_style.faults("a.h", mend=False) == [
-        "a.h: not in its form; `python tools/c_style.py --fix` writes it"
+        "a.h: not in its form; `python tools/hold/c_style.py --fix` writes it"
     ]
     assert c_style.faults("a.h", mend=True) == []
     assert path.read_text() == "ROWS(mul, 2, , x * y)\nint f(int x) { return x; }\n"

@@ -8,8 +8,8 @@ import sys
 import by_path
 import pytest
 
-sys.path.insert(0, str(by_path.ROOT / "tools"))
-c_tests = by_path.load("tools/c_tests.py")
+sys.path.insert(0, str(by_path.ROOT / "tools/hunt"))
+c_tests = by_path.load("tools/hunt/c_tests.py")
 
 
 def test_every_test_of_every_file_is_found():

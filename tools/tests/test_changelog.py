@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from by_path import load
 
-changelog = load("tools/changelog.py")
+changelog = load("tools/ship/changelog.py")
 
 
 @pytest.fixture

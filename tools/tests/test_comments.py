@@ -5,7 +5,7 @@ from __future__ import annotations
 import by_path
 import pytest
 
-comments = by_path.load("tools/comments.py")
+comments = by_path.load("tools/hold/comments.py")
 
 TORN = {
     "a number": "WAIT = (\n    2.0  # seconds for all of them\n)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import by_path
 import pytest
 
-cycles, packages = by_path.load("tools/cycles.py"), by_path.load("tools/packages.py")
+cycles, packages = by_path.load("tools/hold/cycles.py"), by_path.load("tools/packages.py")
 
 
 def test_our_imports_make_no_cycle():

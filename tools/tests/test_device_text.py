@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-TOOLS = Path(__file__).parents[1]
+TOOLS = Path(__file__).parents[1] / "cuda"
 
 
 @pytest.fixture(scope="module")

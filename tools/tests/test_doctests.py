@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import by_path
 
-doctests = by_path.load("tools/doctests.py")
+doctests = by_path.load("tools/hold/doctests.py")
 
 PAGE = """# Page
 

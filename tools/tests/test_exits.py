@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import by_path
 
-exits = by_path.load("tools/exits.py")
+exits = by_path.load("tools/hunt/exits.py")
 
 
 def faults(monkeypatch, text, code=0, seconds=30):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import by_path
 import pytest
 
-facts = by_path.load("tools/facts.py")
+facts = by_path.load("tools/hold/facts.py")
 calls: list[str] = []
 
 

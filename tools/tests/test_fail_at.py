@@ -11,7 +11,7 @@ import by_path
 
 import taeda
 
-fail_at = by_path.load("tools/fail_at.py")
+fail_at = by_path.load("tools/hunt/fail_at.py")
 KEPT = []
 
 

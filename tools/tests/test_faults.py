@@ -6,8 +6,8 @@ import ast
 import sys
 from pathlib import Path
 
-TOOLS = Path(__file__).parents[1]
-sys.path[:0] = [str(TOOLS), str(TOOLS / "testing")]
+TOOLS = Path(__file__).parents[1] / "hunt"
+sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "testing")]
 import faults  # noqa: E402 - found through the line above
 from ranks import Ended  # noqa: E402
 

@@ -6,7 +6,7 @@ import mpmath as mp
 import pytest
 from by_path import load
 
-fit_cells = load("tools/fit_cells.py")
+fit_cells = load("tools/hold/fit_cells.py")
 
 
 @pytest.fixture(autouse=True)

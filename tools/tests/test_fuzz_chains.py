@@ -11,7 +11,7 @@ import pytest
 from taeda.compiler import config
 from taeda.compiler._kernels import text as _text
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "hunt"))
 import fuzz_chains
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")

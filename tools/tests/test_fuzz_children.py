@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = Path(__file__).parents[1]
+TOOLS = Path(__file__).parents[1] / "hunt"
 sys.path.insert(0, str(TOOLS))
 from fuzz_children import Range, supervise  # noqa: E402 - found through the line above
 

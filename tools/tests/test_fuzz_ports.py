@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-TOOLS = Path(__file__).parents[1]
+TOOLS = Path(__file__).parents[1] / "hunt"
 sys.path.insert(0, str(TOOLS))
 import fuzz_ports  # noqa: E402 - found through the line above
 

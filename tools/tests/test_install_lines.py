@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from by_path import load
 
-install_lines = load("tools/install_lines.py")
+install_lines = load("tools/ship/install_lines.py")
 README = (install_lines.ROOT / "README.md").read_text()
 
 

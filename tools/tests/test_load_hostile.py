@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TOOLS = Path(__file__).parents[1]
+TOOLS = Path(__file__).parents[1] / "hunt"
 sys.path.insert(0, str(TOOLS))
 import load_hostile  # noqa: E402 - found through the line above
 from hostile_files import FAMILIES, every, words  # noqa: E402

@@ -4,7 +4,7 @@ from pathlib import Path
 import by_path
 import pytest
 
-mirror = by_path.load("tools/mirror.py")
+mirror = by_path.load("tools/hold/mirror.py")
 LONG = "x = 1\n" * 26
 
 
@@ -13,8 +13,8 @@ def make(tmp_path, files, kept=None):
         path = tmp_path / "packages" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (tmp_path / "tools").mkdir()
-    (tmp_path / "tools/mirror.json").write_text(json.dumps(kept or {}))
+    (tmp_path / "tools/hold").mkdir(parents=True)
+    (tmp_path / "tools/hold/mirror.json").write_text(json.dumps(kept or {}))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_share_may_not_fall(tmp_path):
     (tmp_path / "packages/nn/src/taeda/nn/c.py").write_text(LONG)
     (wrong,) = mirror.check(tmp_path)
     assert wrong.startswith("nn: 1 of 3 modules have a test at the mirrored path, 33 %;")
-    assert wrong.endswith("Write the tests that `python tools/mirror.py --missing nn` names.")
+    assert wrong.endswith("Write the tests that `python tools/hold/mirror.py --missing nn` names.")
 
 
 def test_a_new_package_mirrors_everything(tmp_path):

@@ -2,7 +2,7 @@
 
 from by_path import load
 
-tool = load("tools/names_used.py")
+tool = load("tools/try/names_used.py")
 
 SOURCE = """
 import torch

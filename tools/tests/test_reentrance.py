@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "hunt"))
 import reentrance
 from fuzz import chosen_rows
 from fuzz_children import Range

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from by_path import load
 
-release = load("tools/release.py")
+release = load("tools/ship/release.py")
 SOUND = {
     "taeda/nn/__init__.py": "",
     "taeda/nn/py.typed": "",

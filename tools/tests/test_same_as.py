@@ -10,7 +10,7 @@ import pytest
 
 import taeda
 
-same_as = by_path.load("tools/same_as.py")
+same_as = by_path.load("tools/hunt/same_as.py")
 
 
 def tensor(values, dtype="float32"):

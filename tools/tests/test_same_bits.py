@@ -9,7 +9,7 @@ from by_path import load
 
 import taeda
 
-same_bits = load("tools/same_bits.py")
+same_bits = load("tools/hunt/same_bits.py")
 
 
 @pytest.mark.parametrize("part", range(2))

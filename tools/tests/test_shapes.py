@@ -5,8 +5,8 @@ import pytest
 
 import taeda
 
-shapes = by_path.load("tools/shapes.py")
-NAMES = sorted(by_path.load("tools/shape_cases.py").CASES)
+shapes = by_path.load("tools/hunt/shapes.py")
+NAMES = sorted(by_path.load("tools/hunt/shape_cases.py").CASES)
 
 
 def test_a_case_is_drawn_from_its_number_alone():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import by_path
 import pytest
 
-surface = by_path.load("tools/surface.py")
+surface = by_path.load("tools/hold/surface.py")
 workspace = by_path.load("tools/packages.py")
 
 CORE = {

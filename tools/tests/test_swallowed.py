@@ -5,7 +5,7 @@ from __future__ import annotations
 import by_path
 import pytest
 
-swallowed = by_path.load("tools/swallowed.py")
+swallowed = by_path.load("tools/hold/swallowed.py")
 workspace = by_path.load("tools/packages.py")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from by_path import load
 
-tutorial = load("tools/tutorial.py")
+tutorial = load("tools/ship/tutorial.py")
 PAGE = """
 Text.
 ```sh

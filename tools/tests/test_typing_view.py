@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import by_path
 
-typing_view = by_path.load("tools/typing_view.py")
+typing_view = by_path.load("tools/hold/typing_view.py")
 
 
 def test_two_packages_share_a_folder(tmp_path):

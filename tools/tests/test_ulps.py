@@ -11,7 +11,7 @@ from by_path import load
 
 import taeda
 
-ulps = load("tools/ulps.py")
+ulps = load("tools/hunt/ulps.py")
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

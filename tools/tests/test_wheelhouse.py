@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 from by_path import load
 
-wheelhouse = load("tools/wheelhouse.py")
+wheelhouse = load("tools/ship/wheelhouse.py")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import by_path
 import pytest
 
-writes = by_path.load("tools/writes.py")
+writes = by_path.load("tools/hold/writes.py")
 workspace = by_path.load("tools/packages.py")
 
 

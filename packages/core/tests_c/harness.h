@@ -3,9 +3,9 @@
  *   TEST(what_holds) { CHECK(condition); EQUAL(got, wanted); REFUSED(call, TD_INDEX_ERROR, "part of
  * the message"); }
  *
- * tools/c_tests.py finds every TEST in every test_*.c and writes the table that harness.c walks. A
- * failed check is told and the test goes on, so that one run tells all. system.c lets a call of the
- * system fail: fail_call(CALL_MMAP, 1). */
+ * tools/hunt/c_tests.py finds every TEST in every test_*.c and writes the table that harness.c
+ * walks. A failed check is told and the test goes on, so that one run tells all. system.c lets a
+ * call of the system fail: fail_call(CALL_MMAP, 1). */
 #ifndef TD_HARNESS_H
 #define TD_HARNESS_H
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 """What a program reads of Python's objects, wherever it finds them, and what it writes there.
 
-A part of the table of `tools/testing/python_state.py`; `tools/python_states.py` runs all of it.
+A part of the table of `tools/testing/python_state.py`; `tools/hunt/python_states.py` runs all of it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 /* special_cells.h - special functions as polynomials, one for each cell of an interval: written by
- * tools/fit_cells.py, which says how. Rows: the centres of the cells (in tables with zeros also what
+ * tools/hold/fit_cells.py, which says how. Rows: the centres of the cells (in tables with zeros also what
  * their doubles left out), then the coefficients of the powers of the distance from the centre, one
  * column a cell. Where one cell is all: the coefficients of the powers of the variable. */
 #ifndef TD_SPECIAL_CELLS_H

@@ -12,12 +12,12 @@ import taeda
 from taeda._tensor.absent import ABSENT
 from taeda._torch_names.absent import message, table
 
-tool = load("tools/absent.py")
+tool = load("tools/hold/absent.py")
 
 
 def test_every_name_listed_is_absent():
     text = tool.FILE.read_text()
-    assert tool.present(text) == [], "these exist by now: run python tools/absent.py"
+    assert tool.present(text) == [], "these exist by now: run python tools/hold/absent.py"
     assert len(table()) > 50
 
 

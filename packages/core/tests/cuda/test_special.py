@@ -1,5 +1,5 @@
 """Special functions and functions of complex numbers on the stand-in driver, without CuPy: the first
-have the processor's bits, the second lie within its last places (tools/device_text.py says how many).
+have the processor's bits, the second lie within its last places (tools/cuda/device_text.py says how many).
 """
 
 import sys

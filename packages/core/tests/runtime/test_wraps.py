@@ -2,7 +2,7 @@
 refusal, and defined arithmetic.
 
 The sanitized build sees what overflows; the ordinary one sees values and crashes.
-`tools/extremes.py` does it for every operator.
+`tools/hunt/extremes.py` does it for every operator.
 """
 
 from __future__ import annotations

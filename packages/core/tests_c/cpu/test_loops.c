@@ -1,8 +1,8 @@
 /* test_loops.c - every loop of every table, of the instruction set that TAEDA_ISA names.
  *
  * What the rows of the tables are (operands' dtypes, arguments of the call) stands in loops.gen.h,
- * which tools/c_tests.py makes from the tables' own text and the op table: a new loop is tested
- * without a new line. Two judges:
+ * which tools/hunt/c_tests.py makes from the tables' own text and the op table: a new loop is
+ * tested without a new line. Two judges:
  *
  *   a plain loop       one element after the other gives the same bits as any length, stride, offset and in-place use at once
  *   a plain function   of C's library, or of C's operators, gives the same value up to rounding, where one is listed in PLAIN

@@ -1,7 +1,7 @@
 """Names that PyTorch has and taeda has not: what is said when somebody asks for one.
 
 The names stand in `absent.txt`, which is read at the first miss; a name that exists must not stand
-there (a test holds that, `tools/absent.py` takes it out).
+there (a test holds that, `tools/hold/absent.py` takes it out).
 """
 
 from __future__ import annotations

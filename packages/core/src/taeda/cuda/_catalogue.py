@@ -1,5 +1,5 @@
 """Every program that the operators may ask for, by the names under which `python -m taeda.cuda.warm`
-chooses them. `tools/cuda_rows.py` fails where a row asks for one that is not here.
+chooses them. `tools/cuda/cuda_rows.py` fails where a row asks for one that is not here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,333 @@
+"""Rows of the op table with device="cuda" on the stand-in driver: which compute there, and whether
+they give the processor's bits.
+
+    cuda_rows.py                     every row's samples in float32 and int64; a table, and status
+                                     1 for a difference or a crash
+    cuda_rows.py --rows 'exp|add'    rows that match
+    cuda_rows.py --dtypes bfloat16 --verbose
+    cuda_rows.py --part 0/8          rows 0, 8, 16, ...
+    cuda_rows.py --cupy              with a stand-in of CuPy that NumPy computes for: plumbing, not values
+    cuda_rows.py --write             the table of docs/cuda.md anew
+    cuda_rows.py --card              on the device of this machine; with --cupy, CuPy's last bits may
+                                     differ. Every call is made twice: bits that move tell of a race
+    cuda_rows.py --log FILE          a line for each row as it comes: what was seen before a time
+                                     limit or a fault is not lost
+    cuda_rows.py --seconds 20        a row that takes longer counts as a crash, and the next one goes on
+
+A row that says NotImplementedError is counted, not failed. Nothing falls back on the processor here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import os
+import re
+import subprocess
+import sys
+import warnings
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "cuda.md"
+MARKS = ("<!-- rows: begin -->\n", "<!-- rows: end -->\n")
+#: results that are memory as it was found
+UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
+#: rows that may differ from the processor's in last bits: products add in another order than its
+#: tiles do, and so do distances that are made of a product
+CLOSE = re.compile(
+    r"(_fused_attention|_fused_attention_backward|scaled_dot_product_attention"
+    r"|cdist|mv|mm|bmm|dot|matmul|linear|addmm|addmv"
+    r"|baddbmm|addbmm|multi_dot|_?conv\w*"
+    r"|_(lstm|gru|rnn)(_backward)?)(\.|$)"
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", default="")
+    parser.add_argument("--dtypes", nargs="*", default=["float32", "int64"])
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--part", default="0/1", help="K/N: rows K, K + N, K + 2 N ...")
+    parser.add_argument("--cupy", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--card", action="store_true")
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--seconds", type=int, default=0)
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        inside(options.rows, options.dtypes, options.part, options.seconds)
+        return
+    found = outcomes(options)
+    if options.part != "0/1":
+        print(f"part {options.part} of the rows: {len(found)} of them")
+    wrong = report(found, options.verbose)
+    if options.write:
+        write(found)
+    sys.exit(bool(wrong))
+
+
+def outcomes(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """What each row did, from processes of their own: a crash is told with its row, and the rest goes on."""
+    found: dict[str, dict[str, Any]] = {}
+    while True:
+        begun, status = one_process(options, found)
+        if status == 0:
+            return found
+        if not begun or begun in found:
+            sys.exit(f"the rows cannot be run (status {status})")
+        keep(
+            options,
+            found,
+            begun,
+            {"family": "", "outcome": "crash", "why": ENDED.get(status, f"status {status}")},
+        )
+
+
+#: why a process ended within a row
+ENDED = {
+    77: "the device is lost to the process: a fault of the row's kernels",
+    1: "a row took too long",
+}
+
+
+def one_process(options: argparse.Namespace, found: dict[str, dict[str, Any]]) -> tuple[str, int]:
+    """The row that was begun last, and the exit status of a process that takes the rows not yet found."""
+    words = ("--rows", options.rows, "--dtypes", *options.dtypes, "--part", options.part)
+    more = ("--seconds", str(options.seconds), *["--card"] * options.card)
+    command = [sys.executable, "-X", "faulthandler", __file__, "--inside", *words, *more]
+    begun = ""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=surroundings(options, found)
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            begun, _, rest = line.rstrip("\n").partition("\t")
+            if rest:
+                keep(options, found, begun, json.loads(rest))
+    return begun, process.returncode
+
+
+def keep(
+    options: argparse.Namespace, found: dict[str, dict[str, Any]], name: str, entry: dict[str, Any]
+) -> None:
+    found[name] = entry
+    if options.log:
+        with options.log.open("a") as file:
+            file.write(f"{entry['outcome']}\t{name}\t{entry['why']}\n")
+
+
+def surroundings(options: argparse.Namespace, found: dict[str, dict[str, Any]]) -> dict[str, str]:
+    sys.path.insert(0, str(ROOT / "packages" / "core" / "tests" / "cuda"))
+    import standin
+
+    env = standin.environment(
+        options.card, CUDA_ROWS_DONE=json.dumps([*found]), TAEDA_CUDA_FALLBACK=""
+    )
+    if options.cupy:
+        env["CUDA_ROWS_ALL_CLOSE"] = "1"
+        if not options.card:
+            env["PYTHONPATH"] = str(standin.HERE / "cupy_numpy")
+    if options.card:
+        env["CUDA_ROWS_CARD"] = "1"
+    return env
+
+
+# ---- in the process with the stand-in ----
+
+
+def inside(pattern: str, dtypes: list[str], part: str, seconds: int) -> None:
+    import taeda
+
+    sys.path.insert(0, str(ROOT / "tools" / "testing"))
+    from samples import ROWS, samples
+
+    warnings.simplefilter("ignore")
+    only_listed_programs()
+    done = set(json.loads(os.environ["CUDA_ROWS_DONE"]))
+    place, parts = map(int, part.split("/"))
+    for name, row in list(ROWS.items())[place::parts]:
+        if name in done or not re.search(pattern, name) or UNSET.fullmatch(name):
+            continue
+        print(name, flush=True)
+        if seconds:  # with the lines of all threads; the process ends with status 1
+            faulthandler.dump_traceback_later(seconds, exit=True)
+        seen = [one(taeda, sample) for dtype in dtypes for sample in samples(name, dtype)]
+        kinds = [kind for kind, _ in seen]
+        outcome = next((k for k in ("differs", "error", "refused", "same") if k in kinds), "none")
+        why = next((why for kind, why in seen if kind == outcome), "")
+        print(
+            f"{name}\t{json.dumps({'family': row.family, 'outcome': outcome, 'why': why, 'kind': row.kind})}",
+            flush=True,
+        )
+
+
+def only_listed_programs() -> None:
+    """A program that `python -m taeda.cuda.warm` does not know is an error of the row that needs it."""
+    from taeda.cuda import _catalogue, _programs
+
+    program = _programs.program
+    known = set(_catalogue.programs(_catalogue.groups(), _programs.DTYPES))
+
+    def listed(kind: str, name: str, dtype: int, source: int, how: str, *rest: int) -> Any:
+        made = program(kind, name, dtype, source, how, *rest)
+        to, other = _programs.DTYPES[dtype], _programs.DTYPES[source if kind == "cast" else dtype]
+        if (kind, name, to, other, how) not in known:
+            raise LookupError(f"{kind} {name} {to} {other} {how} is not in taeda.cuda._catalogue")
+        return made
+
+    _programs.program = listed
+
+
+def one(taeda: Any, sample: Any) -> tuple[str, str]:
+    """The outcome of one call on the device beside the processor's."""
+
+    def there(t: Any) -> Any:
+        return t.to("cuda")
+
+    taeda.manual_seed(0)
+    try:
+        wanted = sample.map(lambda t: t.clone()).call()
+    except Exception:  # noqa: BLE001 - what the processor refuses is no case here
+        return "none", ""
+    taeda.manual_seed(0)
+    try:
+        with taeda.device("cuda"):
+            made = sample.map(there).call()
+            outcome = compare(taeda, made, wanted, bool(CLOSE.match(sample.row.schema.name)))
+            return outcome if outcome[0] != "same" or not ON_CARD else twice(taeda, sample, made)
+    except NotImplementedError as error:
+        return "refused", str(error)[:200]
+    except Exception as error:  # noqa: BLE001 - told in the table
+        end_if_lost(taeda)
+        return "error", f"{type(error).__name__}: {str(error)[:160]}"
+
+
+ON_CARD = bool(os.environ.get("CUDA_ROWS_CARD"))
+
+
+def end_if_lost(taeda: Any) -> None:
+    """A kernel's fault stays with the process: every later row would report an error that is not its own."""
+    try:
+        taeda.cuda.synchronize()
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        os._exit(77)
+
+
+def twice(taeda: Any, sample: Any, first: Any) -> tuple[str, str]:
+    """The same call in memory that was filled with NaNs: its bits stay, or something races or reads what it
+    did not write.
+    """
+    poison = taeda.full((1 << 20,), float("nan"), device="cuda")
+    del poison
+    taeda.manual_seed(0)
+    again = sample.map(lambda t: t.to("cuda")).call()
+    leaves = taeda.utils._pytree.tree_leaves
+    pairs = zip(leaves(again), leaves(first), strict=True)
+    tensors = [(a, b) for a, b in pairs if isinstance(a, taeda.Tensor)]
+    same = all(((a == b) | ((a != a) & (b != b))).all().item() for a, b in tensors)
+    return ("same", "") if same else ("differs", "two calls gave different bits")
+
+
+def compare(taeda: Any, made: Any, wanted: Any, close: bool = False) -> tuple[str, str]:
+    if isinstance(wanted, (list, tuple)):
+        pairs = [compare(taeda, a, b, close) for a, b in zip(made, wanted, strict=True)]
+        return next((pair for pair in pairs if pair[0] != "same"), ("same", ""))
+    if not isinstance(wanted, taeda.Tensor):
+        return (
+            ("same", "")
+            if made == wanted or made != made
+            else ("differs", f"{made!r}, wanted {wanted!r}")
+        )
+    if made.device.type != "cuda":
+        return "error", "the result is on the cpu"
+    back = made.cpu()
+    if back.dtype != wanted.dtype or back.shape != wanted.shape:
+        return (
+            "differs",
+            f"{back.dtype} {tuple(back.shape)}, wanted {wanted.dtype} {tuple(wanted.shape)}",
+        )
+    if taeda.equal(back, wanted):
+        return "same", ""
+    if close and taeda.allclose(back, wanted, rtol=1e-5, atol=1e-5):
+        return "same", ""
+    if os.environ.get("CUDA_ROWS_ALL_CLOSE") and near(taeda, back, wanted):
+        return "same", ""
+    equal = (back == wanted) | ((back != back) & (wanted != wanted))
+    if equal.all().item():
+        return "same", ""
+    return (
+        "differs",
+        f"{int((~equal).sum())} of {equal.numel()} elements{by_ulps(taeda, back, wanted)}",
+    )
+
+
+def by_ulps(taeda: Any, back: Any, wanted: Any) -> str:
+    """The largest difference in units of the last place, where that says more than yes or no."""
+    if not wanted.dtype.is_floating_point:
+        return ""
+    finite = back.isfinite() & wanted.isfinite()
+    if not finite.all().item():
+        return ", not finite alike"
+    step = taeda.nextafter(wanted.abs().double(), taeda.tensor(float("inf"), dtype=taeda.float64))
+    unit = wanted.abs().double() * taeda.finfo(wanted.dtype).eps
+    error = (back.double() - wanted.double()).abs() / taeda.maximum(
+        unit, step - wanted.abs().double()
+    )
+    return f", {error.max().item():.1f} ulps at most"
+
+
+def near(taeda: Any, back: Any, wanted: Any) -> bool:
+    """Values of NumPy, which computes in its own order and way."""
+    return bool(taeda.allclose(back, wanted, rtol=1e-3, atol=1e-4, equal_nan=True))
+
+
+# ---- the table ----
+
+
+def report(found: dict[str, dict[str, Any]], verbose: bool) -> list[str]:
+    counts = Counter(entry["outcome"] for entry in found.values())
+    print(f"{len(found)} rows: {dict(counts)}")
+    wrong = []
+    for name, entry in found.items():
+        bad = entry["outcome"] in ("differs", "error", "crash")
+        wrong += [name] * bad
+        if bad or (verbose and entry["outcome"] != "same"):
+            print(f"{entry['outcome']:8} {name}: {entry['why']}")
+    return wrong
+
+
+def write(found: dict[str, dict[str, Any]]) -> None:
+    families: dict[str, Counter[str]] = defaultdict(Counter)
+    missing: dict[str, list[str]] = defaultdict(list)
+    for name, entry in found.items():
+        # it has no sample of these dtypes that the processor computes
+        if entry["outcome"] == "none":
+            continue
+        families[entry["family"]][entry["outcome"]] += 1
+        if entry["outcome"] == "refused":
+            missing[entry["family"]].append(name.partition(".")[0])
+    lines = [
+        "| family | rows | compute on the device | not yet, for example |\n",
+        "|---|---|---|---|\n",
+    ]
+    for family in sorted(families):
+        count, names = families[family], list(dict.fromkeys(missing[family]))
+        examples = ", ".join(f"`{name}`" for name in names[:4])
+        lines.append(f"| {family} | {sum(count.values())} | {count['same']} | {examples} |\n")
+    total = sum(sum(count.values()) for count in families.values())
+    lines.append(f"| all | {total} | {sum(count['same'] for count in families.values())} | |\n")
+    text = PAGE.read_text()
+    head, rest = text.split(MARKS[0])
+    PAGE.write_text(head + MARKS[0] + "".join(lines) + MARKS[1] + rest.split(MARKS[1])[1])
+
+
+if __name__ == "__main__":
+    main()

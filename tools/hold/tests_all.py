@@ -1,0 +1,159 @@
+"""Every default test, in as many pytest processes at a time as there are processors.
+
+    python tools/hold/tests_all.py [--processes 2] [--below FOLDER OR FILE ...] [pytest's words]
+
+Files are dealt out in portions, each to a pytest of its own, the largest first: what one test
+leaves behind in its process meets few others. Workers of one pytest (pytest-xdist) were tried:
+their main module is not a file, so tests that start processes of their own, or send Ctrl-C to one,
+fail there. A line tells of each portion; one that failed shows all that pytest said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+#: portions are about this part of all tests, so that processes end at about the same time
+PART = 1 / 32
+WORDS = ("passed", "failed", "skipped", "error", "errors", "xfailed", "warnings")
+# pytest's status for a portion without any: all of its tests have a mark that is left out
+NO_TESTS = 5
+
+__all__ = ["Portion", "counts", "portions"]
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Files of one package, relative to the root, and their size in bytes."""
+
+    files: tuple[str, ...]
+    size: int
+
+    def __str__(self) -> str:
+        more = f" to {self.files[-1]}" if len(self.files) > 1 else ""
+        return f"{self.files[0]}{more}"
+
+
+def portions(files: Iterable[tuple[str, int]], most: int) -> list[Portion]:
+    """Files with their sizes, in portions of one package each that stay below `most` bytes where a
+    file does; the largest first.
+
+    >>> [portion.files for portion in portions([("a/b/1", 5), ("a/b/2", 5), ("a/c/1", 9)], most=9)]
+    [('a/c/1',), ('a/b/1',), ('a/b/2',)]
+    """
+    found: list[Portion] = []
+    for _, group in groupby(sorted(files), lambda item: Path(item[0]).parts[:2]):
+        chosen: list[tuple[str, int]] = []
+        for item in group:
+            if chosen and sum(size for _, size in chosen) + item[1] > most:
+                found.append(_portion(chosen))
+                chosen = []
+            chosen.append(item)
+        found.append(_portion(chosen))
+    return sorted(found, key=lambda portion: (-portion.size, portion.files))
+
+
+def _portion(items: Sequence[tuple[str, int]]) -> Portion:
+    return Portion(tuple(name for name, _ in items), sum(size for _, size in items))
+
+
+def counts(said: str) -> Counter[str]:
+    """What pytest's last line counts.
+
+    >>> counts("1 failed, 20 passed in 3.14s")
+    Counter({'passed': 20, 'failed': 1})
+    """
+    last = said.strip().rpartition("\n")[2]
+    found = re.findall(r"(\d+) (\w+)", last)
+    return Counter({word: int(number) for number, word in found if word in WORDS})
+
+
+def run(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
+    """pytest's exit status and all it said.
+    Temporary files of tests lie below `base`, apart for each process.
+    """
+    status, said = _pytest(portion, words, base)
+    if status not in (0, NO_TESTS) and not counts(said):
+        # it died, and what pytest had captured of its last words (a sanitizer's, say) died with it
+        status, said = _pytest(portion, [*words, "-sv"], base)
+    return status, said
+
+
+def _pytest(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
+    folder = tempfile.mkdtemp(dir=base)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--basetemp={folder}/t",
+    ]
+    done = subprocess.run(
+        [*command, *words, *portion.files], cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def test_files(below: Sequence[str]) -> list[tuple[str, int]]:
+    """Every file of tests below these folders and its size; of all default tests without any."""
+    folders = [ROOT / name for name in below] or [
+        *ROOT.glob("packages/*/tests"),
+        ROOT / "tools" / "tests",
+    ]
+    paths = [path for folder in folders for path in _files_of(folder)]
+    return [(str(path.relative_to(ROOT)), path.stat().st_size) for path in paths]
+
+
+def _files_of(place: Path) -> Iterable[Path]:
+    return place.rglob("test_*.py") if place.is_dir() else [place]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run all; 1 if a test failed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--below", nargs="+", default=[], help="folders and files, relative to the root"
+    )
+    options, words = parser.parse_known_args(arguments)
+    files = test_files(options.below)
+    todo = portions(files, most=int(sum(size for _, size in files) * PART))
+    total: Counter[str] = Counter()
+    start, failed = time.monotonic(), False
+    with (
+        tempfile.TemporaryDirectory() as base,
+        ThreadPoolExecutor(options.processes) as pool,
+    ):
+        started = {pool.submit(run, portion, words, Path(base)): portion for portion in todo}
+        for number, future in enumerate(as_completed(started), 1):
+            status, said = future.result()
+            right = status in (0, NO_TESTS)
+            failed |= not right
+            total += counts(said)
+            if not right:
+                print(said)
+            last = said.strip().rpartition("\n")[2].strip("= ")
+            print(f"[{number}/{len(todo)}] {started[future]}: {last}", flush=True)
+    print(f"in {time.monotonic() - start:.0f} s")
+    wrong = total["failed"] + total["error"] + total["errors"] or int(failed)
+    print(f"{total['passed']} passed, {wrong} failed, {total['skipped']} skipped")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,245 @@
+"""Rehearse a release: everything but publishing it, on clones of the last commit, which stays as it is.
+
+    release.py --into dist/release            all of it; compiles core twice
+    release.py --into dist/release --once      builds once, so nothing is compared
+    release.py --into dist/release --judge     builds nothing: from step 3 on, with what is there
+
+1. Raises the minor version of every package that changed since its tag, and gathers its changelog.
+2. Builds wheels and source distributions in two clones, in two folders: the files must be the same
+   byte for byte.
+3. Builds the packages without C from their source distributions: the same wheels must come out.
+4. Looks at every file: its metadata by twine, its licence, and that it holds what it should and nothing else.
+5. Installs the wheels into every Python that is here, and there checks, trains and tests them.
+6. Writes SHA256SUMS, NOTES.md and a bill of materials (CycloneDX), and names the licences of all
+   that gets installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import changelog
+import tutorial
+import wheelhouse
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import packages
+
+ROOT = packages.ROOT
+LIBRARIES = ["taeda/__init__.abi3.so", "taeda/_native/_core.abi3.so"]
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+AUTHOR = ("-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost")
+
+
+class Wrong(Exception):
+    """What stops a release, in a sentence."""
+
+
+def run(*command: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    """Run a command and return what it printed; its words are the error if it fails."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Wrong(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def clone(source: Path, target: Path) -> Path:
+    run("git", "clone", "--quiet", "--local", source, target)
+    return target
+
+
+def bumped(root: Path, date: str) -> str:
+    """Raise versions and gather changelogs in a clone, and commit; the notes of the release."""
+    notes = []
+    for name in [package.name for package in packages.changed(packages.load(root), root)]:
+        version = packages.bump(packages.load(root), name, "minor")
+        folder = packages.load(root)[name].folder
+        notes.append(f"# {name}\n\n{changelog.gather(folder, version, date)}")
+    if wrong := packages.check(packages.load(root)):
+        raise Wrong("after the bump: " + "; ".join(wrong))
+    run("git", *AUTHOR, "commit", "--quiet", "--all", "--message", "release", cwd=root)
+    return "\n".join(notes)
+
+
+def compare(first: Path, second: Path) -> int:
+    """Wrong unless the two folders hold the same files. How many there are."""
+    sums = [{path.name: digest(path) for path in products(folder)} for folder in (first, second)]
+    if sums[0] != sums[1]:
+        different = sorted(name for name, _ in sums[0].items() ^ sums[1].items())
+        raise Wrong(f"built twice, these differ: {', '.join(sorted({*different}))}")
+    return len(sums[0])
+
+
+def products(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.whl"), *folder.glob("*.tar.gz")])
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def rebuild(folder: Path, scratch: Path) -> int:
+    """Wrong unless the wheels without C come out of their source distributions again. How many do."""
+    wheels = [path for path in folder.glob("*.whl") if path.name.endswith("py3-none-any.whl")]
+    for wheel in wheels:
+        source = folder / ("-".join(wheel.name.split("-")[:2]) + ".tar.gz")
+        with tarfile.open(source) as archive:
+            archive.extractall(scratch, filter="data")
+        place = scratch / source.name.removesuffix(".tar.gz")
+        run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", scratch, cwd=place)
+        if digest(scratch / wheel.name) != digest(wheel):
+            raise Wrong(f"{source.name} gives another {wheel.name}")
+    return len(wheels)
+
+
+def contents(folder: Path) -> Iterator[str]:
+    """A sentence for everything that a wheel lacks, or has too much."""
+    for wheel in sorted(folder.glob("*.whl")):
+        names = zipfile.ZipFile(wheel).namelist()
+        inside = [name for name in names if ".dist-info/" not in name]
+        if not any(name.endswith(".dist-info/licenses/LICENSE") for name in names):
+            yield f"{wheel.name} holds no licence"
+        for name in inside:
+            if not name.startswith("taeda/"):
+                yield f"{wheel.name} holds {name}, which is outside of taeda"
+            is_test = "/tests/" in name and not name.endswith(".in")  # a template is for users
+            if is_test or name.endswith((".pyc", ".o", ".orig")):
+                yield f"{wheel.name} holds {name}, which is not for users"
+        libraries = [name for name in inside if name.endswith(".so")]
+        if sorted(libraries) != (LIBRARIES if "taeda_core-" in wheel.name else []):
+            yield f"{wheel.name} holds the libraries {libraries}"
+        pure = inside and "taeda_core-" not in wheel.name
+        if pure and not any(name.endswith("py.typed") for name in inside):
+            yield f"{wheel.name} tells type checkers nothing: no py.typed"
+
+
+def interpreters() -> dict[str, str]:
+    """The Pythons that are here, by version."""
+    found = {}
+    for version in PYTHONS:
+        python = shutil.which(f"python{version}")
+        if shutil.which("uv"):
+            asked = ["uv", "python", "find", "--no-python-downloads", "--system", version]
+            done = subprocess.run(asked, capture_output=True, text=True, check=False)
+            python = done.stdout.strip() or python
+        if python and _answers(python):
+            found[version] = python
+    return found
+
+
+def _answers(python: str) -> bool:
+    """Whether this is a Python that runs, with what makes environments; a shim may be neither."""
+    done = subprocess.run([python, "-c", "import ensurepip"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def installed(folder: Path, python: str, home: Path) -> Path:
+    """Install the wheels in a new environment, check it, train and test in it. Its Python."""
+    run(python, "-m", "venv", home)
+    own = home / "bin" / "python"
+    tied = home / "constraints.txt"
+    tied.write_text(tutorial.constraints(folder))
+    env = {**os.environ, "PIP_CONSTRAINT": str(tied)}
+    env.pop("PYTHONPATH", None)
+    wheels = sorted(folder.glob("*.whl"))
+    run(own, "-m", "pip", "install", "--quiet", *wheels, env=env)
+    run(own, "-m", "pip", "check", env=env)
+    run(own, ROOT / "tools" / "ship" / "smoke.py", cwd=home, env=env)
+    run(own, "-m", "taeda", "--test", cwd=home, env=env)
+    return own
+
+
+def materials(python: Path, into: Path) -> dict[str, str]:
+    """Write the bill of materials of an environment; the licence of each distribution in it."""
+    options = ("--output-format", "JSON", "--output-reproducible", "--output-file", into)
+    run("cyclonedx-py", "environment", *options, python)
+    found = {}
+    for component in json.loads(into.read_text())["components"]:
+        names = [_licence(entry) for entry in component.get("licenses", [])]
+        found[component["name"]] = " / ".join(sorted({*filter(None, names)}))
+    if unknown := [name for name, licence in found.items() if not licence]:
+        raise Wrong(f"these say no licence: {', '.join(unknown)}")
+    return found
+
+
+def _licence(entry: dict[str, object]) -> str:
+    if "expression" in entry:
+        return str(entry["expression"])
+    licence = entry["license"]
+    assert isinstance(licence, dict)
+    return str(licence.get("id") or licence.get("name", "")).partition("\n")[0][:80]
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def make(into: Path, once: bool) -> None:
+    """Bump, gather and build; what was built goes to `into`."""
+    shutil.rmtree(into, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        first = clone(ROOT, scratch / "first")
+        date = run("git", "log", "-1", "--format=%cs", cwd=first).strip()
+        notes = bumped(first, date)
+        say(f"bumped: {len(packages.load(first))} packages; notes of {len(notes.split())} words")
+        wheelhouse.build(into, sdists=True, root=first)
+        (into / "NOTES.md").write_text(notes)
+        say(f"built: {len(products(into))} files")
+        if not once:
+            wheelhouse.build(scratch / "again", sdists=True, root=clone(first, scratch / "second"))
+            count = compare(into, scratch / "again")
+            say(f"built again elsewhere: {count} files, all the same bytes")
+
+
+def judge(into: Path) -> None:
+    """Look at the files in a folder, install them on every Python, and write what goes with them."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        count = rebuild(into, scratch / "unpacked")
+        say(f"built from their source distributions: {count} wheels, the same bytes")
+        if wrong := list(contents(into)):
+            raise Wrong("; ".join(wrong))
+        run("twine", "check", "--strict", *products(into))
+        say("metadata, licences and contents of all files: in order")
+        for version, python in interpreters().items():
+            own = installed(into, python, scratch / version)
+            say(f"Python {version}: installed, pip check, trained, self-test passed")
+        licences = materials(own, into / "sbom.cdx.json")
+        say("\n".join(f"  {name}: {licence}" for name, licence in sorted(licences.items())))
+        sums = "".join(f"{digest(path)}  {path.name}\n" for path in products(into))
+        (into / "SHA256SUMS").write_text(sums)
+    say(f"{into}: files, SHA256SUMS, NOTES.md, sbom.cdx.json")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
+    parser.add_argument("--into", type=Path, default=ROOT / "dist" / "release")
+    parser.add_argument("--once", action="store_true", help="do not build a second time")
+    parser.add_argument("--judge", action="store_true", help="build nothing: judge what is there")
+    options = parser.parse_args(arguments)
+    try:
+        if not options.judge:
+            make(options.into.resolve(), options.once)
+        judge(options.into.resolve())
+    except Wrong as wrong:
+        print(wrong, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
