@@ -1,0 +1,168 @@
+"""What sessions of the noxfile stand on: rows of commands, and environments with the packages in them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import packages as workspace
+
+if TYPE_CHECKING:  # nox has an environment of its own; tests read the rows without it
+    import nox
+
+__all__ = ["NAMES", "ROOT", "Row", "declare", "groups", "install", "oracle", "sanitized"]
+
+ROOT = workspace.ROOT
+PACKAGES = workspace.load(ROOT)
+NAMES = tuple(package.short for package in workspace.order(PACKAGES))
+# what a package's tests need besides: an engine, a reader of its files
+EXTRAS = {"distributed": "[mpi]", "profiler": "[tensorboard]"}
+
+
+@dataclass(frozen=True, init=False)
+class Row:
+    """A session that is commands one after the other.
+
+    In a command the word `{}` stands for the words behind `--`. `{tmp}`, `{bin}` and `{time}` are
+    the session's folder, its programs and the seconds of the clock.
+    """
+
+    name: str
+    doc: str
+    commands: tuple[str, ...]
+    needs: tuple[str, ...] = NAMES  # packages
+    groups: tuple[str, ...] = ()  # dependency groups of the root's pyproject.toml
+    extras: dict[str, str] = field(default_factory=dict)  # package -> "[extra]" beside EXTRAS
+    env: dict[str, str] = field(default_factory=dict)
+    sanitizer: bool = False  # the library under the address and undefined behaviour sanitizers
+    beside_torch: bool = False
+
+    def __init__(self, name: str, doc: str, *commands: str, **options: object) -> None:
+        for key, value in {"name": name, "doc": doc, "commands": commands, **options}.items():
+            if key not in self.__dataclass_fields__:
+                raise TypeError(f"session {name}: no option {key!r}")
+            object.__setattr__(self, key, value)
+        for key in {"extras", "env"} - options.keys():
+            object.__setattr__(self, key, {})
+
+
+def declare(row: Row) -> None:
+    """Tell nox of the session that is this row."""
+    import nox
+
+    def run(session: nox.Session) -> None:
+        prepare(session, row)
+        filled = {"tmp": session.create_tmp(), "bin": session.bin, "time": str(int(time.time()))}
+        env = {key: value.format(**filled) for key, value in row.env.items()}
+        if row.sanitizer:
+            env |= sanitized(session)
+        for command in row.commands:
+            session.run(*words(command, session.posargs, filled), env=env)
+
+    run.__doc__ = row.doc
+    run.__name__ = row.name.replace("-", "_")
+    # pip reads a configuration that may name an index of processor-only builds of torch
+    nox.session(run, name=row.name, venv_backend="virtualenv" if row.beside_torch else None)
+
+
+def prepare(session: nox.Session, row: Row) -> None:
+    """The environment of a row."""
+    if row.beside_torch:
+        oracle(session)
+    elif row.needs:
+        install(session, *row.needs, extra_groups=row.groups, extras=EXTRAS | row.extras)
+    else:
+        session.install(*groups(*row.groups))
+
+
+def words(command: str, posargs: list[str], filled: dict[str, str]) -> Iterator[str]:
+    """The words of a command, with what they stand for.
+
+    >>> list(words("python x.py --out {tmp}/a {}", ["-v"], {"tmp": "/t"}))
+    ['python', 'x.py', '--out', '/t/a', '-v']
+    """
+    for word in shlex.split(command):
+        yield from posargs if word == "{}" else [word.format(**filled)]
+
+
+def install(
+    session: nox.Session,
+    *names: str,
+    extra_groups: tuple[str, ...] = (),
+    extras: dict[str, str] = EXTRAS,
+) -> None:
+    """The packages `names` with the siblings they declare, editable, in one command; then the C, up to date.
+
+    In one command, because a sibling left out would be looked up on the package index.
+    """
+    chosen = workspace.order(PACKAGES, [name_of(name) for name in names])
+    stamp = Path(session.virtualenv.location) / "taeda-stamp"
+    files = [ROOT / "pyproject.toml", *(package.folder / "pyproject.toml" for package in chosen)]
+    content = b"".join(path.read_bytes() for path in files) + repr(extra_groups).encode()
+    key = hashlib.sha256(content + repr(extras).encode()).hexdigest()
+    if not stamp.is_file() or stamp.read_text() != key:
+        session.install(*groups("build", "test", *extra_groups))
+        session.log("compiling and installing the packages; the first time takes a minute or two")
+        words = []
+        for package in chosen:
+            folder = f"{package.folder}{extras.get(package.short, '')}"
+            words += ["-e"] * (package.folder / "src").is_dir() + [folder]
+        session.install("--no-build-isolation", *words)  # `meta` has nothing to edit
+        stamp.write_text(key)
+    session.run("python", "packages/core/hatch_build.py", silent=True)
+
+
+def oracle(session: nox.Session) -> None:
+    """All packages beside torch.
+
+    pip installs it; its configuration may name an index of processor-only builds.
+    """
+    install(session, *NAMES)
+    stamp = Path(session.virtualenv.location) / "oracle-stamp"
+    wanted = " ".join(groups("oracle"))
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        session.install(*groups("oracle"))
+        stamp.write_text(wanted)
+
+
+def groups(*names: str) -> tuple[str, ...]:
+    """Requirements of the root's dependency groups."""
+    import nox
+
+    root = nox.project.load_toml(ROOT / "pyproject.toml")
+    return tuple(nox.project.dependency_groups(root, *names))
+
+
+def name_of(short: str) -> str:
+    return next(package.name for package in PACKAGES.values() if package.short == short)
+
+
+def sanitized(session: nox.Session) -> dict[str, str | None]:
+    """Build the library under address and undefined behaviour sanitizers; the environment it needs."""
+    env = {"TAEDA_SANITIZE": "address,undefined"}
+    folder = session.run("python", "packages/core/hatch_build.py", env=env, silent=True)
+    preload = [compiler_file(session, name) for name in ("libasan.so", "libubsan.so")]
+    return {
+        "TAEDA_NATIVE": str(folder).strip().splitlines()[-1],
+        "LD_PRELOAD": " ".join(preload),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # the interpreter leaks by design
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",
+    }
+
+
+def compiler_file(session: nox.Session, name: str) -> str:
+    command = [*shlex.split(os.environ.get("CC", "cc")), f"-print-file-name={name}"]
+    path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    if not Path(path).is_absolute():
+        session.error(f"the compiler has no {name} (Debian: `apt install libasan8 libubsan1`)")
+    return path

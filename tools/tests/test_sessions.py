@@ -1,0 +1,29 @@
+"""Rows of the noxfile: what a command becomes, and what its scripts are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import by_path
+import pytest
+
+sessions = by_path.load("tools/hold/sessions.py")
+ROOT = Path(__file__).parents[2]
+
+
+def test_words_of_a_command():
+    filled = {"tmp": "/t", "bin": "/b", "time": "7"}
+    words = sessions.words("python x.py '{tmp}/a b' {} --seed {time}", ["-k", "two words"], filled)
+    assert [*words] == ["python", "x.py", "/t/a b", "-k", "two words", "--seed", "7"]
+
+
+def test_an_option_that_no_row_has_is_refused():
+    with pytest.raises(TypeError, match="session x: no option 'need'"):
+        sessions.Row("x", "What it shows.", need=())
+
+
+def test_scripts_of_the_noxfile_and_of_ci_exist():
+    text = (ROOT / "noxfile.py").read_text().replace("{HUNT}", "tools/hunt")
+    scripts = {*re.findall(r"(?:tools|benchmarks|examples)/[\w/]+\.py", text)}
+    assert len(scripts) > 50 and [name for name in scripts if not (ROOT / name).exists()] == []
