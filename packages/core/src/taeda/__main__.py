@@ -4,6 +4,7 @@
     python -m taeda --facts      the facts alone, to paste into a report
     python -m taeda --test       the self-test alone
     python -m taeda run PROGRAM  a program that says `import torch`, on taeda; run --help says more
+    python -m taeda port FILE    imports of torch in a file become taeda's; port --help says more
 
 The exit status is 1 if a check of the self-test failed.
 """
@@ -25,6 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
         from taeda._torch_names.programs import run
 
         return run(given[1:])
+    if given[:1] == ["port"]:
+        from taeda._torch_names.porting import port
+
+        return port(given[1:])
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m taeda", None, __doc__, formatter_class=layout)
     choice = parser.add_mutually_exclusive_group()
