@@ -118,12 +118,8 @@ def _by_text(tree: ast.Module) -> Iterator[tuple[int, str]]:
         else:
             continue
         for text in texts:
-            if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                if DOTTED.fullmatch(text.value):
-                    yield (
-                        text.lineno,
-                        f"{text.value!r} is a name in a string: write it as you mean it",
-                    )
+            if DOTTED.fullmatch(_text(text)):
+                yield text.lineno, f"{_text(text)!r} is a name in a string: write it as you mean it"
 
 
 def _text(node: ast.expr) -> str:

@@ -7,7 +7,7 @@ import pytest
 import taeda
 from taeda._io import safetypes
 from taeda._io.safetensors import FormatError
-from taeda._io.tree import decode
+from taeda._io.tree import decode, decoding
 
 
 def deep():
@@ -99,3 +99,46 @@ def test_classes_that_nobody_allows_are_refused(kind, key):
     tree = {kind: [key, {}] if kind == "object" else key}
     with pytest.raises((FormatError, TypeError)):
         decode(tree, [])
+
+
+def sparse_tree(indices=0, grad=False, parameter=False):
+    return {
+        "sparse": ["sparse_coo", [{"tensor": indices}, {"tensor": 1}], [3], True, grad, parameter]
+    }
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("parameter", [False, True])
+def test_sparse_tensors_have_what_was_said_of_them(grad, parameter):
+    pytest.importorskip("taeda.sparse", reason="taeda-sparse is not installed")
+    pytest.importorskip("taeda.nn", reason="taeda-nn is not installed")
+    made = decode(
+        sparse_tree(grad=grad, parameter=parameter), [taeda.tensor([[0, 2]]), taeda.ones(2)]
+    )
+    assert made.to_dense().tolist() == [1, 0, 1] and made.requires_grad is grad
+    assert isinstance(made, taeda.nn.Parameter) is parameter
+
+
+def test_sparse_tensors_that_cannot_be_are_refused():
+    pytest.importorskip("taeda.sparse", reason="taeda-sparse is not installed")
+    with pytest.raises(FormatError, match="cannot be"):
+        decode(sparse_tree(), [taeda.tensor([[0, 3]]), taeda.ones(2)])
+    with pytest.raises(FormatError, match="container where a value"):
+        decode(
+            {"sparse": ["sparse_coo", [[], {"tensor": 0}], [3], True, False, False]},
+            [taeda.ones(2)],
+        )
+
+
+def test_memory_that_is_out_is_not_the_file_s_fault(monkeypatch):
+    def out_of_memory(*_):
+        raise taeda.OutOfMemoryError("no more")
+
+    monkeypatch.setattr(decoding, "from_facts", out_of_memory)
+    with pytest.raises(taeda.OutOfMemoryError):
+        decode(sparse_tree(), [taeda.tensor([[0, 2]]), taeda.ones(2)])
+
+
+def test_attributes_stand_at_tensors_alone():
+    with pytest.raises(FormatError, match="attributes stand at a bytes"):
+        decode({"bytes": "", "attributes": [["a", 1]]}, [])
