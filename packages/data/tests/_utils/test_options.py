@@ -54,3 +54,13 @@ def test_refused_options(options, error, fact):
 def test_streams_have_their_own_order(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} option"):
         DataLoader(Stream(3), **options)
+
+
+def test_far_more_workers_than_processors_are_told_where_the_loader_is_made(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    with pytest.warns(
+        UserWarning, match=r"num_workers=99, .* 2 processors.* try num_workers=2"
+    ) as told:
+        DataLoader([1, 2], num_workers=99)
+    assert told[0].filename == __file__
+    DataLoader([1, 2], num_workers=4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from typing import Any
 
 __all__ = ["check_order", "check_streaming", "check_workers"]
@@ -37,6 +39,20 @@ def check_workers(
         return
     if prefetch_factor is not None and prefetch_factor < 0:
         raise ValueError(f"prefetch_factor option should be non-negative, got {prefetch_factor}")
+    _warn_of_many(num_workers)
+
+
+def _warn_of_many(num_workers: int) -> None:
+    """Workers that wait for files may be more than processors; many more only cost memory."""
+    processors = len(os.sched_getaffinity(0))
+    if num_workers > max(2 * processors, 4):
+        warnings.warn(
+            f"num_workers={num_workers}, and this process may use {processors} "
+            f"processor{'s' * (processors > 1)}: so many workers get in each other's way, and each "
+            f"holds a copy of what the dataset changes; try num_workers={processors}",
+            UserWarning,
+            stacklevel=4,  # where the loader is made
+        )
 
 
 def check_streaming(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
