@@ -321,12 +321,13 @@ def test_codes_are_exceptions(ops, code, kind):
         ("gives_input_back", "gave an input back as an output"),
         ("makes_nothing", "made no output"),
         ("shares", "shares memory with an argument"),
-        ("calls_in_a_loop", "a call inside parallel_for"),
+        ("reserves_in_a_loop", "random_reserve in a body"),
     ],
 )
-def test_kernels_that_break_a_rule_are_refused(ops, name, message):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_kernels_that_break_a_rule_are_refused(ops, name, message, threads):
     before = taeda.get_num_threads()
-    taeda.set_num_threads(2)  # a loop on one thread is no parallel one
+    taeda.set_num_threads(threads)
     try:
         with pytest.raises(RuntimeError, match=message):
             getattr(ops, name)(taeda.ones(3))

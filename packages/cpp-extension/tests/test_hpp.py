@@ -151,9 +151,7 @@ def ext(tmp_path_factory):
 
 def test_every_type_of_argument(ext):
     x = taeda.ones(1)
-    with pytest.raises(
-        RuntimeError, match=r"1\.500000 2\.000000 3 4 true text float64 2 1 false true 2 true"
-    ):
+    with pytest.raises(RuntimeError, match=r"1\.5 2 3 4 true text float64 2 1 false true 2 true"):
         ext.remember(
             1.5, 2, 3, 4, True, "text", taeda.float64, [1, 2], [0.5], None, x, [x, x], [True]
         )
@@ -196,7 +194,7 @@ def test_writing_where_the_schema_says_so(ext):
         (7, RuntimeError, "logic"),
         (8, RuntimeError, "no std::exception"),
         (9, ValueError, "in the loop"),
-        (10, RuntimeError, r"number 10 of 1\.500000 is too much"),
+        (10, RuntimeError, r"number 10 of 1\.5 is too much"),
     ],
 )
 def test_exceptions(ext, which, error, message):

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include "abi/abi.h"
 #include "runtime/loops.h"
+#include "runtime/thread_local.h"
 
 #define SLOT(name, number)                                                      \
     _Static_assert(offsetof(taeda_api, name) == 16 + (number) * sizeof(void *), \
@@ -240,12 +241,40 @@ static int32_t abi_default_dtype(void) { return td_default_dtype; }
 static int32_t abi_thread_count(void) { return td_num_threads(); }
 
 /* ---- loops ---- */
+typedef struct Loop {
+    taeda_range body;
+    void *context;
+    uint32_t excluded; /* of the caller */
+    uint8_t inference_mode;
+} Loop;
+static TD_THREAD_LOCAL int loops; /* bodies of extensions that this thread is in */
+int td_abi_in_loop(void) { return loops > 0; }
+
+/* A body meets the same state of the thread in each thread, the caller's too: what an operator in
+ * it computes does not depend on who runs it. */
+static void run_body(void *given, int64_t begin, int64_t end)
+{
+    const Loop *loop = given;
+    td_state was = td_here;
+    td_here.layers = 0;
+    td_here.excluded = loop->excluded;
+    td_here.inference_mode = loop->inference_mode;
+    loops++;
+    loop->body(loop->context, begin, end);
+    loops--;
+    td_here.layers = was.layers;
+    td_here.excluded = was.excluded;
+    td_here.inference_mode = was.inference_mode;
+}
+
+/* Python's lock is given up whenever there are other threads to wait for: they may ask for it. */
 static void abi_parallel(int64_t n, int64_t grain, taeda_range body, void *context)
 {
+    Loop loop = {body, context, td_here.excluded, td_here.inference_mode};
     TD_NO_UNWIND_BEGIN
     void *token =
         n > (grain < 1 ? 1 : grain) && !td_in_parallel() ? td_heavy_begin(2 * TD_HEAVY_NS) : NULL;
-    td_parallel(n, grain, body, context);
+    td_parallel(n, grain, run_body, &loop);
     td_heavy_end(token);
     TD_NO_UNWIND_END
 }

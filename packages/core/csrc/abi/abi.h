@@ -44,7 +44,7 @@ td_status td_abi_code(int32_t code, const char *name, taeda_error *error);
 
 /* Where a kernel leaves its outputs. One that believes in more results than the call has writes on:
  * into places that are looked at, then into memory that nothing else needs. */
-#define TD_ABI_OUTPUTS 16
+#define TD_ABI_OUTPUTS TD_MAX_OUTS
 typedef struct td_abi_outputs {
     taeda_tensor *given[TD_ABI_OUTPUTS], *canary, *spare[47];
     char said[96]; /* what was wrong with them */
@@ -82,6 +82,7 @@ void td_abi_scratch_free(void *block, int64_t bytes);
 int32_t td_abi_random_reserve(const taeda_value *generator, int64_t blocks, taeda_random *out,
                               taeda_error *error);
 void td_abi_random_bits(const taeda_random *random, int64_t first, int64_t count, uint32_t *words);
+int td_abi_in_loop(void); /* is this thread in a body of the table's parallel_for? */
 void *td_abi_python_release(void);
 void td_abi_python_acquire(void *token);
 int32_t td_abi_to_dlpack(const taeda_tensor *tensor, struct DLManagedTensorVersioned **out,

@@ -104,8 +104,7 @@ static int is_input(const td_call *call, const td_tensor *t)
 static inline bool has_surplus(const td_call *call, const td_abi_outputs *o)
 {
     uintptr_t any = (uintptr_t)o->canary ^ (uintptr_t)o;
-    for (int k = TD_MAX_OUTS; k < TD_ABI_OUTPUTS; k++) any |= (uintptr_t)o->given[k];
-    for (int k = call->nout; k < TD_MAX_OUTS; k++) any |= (uintptr_t)o->given[k];
+    for (int k = call->nout; k < TD_ABI_OUTPUTS; k++) any |= (uintptr_t)o->given[k];
     return any != 0;
 }
 
@@ -158,7 +157,8 @@ static td_status take(td_call *call, const td_schema *s, int32_t code, td_abi_ou
         if (outputs[k] && s->return_alias[k] >= 0)
             fault = "the kernel made an output where the schema says that an argument is written: "
                     "leave it empty";
-        else if (!outputs[k] && s->return_alias[k] < 0 && !s->custom->may_omit)
+        else if (!outputs[k] && s->return_alias[k] < 0 && !s->custom->may_omit &&
+                 !(s->custom->results[k].flags & TD_P_OPTIONAL))
             fault = "the kernel succeeded but made no output";
     }
     if (fault && !code) code = td_abi_fail(error, TAEDA_RUNTIME_ERROR, fault);
@@ -277,9 +277,6 @@ static int32_t find(const char *name, const taeda_op **out, taeda_error *error)
 
 int32_t td_abi_find_op(const char *name, const taeda_op **out, taeda_error *error)
 {
-    if (td_in_parallel())
-        return td_abi_fail(error, TAEDA_RUNTIME_ERROR,
-                           "find_op: not inside a body of parallel_for");
     int32_t code;
     TD_NO_UNWIND_BEGIN
     PyGILState_STATE state = PyGILState_Ensure();
@@ -421,6 +418,14 @@ static int result_value(taeda_value *v, PyObject *o)
     return -1;
 }
 
+static int make_room(taeda_op_call *call, Py_ssize_t n)
+{
+    bool asks = call->size >= sizeof *call && call->room && n <= INT32_MAX;
+    taeda_value *results = asks ? call->room(call->context, (int32_t)n) : NULL;
+    if (results) call->results = results;
+    return results != NULL;
+}
+
 static int deliver(taeda_op_call *call, PyObject *made) /* takes made over */
 {
     PyObject *all = PyTuple_Check(made) || PyList_Check(made) ? PySequence_Tuple(made)
@@ -428,7 +433,7 @@ static int deliver(taeda_op_call *call, PyObject *made) /* takes made over */
                                                               : PyTuple_Pack(1, made);
     Py_DECREF(made);
     Py_ssize_t n = all ? PyTuple_Size(all) : 0, done = 0;
-    int bad = !all || n > call->result_capacity;
+    int bad = !all || (n > call->result_capacity && !make_room(call, n));
     if (all && bad)
         PyErr_Format(PyExc_ValueError, "call_op: %zd results come, and there is room for %d", n,
                      call->result_capacity);
@@ -445,11 +450,9 @@ static int deliver(taeda_op_call *call, PyObject *made) /* takes made over */
 int32_t td_abi_call_op(taeda_op_call *call)
 {
     taeda_error *error = call->error;
-    int32_t code = td_abi_size("taeda_op_call", call, sizeof *call, sizeof *call, error);
+    int32_t code =
+        td_abi_size("taeda_op_call", call, offsetof(taeda_op_call, room), sizeof *call, error);
     if (code) return code;
-    if (td_in_parallel())
-        return td_abi_fail(error, TAEDA_RUNTIME_ERROR,
-                           "call_op: not inside a body of parallel_for");
     if (call->arg_count < 0 || call->arg_count > call->op->schema->nparams)
         return td_abi_error(error, TAEDA_TYPE_ERROR,
                             "call_op: %s takes at most %d arguments, got %d",

@@ -21,7 +21,7 @@ int32_t td_abi_random_reserve(const taeda_value *generator, int64_t blocks, taed
     if (blocks < 0)
         return td_abi_error(error, TAEDA_VALUE_ERROR, "random_reserve: %lld blocks cannot exist",
                             (long long)blocks);
-    if (td_in_parallel())
+    if (td_abi_in_loop())
         return td_abi_fail(error, TAEDA_RUNTIME_ERROR,
                            "random_reserve: not inside a body of parallel_for");
     TD_NO_UNWIND_BEGIN

@@ -69,8 +69,11 @@ static int want(const td_schema *s, const char *name)
     if (!strcmp(name, "grads")) return TD_WANT_GRADS;
     if (!strcmp(name, "needs")) return TD_WANT_NEEDS;
     if (!strcmp(name, "result")) return TD_WANT_RESULT;
-    if (!strncmp(name, "result", 6) && name[6] >= '0' && name[6] <= '5' && !name[7])
-        return TD_WANT_RESULT + name[6] - '0';
+    for (int i = 0; i < TD_MAX_OUTS && !strncmp(name, "result", 6); i++) {
+        char number[4];
+        snprintf(number, sizeof number, "%d", i);
+        if (!strcmp(name + 6, number)) return TD_WANT_RESULT + i;
+    }
     for (int i = 0; i < 4; i++) {
         size_t n = strlen(name), m = strlen(facts[i].suffix);
         if (n > m && !strcmp(name + n - m, facts[i].suffix) &&

@@ -14,7 +14,7 @@
 #include "runtime/random.h"
 
 #define TD_MAX_ARGS 16
-#define TD_MAX_OUTS 6
+#define TD_MAX_OUTS 16
 
 typedef enum td_arg_kind {
     TD_ARG_NONE,

@@ -1,4 +1,4 @@
-/* taeda/abi.h - the binary interface between taeda and extensions. C, without Python; ABI 1.3.
+/* taeda/abi.h - the binary interface between taeda and extensions. C, without Python; ABI 1.4.
  *
  * A shared library exports two symbols and links to nothing of ours:
  *
@@ -25,12 +25,14 @@
  *
  * Threads: a kernel may not touch Python, and is called by one thread at a time for each call. It
  * holds Python's lock, unless it gives it up with `python_release` (1.2). Functions of the table
- * may be called from the thread that called the kernel; `call_op`, `scratch`, `scratch_free`,
- * `random_bits` from any thread. `call_op` asks for Python's lock: a kernel that waits for a thread
- * of its own which calls it must have given the lock up, or both wait for ever. Bodies of
- * parallel_for may call `facts`, `dtype_facts`, `fail` (with an error of their own), `scratch`,
- * `scratch_free` and `random_bits`, nothing else. What `facts` says of an input holds until the
- * kernel returns.
+ * may be called from the thread that called the kernel; `find_op`, `call_op`, `scratch`,
+ * `scratch_free`, `random_bits` from any thread. `find_op` and `call_op` ask for Python's lock: a
+ * kernel that waits for a thread of its own which calls them must have given the lock up, or both
+ * wait for ever; parallel_for gives it up. Bodies of parallel_for may call all but `random_reserve`
+ * and what belongs into taeda_ext_init; `fail` with an error of their own (up to 1.3:
+ * `facts`, `dtype_facts`, `fail`, `scratch`, `scratch_free` and `random_bits` alone). An operator
+ * in a body runs on one thread, without modes of the caller's such as autocast, on any number of
+ * threads. What `facts` says of an input holds until the kernel returns.
  *
  * Devices (1.3): a device number is a taeda_device with an index, TAEDA_DEVICE(TAEDA_CUDA, 1); the
  * index of the cpu and of meta is 0. On a CUDA device memory belongs to the device: `data` of
@@ -49,7 +51,7 @@
 #include <stdint.h>
 
 #define TAEDA_ABI_MAJOR 1
-#define TAEDA_ABI_MINOR 3
+#define TAEDA_ABI_MINOR 4
 #define TAEDA_ABI_OF(major, minor) ((uint32_t)((major) << 16 | (minor)))
 #define TAEDA_ABI TAEDA_ABI_OF(TAEDA_ABI_MAJOR, TAEDA_ABI_MINOR)
 /* does the running core have this slot? */
@@ -222,7 +224,8 @@ typedef struct taeda_op_def { /* 1.1: a new operator; read while define_op runs 
     uint32_t size;            /* in: sizeof(taeda_op_def) */
     uint32_t flags;           /* in: 0 */
     /* in: "mylib::scale(Tensor x, float by=2) -> Tensor"; a namespace is wanted, at most 16
-     * arguments, results are Tensors (at most 6, or none) */
+     * arguments, results are Tensors (at most 16, up to 1.3: 6; or none). A result that is Tensor?
+     * may be left NULL */
     const char *schema;
     taeda_kernel cpu; /* in: NULL if there is none; a call on the cpu is then refused */
     /* in: makes outputs of the right shape and dtype without memory. NULL: a call on meta is
@@ -267,10 +270,15 @@ typedef struct taeda_op_call { /* 1.1: a call of an operator by an extension; ow
     /* in: room for the results; NULL if there is none. A Tensor[] result fills one for each tensor
      */
     taeda_value *results;
-    /* in: how many fit; if more come, nothing is handed over and the error names the number */
+    /* in: how many fit; if more come, `room` is asked, or nothing is handed over and the error
+     * names the number. (To call again with more room would do again what the operator writes.) */
     int32_t result_capacity;
     int32_t result_count; /* out: how many there are */
     taeda_error *error;   /* out: filled before a non-zero return */
+    /* 1.4, in: called at most once, when more results come than fit: room for `count` of them, or
+     * NULL. It becomes `results`. NULL: there is none */
+    taeda_value *(*room)(void *context, int32_t count);
+    void *context; /* 1.4, in: passed to `room` */
 } taeda_op_call;
 
 typedef struct taeda_random { /* 1.2: a part of a stream of random bits; owned by the caller */
@@ -323,7 +331,7 @@ typedef struct taeda_api {
     int32_t (*thread_count)(void); /* 1.1 */
     /* An operator by name: "add.Tensor", "sum", "mylib::scale": *out. */
     int32_t (*find_op)(const char *name, const taeda_op **out, taeda_error *error); /* 1.1 */
-    /* Call an operator. Records no derivative. Not inside a body of parallel_for. */
+    /* Call an operator. Records no derivative. Since 1.4 inside a body of parallel_for, too. */
     int32_t (*call_op)(taeda_op_call *call); /* 1.1 */
     /* Only inside taeda_ext_init: a new operator, which Python finds as
      * taeda.ops.<namespace>.<name>. */

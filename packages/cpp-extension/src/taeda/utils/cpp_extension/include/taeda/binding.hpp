@@ -65,13 +65,19 @@ struct Functions {
     void (*meta)() = nullptr;
     void (*cuda)() = nullptr;
     bool in_place = false; /* the results are arguments: nothing is handed over */
+    bool views = false;    /* the schema says that results may lie in the memory of arguments */
 };
 
 /* Who writes an argument, which the schema says is the result, may return nothing. */
 TAEDA_RARE inline void check_results(const taeda_call &call, int64_t results)
 {
     if (results == 0 && static_cast<Functions *>(call.user)->in_place) return;
-    throw TypeError(concat("the schema has ", call.output_count, " results, the C++ function ", results));
+    throw TypeError(concat("the schema has ", call.output_count, " results, the C++ function gave ", results));
+}
+template <class R> void check_length(const taeda_call &call, const R &made)
+{
+    if constexpr (std::is_same_v<R, std::vector<Tensor>>)
+        if (int64_t(made.size()) != call.output_count) check_results(call, int64_t(made.size()));
 }
 
 TAEDA_RARE inline std::string schema_text(const std::string &name, const char *const *types, const std::string &result)
@@ -91,7 +97,10 @@ template <class R, class... A> struct Binding {
     {
         const char *types[] = {Argument<std::decay_t<A>>::schema..., nullptr};
         if constexpr (std::is_void_v<R>) return schema_text(name, types, "()");
-        else return schema_text(name, types, Result<std::decay_t<R>>::schema());
+        else {
+            if (count_of<R> == any_count) throw TypeError(name + ": how many results a std::vector<Tensor> has, only a schema says: m.def(\"f(Tensor x) -> (Tensor, Tensor)\", f)");
+            return schema_text(name, types, Result<std::decay_t<R>>::schema());
+        }
     }
     static constexpr const char *number()
     {
@@ -107,7 +116,7 @@ private:
     template <size_t... I> static void apply(const taeda_call &call, Function function, std::index_sequence<I...>)
     {
         if (call.arg_count != int32_t(sizeof...(A))) wrong_count(call.arg_count, sizeof...(A));
-        if (call.output_count != count_of<R>) check_results(call, count_of<R>);
+        if (count_of<R> != any_count && call.output_count != count_of<R>) check_results(call, count_of<R>);
         [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{Argument<std::decay_t<A>>(call.args[I])...};
         if constexpr (std::is_void_v<R>) {
             function(std::get<I>(arguments).get()...);
@@ -115,7 +124,10 @@ private:
         } else {
             auto made = function(std::get<I>(arguments).get()...);
             launched();
-            if (!static_cast<Functions *>(call.user)->in_place) Result<std::decay_t<R>>::store(made, call.outputs);
+            check_length(call, made);
+            const Functions &of = *static_cast<Functions *>(call.user);
+            Handing to(call, of.views);
+            if (!of.in_place) Result<std::decay_t<R>>::store(made, to);
             else if (!Result<std::decay_t<R>>::is_argument(made)) not_written();
         }
     }

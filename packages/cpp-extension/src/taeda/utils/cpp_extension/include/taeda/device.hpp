@@ -25,6 +25,15 @@ private:
     int32_t number_;
 };
 
+namespace detail {
+inline void append(std::string &to, Device device)
+{
+    static const char *const names[] = {"cpu", "meta", "cuda"};
+    to += device.type() >= 0 && device.type() < 3 ? names[device.type()] : "device";
+    if (!device.is_cpu() && !device.is_meta()) to += ":" + std::to_string(device.index());
+}
+}
+
 /* The stream (CUstream, cudaStream_t; null: the default one) on which work of this thread is queued on a CUDA device now.
  * The device becomes current for the driver and the CUDA runtime. Error for what is no CUDA device. */
 inline void *current_stream(Device device)

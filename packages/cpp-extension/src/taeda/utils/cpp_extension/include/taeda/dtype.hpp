@@ -1,16 +1,15 @@
 /* taeda/dtype.hpp - element types: their C++ types, and what is known of each. */
 #ifndef TAEDA_DTYPE_HPP
 #define TAEDA_DTYPE_HPP
+#include <complex>
 #include <cstdint>
 
 #include "taeda/error.hpp"
+#include "taeda/half.hpp"
 
 namespace taeda TAEDA_HIDDEN {
 
 using DType = taeda_dtype;
-/* The C++ type of half and bfloat16 elements: bits, without arithmetic. */
-struct Half { uint16_t bits; };
-struct BFloat16 { uint16_t bits; };
 
 namespace detail {
 template <class T> struct DTypeOf;
@@ -28,6 +27,8 @@ TAEDA_DTYPE(Half, TAEDA_FLOAT16)
 TAEDA_DTYPE(BFloat16, TAEDA_BFLOAT16)
 TAEDA_DTYPE(float, TAEDA_FLOAT32)
 TAEDA_DTYPE(double, TAEDA_FLOAT64)
+TAEDA_DTYPE(std::complex<float>, TAEDA_COMPLEX64)
+TAEDA_DTYPE(std::complex<double>, TAEDA_COMPLEX128)
 #undef TAEDA_DTYPE
 }
 template <class T> inline constexpr DType dtype_of = detail::DTypeOf<T>::dtype;
@@ -41,6 +42,9 @@ TAEDA_RARE inline taeda_dtype_facts facts_of(DType dtype)
     return facts;
 }
 inline const char *name_of(DType dtype) { return facts_of(dtype).name; } /* "float32" */
+namespace detail {
+inline void append(std::string &to, taeda_dtype dtype) { to += name_of(dtype); }
+}
 inline bool is_floating_point(DType dtype) { return facts_of(dtype).category == TAEDA_CATEGORY_FLOAT; }
 /* The dtype that values of both fit in. */
 inline DType promote(DType a, DType b)

@@ -1,18 +1,24 @@
 /* taeda/error.hpp - the core's functions, and how their failures and ours become exceptions. */
 #ifndef TAEDA_ERROR_HPP
 #define TAEDA_ERROR_HPP
+#include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "taeda/abi.h"
 
-static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 3), "taeda.hpp needs the header abi.h of 1.3");
+static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 4), "taeda.hpp needs the header abi.h of 1.4");
 
 #define TAEDA_RARE __attribute__((cold, noinline)) /* runs once, or in an error: compiled for size, and sooner */
 #define TAEDA_HIDDEN __attribute__((visibility("hidden"))) /* two extensions in one process share nothing */
 
 namespace taeda TAEDA_HIDDEN {
+
+class Dims;
+class Device;
 
 namespace detail {
 inline const taeda_api *table = nullptr;
@@ -47,12 +53,34 @@ public:
 };
 
 namespace detail {
-TAEDA_RARE inline void append(std::string &to, const char *s) { to += s; }
-TAEDA_RARE inline void append(std::string &to, const std::string &s) { to += s; }
-TAEDA_RARE inline void append(std::string &to, bool b) { to += b ? "true" : "false"; }
-TAEDA_RARE inline void append(std::string &to, double v) { to += std::to_string(v); }
-TAEDA_RARE inline void append(std::string &to, long long v) { to += std::to_string(v); }
-template <class T> std::enable_if_t<std::is_integral_v<T>> append(std::string &to, T v) { append(to, static_cast<long long>(v)); }
+/* ---- what a message may be made of ---- */
+TAEDA_RARE inline void append(std::string &to, std::string_view s) { to += s; }
+TAEDA_RARE inline void append(std::string &to, const char *s) { to += s ? s : "(null)"; }
+inline void append(std::string &to, Dims dims);     /* "[2, 3]": layout.hpp */
+inline void append(std::string &to, taeda_dtype t); /* "float32": dtype.hpp */
+inline void append(std::string &to, Device device); /* "cuda:1": device.hpp */
+TAEDA_RARE inline void append_real(std::string &to, double v)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", v);
+    to += text;
+}
+template <class T> std::enable_if_t<std::is_arithmetic_v<T>> append(std::string &to, T v)
+{
+    if constexpr (std::is_same_v<T, bool>) to += v ? "true" : "false";
+    else if constexpr (std::is_same_v<T, char>) to += v;
+    else if constexpr (std::is_floating_point_v<T>) append_real(to, double(v));
+    else to += std::to_string(v);
+}
+template <class T> TAEDA_RARE void append(std::string &to, const std::vector<T> &list)
+{
+    to += "[";
+    for (size_t i = 0; i < list.size(); i++) {
+        if (i) to += ", ";
+        append(to, T(list[i]));
+    }
+    to += "]";
+}
 template <class... Parts> TAEDA_RARE std::string concat(const Parts &...parts)
 {
     std::string made;
@@ -69,7 +97,7 @@ inline void check(int32_t code, const taeda_error &error)
 
 }
 
-/* Throw Error, with a message made of the further arguments (texts and numbers), unless `condition` holds. */
+/* Throw Error, with a message made of the further arguments (texts, numbers, x.sizes(), x.dtype(), x.device(), vectors of these), unless `condition` holds. */
 #define TAEDA_CHECK(condition, ...) \
     do { \
         if (!(condition)) throw ::taeda::Error(::taeda::detail::concat(__VA_ARGS__)); \

@@ -29,11 +29,9 @@ private:
 };
 
 /* "[2, 3]", for messages */
-TAEDA_RARE inline std::string shape_text(Dims dims)
-{
-    std::string made = "[";
-    for (size_t i = 0; i < dims.size(); i++) made += detail::concat(i ? ", " : "", dims[i]);
-    return made + "]";
+TAEDA_RARE inline std::string shape_text(Dims dims) { return detail::concat(dims); }
+namespace detail {
+inline void append(std::string &to, Dims dims) { append(to, dims.vec()); }
 }
 
 /* A strided view of the elements: a[i][j] as in C, whatever the layout. Valid while the tensor lives. */

@@ -116,6 +116,7 @@ private:
         made->functions_ = new detail::Functions; /* for as long as the library is loaded, which is for ever */
         made->functions_->cpu = function;
         made->functions_->in_place = schema.find('!', schema.rfind("->")) != std::string::npos;
+        made->functions_->views = schema.find("Tensor(", schema.rfind("->")) != std::string::npos;
         made->kernels_.cpu = kernel;
         return *made;
     }

@@ -1,7 +1,10 @@
 /* taeda/operator.hpp - calls of operators: of the core, and of other extensions. */
 #ifndef TAEDA_OPERATOR_HPP
 #define TAEDA_OPERATOR_HPP
+#include <atomic>
+#include <new>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,36 +40,65 @@ private:
     std::vector<taeda_tensor *> list_;
 };
 
-/* An operator by name ("sum", "add.Tensor", "mylib::scale"); found when it is made, so keep it: static Operator sum("sum"); */
+/* An operator by name ("sum", "add.Tensor", "mylib::scale"); found at its first call, so keep it: static Operator sum("sum");
+ * (Not when it is made: who makes a static one holds back others who reach it, and those may hold Python's lock, which
+ * finding an operator asks for.) */
 class Operator {
 public:
-    explicit Operator(const char *name)
-    {
-        taeda_error error{};
-        detail::check(api().find_op(name, &op_, &error), error);
-    }
+    explicit Operator(const char *name) : name_(name) {}
+    Operator(const Operator &o) : name_(o.name_), op_(o.op_.load(std::memory_order_acquire)) {}
+    Operator &operator=(const Operator &) = delete;
     /* Call it with arguments in the order of its schema; later ones take their defaults. Records no derivative. */
     template <class... A> std::vector<Tensor> results(const A &...arguments) const
     {
-        const Value values[] = {Value(arguments)...};
-        taeda_value plain[sizeof...(A)], made[capacity];
+        const Value values[] = {Value(arguments)..., Value(std::nullopt)};
+        taeda_value plain[sizeof...(A) + 1], made[capacity];
+        std::vector<taeda_value> more;
         for (size_t i = 0; i < sizeof...(A); i++) plain[i] = values[i].get();
         taeda_error error{};
-        taeda_op_call call{sizeof call, int32_t(sizeof...(A)), op_, plain, made, capacity, 0, &error};
+        taeda_op_call call{sizeof call, int32_t(sizeof...(A)), found(), plain, made, capacity, 0, &error, room, &more};
         detail::check(api().call_op(&call), error);
-        std::vector<Tensor> list;
-        for (int32_t i = 0; i < call.result_count; i++) {
-            if (made[i].kind != TAEDA_KIND_TENSOR) throw TypeError("an operator whose result is no Tensor is called through the table");
-            list.push_back(Tensor::adopt(made[i].as.tensor));
-        }
-        return list;
+        return adopted(call);
     }
     /* The same for operators with one result. */
     template <class... A> Tensor operator()(const A &...arguments) const { return std::move(results(arguments...).at(0)); }
 
 private:
+    const taeda_op *found() const
+    {
+        const taeda_op *op = op_.load(std::memory_order_acquire);
+        if (op) return op;
+        taeda_error error{};
+        detail::check(api().find_op(name_.c_str(), &op, &error), error);
+        op_.store(op, std::memory_order_release);
+        return op;
+    }
+    static taeda_value *room(void *more, int32_t count) noexcept
+    {
+        auto &list = *static_cast<std::vector<taeda_value> *>(more);
+        try {
+            list.resize(size_t(count));
+        } catch (const std::bad_alloc &) {
+            return nullptr;
+        }
+        return list.data();
+    }
+    static std::vector<Tensor> adopted(const taeda_op_call &call)
+    {
+        std::vector<Tensor> list;
+        bool others = false;
+        list.reserve(size_t(call.result_count));
+        for (int32_t i = 0; i < call.result_count; i++) {
+            if (call.results[i].kind != TAEDA_KIND_TENSOR) others = true;
+            else list.push_back(Tensor::adopt(call.results[i].as.tensor));
+        }
+        if (others) throw TypeError("an operator whose result is no Tensor is called through the table");
+        return list;
+    }
+
     static constexpr int32_t capacity = 16;
-    const taeda_op *op_;
+    std::string name_;
+    mutable std::atomic<const taeda_op *> op_{nullptr};
 };
 inline Tensor Tensor::cpu() const
 {

@@ -42,7 +42,8 @@ private:
 };
 
 /* Run body(begin, end) over [begin, end) on the core's threads, in pieces of at least `grain`. The body may read and
- * write data, and throw; it may make no tensors. */
+ * write data, make tensors, call operators, and throw. An operator in it runs on the body's own thread, under Python's lock: use them
+ * for what is rare in a loop. */
 template <class F> void parallel_for(int64_t begin, int64_t end, int64_t grain, F &&body)
 {
     if (begin >= end) return;

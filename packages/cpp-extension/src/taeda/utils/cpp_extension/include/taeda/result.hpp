@@ -1,9 +1,11 @@
 /* taeda/result.hpp - how a bound function's results reach Python. */
 #ifndef TAEDA_RESULT_HPP
 #define TAEDA_RESULT_HPP
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "taeda/creation.hpp"
 #include "taeda/operator.hpp"
@@ -12,8 +14,48 @@ namespace taeda TAEDA_HIDDEN {
 
 namespace detail {
 TAEDA_RARE inline taeda_tensor *copy_of(const Tensor &x) { return call("clone", x).release(); }
-/* A result may not share memory with an argument: who returns one gives a copy. */
-inline taeda_tensor *hand_over(const Tensor &x) { return x.is_argument() ? copy_of(x) : x.release(); }
+/* Where the memory of a tensor begins; null if it has none. */
+inline const char *start_of(const taeda_tensor *t)
+{
+    taeda_facts facts;
+    facts.size = sizeof facts;
+    api().facts(t, &facts);
+    return facts.data ? static_cast<const char *>(facts.data) - facts.offset * facts.itemsize : nullptr;
+}
+/* Does it lie in memory of an argument, or of one of the `made` results before it? */
+inline bool shares(const Tensor &x, const taeda_call &call, int made)
+{
+    const char *start = start_of(x.get());
+    bool found = false;
+    for (int i = 0; start && i < made; i++) found |= call.outputs[i] && start_of(call.outputs[i]) == start;
+    for (int i = 0; start && i < call.arg_count; i++) {
+        const taeda_value &v = call.args[i];
+        if (v.kind == TAEDA_KIND_TENSOR) found |= start_of(v.as.tensor) == start;
+        for (int64_t k = 0; v.kind == TAEDA_KIND_TENSORS && k < v.count; k++) found |= v.as.tensors[k] && start_of(v.as.tensors[k]) == start;
+    }
+    return found;
+}
+/* The results of a call, as they are handed over. */
+class Handing {
+public:
+    /* `views`: the schema says that results may lie in an argument's memory */
+    Handing(const taeda_call &call, bool views) : call_(call), views_(views) {}
+    /* The next result. A result may share memory neither with an argument nor with another result: one that does gives a
+     * copy. One that stands for nothing is left out: a gradient that is not wanted. */
+    void put(const Tensor &x)
+    {
+        if (next_ < call_.output_count && x.defined())
+            call_.outputs[next_] = !views_ && (x.is_argument() || shares(x, call_, next_)) ? copy_of(x) : x.release();
+        next_++;
+    }
+
+private:
+    const taeda_call &call_;
+    int next_ = 0;
+    bool views_;
+};
+/* -1: a list, whose length only the call knows */
+inline constexpr int any_count = -1;
 
 /* How a result crosses. `number` says what Python makes of a tensor of one element. */
 template <class R> struct Result {
@@ -25,15 +67,36 @@ template <> struct Result<Tensor> {
     /* Is it an argument of the call? A schema with (a!) says so. */
     static bool is_argument(const Tensor &made) { return made.defined() && made.is_argument(); }
     static std::string schema() { return "Tensor"; }
-    static void store(const Tensor &made, taeda_tensor **outputs) { outputs[0] = hand_over(made); }
+    static void store(const Tensor &made, Handing &to) { to.put(made); }
+};
+/* Of an optional: a Tensor that stands for nothing if it is empty, which derivatives may give. */
+template <> struct Result<std::optional<Tensor>> : Result<Tensor> {
+    static bool is_argument(const std::optional<Tensor> &made) { return made && made->defined() && made->is_argument(); }
+    static void store(const std::optional<Tensor> &made, Handing &to) { to.put(made ? *made : Tensor()); }
+};
+/* As many as the schema has results. */
+template <> struct Result<std::vector<Tensor>> {
+    static constexpr const char *number = "";
+    static constexpr int count = any_count;
+    static std::string schema() { return ""; }
+    static bool is_argument(const std::vector<Tensor> &made)
+    {
+        for (const Tensor &one : made)
+            if (!Result<Tensor>::is_argument(one)) return false;
+        return true;
+    }
+    static void store(const std::vector<Tensor> &made, Handing &to)
+    {
+        for (const Tensor &one : made) to.put(one);
+    }
 };
 template <class... T> struct Result<std::tuple<T...>> {
-    static_assert((std::is_same_v<T, Tensor> && ...), "a std::tuple of results holds Tensors");
+    static_assert(((std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>>) && ...), "a std::tuple of results holds Tensors, or std::optional of them");
     static constexpr const char *number = "";
     static constexpr int count = int(sizeof...(T));
     static bool is_argument(const std::tuple<T...> &made)
     {
-        return std::apply([](const auto &...one) { return (Result<Tensor>::is_argument(one) && ...); }, made);
+        return std::apply([](const auto &...one) { return (Result<std::decay_t<decltype(one)>>::is_argument(one) && ...); }, made);
     }
     static std::string schema()
     {
@@ -41,17 +104,16 @@ template <class... T> struct Result<std::tuple<T...>> {
         for (size_t i = 0; i < sizeof...(T); i++) made += i ? ", Tensor" : "(Tensor";
         return made + ")";
     }
-    static void store(const std::tuple<T...> &made, taeda_tensor **outputs)
+    static void store(const std::tuple<T...> &made, Handing &to)
     {
-        /* One that stands for nothing is left out: a gradient that is not wanted. */
-        std::apply([&](const auto &...one) { ((*outputs++ = one.defined() ? hand_over(one) : nullptr), ...); }, made);
+        std::apply([&](const auto &...one) { (Result<std::decay_t<decltype(one)>>::store(one, to), ...); }, made);
     }
 };
 template <class T> struct NumberResult {
     static constexpr int count = 1;
     static bool is_argument(T) { return false; }
     static std::string schema() { return "Tensor"; }
-    static void store(T made, taeda_tensor **outputs) { outputs[0] = scalar<T>(made).release(); }
+    static void store(T made, Handing &to) { to.put(scalar<T>(made)); }
 };
 template <> struct Result<double> : NumberResult<double> { static constexpr const char *number = "float"; };
 template <> struct Result<int64_t> : NumberResult<int64_t> { static constexpr const char *number = "int"; };
