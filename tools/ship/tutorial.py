@@ -2,8 +2,8 @@
 
     python tools/ship/tutorial.py docs/tutorial-custom-op.md --wheels dist
 
-The first command that fails ends the run with its status. taeda's distributions come from
-`--wheels` and from nowhere else; what else pip installs comes from where pip is set up to look.
+The first command that fails ends the run with its status. The commands meet a reader's environment: `WHEELS`
+is set, as the page asks for, and nothing else is that the page does not set itself.
 """
 
 from __future__ import annotations
@@ -16,6 +16,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+#: variables that a reader does not have: of pip, of Python, of an activated environment, of taeda
+OTHERS = ("PIP_", "PYTHON", "VIRTUAL_ENV", "UV_", "TAEDA_")
+#: but these: how this machine reaches its index
+INDEX = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_CERT", "PIP_PROXY", "PIP_CACHE_DIR",
+    "PIP_TIMEOUT", "PIP_RETRIES")  # fmt: skip
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.M | re.S)
 
 
@@ -24,13 +29,17 @@ def script(page: str) -> str:
     return "set -eu\ntrap 'echo \"\\$ $BASH_COMMAND\"' DEBUG\n" + "".join(BLOCK.findall(page))
 
 
-def constraints(wheels: Path) -> str:
-    """Lines that tie each distribution in `wheels` to its file, so that pip takes a name from no index."""
-    lines = []
-    for path in sorted(wheels.glob("*.whl")):
-        name = path.name.partition("-")[0].replace("_", "-")
-        lines.append(f"{name} @ {path.resolve().as_uri()}")
-    return "\n".join(lines) + "\n"
+def environment(wheels: Path, folder: Path) -> dict[str, str]:
+    """What a reader has who followed no other page: of pip's variables only where its index is."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OTHERS)}
+    kept |= {name: os.environ[name] for name in INDEX if name in os.environ}
+    return kept | {
+        "PIP_CONFIG_FILE": os.environ.get("PIP_CONFIG_FILE", os.devnull),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_QUIET": "1",
+        "TAEDA_EXTENSIONS_DIR": f"{folder}/cache",
+        "WHEELS": str(wheels.resolve()),
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,18 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     commands = script(options.page.read_text())
     with tempfile.TemporaryDirectory() as folder:
-        tied = Path(folder) / "constraints.txt"
-        tied.write_text(constraints(options.wheels))
         start = Path(folder) / "start"
         start.mkdir()
-        env = {**os.environ, "PIP_CONSTRAINT": str(tied), "PIP_BUILD_CONSTRAINT": str(tied)}
-        env |= {
-            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            "PIP_QUIET": "1",
-            "TAEDA_EXTENSIONS_DIR": f"{folder}/cache",
-            "WHEELS": str(options.wheels.resolve()),
-        }
-        env.pop("PYTHONPATH", None)
+        env = environment(options.wheels, Path(folder))
         return subprocess.run(["bash", "-c", commands], cwd=start, env=env, check=False).returncode
 
 

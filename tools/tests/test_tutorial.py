@@ -26,11 +26,25 @@ def test_blocks_are_one_shell(tmp_path, wanted, status):
     assert tutorial.main([str(tmp_path / "page.md"), "--wheels", str(tmp_path)]) == status
 
 
-def test_distributions_are_tied_to_files(tmp_path):
-    (tmp_path / "taeda_core-0.1.0-cp311-abi3-linux_x86_64.whl").touch()
-    (tmp_path / "taeda-0.1.0-py3-none-any.whl").touch()
-    folder = tmp_path.resolve().as_uri()
-    assert tutorial.constraints(tmp_path).splitlines() == [
-        f"taeda @ {folder}/taeda-0.1.0-py3-none-any.whl",
-        f"taeda-core @ {folder}/taeda_core-0.1.0-cp311-abi3-linux_x86_64.whl",
-    ]
+def test_commands_have_what_a_reader_has(tmp_path, monkeypatch):
+    """A variable that the page does not set would hide a line that the page lacks."""
+    for name in (
+        "PIP_CONSTRAINT",
+        "PIP_BUILD_CONSTRAINT",
+        "PIP_FIND_LINKS",
+        "PYTHONPATH",
+        "UV_X",
+        "TAEDA_X",
+    ):
+        monkeypatch.setenv(name, "mine")
+    monkeypatch.setenv("PIP_INDEX_URL", "here")
+    page = "```sh\nenv > ../seen\ncp ../seen $WHEELS\n```\n"
+    (tmp_path / "page.md").write_text(page)
+    assert tutorial.main([str(tmp_path / "page.md"), "--wheels", str(tmp_path)]) == 0
+    seen = dict(
+        line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines() if "=" in line
+    )
+    assert "mine" not in seen.values()
+    assert seen["PIP_INDEX_URL"] == "here"
+    assert {name for name in seen if name.startswith("PIP_")} <= {
+        *tutorial.INDEX, "PIP_CONFIG_FILE", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_QUIET"}  # fmt: skip

@@ -70,6 +70,7 @@ def _new(options: argparse.Namespace) -> None:
     for path in new_package(options.name, options.into):
         print(path)
     print(f'\nNext:  cd {options.into / options.name}  &&  pip install -e ".[test]"  &&  pytest')
+    print("Where taeda's wheels lie in a folder, first:  export PIP_FIND_LINKS=FOLDER")
 
 
 def _build(options: argparse.Namespace) -> None:
