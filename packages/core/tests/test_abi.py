@@ -265,7 +265,10 @@ def test_an_extension_calls_other_operators(ops):
 @pytest.mark.parametrize(
     ("name", "message", "kind"),
     [
-        ("nothing", "there is no operator 'nothing'", ValueError),
+        ("nothing", "there is no operator 'nothing'; names are like", ValueError),
+        ("fill_", r"no operator 'fill_'; its overloads are .*fill_\.Scalar", ValueError),
+        ("add", r"no operator 'add'; its overloads are .*add\.Tensor", ValueError),
+        ("n" * 300, "there is no operator 'nnn", ValueError),
         ("relu", "relu takes at most 1 arguments, got 2", TypeError),
         ("frexp_", "there is no operator 'frexp_'", ValueError),
         ("mm", r"by_name: .*mat", RuntimeError),

@@ -51,7 +51,7 @@ def results(n: int) -> str:
     return f"({', '.join(['Tensor'] * n)})"
 
 
-SOURCE = """
+SOURCE = r"""
 using taeda::Tensor;
 static std::vector<Tensor> list(const Tensor &x, int64_t n)
 {
@@ -100,6 +100,13 @@ static void says(const Tensor &x)
 }
 static void says_type(const Tensor &x) { TAEDA_CHECK_TYPE(x.dim() == 7, x.sizes()); }
 static void says_value(const Tensor &x) { TAEDA_CHECK_VALUE(x.dim() == 7, x.sizes()); }
+static void says_bytes(const std::string &form)
+{
+    if (form == "latin") throw taeda::ValueError("caf\xe9");
+    std::string text(form == "cut" ? 215 : 0, 'x'); /* messages are cut at 251 bytes, here within a letter */
+    for (int i = 0; i < 40; i++) text += "\xc3\xa9";
+    throw taeda::ValueError(text);
+}
 static Tensor halves(const Tensor &x, bool half)
 {
     Tensor made = taeda::empty_like(x);
@@ -128,7 +135,7 @@ static Tensor family{i}(const Tensor &x)
 }}"""
 BOUND = [
     *(f'm.def("{name}", {name});' for name in (*PLACES, "shared", "parts", "row_sums", "written",
-        "throws_in_a_body", "says", "says_type", "says_value", "halves", "from_list")),
+        "throws_in_a_body", "says", "says_type", "says_bytes", "says_value", "halves", "from_list")),
     *(f'm.def("family{i}", family{i});' for i in range(len(FAMILIES))),
     *(f'm.def("list{n}(Tensor x, int n) -> {results(n)}", list);' for n in range(2, MOST + 1)),
     'm.def("same_twice(Tensor x) -> (Tensor, Tensor)", same_twice);',
@@ -273,6 +280,14 @@ def test_operators_in_bodies_of_many_loops_at_once(ext, threads):
     assert not wrong
 
 
+@pytest.mark.parametrize(
+    ("form", "wanted"), [("latin", "caf\ufffd"), ("whole", "\u00e9" * 40), ("cut", "x" * 215)]
+)
+def test_a_text_of_any_bytes_is_told(ext, form, wanted):
+    with pytest.raises(ValueError, match=wanted):
+        ext.says_bytes(form)
+
+
 def test_what_messages_are_made_of(ext):
     x = taeda.zeros(2, 3, dtype=taeda.bfloat16)
     for kind, name in ((TypeError, "says_type"), (ValueError, "says_value")):
@@ -284,3 +299,33 @@ def test_what_messages_are_made_of(ext):
         "[2, 3] of bfloat16 on cpu, steps [3, 1], 1e-10, 1.5, [1, 2][], viewctrue, "
         "18446744073709551615, -3"
     )
+
+
+def test_a_derivative_may_want_any_of_sixteen_results(tmp_path):
+    source = f"""
+using taeda::Tensor;
+static std::vector<Tensor> times(const Tensor &x)
+{{
+    std::vector<Tensor> made;
+    for (int64_t i = 0; i < {MOST}; i++) made.push_back(x * i);
+    return made;
+}}
+static Tensor back(const std::vector<Tensor> &grads, const Tensor &last, const Tensor &tenth)
+{{
+    Tensor made = last * 0 + tenth;
+    for (size_t i = 0; i < grads.size(); i++)
+        if (grads[i].defined()) made = made + grads[i] * int64_t(i);
+    return made;
+}}
+TAEDA_EXTENSION(m)
+{{
+    m.def("times(Tensor x) -> {results(MOST)}", times).derivative("back");
+    m.def("back(Tensor?[] grads, Tensor result15, Tensor result10) -> Tensor", back);
+}}"""
+    pytest.importorskip("taeda.autograd", reason="gradients are what taeda-autograd computes")
+    ext = load_inline("hpp_sixteen", source, extra_cflags=["-O0"], build_directory=tmp_path)
+    x = taeda.full((1,), 3.0, requires_grad=True)
+    made = ext.times(x)
+    assert [t.item() for t in made] == [3.0 * i for i in range(MOST)]
+    (made[3] + 2 * made[14]).sum().backward()
+    assert x.grad.tolist() == [30 + 3 + 28]

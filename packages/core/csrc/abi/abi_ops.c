@@ -250,17 +250,32 @@ static td_schema *schema_of(const char *name, int *inplace)
     return s && s->flags & TD_F_INPLACE ? s : NULL;
 }
 
+/* "fill_" of the table has overloads: those that a name without one may have meant */
+static int32_t unknown(const char *name, taeda_error *error)
+{
+    char stem[64], list[160] = "";
+    size_t length = strlen(name), end = 0;
+    bool inplace = length > 1 && name[length - 1] == '_';
+    snprintf(stem, sizeof stem, "%.*s", (int)(length - inplace), name);
+    for (int i = 0; i < td_schema_count && end < sizeof list - 1; i++) {
+        const td_op *op = &td_schemas[i].op;
+        bool written = inplace && td_schemas[i].flags & TD_F_INPLACE && !strcmp(op->name, stem);
+        if ((written || !strcmp(op->name, name)) && op->overload[0])
+            end += (size_t)snprintf(list + end, sizeof list - end, "%s%s.%s", end ? ", " : "", name,
+                                    op->overload);
+    }
+    return td_abi_error(error, TAEDA_VALUE_ERROR, "find_op: there is no operator '%s'; %s%s", name,
+                        list[0] ? "its overloads are " : "names are like ",
+                        list[0] ? list : "add.Tensor, sum or mylib::scale");
+}
+
 static int32_t find(const char *name, const taeda_op **out, taeda_error *error)
 {
     PyObject *known = handles ? PyDict_GetItemString(handles, name) : NULL;
     int inplace;
     td_schema *s = schema_of(name, &inplace);
     taeda_op *op = known ? PyCapsule_GetPointer(known, "taeda.op") : NULL;
-    if (!s)
-        return td_abi_error(
-            error, TAEDA_VALUE_ERROR,
-            "find_op: there is no operator '%s'; names are like add.Tensor, sum or mylib::scale",
-            name);
+    if (!s) return unknown(name, error);
     if (op && op->schema == s) return *out = op, 0;
     op = PyMem_Calloc(1, sizeof *op);
     PyObject *capsule = op ? PyCapsule_New(op, "taeda.op", NULL) : NULL;

@@ -37,7 +37,7 @@ PyObject *td_raise(td_status status)
         case TD_LINALG_ERROR: type = td_linalg_error ? td_linalg_error : PyExc_RuntimeError; break;
         default: type = PyExc_RuntimeError;
     }
-    PyErr_SetString(type, td_error_message());
+    PyErr_Format(type, "%s", td_error_message()); /* what is no UTF-8 becomes U+FFFD */
     return NULL;
 }
 
