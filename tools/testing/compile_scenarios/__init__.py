@@ -10,14 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import arguments, attributes, control, eager, modules, randomness, reads, results, training
+from . import (
+    arguments,
+    attributes,
+    control,
+    eager,
+    loops,
+    modules,
+    randomness,
+    reads,
+    results,
+    training,
+)
 from ._scenario import of
 
 __all__ = ["EAGER", "SCENARIOS"]
 
-#: in the order of the table in docs/compile.md
+#: in the order of the table in docs/compile-scenarios.md
 _SUBJECTS = (
-    reads, attributes, modules, arguments, results, randomness, eager, control, training,
+    reads, attributes, modules, arguments, results, randomness, eager, control, training, loops,
 )  # fmt: skip
 _ALL = {name: marked for subject in _SUBJECTS for name, marked in of(subject).items()}
 

@@ -30,7 +30,8 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Te
 def _key(value: Any, tensors: list[Tensor], seen: list[Any]) -> Any:
     """`seen` are the containers so far: one that comes twice is another call than two alike."""
     kind = type(value)
-    if kind in (list, dict):
+    record = is_batch(value)
+    if kind in (list, dict) or record:
         for i, other in enumerate(seen):
             if other is value:
                 return ("the same", i)
@@ -49,6 +50,8 @@ def _key(value: Any, tensors: list[Tensor], seen: list[Any]) -> Any:
         return (kind, repr(value))
     if is_named_tuple(kind):
         return (kind, *[_key(v, tensors, seen) for v in value])
+    if record:
+        return (kind, *[(name, _key(v, tensors, seen)) for name, v in vars(value).items()])
     if is_immutable(value):
         return (kind, value) if kind is not slice else (kind, repr(value))
     return ("object", id(value))
@@ -59,24 +62,45 @@ def _label(key: Any) -> Any:
     return _key(key, [], []) if is_immutable(key) else key
 
 
-def objects(value: Any) -> Any:
+def objects(value: Any) -> Iterator[Any]:
     """What of the arguments a key names by its id."""
-    if type(value) in (list, tuple) or is_named_tuple(type(value)):
-        for v in value:
-            yield from objects(v)
-    elif type(value) is dict:
-        for v in value.values():
-            yield from objects(v)
-    elif not is_plain_tensor(value) and not is_immutable(value):
-        yield value
+    for part in _parts(value, set()):
+        if not (_has_parts(part) or is_plain_tensor(part) or is_immutable(part)):
+            yield part
 
 
-def containers(value: Any) -> Any:
-    """Lists, dicts and tuples among the arguments, at any depth."""
-    if type(value) in (list, tuple, dict) or is_named_tuple(type(value)):
-        yield value
-        for v in value.values() if type(value) is dict else value:
-            yield from containers(v)
+def containers(value: Any) -> Iterator[Any]:
+    """Lists, dicts, tuples and batches of dataclasses among the arguments, at any depth."""
+    return filter(_has_parts, _parts(value, set()))
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether a key says what it holds."""
+    kind = type(value)
+    return kind in (list, tuple, dict) or is_named_tuple(kind) or is_batch(value)
+
+
+def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
+    """The value, and what is in it; what holds itself once."""
+    yield value
+    if not _has_parts(value) or id(value) in seen:
+        return
+    seen.add(id(value))
+    inner = vars(value) if is_batch(value) else value
+    for entry in inner.values() if isinstance(inner, dict) else inner:
+        yield from _parts(entry, seen)
+
+
+def is_batch(value: Any) -> bool:
+    """Whether it is an object of a dataclass that holds tensors, and besides them only values and
+    containers: what changes from call to call.
+    """
+    if not is_record(type(value)):
+        return False
+    held = vars(value).values()
+    return any(map(is_plain_tensor, held)) and all(
+        is_plain_tensor(v) or is_immutable(v) or type(v) in (list, tuple, dict) for v in held
+    )
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:

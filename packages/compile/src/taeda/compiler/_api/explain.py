@@ -29,6 +29,12 @@ class Explanation:
         if compiled.units is not None:
             states = compiled.units.states
             self.units = {compiled.units.name(m): Explanation(state) for m, state in states.items()}
+        #: of what runs before the statements that stay as they are, where a function has two parts
+        self.first_part: Explanation | None = None
+        if compiled.split is not None:
+            self.first_part = Explanation(compiled.split.head)
+            self.graph_count += self.first_part.graph_count
+            self.op_count += self.first_part.op_count
         self.graph_count += sum(unit.graph_count for unit in self.units.values())
         self.op_count += sum(unit.op_count for unit in self.units.values())
         self._lines = [[(step.op, step.line) for step in trace.steps] for trace in traces]
@@ -43,6 +49,8 @@ class Explanation:
             lines += [f"    {op}{line and f'    # {line}'}" for op, line in steps]
             lines += [f"    guard: {guard}" for guard in guards]
             lines += [textwrap.indent(chain, "    ") for chain in self.chains[number]]
+        if self.first_part is not None:
+            lines += ["before that line: " + str(self.first_part).partition(": ")[2]]
         for name, unit in self.units.items():
             lines += [f"unit {name}: " + str(unit).partition(": ")[2]]
         return "\n".join(lines)
@@ -81,7 +89,9 @@ def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
 
 
 def _known(compiled: Any) -> int:
-    """A number that grows while units are found."""
+    """A number that grows while units, or graphs of a first part, are found."""
+    if compiled.split is not None:
+        return len(compiled.split.head.traces) + 1
     if compiled.units is None:
         return 0
     states = compiled.units.states.values()

@@ -32,6 +32,7 @@ from .._watch.observer import Observer, here
 from .alike import same, walks_alike
 from .as_written import AsWritten
 from .audit import Effects, first_audit, fits_in_memory, is_due, may_wait, next_audit
+from .split import Split, split_at
 from .units import Child, Units, plain, run_inside
 from .watched import observed
 
@@ -81,6 +82,7 @@ class Compiled:
         self._judgement: tuple[list[float], list[float]] = ([], [])
         self._called = False  # before or while "eager_then_compile" holds
         self.units: Units | None = None  # child modules that have graphs, where the whole has none
+        self.split: Split | None = None  # two parts, of which the first has graphs
         self._lock = taken_for_forks(threading.RLock())
         self.name = getattr(function, "__qualname__", type(function).__qualname__)
 
@@ -89,9 +91,14 @@ class Compiled:
         with self._lock:
             self.traces, self._attempts, self._count, self.reasons = {}, {}, 0, []
             self.off, self._row, self._scattered = False, 0, min(self._scattered, 0)
+            self.split = None
             if self.units is not None:
                 self.units.clear()
                 self.units = None
+
+    def states(self) -> list[Compiled]:
+        """This one, and that of the first part of the function where it has two."""
+        return [self] if self.split is None else [self, self.split.head]
 
     @property
     def off(self) -> bool:
@@ -146,6 +153,9 @@ class Compiled:
                         return made
         if not stance.plain and self._is_closed():
             return self.function(*args, **kwargs)
+        if self.split is not None:
+            self._scattered += 1
+            return self._as_program(args, kwargs)
         if self._count < limits.graphs and self._attempts.get(key, 0) < ATTEMPTS:
             self._row = 0
             return self._record(key, tensors, args, kwargs)
@@ -155,10 +165,24 @@ class Compiled:
         return self._as_program(args, kwargs)
 
     def _as_program(self, args: Any, kwargs: Any) -> Any:
-        """The call as it is written, with its units at work."""
+        """The call as it is written, with its units at work, or in two parts."""
+        split = self.split
+        if split is not None and stance.plain:
+            if split.head.off:
+                self._give_up(split)
+            elif split.takes(args, kwargs):
+                return split(args)
         if self.units is None or not stance.plain:
             return self.function(*args, **kwargs)
         return run_inside(self.function, args, kwargs)
+
+    def _give_up(self, split: Split) -> None:
+        """The first part has no graph: the function is one again, and its modules may have some."""
+        with self._lock:
+            if self.split is split:
+                self.split = None
+                self._add_units(split.modules)
+        self._settle()
 
     # ---- set_stance ----
 
@@ -230,7 +254,8 @@ class Compiled:
 
     def _settle(self) -> None:
         """Nothing is captured any more: if no graph is used either, calls need not come here."""
-        used = any(trace.runs >= 0 for traces in self.traces.values() for trace in traces)
+        used = self.split is not None
+        used = used or any(trace.runs >= 0 for traces in self.traces.values() for trace in traces)
         if self.units is not None:
             used = used or bool(self.units.alive)
         if not used and (self._count >= limits.graphs or self.traces or self.units is not None):
@@ -359,11 +384,18 @@ class Compiled:
             return
         own = int(isinstance(self.function, nn.Module | AsWritten))
         called = list({id(m): m for depth, m in observer.called if depth == own}.values())
+        split = split_at(self.function, observer.outer, _Head)
         with self._lock:
-            if called and self.units is None:
-                self.units = self._new_units()
-            if self.units is not None:
-                self.units.add(called)
+            if split is not None and self.units is None:
+                split.modules, self.split = called, split
+            else:
+                self._add_units(called)
+
+    def _add_units(self, called: list[nn.Module]) -> None:
+        if called and self.units is None:
+            self.units = self._new_units()
+        if self.units is not None:
+            self.units.add(called)
 
     def _new_units(self) -> Units:
         return Units(self.function, Unit)
@@ -539,6 +571,20 @@ def _settings() -> Any:
     """What operations ask apart from their arguments and the modes of gradients."""
     casts = taeda.is_autocast_enabled("cpu") or taeda.is_autocast_enabled("cuda")
     return _core.get_default_dtype(), _core.get_default_device(), casts
+
+
+class _Head(Compiled):
+    """State behind the first part of a function."""
+
+    def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
+        trace = super()._traced(observer, result, args, kwargs)
+        if len(trace.steps) < 2:
+            raise NoTrace("one operation is no faster as a graph")
+        return trace
+
+    def _leave_to_units(self, observer: Observer, key: Any) -> None:
+        """The function itself does, if this has no graph."""
+        self._settle()
 
 
 class Unit(Compiled):

@@ -21,7 +21,7 @@ from typing import Any
 
 from .._errors import CannotCopy
 
-__all__ = ["catching_lines", "copy_of"]
+__all__ = ["catches_nothing", "catching_lines", "code_of", "copy_of", "node_of"]
 
 _OBSERVER = "__observer__"
 _OPERATORS = {
@@ -133,6 +133,8 @@ def _same(a: types.CodeType, b: types.CodeType) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _node_of(code: types.CodeType, filename: str) -> tuple[Any, list[Any]]:
     """The function in the tree of its file, which nobody changes, and the imports there."""
+    if (code, filename) in _written:
+        return _written[code, filename]
     linecache.checkcache(filename)
     lines = linecache.getlines(filename)
     if not lines:
@@ -148,6 +150,27 @@ def _node_of(code: types.CodeType, filename: str) -> tuple[Any, list[Any]]:
         except (ValueError, SyntaxError):
             continue
     raise CannotCopy("its source is not that of the code that runs")
+
+
+#: code that `code_of` made, and what it was made of
+_written: dict[tuple[types.CodeType, str], tuple[Any, list[Any]]] = {}
+
+
+def node_of(code: types.CodeType) -> tuple[Any, list[Any]]:
+    """The function of a code, which nobody changes, and the imports of its file. CannotCopy says
+    why it is not known.
+    """
+    return _node_of(code, code.co_filename)
+
+
+def code_of(node: Any, around: types.CodeType, imports: list[Any]) -> types.CodeType:
+    """The code of a function that was made of another one's parts; copies of it can be made."""
+    try:
+        code = _wrapped(node, around, imports)
+    except (ValueError, SyntaxError) as error:
+        raise CannotCopy(f"its parts do not compile: {error}") from None
+    _written[code, code.co_filename] = node, imports
+    return code
 
 
 def _fresh(node: Any) -> Any:
@@ -226,12 +249,17 @@ def catching_lines(code: types.CodeType) -> tuple[tuple[int, int], ...]:
     found = []
     for node in ast.walk(_node_of(code, code.co_filename)[0]):
         if isinstance(node, ast.With):
-            catches = not all(_name_of(i.context_expr) in _CATCHES_NOTHING for i in node.items)
+            catches = not catches_nothing(node)
         else:
             catches = isinstance(node, ast.Try | ast.TryStar)
         if catches and isinstance(node, ast.stmt):
             found.append((node.lineno, node.end_lineno or node.lineno))
     return tuple(found)
+
+
+def catches_nothing(node: ast.With) -> bool:
+    """Whether every error comes out of a block."""
+    return all(_name_of(i.context_expr) in _CATCHES_NOTHING for i in node.items)
 
 
 def _name_of(node: ast.expr) -> str:

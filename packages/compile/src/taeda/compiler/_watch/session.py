@@ -36,6 +36,7 @@ class Run(ABC):
         self.guards = Guards()
         self.reason = ""
         self.where = ""
+        self.outer: tuple[Any, int] = (None, 0)  # code of the outermost function, its line
         self.active = True
         self.strict = strict
         self.recorder = Recorder(functools.partial(self.stop, quiet=True))
@@ -105,6 +106,7 @@ class Run(ABC):
             return
         self.active = self.recorder.active = False
         self.reason, self.where = (PASSING if passing else "") + reason, self._line()
+        self.outer = self._outermost()
         if self.strict and not passing and not quiet:
             raise Stop(
                 f"fullgraph=True, but there is no graph of all: {reason}{self.where and f' ({self.where})'}"
@@ -152,6 +154,16 @@ class Run(ABC):
                     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
                 found = found or f"{frame.f_code.co_filename}:{frame.f_lineno}"
             frame = frame.f_back  # type: ignore[assignment]  # None ends it
+        return found
+
+    def _outermost(self) -> tuple[Any, int]:
+        """The outermost copy that runs, and its line."""
+        found: tuple[Any, int] = (None, 0)
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code in self._codes:
+                found = frame.f_code, frame.f_lineno
+            frame = frame.f_back
         return found
 
     def _is_caught(self) -> bool:

@@ -142,6 +142,8 @@ class Attributes(Wholes):
         if not kind.__flags__ & WRITTEN or is_library(kind.__module__):
             return
         self.klass(kind)
+        if name == "__dict__" and id(owner) in self.given:
+            self.stop("it reads the __dict__ of an argument")
         found = static(kind, name)
         if found is None and name not in getattr(owner, "__dict__", {}):
             if name not in _OF_ALL:
@@ -203,7 +205,9 @@ class Attributes(Wholes):
                 self.mark(owner)
             setattr(owner, name, value)
             return
-        known_old = self.is_old(owner) or isinstance(owner, nn.Module | type | types.ModuleType)
+        known_old = not self.may_change(owner) or isinstance(
+            owner, nn.Module | type | types.ModuleType
+        )
         if known_old and not self._stores_the_same(owner, name, value):
             self.stop(f"it stores to {type(owner).__name__}.{name}", passing=_sets_up(owner, name))
         elif not known_old and _setter(type(owner), name):

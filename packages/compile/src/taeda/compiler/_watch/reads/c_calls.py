@@ -233,7 +233,7 @@ class CCalls(Items):
 
     def _store_at_object(self, owner: Any, name: Any, value: Any) -> None:
         """object.__setattr__(owner, name, value)"""
-        if isinstance(owner, Tensor | nn.Module | type) or self.is_old(owner):
+        if isinstance(owner, Tensor | nn.Module | type) or not self.may_change(owner):
             self.stop(f"it stores to {type(owner).__name__}.{name}")
         object.__setattr__(owner, name, value)
 
