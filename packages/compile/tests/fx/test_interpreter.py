@@ -37,3 +37,17 @@ def test_an_interpreter_names_what_is_missing():
     next(iter(gm.graph.find_nodes(op="call_module"))).target = "inner.7.x"
     with pytest.raises(RuntimeError, match=r"nonexistent target inner\.7"):
         fx.Interpreter(gm).run(taeda.ones(1, 2))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x.max(-1).values,
+        lambda x: x.sort(-1).indices,
+        lambda x: taeda.stack([x.min(-1).values, x.max(-1).values]),
+        lambda x: x[x.shape[0] - 1 :],
+    ],
+)
+def test_named_results_keep_their_names(program):
+    gm, x = fx.symbolic_trace(program), taeda.randn(2, 3)
+    assert fx.Interpreter(gm).run(x).equal(program(x))

@@ -165,7 +165,7 @@ class Interpreter:
                 )
             return self.env[node]
 
-        return _plain(map_arg(args, value))
+        return _filled(args, value)
 
 
 def _emptying(args: list[Any]) -> Iterator[Any]:
@@ -174,16 +174,22 @@ def _emptying(args: list[Any]) -> Iterator[Any]:
         yield args.pop()
 
 
-def _plain(value: Any) -> Any:
-    """Lists and dicts that can be changed, as a function may expect."""
-    if isinstance(value, tuple):
-        made = [_plain(entry) for entry in value]
-        return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
-    if type(value).__name__ == "immutable_list":
-        return [_plain(entry) for entry in value]
-    if type(value).__name__ == "immutable_dict":
-        return {key: _plain(entry) for key, entry in value.items()}
-    return value
+def _filled(args: Any, value: Callable[[Node], Any]) -> Any:
+    """Arguments with values in place of nodes, in lists and dicts that can be changed. What a value
+    holds is not looked at: results with names stay what they are.
+    """
+    if isinstance(args, Node):
+        return value(args)
+    if isinstance(args, tuple):
+        made = [_filled(entry, value) for entry in args]
+        return type(args)(*made) if hasattr(args, "_fields") else tuple(made)
+    if isinstance(args, list):
+        return [_filled(entry, value) for entry in args]
+    if isinstance(args, dict):
+        return {key: _filled(entry, value) for key, entry in args.items()}
+    if isinstance(args, slice):
+        return slice(*(_filled(part, value) for part in (args.start, args.stop, args.step)))
+    return args
 
 
 class Transformer(Interpreter):
