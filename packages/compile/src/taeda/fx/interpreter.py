@@ -10,7 +10,7 @@ from taeda import nn
 from ._map import map_aggregate
 from .graph import Graph
 from .graph_module import GraphModule
-from .node import Argument, Node, Target, map_arg
+from .node import Argument, Node, Target
 from .proxy import Proxy
 
 __all__ = ["Interpreter", "Transformer"]
