@@ -121,3 +121,10 @@ def test_gradients_of_gradients():
     dense = x.detach().to_dense()
     places = (dense != 0).double()
     assert taeda.allclose(second.to_dense(), 2 * (places @ other) @ other.t() * places)
+
+
+def test_func_grad_of_what_requires_grad():
+    x = taeda.tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse()
+    for given in (x, x.clone().requires_grad_()):
+        made = taeda.func.grad(lambda x: (x * x).sum())(given)
+        assert taeda.equal(made.to_dense(), 2 * x.to_dense())

@@ -18,18 +18,21 @@ static int sizes_from(PyObject *size, int64_t *sizes)
     return 0;
 }
 
-/* make_layout(layout, size, dtype, device, parts): a Tensor of this layout, which stands for what
- * `parts` says. It has no memory of its own: its handle lies on meta. */
+/* make_layout(layout, size, dtype, device, parts, cls=Tensor): a tensor of this layout, which
+ * stands for what `parts` says. It has no memory of its own: its handle lies on meta. */
 static PyObject *make_layout(PyObject *m, PyObject *args)
 {
-    PyObject *layout, *size, *dtype, *device, *parts;
+    PyObject *layout, *size, *dtype, *device, *parts, *cls = (PyObject *)TensorT;
     int64_t sizes[TD_MAX_DIMS];
     td_dtype d;
     td_device place;
     int code;
-    if (!PyArg_ParseTuple(args, "OO!OOO:make_layout", &layout, &PyTuple_Type, &size, &dtype,
-                          &device, &parts))
+    if (!PyArg_ParseTuple(args, "OO!OOO|O:make_layout", &layout, &PyTuple_Type, &size, &dtype,
+                          &device, &parts, &cls))
         return NULL;
+    if (!PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, TensorT))
+        return PyErr_Format(PyExc_TypeError, "make_layout: wanted a subclass of Tensor, got %R",
+                            cls);
     if (!td_layout_from(layout, &code) || code == TD_STRIDED)
         return PyErr_Format(PyExc_ValueError, "make_layout: not a layout with parts: %R", layout);
     if (!td_dtype_from(dtype, &d))
@@ -40,7 +43,7 @@ static PyObject *make_layout(PyObject *m, PyObject *args)
     if (known != 1 || sizes_from(size, sizes) < 0) return NULL;
     td_tensor *t;
     TD_PY(td_tensor_empty(&t, d, TD_META, (int)PyTuple_Size(size), sizes));
-    PyObject *made = td_wrap(t);
+    PyObject *made = td_wrap_as((PyTypeObject *)cls, t);
     if (made) td_give_parts((PyTensor *)made, code, TD_DISPATCHES_CLAIM + place, parts);
     return made;
 }
@@ -70,7 +73,7 @@ static PyObject *set_parts(PyObject *m, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"make_layout", make_layout, METH_VARARGS,
-     "make_layout(layout, size, dtype, device, parts): a tensor that is not strided."},
+     "make_layout(layout, size, dtype, device, parts, cls=Tensor): a tensor that is not strided."},
     {"parts_of", parts_of, METH_O, "What a tensor is made of that is not strided; else None."},
     {"set_parts", set_parts, METH_VARARGS, "set_parts(tensor, parts): what it is made of now."},
     {"layout_rules", td_layout_rules, METH_VARARGS,

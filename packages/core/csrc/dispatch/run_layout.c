@@ -46,16 +46,29 @@ static int survey(const td_frame *f, uint32_t *seen)
     return duals ? -1 : 0;
 }
 
+static PyObject *layouts_of(uint32_t seen)
+{
+    PyObject *layouts = PyList_New(0);
+    for (int code = 0; layouts && code < TD_LAYOUTS; code++) {
+        PyObject *layout = seen & 1u << code ? td_layout_object(code) : NULL;
+        if (layout && PyList_Append(layouts, layout) < 0) Py_CLEAR(layouts);
+        Py_XDECREF(layout);
+    }
+    return layouts;
+}
+
 /* Rules come with a package, which a call that makes its first tensor of a layout has to load. */
 static int load_rules(uint32_t seen)
 {
     static PyObject *hook;
-    int missing = 0;
+    uint32_t missing = 0;
     for (int code = TD_STRIDED + 1; code < TD_LAYOUTS; code++)
-        missing |= seen & 1u << code && !rules[code][0];
+        missing |= rules[code][0] ? 0 : seen & 1u << code;
     if (!missing) return 0;
     if (!td_python_function(&hook, "taeda._layers.layouts", "load")) return -1;
-    PyObject *done = PyObject_CallNoArgs(hook);
+    PyObject *layouts = layouts_of(missing);
+    PyObject *done = layouts ? PyObject_CallFunction(hook, "O", layouts) : NULL;
+    Py_XDECREF(layouts);
     Py_XDECREF(done);
     return done ? 0 : -1;
 }
@@ -64,12 +77,7 @@ static PyObject *refuse(const td_frame *f, uint32_t seen, const char *why)
 {
     static PyObject *hook;
     if (!td_python_function(&hook, "taeda._layers.layouts", "refuse")) return NULL;
-    PyObject *layouts = PyList_New(0);
-    for (int code = 0; layouts && code < TD_LAYOUTS; code++) {
-        PyObject *layout = seen & 1u << code ? td_layout_object(code) : NULL;
-        if (layout && PyList_Append(layouts, layout) < 0) Py_CLEAR(layouts);
-        Py_XDECREF(layout);
-    }
+    PyObject *layouts = layouts_of(seen);
     PyObject *made =
         layouts ? PyObject_CallFunction(hook, "sOis", f->schema->text, layouts, f->inplace, why)
                 : NULL;

@@ -110,6 +110,11 @@ static void tensor_dealloc(PyObject *o)
 
 PyObject *td_refuse_memory(PyObject *o, const char *what)
 {
+    if (((PyTensor *)o)->layout >= TD_JAGGED)
+        return PyErr_Format(PyExc_RuntimeError,
+                            ".%s is not supported for a %S: it has no memory of its own. Ask the "
+                            "tensors that it is made of",
+                            what, Py_TYPE(o));
     if (td_has_parts((PyTensor *)o)) {
         PyObject *layout = td_layout_object(((PyTensor *)o)->layout);
         PyErr_Format(PyExc_RuntimeError,

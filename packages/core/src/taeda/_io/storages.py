@@ -243,7 +243,7 @@ class _Names:
 def _row(tensor: Tensor, path: str) -> Row:
     """The strided tensor that holds the numbers, and marks for what it is besides."""
     marks = _class_marks(tensor, path)
-    if tensor.layout is not taeda.strided:
+    if _core.parts_of(tensor) is not None:
         raise NotImplementedError(f"cannot save '{path}': its layout is {tensor.layout}")
     if tensor.requires_grad:
         marks.append("requires_grad")

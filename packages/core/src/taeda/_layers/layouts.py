@@ -14,11 +14,24 @@ from .._native import core as _core
 
 __all__ = ["load", "refuse"]
 
+_WAY = "Compute with its values() and make a new one of them, or with x.to_dense()"
+#: what to do instead, by layout
+_WAYS = {
+    _core._masked: "Compute with its get_data() and get_mask(), or with x.to_tensor(value)",
+    _core.jagged: "Compute with the tensors of its unbind(), or with x.to_padded_tensor(padding)",
+}
 
-def load() -> None:
-    """Let the rules of sparse layouts be registered."""
+
+def _named(layout: Any) -> str:
+    return "MaskedTensor" if layout is _core._masked else str(layout)
+
+
+def load(layouts: Sequence[Any]) -> None:
+    """Let the rules of these layouts be registered."""
     import taeda  # when the first such tensor is asked for
 
+    if all(layout is _core.jagged for layout in layouts):
+        return  # a call that asks for this layout alone is refused: taeda.nested makes such tensors
     sparse: Any = taeda.sparse  # upward: says what to install if it is missing
     sparse.mm  # noqa: B018 - a name of it loads the package
 
@@ -26,17 +39,16 @@ def load() -> None:
 def refuse(row: str, layouts: Sequence[Any], in_place: int, why: str) -> NoReturn:
     """NotImplementedError that names the operator, the layout and the way round."""
     name = row.partition(".")[0] + "_" * in_place
-    named = " and ".join(str(layout) for layout in layouts if layout is not _core.strided)
+    named = " and ".join(_named(layout) for layout in layouts if layout is not _core.strided)
     if why == "out=":
         raise NotImplementedError(
             f"{name}: out= is not supported with a tensor of layout {named}. Use the result"
         )
     if why:
         raise NotImplementedError(
-            f"{name}: {why} is not supported for a tensor of layout {named}. Use backward(), or "
-            "x.to_dense()"
+            f"{name}: {why} is not supported for a tensor of layout {named}. Use backward()"
         )
-    way = "Compute with its values() and make a new one of them, or with x.to_dense()"
+    way = next((text for layout, text in _WAYS.items() if layout in layouts), _WAY)
     if in_place:
-        way = f"Use {name[:-1]}, or x.to_dense()"
+        way = f"Use {name[:-1]}, or this: {way[0].lower()}{way[1:]}"
     raise NotImplementedError(f"{name}: there is no kernel for a tensor of layout {named}. {way}")

@@ -76,6 +76,7 @@ uint32: dtype
 uint64: dtype
 uint8: dtype
 jagged: layout
+_masked: layout
 sparse_bsc: layout
 sparse_bsr: layout
 sparse_coo: layout

@@ -25,7 +25,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-nn": ("taeda-autograd",),
     "taeda-optim": ("taeda-autograd",),
     "taeda-data": (),
-    "taeda-masked": (),
+    "taeda-masked": ("taeda-autograd",),
     "taeda-benchmark": (),
     "taeda-profiler": (),
     "taeda-cpp-extension": (),

@@ -11,12 +11,17 @@ True for what counts. Where nothing counts, sums are 0, products 1, largest valu
 means NaN.
 """
 
+from . import rules as _rules
 from ._normalise import log_softmax, normalize, softmax, softmin
 from ._reduce import amax, amin, argmax, argmin, logaddexp, logsumexp, norm, prod, sum
 from ._scan import cumprod, cumsum
 from ._statistics import mean, median, std, var
+from ._tensor import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
+
+_rules.load()
 
 __all__ = [
-    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean",
-    "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
+    "MaskedTensor", "amax", "amin", "argmax", "argmin", "as_masked_tensor", "cumprod", "cumsum",
+    "is_masked_tensor", "log_softmax", "logaddexp", "logsumexp", "masked_tensor", "mean", "median", "norm",
+    "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
 ]  # fmt: skip

@@ -110,8 +110,14 @@ def tensor_of(parts: Parts, size: Any) -> Tensor:
 def parts_of(x: Tensor) -> Any:
     """The parts of a sparse tensor, their indices within bounds; None of a strided one."""
     parts = core.parts_of(x)
-    if parts is not None:
-        parts.check(x.shape)
+    if parts is None:
+        return None
+    if not isinstance(parts, (Coo, Compressed)):
+        raise NotImplementedError(
+            f"wanted a strided or a sparse tensor, but got a {type(x).__name__}: ask the tensors that "
+            "it is made of"
+        )
+    parts.check(x.shape)
     return parts
 
 

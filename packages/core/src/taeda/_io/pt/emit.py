@@ -15,7 +15,7 @@ from taeda._native import core as _core
 
 from .. import safetypes
 from ..budget import Budget
-from ..layouts import facts_of
+from ..layouts import MAKERS, facts_of, has_parts
 from ..place import tag_of
 from ..steps import DEEPEST, Steps, drive
 from ..storages import UNINITIALIZED
@@ -353,6 +353,8 @@ class Emitter:
         kind = type(value).__name__
         if kind in UNINITIALIZED and type(value).__module__.startswith("taeda."):
             return self.once(value, self.new_uninitialized)
+        if has_parts(value) and type(value).__module__.startswith("taeda."):
+            return self.once(value, self.new_parameter if kind == "Parameter" else self.new_tensor)
         if kind not in ("Tensor", "Parameter", "Buffer"):
             raise TypeError(f"cannot save a {kind}: convert it to a plain Tensor first")
         return self.once(value, self.new_parameter if kind == "Parameter" else self.new_tensor)
@@ -376,8 +378,8 @@ class Emitter:
         self.remember(id(value))
 
     def new_tensor(self, value: Tensor) -> Steps:
-        if value.layout is not taeda.strided:
-            return (yield from self.new_sparse(value))
+        if has_parts(value):
+            return (yield from self.new_with_parts(value))
         if notes := vars(value):  # attributes that a program set
             self.name("torch._tensor", "_rebuild_from_type_v2")
             self.out += b"("
@@ -392,14 +394,17 @@ class Emitter:
             self.out += b"R"
         self.remember(id(value))
 
-    def new_sparse(self, value: Tensor) -> Steps:
+    def new_with_parts(self, value: Tensor) -> Steps:
         if vars(value):
             raise TypeError(
-                f"cannot save {self.place()}: a sparse tensor with attributes of its own. Save them "
-                "beside it, or use format='safetensors'"
+                f"cannot save {self.place()}: a {type(value).__name__} of {value.layout} with attributes of "
+                "its own. Save them beside it, or use format='safetensors'"
             )
         name, parts, size, is_coalesced = facts_of(value)
         self.kept.append(parts)
+        if name in MAKERS:
+            yield from self.call_of(*MAKERS[name], *parts, value.requires_grad)
+            return self.remember(id(value))
         facts = (*parts, taeda.Size(size), *([is_coalesced] if name == "sparse_coo" else []))
         yield from self.call_of(
             "torch._utils", "_rebuild_sparse_tensor", getattr(taeda, name), facts

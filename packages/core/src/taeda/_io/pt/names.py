@@ -106,6 +106,7 @@ _MAKERS = {
     "torch._utils _rebuild_device_tensor_from_cpu_tensor": rebuild.device_tensor,
     "torch._tensor _rebuild_from_type_v2": rebuild.from_type,
     "torch._utils _rebuild_sparse_tensor": rebuild.sparse,
+    "torch.masked.maskedtensor.core MaskedTensor": rebuild.masked,
     "torch._utils _rebuild_qtensor": _refuse(
         "a quantized tensor: save `tensor.dequantize()`, or `tensor.int_repr()` with its scale"
     ),

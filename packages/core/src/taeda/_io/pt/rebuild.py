@@ -21,6 +21,7 @@ from .state import set_attributes
 __all__ = [
     "device_tensor",
     "from_type",
+    "masked",
     "meta_tensor",
     "parameter",
     "parameter_with_state",
@@ -79,6 +80,19 @@ def sparse(arguments: Arguments, context: Context) -> Tensor:
         raise
     except (RuntimeError, ValueError, OverflowError) as error:
         raise RefusedPickle(f"a sparse tensor cannot be: {error}") from None
+
+
+def masked(arguments: Arguments, context: Context) -> Tensor:
+    """(data, mask, requires_grad)."""
+    data, mask, requires_grad = want(arguments, (Tensor, Tensor, bool), "a masked tensor")
+    context.budget.spend(TENSOR)
+    try:
+        made = from_facts("masked", (data.detach(), mask.detach()), (), False)
+        return made.requires_grad_(requires_grad)
+    except MemoryError:  # a RuntimeError as well: memory is out, and the file is innocent
+        raise
+    except (RuntimeError, ValueError) as error:
+        raise RefusedPickle(f"a masked tensor cannot be: {error}") from None
 
 
 def _rest(values: Arguments) -> tuple[bool, dict[str, bool]]:

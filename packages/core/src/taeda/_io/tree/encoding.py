@@ -17,7 +17,7 @@ import taeda
 from taeda import Tensor
 
 from .. import safetypes
-from ..layouts import facts_of
+from ..layouts import facts_of, has_parts
 from ..steps import DEEPEST, GeneratorType, Steps, drive
 from .arrays import array_node, dtype_node, is_numpy, scalar_node
 
@@ -86,7 +86,7 @@ class _Encoder:
         return {"tensor": self.keep(value, path, ["data"])[0]}
 
     def tensor(self, value: Tensor, path: str) -> Json | Steps:
-        if value.layout is not taeda.strided:
+        if has_parts(value):
             return self.container(value, path)
         number, new = self.keep(value, path, [])
         attributes = getattr(value, "__dict__", None) if new else None
