@@ -87,6 +87,28 @@ def test_complex(name):
     both_orders(getattr(taeda, name), z)
 
 
+# name: the gradient by z towards a cotangent of one; the size of z takes it to a power
+SCALED = {"angle": lambda z: 1j * z / abs(z) ** 2, "abs": lambda z: z / abs(z)}
+
+
+@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("exponent", range(-36, 37, 6))
+@pytest.mark.parametrize("turn", [0.1, 2.0, -1.5])
+def test_complex_of_any_size(name, exponent, turn):
+    """A square of the size has no place in complex64; the gradient has one."""
+    value = taeda.polar(taeda.tensor([2.0 * 10.0**exponent]), taeda.tensor([turn]))
+    z = value.requires_grad_()
+    getattr(taeda, name)(z).sum().backward()
+    want = SCALED[name](complex(z.item()))
+    assert abs(z.grad.item() - want) <= 1e-6 * abs(want)
+
+
+def test_angle_of_zero_turns_nowhere():
+    z = taeda.zeros(2, dtype=taeda.complex64, requires_grad=True)
+    z.angle().sum().backward()
+    assert z.grad.tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "pow", "logaddexp"])
 def test_complex_pairs(name):
     rng = np.random.default_rng(0)

@@ -318,8 +318,7 @@ def _angle(grad: Tensor, self: Tensor) -> Tensor:
     if not self.is_complex():
         return taeda.zeros_like(self)
     x, y = self.real, self.imag
-    squared = x * x + y * y
-    return taeda.where(self == 0, 0.0, taeda.complex(-y * grad / squared, x * grad / squared))
+    return taeda.complex(_turned(grad, -y, x, y), _turned(grad, x, x, y))
 
 
 def _copysign(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
