@@ -104,3 +104,15 @@ def test_kinks():
     x = taeda.zeros(3, requires_grad=True)
     (x.norm() + x.norm(1) + x.std()).backward()
     assert x.grad.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("ord", [0.5, 1, 1.5, 2, 3, 4.5])
+@pytest.mark.parametrize("exponent", range(-30, 31, 10))
+def test_norms_of_any_size(ord, exponent):
+    """The gradient of a norm does not depend on the size of its numbers."""
+    numbers = taeda.tensor([1.0, -2.0, 3.0, 0.5], dtype=taeda.float64)
+    x = (numbers * 10.0**exponent).float().requires_grad_()
+    norm = taeda.linalg.vector_norm(numbers, ord)
+    wanted = numbers.sgn() * (numbers.abs() / norm) ** (ord - 1)
+    taeda.linalg.vector_norm(x, ord).backward()
+    assert taeda.allclose(x.grad.double(), wanted, rtol=1e-5)

@@ -339,13 +339,14 @@ def _vector_norm(
         chosen = (size == norm) | (taeda.isnan(size) & taeda.isnan(norm))
         count = chosen.sum(dims, True) if self.dim() else chosen
         return self.sgn() * (grad / count * chosen)
+    zero = norm == 0
+    norm = taeda.where(zero, 1.0, norm)
+    share = size / norm  # powers of the two alone may leave the dtype
     if ord < 1:
-        power = taeda.where(self == 0, 0.0, self.sgn() * size.pow(ord - 1))
-        return power * (grad * norm.pow(1 - ord))
+        return grad * taeda.where(zero | (self == 0), 0.0, self.sgn() * share.pow(ord - 1))
     if ord < 2:
-        power = self.sgn() * size.pow(ord - 1)
-        return power * taeda.where(norm == 0, 0.0, grad * norm.pow(1 - ord))
-    return self * size.pow(ord - 2) * taeda.where(norm == 0, 0.0, grad / norm.pow(ord - 1))
+        return grad * taeda.where(zero, 0.0, self.sgn() * share.pow(ord - 1))
+    return grad * taeda.where(zero, 0.0, self / norm * share.pow(ord - 2))
 
 
 rule("vector_norm", self=_vector_norm)
