@@ -11,8 +11,18 @@ from __future__ import annotations
 
 from ._export import export
 from ._files import load, save
-from .dynamic_shapes import Dim
+from .dynamic_shapes import AdditionalInputs, Dim, ShapesCollection, dims
 from .exported_program import ExportedProgram
 from .graph_signature import ExportGraphSignature
 
-__all__ = ["Dim", "ExportGraphSignature", "ExportedProgram", "export", "load", "save"]
+__all__ = [
+    "AdditionalInputs",
+    "Dim",
+    "ExportGraphSignature",
+    "ExportedProgram",
+    "ShapesCollection",
+    "dims",
+    "export",
+    "load",
+    "save",
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,10 +15,12 @@ from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 
+from ._arguments import bound_arguments
+from ._dims import Symbols, planned
 from ._names import renamed, without_modes
 from ._shapes import note_shapes
 from ._tracing import Captured, captured_for
-from .dynamic_shapes import Symbols, planned
+from .dynamic_shapes import AdditionalInputs, ShapesCollection
 from .exported_program import ExportedProgram
 from .graph_signature import (
     ConstantArgument,
@@ -38,7 +39,8 @@ _PLAIN = (int, float, bool, str, type(None))
 
 def export(
     mod: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None, *,
-    dynamic_shapes: Mapping[str, Any] | tuple[Any, ...] | list[Any] | None = None,
+    dynamic_shapes: Mapping[str, Any] | tuple[Any, ...] | list[Any] | ShapesCollection
+    | AdditionalInputs | None = None,
     strict: bool = False,
 ) -> ExportedProgram:  # fmt: skip
     """The program that `mod(*args, **kwargs)` runs, for all sizes that `dynamic_shapes` allows.
@@ -46,7 +48,8 @@ def export(
     The module is called several times on tensors without values, so no kernel runs and nothing is
     written. Sizes are numbers unless `dynamic_shapes` says otherwise: it has an entry for each
     argument, by name or in order, shaped like the argument, with a `Dim` (or `Dim.AUTO`,
-    `Dim.DYNAMIC`) for each dimension that differs from call to call. Numbers, texts and None among
+    `Dim.DYNAMIC`) for each dimension that differs from call to call. A `ShapesCollection` or
+    `AdditionalInputs` makes such entries. Numbers, texts and None among
     the arguments are as they are in every call. `strict` changes nothing: there is no second way.
 
     TypeError for a `mod` that is no module and `args` that are no tuple; UserError for sizes that the
@@ -64,7 +67,15 @@ def export(
         raise TypeError(f"export: mod must be a taeda.nn.Module, got {type(mod).__name__}")
     if not isinstance(args, tuple):
         raise TypeError(f"export: args must be a tuple, got {type(args).__name__}: write (x,)")
-    return _Exporting(mod, distinct(args), distinct(dict(kwargs or {})), dynamic_shapes).program()
+    named = dict(kwargs or {})
+    shapes: Any = dynamic_shapes
+    # The tensors are known by identity, so this comes before repeated ones are cloned.
+    if isinstance(shapes, ShapesCollection | AdditionalInputs):
+        shapes = shapes.dynamic_shapes(mod, args, named)
+    program = _Exporting(mod, distinct(args), distinct(named), shapes).program()
+    if isinstance(dynamic_shapes, AdditionalInputs):
+        dynamic_shapes.verify(program)
+    return program
 
 
 class _Exporting:
@@ -72,7 +83,7 @@ class _Exporting:
 
     def __init__(self, mod: nn.Module, args: Any, kwargs: Any, shapes: Any) -> None:
         self.mod, self.args, self.kwargs = mod, args, kwargs
-        bound = _bound(mod, args, kwargs)
+        bound = bound_arguments(mod, args, kwargs)
         self.leaves, self.spec = tree_flatten((args, kwargs))
         demands = _demands(bound, shapes)
         self.names, self.demands = [], []
@@ -244,25 +255,6 @@ def _lifted(gm: GraphModule, users: list[Any], made: ExportGraphSignature) -> di
 # ---- arguments and demands ----
 
 
-def _bound(mod: nn.Module, args: Any, kwargs: Any) -> dict[str, Any]:
-    """Arguments by name, in the order of the leaves."""
-    try:
-        signature = inspect.signature(mod.forward)
-        bound = signature.bind(*args, **kwargs).arguments
-    except TypeError as error:
-        raise UserError(f"forward of {type(mod).__name__}: {error}") from error
-    made: dict[str, Any] = {}
-    for name, value in bound.items():
-        kind = signature.parameters[name].kind
-        if kind is inspect.Parameter.VAR_POSITIONAL:
-            made.update({f"{name}_{k}": v for k, v in enumerate(value)})
-        elif kind is inspect.Parameter.VAR_KEYWORD:
-            continue
-        elif name not in kwargs:
-            made[name] = value
-    return {**made, **kwargs}
-
-
 def _demands(bound: dict[str, Any], shapes: Any) -> dict[str, Any]:
     if shapes is None:
         return {}
@@ -286,8 +278,9 @@ def _at(demand: Any, path: Any, name: str) -> Any:
             return None
         key = getattr(step, "key", getattr(step, "idx", getattr(step, "name", None)))
         try:
-            demand = demand[key]
-        except (KeyError, IndexError, TypeError) as error:
+            mapped = isinstance(demand, Mapping) or not hasattr(step, "name")
+            demand = demand[key] if mapped else getattr(demand, str(key))
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise UserError(f"dynamic_shapes of {name} has no entry {keystr(path)}") from error
     return demand
 
@@ -319,6 +312,7 @@ def _check_guards(made: Captured, symbols: Symbols) -> None:
     if not broken:
         return
     said = []
+    fixed = sorted(set().union(*(g.symbols() for g in broken)) & symbols.strict)
     for guard in broken:
         text = str(guard)
         for name in sorted(guard.symbols()):
@@ -326,16 +320,20 @@ def _check_guards(made: Captured, symbols: Symbols) -> None:
         said.append(text)
     raise UserError(
         f"the program is this one only where {' and '.join(said)}, which dynamic_shapes does not "
-        "promise. Suggested: limit the Dim by min= or max=, write the size as a formula of another "
-        "Dim, or leave it to Dim.AUTO"
+        "promise. Limit the Dim by min= or max=, write the size as a formula of another Dim, leave it "
+        "to Dim.AUTO, or make it a number. Suggested fixes:\n" + _as_numbers(symbols, fixed)
     )
 
 
+def _as_numbers(symbols: Symbols, names: list[str]) -> str:
+    """Lines that make sizes those of the example, for `refine_dynamic_shapes_from_suggested_fixes`."""
+    return "\n".join(f"  {symbols.shown[n]} = None  # {symbols.sizes[n]}" for n in names)
+
+
 def _fixes(symbols: Symbols, names: list[str]) -> str:
-    lines = [f"  {symbols.shown[n]} = None  # {symbols.sizes[n]}" for n in names]
     shown = ", ".join(symbols.shown[n] for n in names)
     return (
         f"Constraints violated ({shown})! At other sizes the program runs other operators, or has "
         "numbers that no formula explains, so the graph would hold for one size only. "
-        "Suggested fixes:\n" + "\n".join(lines)
+        "Suggested fixes:\n" + _as_numbers(symbols, names)
     )

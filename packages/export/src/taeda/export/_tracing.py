@@ -21,7 +21,7 @@ from taeda.fx.experimental._ranges import ValueRanges, settled
 from taeda.fx.experimental._symbolic_trace import _Run, _Tracer
 from taeda.fx.graph_module import GraphModule
 
-from .dynamic_shapes import Symbols
+from ._dims import Symbols
 
 _ = taeda.compiler._control  # branches and loops of programs are recorded by it
 

@@ -159,19 +159,24 @@ class _Program(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The program's results for these arguments."""
         program: ExportedProgram = self._program
-        leaves, spec = tree_flatten((args, _in_order(program, kwargs)))
-        if spec != program._in_spec:
-            raise AssertionError(
-                f"Guard failed: the arguments are {spec}, and the program was exported for "
-                f"{program._in_spec}"
-            )
-        _check(program, leaves)
-        rest = iter(leaves)
+        rest = iter(checked_leaves(program, args, kwargs))
         flat = []
         for entry in program.graph_signature.input_specs:
             mine = entry.kind is InputKind.USER_INPUT
             flat.append(next(rest) if mine else _found(self, str(entry.target)))
         return tree_unflatten(list(program.graph_module(*flat)), program._out_spec)
+
+
+def checked_leaves(program: ExportedProgram, args: Any, kwargs: dict[str, Any]) -> list[Any]:
+    """The leaves of the arguments; AssertionError where the program is not right for them."""
+    leaves, spec = tree_flatten((args, _in_order(program, kwargs)))
+    if spec != program._in_spec:
+        raise AssertionError(
+            f"Guard failed: the arguments are {spec}, and the program was exported for "
+            f"{program._in_spec}"
+        )
+    _check(program, leaves)
+    return leaves
 
 
 def _in_order(program: ExportedProgram, kwargs: dict[str, Any]) -> dict[str, Any]:
