@@ -8,29 +8,46 @@
 
 #define BEGIN "taeda._parts.packages" /* imports nothing of taeda, so it runs without it */
 
-/* The file of BEGIN beside the library that `spec` describes. */
+/* The folder of BEGIN beside the library that `spec` describes. */
 static PyObject *beside(PyObject *spec)
 {
     PyObject *path = PyImport_ImportModule("os.path");
-    PyObject *origin = PyObject_GetAttrString(spec, "origin"), *folder = NULL, *file = NULL;
+    PyObject *origin = PyObject_GetAttrString(spec, "origin"), *folder = NULL, *parts = NULL;
     if (path && origin) folder = PyObject_CallMethod(path, "dirname", "O", origin);
-    if (folder) file = PyObject_CallMethod(path, "join", "Oss", folder, "_parts", "packages.py");
+    if (folder) parts = PyObject_CallMethod(path, "join", "Os", folder, "_parts");
     Py_XDECREF(path);
     Py_XDECREF(origin);
     Py_XDECREF(folder);
-    return file;
+    return parts;
+}
+
+/* The spec of BEGIN, by Python's own finders of what lies in a folder: in a frozen program they
+ * read an archive. Its parents are not imported for it. */
+static PyObject *search(PyObject *folder)
+{
+    PyObject *machinery = PyImport_ImportModule("importlib.machinery");
+    PyObject *finder = machinery ? PyObject_GetAttrString(machinery, "PathFinder") : NULL;
+    PyObject *found =
+        finder ? PyObject_CallMethod(finder, "find_spec", "s[O]", BEGIN, folder) : NULL;
+    if (found == Py_None) {
+        Py_CLEAR(found);
+        PyErr_Format(PyExc_ImportError, "taeda is incomplete: there is no module packages in %R",
+                     folder);
+    }
+    Py_XDECREF(machinery);
+    Py_XDECREF(finder);
+    return found;
 }
 
 /* BEGIN as a module that has not run. */
 static PyObject *empty(PyObject *spec)
 {
     PyObject *util = PyImport_ImportModule("importlib.util");
-    PyObject *file = beside(spec), *found = NULL, *module = NULL;
-    if (util && file)
-        found = PyObject_CallMethod(util, "spec_from_file_location", "sO", BEGIN, file);
+    PyObject *folder = beside(spec), *module = NULL;
+    PyObject *found = util && folder ? search(folder) : NULL;
     if (found) module = PyObject_CallMethod(util, "module_from_spec", "O", found);
     Py_XDECREF(util);
-    Py_XDECREF(file);
+    Py_XDECREF(folder);
     Py_XDECREF(found);
     return module;
 }
