@@ -65,6 +65,8 @@ class Trace:
         for tensor, grad_fn, requires_grad in recorder.before:
             if tensor.grad_fn is not grad_fn or tensor.requires_grad != requires_grad:
                 raise NoTrace("an input is part of another graph afterwards")
+            if grad_fn is not None and observer.walks_back:
+                raise NoTrace("its backward may go on behind an input, which was computed outside")
         self._consumed: set[int] = set()
         joints: list[Joint] | None = observer.joints
         self._grown = observer.grown if joints is not None else []

@@ -44,6 +44,7 @@ class Run(ABC):
         self.recorder.is_caught = self._is_caught
         self.recorder.strictly = self._strictly
         self.touches_gradients = False  # whether .grad of anything may be read or written
+        self.walks_back = False  # whether it called backward
         self.grown: list[Any] = []  # results that take part in a graph for backward
         self.joints: Any = None  # how they were differentiated, one group after another
         self.chained = True  # results that are computed from each other have nodes of their own

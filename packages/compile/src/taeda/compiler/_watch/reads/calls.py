@@ -206,6 +206,7 @@ class Calls(CCalls, Names):
                 self._all_of(value)
             if module.startswith(_GRADIENTS) or function.__name__ in ("zero_grad", "backward"):
                 self.touches_gradients = True
+            self.walks_back |= function.__name__ == "backward"
             if function is _backward:
                 self._note_backward(args, kwargs)
             return self._came(function(*args, **kwargs))
