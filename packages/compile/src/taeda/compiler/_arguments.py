@@ -30,18 +30,18 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Te
 def _key(value: Any, tensors: list[Tensor], seen: list[Any]) -> Any:
     """`seen` are the containers so far: one that comes twice is another call than two alike."""
     kind = type(value)
-    record = is_batch(value)
-    if kind in (list, dict) or record:
-        for i, other in enumerate(seen):
-            if other is value:
-                return ("the same", i)
-        seen.append(value)
     if kind is Tensor or is_plain_tensor(value):
         for i, other in enumerate(tensors):
             if other is value:
                 return ("again", i)
         tensors.append(value)
         return Tensor
+    record = "__dataclass_fields__" in kind.__dict__ and is_batch(value)
+    if record or kind in (list, dict):
+        for i, other in enumerate(seen):
+            if other is value:
+                return ("the same", i)
+        seen.append(value)
     if kind in (list, tuple):
         return (kind, *[_key(v, tensors, seen) for v in value])
     if kind is dict:
