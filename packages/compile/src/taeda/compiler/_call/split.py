@@ -24,9 +24,8 @@ class Split:
 
     def __init__(self, function: Any, parts: Any, make: Callable[[Any], Any]) -> None:
         bound = isinstance(function, types.MethodType)
-        self._function, self._own = (
-            (function.__func__, (function.__self__,)) if bound else (function, ())
-        )
+        self._function = function.__func__ if bound else function
+        self._own: tuple[Any, ...] = (function.__self__,) if bound else ()
         self._as_it_was = tuple(getattr(self._function, name) for name in _KEPT)
         self._tail, self._given = parts.tail, parts.given
         self._count = self._function.__code__.co_argcount - len(self._own)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,7 +117,7 @@ def _stored(statements: list[ast.stmt]) -> set[str]:
     return set(_binds(statements))
 
 
-def _binds(statements: list[ast.stmt]) -> Iterator[str]:
+def _binds(statements: Iterable[ast.AST]) -> Iterator[str]:
     for node in (n for s in statements for n in ast.walk(s)):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
@@ -137,11 +137,7 @@ def _surely(statements: list[ast.stmt]) -> set[str]:
     for statement in statements:
         if isinstance(statement, _SIMPLE) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            found |= {n.id for t in targets for n in ast.walk(t) if _is_stored(n)}
+            found |= set(_binds(targets))
         elif isinstance(statement, ast.With) and catches_nothing(statement):
             found |= _surely(statement.body)
     return found
-
-
-def _is_stored(node: Any) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
