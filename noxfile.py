@@ -82,6 +82,8 @@ SESSIONS = (
         f"{HUNT}/geometry.py {{}}"),
     Row("fuzz-compile", "Random programs give the same bits compiled and as they are, whatever changes between calls. `-- --programs 100000` for more.",
         f"{HUNT}/fuzz_compile.py {{}}"),
+    Row("python-states", "Programs that read and change state of Python give the same compiled and as they are. `-- --random 2000` for random ones.",
+        f"{HUNT}/python_states.py {{}}"),
     Row("fuzz-chains", "Random chains of elementwise operations give the same bits as C and as they are. `-- --programs 2000` for more.",
         f"{HUNT}/fuzz_chains.py {{}}"),
     Row("properties", "What holds for every row of the op table holds with other numbers and sizes. `-- --seeds 1-50` for more.",
