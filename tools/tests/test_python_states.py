@@ -10,7 +10,7 @@ import pytest
 
 from taeda.compiler._watch.guards import Guards
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "hunt"))
 import python_states
 import random_python
 

@@ -40,6 +40,7 @@ MODULES = {
     "taeda-compile": "taeda.fx",
     "taeda-export": "taeda.export",
     "taeda-masked": "taeda.masked",
+    "taeda-nested": "taeda.nested",
     "taeda-onnx": "taeda.onnx",
     "taeda-benchmark": "taeda.utils.benchmark",
     "taeda-profiler": "taeda.profiler",

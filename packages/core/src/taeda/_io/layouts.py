@@ -11,7 +11,7 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
-__all__ = ["LAYOUTS", "MAKERS", "facts_of", "from_facts", "has_parts"]
+__all__ = ["LAYOUTS", "MAKERS", "facts_of", "from_facts", "has_parts", "made_of"]
 
 #: layouts that files hold, each with the number of its parts
 LAYOUTS = {
@@ -20,9 +20,12 @@ LAYOUTS = {
 }
 
 #: what else has parts: its name in files, of the name of its parts' class
-_KINDS = {"Masked": "masked"}
-#: by such a name, what PyTorch makes one with: of its parts and requires_grad
-MAKERS = {"masked": ("torch.masked.maskedtensor.core", "MaskedTensor")}
+_KINDS = {"Masked": "masked", "Jagged": "jagged"}
+#: by such a name, what PyTorch makes one with
+MAKERS = {
+    "masked": ("torch.masked.maskedtensor.core", "MaskedTensor"),
+    "jagged": ("torch.nested", "nested_tensor_from_jagged"),
+}
 
 
 def has_parts(x: Tensor) -> bool:
@@ -31,19 +34,24 @@ def has_parts(x: Tensor) -> bool:
 
 
 def facts_of(x: Tensor) -> tuple[str, list[Tensor], tuple[int, ...], bool]:
-    """(name of the layout, parts, size, is it known to be coalesced?) of a tensor with parts."""
+    """(name of the layout, parts, size, is it known to be coalesced?) of a tensor with parts; of a nested one
+    the ragged dimension in place of the size.
+    """
     parts = _core.parts_of(x)
     name = _KINDS.get(type(parts).__name__, str(x.layout).rpartition(".")[2])
     if name not in LAYOUTS and name not in _KINDS.values():
         raise NotImplementedError(f"cannot save a tensor whose layout is {x.layout}")
     tensors = [part.detach() for _, part in parts.named()]
-    return name, tensors, tuple(x.shape), bool(getattr(parts, "is_coalesced", False))
+    size = (parts.ragged,) if name == "jagged" else tuple(x.shape)
+    return name, tensors, size, bool(getattr(parts, "is_coalesced", False))
 
 
 def from_facts(name: str, parts: Sequence[Any], size: Sequence[int], is_coalesced: bool) -> Tensor:
     """The tensor, all of its indices checked. ValueError or RuntimeError for facts that make none."""
     if name == "masked":
         return _masked(parts)
+    if name == "jagged":
+        return _jagged(parts, size)
     if LAYOUTS.get(name) != len(parts) or not all(isinstance(p, Tensor) for p in parts):
         raise ValueError(f"a tensor of layout {name!s:.50} is not made of {len(parts)} values")
     if any(part.layout is not taeda.strided or part.requires_grad for part in parts):
@@ -69,3 +77,23 @@ def _masked(parts: Sequence[Any]) -> Tensor:
     except TypeError as error:
         raise ValueError(f"a masked tensor is made of data and bools: {error}") from None
     return made
+
+
+def _jagged(parts: Sequence[Any], size: Sequence[int]) -> Tensor:
+    if not 2 <= len(parts) <= 3 or not all(isinstance(part, Tensor) for part in parts):
+        raise ValueError("a nested tensor is made of values, offsets, and perhaps lengths")
+    if len(size) != 1 or type(size[0]) is not int:
+        raise ValueError("a nested tensor has one ragged dimension")
+    values, offsets, lengths = (*parts, None)[:3]
+    nested: Any = taeda.nested  # upward: such a file
+    made: Tensor = nested.nested_tensor_from_jagged(values, offsets, lengths, size[0])
+    return made
+
+
+def made_of(name: str, x: Tensor, parts: Sequence[Tensor], size: Sequence[int]) -> tuple[Any, ...]:
+    """What the function in MAKERS is called with."""
+    if name == "masked":
+        return (*parts, x.requires_grad)
+    values, *others = parts
+    offsets, lengths = (*others, None)[:2]
+    return values.requires_grad_(x.requires_grad), offsets, lengths, size[0]

@@ -30,8 +30,10 @@ def load(layouts: Sequence[Any]) -> None:
     """Let the rules of these layouts be registered."""
     import taeda  # when the first such tensor is asked for
 
-    if all(layout is _core.jagged for layout in layouts):
-        return  # a call that asks for this layout alone is refused: taeda.nested makes such tensors
+    if any(layout is _core.jagged for layout in layouts):
+        nested: Any = taeda.nested  # upward: says what to install if it is missing
+        nested.nested_tensor  # noqa: B018 - a name of it loads the package
+        return
     sparse: Any = taeda.sparse  # upward: says what to install if it is missing
     sparse.mm  # noqa: B018 - a name of it loads the package
 

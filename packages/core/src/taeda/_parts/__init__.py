@@ -38,6 +38,7 @@ DISTRIBUTIONS = {
     "futures": "taeda-distributed",
     "masked": "taeda-masked",
     "monitor": "taeda-profiler",
+    "nested": "taeda-nested",
     "profiler": "taeda-profiler",
     "sparse": "taeda-sparse",
     "utils.benchmark": "taeda-benchmark",

@@ -26,6 +26,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-optim": ("taeda-autograd",),
     "taeda-data": (),
     "taeda-masked": ("taeda-autograd",),
+    "taeda-nested": ("taeda-autograd",),
     "taeda-benchmark": (),
     "taeda-profiler": (),
     "taeda-cpp-extension": (),

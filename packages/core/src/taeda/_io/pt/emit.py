@@ -15,7 +15,7 @@ from taeda._native import core as _core
 
 from .. import safetypes
 from ..budget import Budget
-from ..layouts import MAKERS, facts_of, has_parts
+from ..layouts import MAKERS, facts_of, has_parts, made_of
 from ..place import tag_of
 from ..steps import DEEPEST, Steps, drive
 from ..storages import UNINITIALIZED
@@ -403,7 +403,9 @@ class Emitter:
         name, parts, size, is_coalesced = facts_of(value)
         self.kept.append(parts)
         if name in MAKERS:
-            yield from self.call_of(*MAKERS[name], *parts, value.requires_grad)
+            made = made_of(name, value, parts, size)
+            self.kept.append(made)
+            yield from self.call_of(*MAKERS[name], *made)
             return self.remember(id(value))
         facts = (*parts, taeda.Size(size), *([is_coalesced] if name == "sparse_coo" else []))
         yield from self.call_of(

@@ -107,6 +107,7 @@ _MAKERS = {
     "torch._tensor _rebuild_from_type_v2": rebuild.from_type,
     "torch._utils _rebuild_sparse_tensor": rebuild.sparse,
     "torch.masked.maskedtensor.core MaskedTensor": rebuild.masked,
+    "torch.nested nested_tensor_from_jagged": rebuild.jagged,
     "torch._utils _rebuild_qtensor": _refuse(
         "a quantized tensor: save `tensor.dequantize()`, or `tensor.int_repr()` with its scale"
     ),

@@ -21,6 +21,7 @@ from .state import set_attributes
 __all__ = [
     "device_tensor",
     "from_type",
+    "jagged",
     "masked",
     "meta_tensor",
     "parameter",
@@ -93,6 +94,22 @@ def masked(arguments: Arguments, context: Context) -> Tensor:
         raise
     except (RuntimeError, ValueError) as error:
         raise RefusedPickle(f"a masked tensor cannot be: {error}") from None
+
+
+def jagged(arguments: Arguments, context: Context) -> Tensor:
+    """(values, offsets, lengths or None, ragged dimension)."""
+    if len(arguments) != 4:
+        raise RefusedPickle(f"a nested tensor is made of 4 values, got {len(arguments)}")
+    has = tuple(part for part in arguments[:3] if part is not None)
+    parts = want(has, (Tensor,) * len(has), "a nested tensor")
+    context.budget.spend(TENSOR)
+    try:
+        made = from_facts("jagged", [part.detach() for part in parts], (arguments[3],), False)
+        return made.requires_grad_(bool(parts and parts[0].requires_grad))
+    except MemoryError:  # a RuntimeError as well: memory is out, and the file is innocent
+        raise
+    except (RuntimeError, ValueError) as error:
+        raise RefusedPickle(f"a nested tensor cannot be: {error}") from None
 
 
 def _rest(values: Arguments) -> tuple[bool, dict[str, bool]]:

@@ -1,0 +1,257 @@
+"""Functions that make nested tensors: of lists, of values and offsets, of a part of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._graph import built
+from ._ints import size_for
+from ._parts import Jagged, is_nested, packed, packed_offsets
+
+__all__ = [
+    "as_nested_tensor", "from_components", "masked_select", "narrow", "nested_tensor",
+    "nested_tensor_from_jagged",
+]  # fmt: skip
+
+
+def _jagged(layout: Any, name: str) -> None:
+    if layout is not taeda.jagged:
+        raise NotImplementedError(
+            f"{name}: nested tensors have the layout jagged, and not {layout or taeda.strided}: pass "
+            "layout=taeda.jagged"
+        )
+
+
+def from_components(pieces: Sequence[Tensor]) -> Tensor:
+    """The nested tensor of these, with their history. RuntimeError if they differ in more than a size."""
+    if not pieces:
+        raise RuntimeError("Cannot construct a nested tensor from an empty tensor list")
+    first = pieces[0]
+    if any(piece.dim() != first.dim() for piece in pieces):
+        raise RuntimeError(
+            "When constructing a nested tensor, all tensors in list must have the same dim, but they have "
+            f"{[piece.dim() for piece in pieces]}"
+        )
+    if not first.dim():
+        raise RuntimeError("Cannot construct a nested tensor from a list of zero-dim tensors")
+    unlike = [d for d in range(first.dim()) if len({piece.shape[d] for piece in pieces}) > 1]
+    if len(unlike) > 1:
+        raise RuntimeError(
+            "a jagged nested tensor has one ragged dimension, but the tensors have the shapes "
+            f"{[tuple(piece.shape) for piece in pieces]}"
+        )
+    at = unlike[0] if unlike else 0
+    values = taeda.cat(list(pieces), at)
+    return built(packed(values.detach(), [p.shape[at] for p in pieces], at + 1), values)
+
+
+def nested_tensor(
+    tensor_list: Sequence[Any], *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A nested tensor of copies, a leaf of the graph.
+
+    Arguments
+    ---------
+    tensor_list
+        tensors, or what `tensor` takes, of one rank; they may differ in one size
+    dtype, device
+        of the result; those of the first tensor by default
+    layout
+        taeda.jagged; there is no other
+    requires_grad
+        whether gradients are wanted
+    pin_memory
+        not supported
+
+    >>> import taeda
+    >>> x = taeda.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=taeda.jagged)
+    >>> x.unbind()
+    (tensor([1., 2.]), tensor([3.]))
+    """
+    _jagged(layout, "nested_tensor")
+    if pin_memory:
+        raise NotImplementedError("nested_tensor: pin_memory: pin the tensors of the list")
+    if not isinstance(tensor_list, (list, tuple)):
+        raise TypeError(
+            f"nested_tensor(): Expected first argument to be list or tuple, got {type(tensor_list).__name__}"
+        )
+    pieces = [taeda.as_tensor(piece).detach() for piece in tensor_list]
+    return as_nested_tensor(pieces, dtype, device, layout).requires_grad_(requires_grad)
+
+
+def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
+    """A nested tensor with the history of what it is made of.
+
+    Arguments
+    ---------
+    ts
+        a list of tensors as in `nested_tensor`, whose copies it holds; a strided tensor, each row of which is
+        a tensor of the batch; or a nested tensor
+    dtype, device, layout
+        as in `nested_tensor`
+    """
+    if is_nested(ts):
+        return ts.to(dtype=dtype or ts.dtype, device=device or ts.device)
+    _jagged(layout, "as_nested_tensor")
+    if isinstance(ts, Tensor):
+        return _of_rows(ts.to(dtype=dtype or ts.dtype, device=device or ts.device))
+    if not isinstance(ts, (list, tuple)) or not all(isinstance(t, Tensor) for t in ts):
+        raise TypeError(
+            "as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of tensors"
+        )
+    if ts:
+        dtype, device = dtype or ts[0].dtype, device or ts[0].device
+    return from_components([t.to(dtype=dtype, device=device) for t in ts])
+
+
+def _of_rows(x: Tensor) -> Tensor:
+    if x.dim() < 2:
+        raise RuntimeError(
+            f"as_nested_tensor: wanted a batch of tensors, but got {x.dim()} dimensions"
+        )
+    values = x.flatten(0, 1)
+    return built(packed(values.detach(), [int(x.shape[1])] * int(x.shape[0]), 1), values)
+
+
+def nested_tensor_from_jagged(
+    values: Tensor, offsets: Tensor | None = None, lengths: Tensor | None = None,
+    jagged_dim: int | None = None, min_seqlen: int | None = None, max_seqlen: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The nested tensor of packed values, as a view of them. Its raggedness is that of `offsets`: tensors
+    made with the same ones go together.
+
+    Arguments
+    ---------
+    values
+        all tensors of the batch, one after the other along a dimension
+    offsets
+        where each begins, and where the last ends: ints, one more than there are tensors
+    lengths
+        how long each is, where there are holes; alone, of tensors that follow each other
+    jagged_dim
+        the ragged dimension of the result, 1 by default
+    min_seqlen, max_seqlen
+        bounds of the lengths that are known already; they are checked
+
+    ValueError or RuntimeError for offsets and lengths that do not fit the values.
+    """
+    at = 1 if jagged_dim is None else int(jagged_dim)
+    if is_nested(values) or values.layout is not taeda.strided:
+        raise RuntimeError("nested_tensor_from_jagged: values must be a strided tensor")
+    if not 1 <= at <= values.dim():
+        raise ValueError(
+            f"jagged_dim is {at}, but values of {values.dim()} dimensions have 1 to {values.dim()}"
+        )
+    if offsets is None and lengths is None:
+        raise RuntimeError(
+            "nested_tensor_from_jagged(): At least one of offsets or lengths is required."
+        )
+    for name, given in (("offsets", offsets), ("lengths", lengths)):
+        if given is not None and (
+            given.dim() != 1 or given.dtype not in (taeda.int64, taeda.int32)
+        ):
+            raise RuntimeError(
+                f"{name} must be ints of one dimension, but got {given.dtype} of "
+                f"{tuple(given.shape)}"
+            )
+    if offsets is None:
+        own, bounds = packed_offsets(lengths.tolist(), values.device)
+        lengths = None
+    else:
+        own, starts = offsets, offsets.tolist()
+        if not starts:
+            raise ValueError("offsets has at least one number: where the first tensor begins")
+        ends = starts[1:]
+        if lengths is not None:
+            if lengths.numel() != len(ends):
+                raise ValueError(f"lengths has {lengths.numel()} numbers for {len(ends)} tensors")
+            ends = [s + n for s, n in zip(starts[:-1], lengths.tolist(), strict=True)]
+        bounds = list(zip(starts[:-1], ends, strict=True))
+    _check_bounds(bounds, int(values.shape[at - 1]), min_seqlen, max_seqlen)
+    return built(Jagged(values.detach(), own, lengths, at, bounds, size_for(own)), values)
+
+
+def _check_bounds(bounds: Any, total: int, least: int | None, most: int | None) -> None:
+    for number, (start, end) in enumerate(bounds):
+        if not 0 <= start <= end <= total:
+            raise ValueError(
+                f"tensor {number} of the batch would lie from {start} to {end} in {total} values"
+            )
+        if not (least or 0) <= end - start <= (total if most is None else most):
+            raise ValueError(
+                f"tensor {number} of the batch has the length {end - start}, not within min_seqlen "
+                f"{least} and max_seqlen {most}"
+            )
+
+
+def narrow(
+    tensor: Tensor, dim: int, start: int | Tensor, length: int | Tensor, layout: Any = taeda.strided
+) -> Tensor:
+    """The nested tensor of a part of each row, a view.
+
+    Arguments
+    ---------
+    tensor
+        strided, (batch, places, ...)
+    dim
+        1: the dimension of which parts are taken
+    start, length
+        where each part begins and how long it is: one number, or one for each row
+    layout
+        taeda.jagged; there is no other
+    """
+    _jagged(layout, "narrow")
+    if dim != 1:
+        raise RuntimeError(f"jagged layout only supports dim=1, but got dim={dim}")
+    if is_nested(tensor) or tensor.dim() < 2:
+        raise RuntimeError("narrow: wanted a strided tensor of at least two dimensions")
+    rows, places = int(tensor.shape[0]), int(tensor.shape[1])
+    starts, lengths = _one_a_row(start, rows, "start"), _one_a_row(length, rows, "length")
+    for number, (begin, count) in enumerate(zip(starts, lengths, strict=True)):
+        if begin < 0 or count < 0 or begin + count > places:
+            raise RuntimeError(
+                f"narrow: row {number} has {places} places, not those from {begin} to {begin + count}"
+            )
+    begins = [row * places + begin for row, begin in enumerate(starts)]
+    bounds = [(begin, begin + count) for begin, count in zip(begins, lengths, strict=True)]
+    offsets = taeda.tensor([*begins, rows * places], device=tensor.device)
+    held = taeda.tensor(lengths, device=tensor.device, dtype=taeda.int64)
+    values = tensor.flatten(0, 1)
+    return built(Jagged(values.detach(), offsets, held, 1, bounds, size_for(offsets)), values)
+
+
+def _one_a_row(given: Any, rows: int, name: str) -> list[int]:
+    if isinstance(given, Tensor):
+        if given.dim() != 1 or given.numel() != rows:
+            raise RuntimeError(
+                f"{name} must have one number for each of {rows} rows, but has the "
+                f"shape {tuple(given.shape)}"
+            )
+        return [int(n) for n in given.tolist()]
+    return [int(given)] * rows
+
+
+def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
+    """The elements of each row where the mask is True, as a nested tensor.
+
+    Arguments
+    ---------
+    tensor
+        strided
+    mask
+        bools that broadcast to it
+    """
+    if is_nested(tensor) or tensor.layout is not taeda.strided:
+        raise RuntimeError("masked_select: wanted a strided tensor")
+    if mask.dtype is not taeda.bool:
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask, but got {mask.dtype}")
+    if tensor.dim() != 2:
+        raise NotImplementedError(f"masked_select: wanted 2 dimensions, but got {tensor.dim()}")
+    own = mask.expand(tensor.shape)
+    values = tensor[own]
+    return built(packed(values.detach(), own.sum(1).tolist(), 1), values)

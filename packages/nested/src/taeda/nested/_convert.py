@@ -1,0 +1,58 @@
+"""From nested tensors to padded ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._graph import components
+from ._parts import is_nested, parts_of
+
+__all__ = ["to_padded_tensor"]
+
+
+def to_padded_tensor(
+    input: Tensor, padding: float, output_size: Any = None, out: Tensor | None = None
+) -> Tensor:
+    """A strided tensor of the batch, filled up behind each tensor.
+
+    Arguments
+    ---------
+    input
+        a nested tensor
+    padding
+        the number behind
+    output_size
+        the shape of the result, at least the largest sizes, which are the default
+    out
+        not supported
+
+    RuntimeError for a size that is too small.
+    """
+    if not is_nested(input):
+        raise TypeError(f"to_padded_tensor: wanted a nested tensor, but got {input.layout}")
+    if out is not None:
+        raise NotImplementedError("to_padded_tensor: out= is not supported. Use the result")
+    pieces, parts = components(input), parts_of(input)
+    size = list(parts.shape())
+    size[parts.ragged] = max(parts.counts(), default=0)
+    wanted = size if output_size is None else [int(n) for n in output_size]
+    if len(wanted) != len(size) or any(w < n for w, n in zip(wanted, size, strict=True)):
+        raise RuntimeError(
+            "Value in output_size is less than NestedTensor padded size. Truncation is not supported: "
+            f"wanted at least {size}, but got {wanted}"
+        )
+    padded = [_filled(piece, wanted[1:], padding) for piece in pieces]
+    rows = [*padded, *[_empty(parts.values, wanted[1:], padding)] * (wanted[0] - size[0])]
+    return taeda.stack(rows) if rows else _empty(parts.values, wanted, padding)
+
+
+def _empty(like: Tensor, size: list[int], padding: float) -> Tensor:
+    return taeda.full(size, padding, dtype=like.dtype, device=like.device)
+
+
+def _filled(piece: Tensor, size: list[int], padding: float) -> Tensor:
+    behind = [m for n, w in zip(piece.shape[::-1], size[::-1], strict=True) for m in (0, w - n)]
+    return taeda.constant_pad_nd(piece, behind, padding) if any(behind) else piece
