@@ -129,9 +129,11 @@ def _as_list(x: Any) -> Any:
     return list(x) if isinstance(x, (tuple, list)) else x
 
 
-@pytest.mark.parametrize(
-    "row", sorted(set(ROWS) - RANDOM - {"unbind.int"})
-)  # gives the batch itself
+#: that one gives the tensors of the batch themselves
+JUDGED = sorted(set(ROWS) - RANDOM - {"unbind.int"})
+
+
+@pytest.mark.parametrize("row", JUDGED)
 def test_rows_are_equal_or_refuse(row: str) -> None:
     wrong = [text for dtype in DTYPES for text in _judge(row, dtype)[1]]
     assert not wrong, wrong[:3]
