@@ -141,9 +141,8 @@ def _of_import(node: ast.Import, starts: list[int]) -> Iterator[Edit]:
         assert alias.end_lineno is not None and alias.end_col_offset is not None
         start = starts[alias.lineno - 1] + alias.col_offset
         end = starts[alias.end_lineno - 1] + alias.end_col_offset
-        yield Edit(
-            start, end, text or "taeda as torch"
-        )  # `import torch, torch`: as often as it stood
+        # `import torch, torch` stays as often as it stood
+        yield Edit(start, end, text or "taeda as torch")
 
 
 def _is_torch(name: str | None) -> bool:
