@@ -182,7 +182,7 @@ def test_arguments_of_export():
 
 def test_a_program_is_not_called_itself():
     program = export(nn.Linear(2, 2), (normal(3, 2),))
-    with pytest.raises(RuntimeError, match="Unable to call ExportedProgram directly"):
+    with pytest.raises(RuntimeError, match="is data and cannot be called"):
         program(normal(3, 2))
     assert "p_weight: PARAMETER target='weight'" in str(program)
     assert [n for n, _ in program.named_parameters()] == ["weight", "bias"]

@@ -28,14 +28,14 @@ def test_interpreters_drop_values_and_empty_boxes():
     kept = fx.Interpreter(gm, garbage_collect_values=False)
     kept.run(taeda.ones(1), taeda.ones(1))
     assert len(kept.env) == 6
-    with pytest.raises(RuntimeError, match="Expected positional argument for parameter y"):
+    with pytest.raises(RuntimeError, match="takes 'y', and there is no argument"):
         run.run(taeda.ones(1))
 
 
 def test_an_interpreter_names_what_is_missing():
     gm = fx.symbolic_trace(Model())
     next(iter(gm.graph.find_nodes(op="call_module"))).target = "inner.7.x"
-    with pytest.raises(RuntimeError, match=r"nonexistent target inner\.7"):
+    with pytest.raises(RuntimeError, match=r"reads 'inner\.7'"):
         fx.Interpreter(gm).run(taeda.ones(1, 2))
 
 

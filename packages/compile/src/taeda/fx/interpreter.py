@@ -115,7 +115,7 @@ class Interpreter:
         if args:
             return args[0]
         raise RuntimeError(
-            f"Expected positional argument for parameter {target}, but one was not passed in!"
+            f"the program takes {target!r}, and there is no argument for it: pass one by position"
         )
 
     def get_attr(self, target: Target, args: tuple[Argument, ...], kwargs: Any) -> Any:
@@ -146,7 +146,7 @@ class Interpreter:
         for number, part in enumerate(parts):
             if not hasattr(place, part):
                 raise RuntimeError(
-                    f"Node referenced nonexistent target {'.'.join(parts[: number + 1])}"
+                    f"a node reads {'.'.join(parts[: number + 1])!r}, which the module does not have"
                 )
             place = getattr(place, part)
         return place
@@ -161,7 +161,7 @@ class Interpreter:
         def value(node: Node) -> Any:
             if node not in self.env:
                 raise RuntimeError(
-                    f"Node {n} referenced nonexistent value {node}! Run Graph.lint() to diagnose such issues"
+                    f"node {n} reads {node}, which has not run: Graph.lint() says what is out of order"
                 )
             return self.env[node]
 

@@ -98,11 +98,12 @@ def ported(source: bytes, name: str = "<file>") -> bytes:
     except (SyntaxError, UnicodeDecodeError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
         raise NotPorted([f"{line}: this is no Python that can be read: {error}"]) from None
-    if reasons := obstacles(tree):
+    reasons = obstacles(tree)
+    if reasons:
         raise NotPorted(reasons)
     plain = text.removeprefix("\ufeff").encode()  # columns of a tree count bytes of UTF-8
     starts = _line_starts(plain)
-    edits, reasons = [], []
+    edits: list[Edit] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             edits += _of_import(node, starts)

@@ -50,7 +50,11 @@ def _absent(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[int, str]
     """Imports and attributes that taeda does not have. A name that the program also binds otherwise is
     not followed.
     """
-    others = {node.id for node in ast.walk(tree) if _is_store(node)}
+    others = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             wanted = [alias.name for alias in node.names]
@@ -64,10 +68,6 @@ def _absent(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[int, str]
         for path in wanted:
             if DOTTED.fullmatch(path) and (why := _why_absent(path)):
                 yield node.lineno, why
-
-
-def _is_store(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
 
 
 def _path(node: ast.expr) -> str:

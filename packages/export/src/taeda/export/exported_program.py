@@ -106,8 +106,7 @@ class ExportedProgram:
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError(
-            "Unable to call ExportedProgram directly. You should use `exported_program.module()` "
-            "instead."
+            "an ExportedProgram is data and cannot be called: call what its module() gives"
         )
 
     def __str__(self) -> str:
@@ -150,11 +149,13 @@ class _Program(nn.Module):
 
     def train(self, mode: bool = True) -> Any:
         """NotImplementedError: whether the program trains was decided when it was exported."""
-        raise NotImplementedError("Calling train() is not supported yet.")
+        raise NotImplementedError(
+            "train(): whether a program trains is decided when it is exported"
+        )
 
     def eval(self) -> Any:
         """NotImplementedError, as for `train`."""
-        raise NotImplementedError("Calling eval() is not supported yet.")
+        raise NotImplementedError("eval(): whether a program trains is decided when it is exported")
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The program's results for these arguments."""

@@ -42,7 +42,7 @@ class MaskedTensor(Tensor):
         """Nothing is left to do: `__new__` has made the tensor."""
 
     @property
-    def layout(self) -> Any:
+    def layout(self) -> Any:  # type: ignore[override]  # read alone
         """The layout of the data: strided."""
         return taeda.strided
 

@@ -29,15 +29,15 @@ def _jagged(layout: Any, name: str) -> None:
 def from_components(pieces: Sequence[Tensor]) -> Tensor:
     """The nested tensor of these, with their history. RuntimeError if they differ in more than a size."""
     if not pieces:
-        raise RuntimeError("Cannot construct a nested tensor from an empty tensor list")
+        raise RuntimeError("a nested tensor wants at least one tensor, got an empty list")
     first = pieces[0]
     if any(piece.dim() != first.dim() for piece in pieces):
         raise RuntimeError(
-            "When constructing a nested tensor, all tensors in list must have the same dim, but they have "
+            "a nested tensor wants tensors of as many dimensions, got "
             f"{[piece.dim() for piece in pieces]}"
         )
     if not first.dim():
-        raise RuntimeError("Cannot construct a nested tensor from a list of zero-dim tensors")
+        raise RuntimeError("a nested tensor wants tensors with a dimension, got some without")
     unlike = [d for d in range(first.dim()) if len({piece.shape[d] for piece in pieces}) > 1]
     if len(unlike) > 1:
         raise RuntimeError(
@@ -102,7 +102,7 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
         return _of_rows(ts.to(dtype=dtype or ts.dtype, device=device or ts.device))
     if not isinstance(ts, (list, tuple)) or not all(isinstance(t, Tensor) for t in ts):
         raise TypeError(
-            "as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of tensors"
+            f"as_nested_tensor(): wanted a tensor, a list or a tuple of tensors, got {type(ts).__name__}"
         )
     if ts:
         dtype, device = dtype or ts[0].dtype, device or ts[0].device
@@ -148,9 +148,7 @@ def nested_tensor_from_jagged(
             f"jagged_dim is {at}, but values of {values.dim()} dimensions have 1 to {values.dim()}"
         )
     if offsets is None and lengths is None:
-        raise RuntimeError(
-            "nested_tensor_from_jagged(): At least one of offsets or lengths is required."
-        )
+        raise RuntimeError("nested_tensor_from_jagged(): wanted offsets or lengths, got neither")
     for name, given in (("offsets", offsets), ("lengths", lengths)):
         if given is not None and (
             given.dim() != 1 or given.dtype not in (taeda.int64, taeda.int32)
@@ -160,6 +158,7 @@ def nested_tensor_from_jagged(
                 f"{tuple(given.shape)}"
             )
     if offsets is None:
+        assert lengths is not None  # one of them was asked for above
         own, bounds = packed_offsets(lengths.tolist(), values.device)
         lengths = None
     else:

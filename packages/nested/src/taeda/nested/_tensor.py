@@ -24,7 +24,7 @@ class NestedTensor(Tensor):
     __torch_function__ = staticmethod(disabled_torch_function)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Any:  # type: ignore[override]  # read alone
         """The sizes: of the batch first, a symbol such as `j1` for the ragged one."""
         return taeda.Size(parts_of(self).shape())
 
@@ -33,7 +33,7 @@ class NestedTensor(Tensor):
         return self.shape if dim is None else self.shape[dim]
 
     @property
-    def is_nested(self) -> bool:
+    def is_nested(self) -> bool:  # type: ignore[override]  # read alone
         """True."""
         return True
 

@@ -190,17 +190,19 @@ def where(condition: Tensor, self: Tensor, other: Tensor) -> Any:
     """The chosen element counts if it does where it comes from."""
     if is_masked(condition):
         return NotImplemented
-    data = [data_of(x) if is_masked(x) else x for x in (self, other)]
-    masks = [
-        mask_of_parts(x) if is_masked(x) else taeda.ones((), dtype=taeda.bool, device=x.device)
-        for x in (self, other)
-    ]
+    (data, mask), (other_data, other_mask) = _parts(self), _parts(other)
+    shape = taeda.broadcast_shapes(condition.shape, self.shape, other.shape)
     return built(
-        taeda.where(condition, *data),
-        taeda.where(condition, *masks).expand(
-            taeda.broadcast_shapes(condition.shape, self.shape, other.shape)
-        ),
+        taeda.where(condition, data, other_data),
+        taeda.where(condition, mask, other_mask).expand(shape),
     )
+
+
+def _parts(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Data and mask; of a plain tensor every element counts."""
+    if is_masked(x):
+        return data_of(x), mask_of_parts(x)
+    return x, taeda.ones((), dtype=taeda.bool, device=x.device)
 
 
 @rule("_local_scalar_dense")
