@@ -43,12 +43,12 @@ def test_asking_for_one_says_what_to_do(place, name):
 
 
 def test_importing_one_says_what_to_do():
-    said = message("taeda.nested")
+    said = message("taeda.package")
     with pytest.raises(ModuleNotFoundError) as caught:
-        importlib.import_module("taeda.nested")
+        importlib.import_module("taeda.package")
     assert str(caught.value) == said
     with pytest.raises(ImportError) as caught:
-        exec("from taeda import nested")
+        exec("from taeda import package")
     assert str(caught.value) == said
 
 
