@@ -69,7 +69,7 @@ def test_an_operation_shows_the_forms_in_which_it_is_called(tmp_path):
 
 def test_what_is_absent_is_listed_with_what_to_do(tmp_path):
     ops_page.write_absent(tmp_path / "absent.md")
-    assert "`taeda.nested`" in (tmp_path / "absent.md").read_text()
+    assert "`taeda.package`" in (tmp_path / "absent.md").read_text()
 
 
 def test_charts_show_every_figure(tmp_path):

@@ -17,7 +17,7 @@ from taeda._native import core
 DTYPES = ("float32", "int64", "bool")
 #: rows whose results say nothing of the elements
 UNSAID = {"empty_like", "new_empty"}
-#: no sample has what the rule takes; test_nested.py has
+#: no sample has what the rule takes; tests of rules have
 BY_HAND = {
     "addcdiv", "addcmul", "cat", "permute", "reshape", "scaled_dot_product_attention", "squeeze.dims",
     "swapaxes", "unbind.int", "view",

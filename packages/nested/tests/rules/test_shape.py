@@ -1,0 +1,57 @@
+"""Results and gradients of nested tensors are those of each tensor."""
+
+from __future__ import annotations
+
+import pytest
+from ragged import equal_pieces, nested_of, pieces_of, weight_of
+
+import taeda
+
+CALLS = {
+    "pointwise": lambda x: (x * 2 + 1).sin() / (x.abs() + 1),
+    "linear": lambda x: taeda.nn.functional.linear(x, weight_of(5, 6), weight_of(5)),
+    "matmul": lambda x: x @ weight_of(6, 2),
+    "layer_norm": lambda x: taeda.nn.functional.layer_norm(x, (6,)),
+    "softmax": lambda x: x.softmax(-1),
+    "cumsum along j1": lambda x: x.cumsum(-2),
+    "unflatten": lambda x: x.unflatten(-1, (2, 3)),
+    "transpose": lambda x: x.unflatten(-1, (2, 3)).transpose(-3, -2),
+    "unsqueeze": lambda x: x.unsqueeze(-1),
+    "cat": lambda x: taeda.cat([x, x * 2], -1),
+    "stack": lambda x: taeda.stack([x, x], -2),
+    "slice": lambda x: x[..., 1:4],
+    "sum": lambda x: x.sum(-1),
+    "chunk": lambda x: x.chunk(3, -1)[1],
+    "dropout": lambda x: taeda.nn.functional.dropout(x, 0.0),
+    "view": lambda x: x.view(4, -1, 3, 2) * 2,
+    "reshape": lambda x: x.reshape(4, x.shape[1], 2, 3),
+    "permute": lambda x: x.unsqueeze(1).permute(0, 3, 2, 1),
+    "squeeze": lambda x: x.unsqueeze(1).squeeze((1,)),
+    "swapaxes": lambda x: x.swapaxes(1, 2),
+    "addcmul": lambda x: taeda.addcmul(x, x, x, value=2),
+    "addcdiv": lambda x: taeda.addcdiv(x, x, x.exp(), value=2),
+    "gelu": taeda.nn.functional.gelu,
+}
+
+
+#: what each tensor of the batch gives, where its call is another than that of the batch
+EACH = {
+    "view": lambda p: p.view(-1, 3, 2) * 2 if p.numel() else p.reshape(0, 3, 2),
+    "reshape": lambda p: p.reshape(len(p), 2, 3),
+    "permute": lambda p: p.unsqueeze(0).permute(2, 1, 0),
+    "squeeze": lambda p: p,
+    "swapaxes": lambda p: p.T,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_and_gradients_are_those_of_each_tensor(name):
+    function = CALLS[name]
+    one, two = (pieces_of(6, requires_grad=True) for _ in range(2))
+    made = function(nested_of(one))
+    expected = [EACH.get(name, function)(piece) for piece in two]
+    equal_pieces(made, expected)
+    made.sin().sum().backward()
+    taeda.stack([piece.sin().sum() for piece in expected]).sum().backward()
+    for a, b in zip(one, two, strict=True):
+        assert taeda.allclose(a.grad, b.grad)
