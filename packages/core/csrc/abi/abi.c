@@ -2,7 +2,6 @@
 #include <stdarg.h>
 #include "abi/abi.h"
 #include "runtime/loops.h"
-#include "runtime/thread_local.h"
 
 #define SLOT(name, number)                                                      \
     _Static_assert(offsetof(taeda_api, name) == 16 + (number) * sizeof(void *), \
@@ -247,8 +246,6 @@ typedef struct Loop {
     uint32_t excluded; /* of the caller */
     uint8_t inference_mode;
 } Loop;
-static TD_THREAD_LOCAL int loops; /* bodies of extensions that this thread is in */
-int td_abi_in_loop(void) { return loops > 0; }
 
 /* A body meets the same state of the thread in each thread, the caller's too: what an operator in
  * it computes does not depend on who runs it. */
@@ -259,9 +256,9 @@ static void run_body(void *given, int64_t begin, int64_t end)
     td_here.layers = 0;
     td_here.excluded = loop->excluded;
     td_here.inference_mode = loop->inference_mode;
-    loops++;
+    td_abi_loops++;
     loop->body(loop->context, begin, end);
-    loops--;
+    td_abi_loops--;
     td_here.layers = was.layers;
     td_here.excluded = was.excluded;
     td_here.inference_mode = was.inference_mode;

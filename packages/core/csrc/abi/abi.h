@@ -6,6 +6,7 @@
  *   devices.c    device numbers, streams               lock.c     Python's lock, and the end of the interpreter */
 #ifndef TD_ABI_H
 #define TD_ABI_H
+#include "runtime/thread_local.h"
 #include <pthread.h>
 #include "dispatch/custom.h"
 
@@ -82,6 +83,7 @@ void td_abi_scratch_free(void *block, int64_t bytes);
 int32_t td_abi_random_reserve(const taeda_value *generator, int64_t blocks, taeda_random *out,
                               taeda_error *error);
 void td_abi_random_bits(const taeda_random *random, int64_t first, int64_t count, uint32_t *words);
+extern TD_THREAD_LOCAL short td_abi_loops; /* bodies of extensions that this thread is in */
 int td_abi_in_loop(void); /* is this thread in a body of the table's parallel_for? */
 void *td_abi_python_release(void);
 void td_abi_python_acquire(void *token);

@@ -2,7 +2,6 @@
  * kernel may give the lock up. */
 #include <unistd.h>
 #include "abi/abi.h"
-#include "runtime/thread_local.h"
 
 /* Before 3.14 an interpreter that ends unwinds each thread which asks it for its lock. Through an
  * extension's frames that would run what is written there against exceptions, and C++ ends a
@@ -14,7 +13,9 @@ void td_abi_stay(void *unused)
 }
 
 /* Only the thread in which a kernel was called holds the lock on its behalf. */
-static TD_THREAD_LOCAL int kernels;
+static TD_THREAD_LOCAL short kernels;
+TD_THREAD_LOCAL short td_abi_loops; /* short, as the segment of such variables is small */
+int td_abi_in_loop(void) { return td_abi_loops > 0; }
 static TD_THREAD_LOCAL void *given_up;
 
 void *td_abi_python_release(void)

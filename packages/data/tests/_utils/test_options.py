@@ -63,4 +63,4 @@ def test_far_more_workers_than_processors_are_told_where_the_loader_is_made(monk
     ) as told:
         DataLoader([1, 2], num_workers=99)
     assert told[0].filename == __file__
-    DataLoader([1, 2], num_workers=4)
+    DataLoader([1, 2], num_workers=8)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
+
+from taeda._core_api import warn
 
 __all__ = ["check_order", "check_streaming", "check_workers"]
 
@@ -45,13 +46,11 @@ def check_workers(
 def _warn_of_many(num_workers: int) -> None:
     """Workers that wait for files may be more than processors; many more only cost memory."""
     processors = len(os.sched_getaffinity(0))
-    if num_workers > max(2 * processors, 4):
-        warnings.warn(
+    if num_workers > max(4 * processors, 8):
+        warn(
             f"num_workers={num_workers}, and this process may use {processors} "
             f"processor{'s' * (processors > 1)}: so many workers get in each other's way, and each "
             f"holds a copy of what the dataset changes; try num_workers={processors}",
-            UserWarning,
-            stacklevel=4,  # where the loader is made
         )
 
 
