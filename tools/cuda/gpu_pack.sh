@@ -7,7 +7,7 @@
 #   DTYPES="float32 int64 bfloat16"      of the kernels
 #   PYTHON=.nox/device-text/bin/python   has taeda and NVRTC (`nox -s device-text -- --nvrtc` makes it)
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 folder=${1:-build/gpu-pack} python=${PYTHON:-.nox/device-text/bin/python} most=36
 rm -rf "$folder" && mkdir -p "$folder"
 
