@@ -142,3 +142,31 @@ def test_memory_that_is_out_is_not_the_file_s_fault(monkeypatch):
 def test_attributes_stand_at_tensors_alone():
     with pytest.raises(FormatError, match="attributes stand at a bytes"):
         decode({"bytes": "", "attributes": [["a", 1]]}, [])
+
+
+def test_attributes_come_back_and_a_storage_s_content_is_its_tensor():
+    made = decode({"tensor": 0, "attributes": [["note", "x"], ["more", [1]]]}, [taeda.ones(1)])
+    assert (made.note, made.more) == ("x", [1])
+    content = taeda.arange(3)
+    storage = decode({"storage": {"tensor": 0}}, [content])
+    assert storage.nbytes() == content.untyped_storage().nbytes()
+    with pytest.raises(FormatError, match="a storage wants a tensor"):
+        decode({"storage": 3}, [])
+
+
+def test_objects_of_an_allowed_class_and_names_that_are_none():
+    safetypes.add([Plain])
+    try:
+        made = decode({"object": [f"{__name__}.Plain", {"dict": [["x", 1]]}]}, [])
+        with pytest.raises(FormatError):
+            decode({"name": 3}, [])
+        with pytest.raises(FormatError):
+            decode({"object": [3, {"dict": []}]}, [])
+    finally:
+        safetypes.clear()
+    assert type(made) is Plain and made.x == 1
+    assert decoding.dtype_named("float32") is taeda.float32
+
+
+class Plain:
+    """What a program saves of its own."""
