@@ -17,7 +17,7 @@ from taeda.masked import masked_tensor
         (lambda x: masked_tensor([1.0], MASK), TypeError, "data must be a Tensor"),
         (lambda x: masked_tensor(x, MASK), TypeError, "plain Tensor"),
         (lambda x: masked_tensor(X.to_sparse(), MASK), TypeError, "sparse_coo"),
-        (lambda x: x + masked_tensor(X, ~MASK), ValueError, "masks must match"),
+        (lambda x: x + masked_tensor(X, ~MASK), ValueError, "equal masks"),
         (lambda x: x @ X.T, NotImplementedError, "matmul: .* MaskedTensor"),
         (lambda x: x.sort(), NotImplementedError, "sort: .* get_data"),
         (lambda x: taeda.add(x, 1, out=x), NotImplementedError, "out="),

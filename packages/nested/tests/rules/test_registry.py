@@ -21,7 +21,7 @@ from taeda import nested
         (lambda x: nested_of([taeda.ones(2, 3), taeda.ones(3, 2)]), RuntimeError, "one ragged dim"),
         (lambda x: nested_of([]), RuntimeError, "empty"),
         (lambda x: nested_of([taeda.tensor(1.0)]), RuntimeError, "got some without"),
-        (lambda x: nested.to_padded_tensor(x, 0, (4, 2, 6)), RuntimeError, "less than"),
+        (lambda x: nested.to_padded_tensor(x, 0, (4, 2, 6)), RuntimeError, "nothing is cut off"),
         (lambda x: jagged_of([0, 2, 7]), ValueError, "from 2 to 7 in 5 values"),
         (lambda x: jagged_of([0, 3, 1]), ValueError, "from 3 to 1"),
         (lambda x: jagged_of([-1, 3]), ValueError, "from -1 to 3"),

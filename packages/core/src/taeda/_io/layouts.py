@@ -19,9 +19,7 @@ LAYOUTS = {
     **dict.fromkeys(("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"), 3),
 }
 
-#: what else has parts: its name in files, of the name of its parts' class
-_KINDS = {"Masked": "masked", "Jagged": "jagged"}
-#: by such a name, what PyTorch makes one with
+#: what else has parts, by the name that its parts have for files: what PyTorch makes one with
 MAKERS = {
     "masked": ("torch.masked.maskedtensor.core", "MaskedTensor"),
     "jagged": ("torch.nested", "nested_tensor_from_jagged"),
@@ -38,9 +36,11 @@ def facts_of(x: Tensor) -> tuple[str, list[Tensor], tuple[int, ...], bool]:
     the ragged dimension in place of the size.
     """
     parts = _core.parts_of(x)
-    name = _KINDS.get(type(parts).__name__, str(x.layout).rpartition(".")[2])
-    if name not in LAYOUTS and name not in _KINDS.values():
-        raise NotImplementedError(f"cannot save a tensor whose layout is {x.layout}")
+    name = getattr(parts, "in_files", str(x.layout).rpartition(".")[2])
+    if name not in LAYOUTS and name not in MAKERS:
+        raise NotImplementedError(
+            f"no file holds tensors of layout {x.layout}: save the strided tensors that it is made of"
+        )
     tensors = [part.detach() for _, part in parts.named()]
     size = (parts.ragged,) if name == "jagged" else tuple(x.shape)
     return name, tensors, size, bool(getattr(parts, "is_coalesced", False))

@@ -22,6 +22,10 @@ _WAYS = {
 }
 
 
+#: what brings the rules of a layout: a package, and a name of it that loads it. Others are sparse
+_PACKAGES = {_core.jagged: ("nested", "nested_tensor"), _core._masked: ("masked", "masked_tensor")}
+
+
 def _named(layout: Any) -> str:
     return "MaskedTensor" if layout is _core._masked else str(layout)
 
@@ -30,12 +34,8 @@ def load(layouts: Sequence[Any]) -> None:
     """Let the rules of these layouts be registered."""
     import taeda  # when the first such tensor is asked for
 
-    if any(layout is _core.jagged for layout in layouts):
-        nested: Any = taeda.nested  # upward: says what to install if it is missing
-        nested.nested_tensor  # noqa: B018 - a name of it loads the package
-        return
-    sparse: Any = taeda.sparse  # upward: says what to install if it is missing
-    sparse.mm  # noqa: B018 - a name of it loads the package
+    for package, name in {_PACKAGES.get(layout, ("sparse", "mm")) for layout in layouts}:
+        getattr(getattr(taeda, package), name)  # says what to install if it is missing
 
 
 def refuse(row: str, layouts: Sequence[Any], in_place: int, why: str) -> NoReturn:

@@ -23,6 +23,7 @@ class Masked:
     """Data and mask, of one shape."""
 
     __slots__ = ("data", "mask")
+    in_files = "masked"
 
     def __init__(self, data: Tensor, mask: Tensor) -> None:
         self.data, self.mask = data, mask

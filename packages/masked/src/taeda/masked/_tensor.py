@@ -102,7 +102,7 @@ def _check(data: Any, mask: Any) -> None:
         raise TypeError(f"mask must have dtype bool, but it has {mask.dtype}")
     if data.shape != mask.shape:
         raise ValueError(
-            f"data.size() must equal mask.size(), but got {tuple(data.shape)} and {tuple(mask.shape)}"
+            f"data and mask want one shape, got {tuple(data.shape)} and {tuple(mask.shape)}"
         )
     if data.device != mask.device:
         raise ValueError(f"data is on {data.device}, but mask on {mask.device}")

@@ -41,8 +41,7 @@ def to_padded_tensor(
     wanted = size if output_size is None else [int(n) for n in output_size]
     if len(wanted) != len(size) or any(w < n for w, n in zip(wanted, size, strict=True)):
         raise RuntimeError(
-            "Value in output_size is less than NestedTensor padded size. Truncation is not supported: "
-            f"wanted at least {size}, but got {wanted}"
+            f"to_padded_tensor: nothing is cut off: wanted an output_size of at least {size}, got {wanted}"
         )
     padded = [_filled(piece, wanted[1:], padding) for piece in pieces]
     rows = [*padded, *[_empty(parts.values, wanted[1:], padding)] * (wanted[0] - size[0])]

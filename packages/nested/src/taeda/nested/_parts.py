@@ -23,6 +23,7 @@ class Jagged:
     """
 
     __slots__ = ("bounds", "lengths", "offsets", "ragged", "size", "values")
+    in_files = "jagged"
 
     def __init__(
         self, values: Tensor, offsets: Tensor, lengths: Tensor | None, ragged: int,

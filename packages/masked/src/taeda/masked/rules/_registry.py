@@ -8,37 +8,19 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
+from taeda._core_api.layouts import Rule, register
 
 from .._graph import built, data_of, is_masked, mask_of_parts
 
-__all__ = ["call", "in_place", "map_tensors", "named_arguments", "one_mask", "rule"]
+__all__ = ["in_place", "map_tensors", "one_mask", "rule"]
 
-Function = Callable[..., Any]
 _MADE, _WRITTEN = (core.layout_rules(core._masked, written) for written in (False, True))
 
 
-def rule(*rows: str) -> Callable[[Function], Function]:
+def rule(*rows: str) -> Callable[[Rule], Rule]:
     """Register a function for rows, with the arguments of their schemas."""
 
-    def register(function: Function) -> Function:
-        _MADE.update(dict.fromkeys(rows, function))
-        return function
-
-    return register
-
-
-def call(row: str) -> Function:
-    """The row on plain tensors, called with all arguments of its schema."""
-    name, _, overload = row.partition(".")
-    packet = getattr(taeda.ops.aten, name)
-    function: Function = getattr(packet, overload or "default")
-    return function
-
-
-def named_arguments(row: str, args: Any) -> dict[str, Any]:
-    """Arguments by their names."""
-    names = [name for name, _ in core.op_parameters(row)]
-    return dict(zip(names, args, strict=True))
+    return register(rows, (core._masked,))
 
 
 def map_tensors(value: Any, change: Callable[[Tensor], Any]) -> Any:
@@ -60,8 +42,8 @@ def one_mask(*tensors: Any) -> Tensor:
     masks = [mask_of_parts(x) for x in tensors if is_masked(x)]
     if not all(_masks_equal(masks[0], mask) for mask in masks[1:]):
         raise ValueError(
-            "Input masks must match: make one mask of both, and masked tensors with it (masked_tensor of "
-            "get_data() and that mask)"
+            "masked tensors go together that have equal masks: make one mask of both, and masked tensors "
+            "with it (masked_tensor of get_data() and that mask)"
         )
     return masks[0]
 
@@ -71,7 +53,7 @@ def in_place(*rows: str) -> None:
     _WRITTEN.update({row: _over(row, _MADE[row]) for row in rows})
 
 
-def _over(row: str, function: Function) -> Function:
+def _over(row: str, function: Rule) -> Rule:
     name = row.partition(".")[0]
 
     def write(self: Tensor, *args: Any) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import Tensor
+from taeda._core_api.layouts import arguments_by_name, operator
 
 from .._graph import built, is_masked, safe
-from ._registry import call, in_place, named_arguments, one_mask, rule
+from ._registry import in_place, one_mask, rule
 
 #: of one tensor, in place too
 UNARY = """
@@ -40,12 +41,12 @@ def _plain(x: Any, row: str) -> Any:
 
 
 def _register(row: str) -> None:
-    function = call(row)
+    function = operator(row)
 
     @rule(row)
     def run(*args: Any) -> Tensor:
         mask = one_mask(*args)
-        made: Tensor = function(**named_arguments(row, [_plain(x, row) for x in args]))
+        made: Tensor = function(**arguments_by_name(row, [_plain(x, row) for x in args]))
         return built(made, mask.expand(made.shape))
 
 

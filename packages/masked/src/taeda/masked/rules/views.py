@@ -6,9 +6,10 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import arguments_by_name, operator
 
 from .._graph import built, data_of, is_masked, mask_of_parts, tensor_of
-from ._registry import call, map_tensors, named_arguments, rule
+from ._registry import map_tensors, rule
 
 ROWS = """
     atleast_1d atleast_2d atleast_3d broadcast_to broadcast_tensors cat chunk column_stack contiguous
@@ -36,7 +37,7 @@ def _wrapped(data: Any, mask: Any) -> Any:
 
 
 def _register(row: str) -> None:
-    function = call(row)
+    function = operator(row)
 
     def mask_of(x: Tensor) -> Tensor:
         if row in _WITH_PLAIN or is_masked(x):
@@ -48,7 +49,7 @@ def _register(row: str) -> None:
         if row in _WITH_PLAIN and not is_masked(args[0]):
             return NotImplemented
         data, mask = (
-            function(**named_arguments(row, [map_tensors(x, change) for x in args]))
+            function(**arguments_by_name(row, [map_tensors(x, change) for x in args]))
             for change in (_data, mask_of)
         )
         return _wrapped(data, mask)
@@ -73,7 +74,7 @@ def _ones(x: Tensor) -> Tensor:
 @rule("im2col")
 def im2col(x: Tensor, *args: Any) -> Tensor:
     """Padding does not count: there is nothing in it."""
-    function = call("im2col")
+    function = operator("im2col")
     made = function(data_of(x), *args)
     mask = function(mask_of_parts(x).to(made.dtype), *args)
     return built(made, mask != 0)

@@ -7,54 +7,28 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api import runtime as core
+from taeda._core_api.layouts import Rule, operator, register
 
 from .._graph import compact
 from .._parts import Jagged, is_nested
 
-__all__ = ["call", "named_arguments", "rule", "together", "wrapped"]
-
-Function = Callable[..., Any]
-_MADE = core.layout_rules(taeda.jagged, False)
+__all__ = ["call", "rule", "together"]
 
 
-def rule(*rows: str) -> Callable[[Function], Function]:
+def rule(*rows: str) -> Callable[[Rule], Rule]:
     """Register a function for rows, with the arguments of their schemas."""
 
-    def register(function: Function) -> Function:
-        _MADE.update(dict.fromkeys(rows, function))
-        return function
-
-    return register
+    return register(rows, (taeda.jagged,))
 
 
-def call(row: str) -> Function:
+def call(row: str) -> Rule:
     """The row on strided tensors, called with all arguments of its schema."""
-    name, _, overload = row.partition(".")
-    if row == "vector_norm":
-        return _vector_norm
-    function: Function = getattr(getattr(taeda.ops.aten, name), overload or "default")
-    return function
+    return _vector_norm if row == "vector_norm" else operator(row)
 
 
 def _vector_norm(self: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     """`linalg` has it, and not `aten`."""
     return taeda.linalg.vector_norm(self, ord, dim, keepdim, dtype=dtype)
-
-
-def named_arguments(row: str, args: Any) -> dict[str, Any]:
-    """Arguments by their names."""
-    names = [name for name, _ in core.op_parameters(row)]
-    return dict(zip(names, args, strict=True))
-
-
-def wrapped(dim: int, rank: int) -> int:
-    """The dimension counted from 0; IndexError if there is none."""
-    if not -rank <= dim < rank:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
-        )
-    return int(dim) % rank
 
 
 def together(name: str, tensors: Any) -> tuple[Jagged, list[Any]]:
@@ -68,7 +42,7 @@ def together(name: str, tensors: Any) -> tuple[Jagged, list[Any]]:
         if own.size != parts.size or own.ragged != parts.ragged or x.dim() != nested[0].dim():
             shapes = " and ".join(f"({', '.join(map(str, x.shape))})" for x in nested)
             raise RuntimeError(
-                f"cannot call {name} with inputs of shapes {shapes}: nested tensors go together that have "
+                f"{name}: got the shapes {shapes}: nested tensors go together that have "
                 "one raggedness. Make them with the same offsets (nested_tensor_from_jagged)"
             )
     found = iter(values for _, values in pairs)
@@ -83,14 +57,14 @@ def _beside(name: str, x: Any, parts: Jagged) -> Any:
     place = x.dim() - rank + at  # of the ragged dimension in `x`
     if x.dim() > rank or (place >= 0 and x.shape[place] != 1):
         raise RuntimeError(
-            f"cannot call {name} with inputs of shapes ({', '.join(map(str, parts.shape()))}) and "
+            f"{name}: got the shapes ({', '.join(map(str, parts.shape()))}) and "
             f"{tuple(x.shape)}: a strided tensor has the size 1 in place of {parts.size}"
         )
     if x.dim() < rank or x.shape[0] == 1:
         return x.squeeze(0) if x.dim() == rank else x
     if x.shape[0] != len(parts.bounds):
         raise RuntimeError(
-            f"cannot call {name}: the batch has {len(parts.bounds)} tensors, and the strided tensor the "
+            f"{name}: the batch has {len(parts.bounds)} tensors, and the strided tensor the "
             f"shape {tuple(x.shape)}"
         )
     return x.index_select(0, parts.numbers()).squeeze(at).movedim(0, at - 1)

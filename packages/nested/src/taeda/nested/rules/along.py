@@ -8,10 +8,11 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import arguments_by_name, dimension
 
 from .._graph import built, compact, components
 from .._parts import is_nested, packed
-from ._registry import call, named_arguments, rule, wrapped
+from ._registry import call, rule
 
 #: rows whose `dim` stays as it is
 KEEPING = """
@@ -36,7 +37,7 @@ _PLACES = (call("argmax"), call("argmin"))
 def _dims(name: str, given: Any, rank: int) -> list[int]:
     """Dimensions of the nested shape, the batch none of them."""
     many = [given] if isinstance(given, int) else list(given)
-    found = [wrapped(dim, rank) for dim in many]
+    found = [dimension(dim, rank) for dim in many]
     if 0 in found:
         raise NotImplementedError(
             f"{name}: dimension 0 of a nested tensor is its batch. Compute with the tensors of its "
@@ -68,7 +69,7 @@ def _register(row: str, name: str, *, reducing: bool) -> None:
     def run(x: Tensor, *args: Any) -> Any:
         if not is_nested(x):
             return NotImplemented
-        named = named_arguments(row, (x, *args))
+        named = arguments_by_name(row, (x, *args))
         given = named[argument]
         if given is None or (not isinstance(given, int) and not given):
             return _of_all(x, function, named, argument) if reducing else NotImplemented
@@ -108,7 +109,7 @@ def _whole(row: str) -> None:
 
     @rule(row)
     def run(x: Tensor, *args: Any) -> Any:
-        named = named_arguments(row, (x, *args))
+        named = arguments_by_name(row, (x, *args))
         return function(**{**named, "self": compact(x)[1]})
 
 
@@ -119,7 +120,7 @@ for _row in WHOLE:
 @rule("unbind.int")
 def unbind(x: Tensor, dim: int = 0) -> Any:
     """The tensors of the batch, views."""
-    if wrapped(dim, x.dim()):
+    if dimension(dim, x.dim()):
         return NotImplemented
     return tuple(components(x))
 
@@ -127,7 +128,7 @@ def unbind(x: Tensor, dim: int = 0) -> Any:
 @rule("select.int")
 def select(x: Tensor, dim: int, index: int) -> Any:
     """One tensor of the batch, or one place of each along a dimension that is not ragged."""
-    at, (parts, values) = wrapped(dim, x.dim()), compact(x)
+    at, (parts, values) = dimension(dim, x.dim()), compact(x)
     if not at:
         pieces = components(x)
         if not -len(pieces) <= index < len(pieces):
@@ -140,7 +141,7 @@ def select(x: Tensor, dim: int, index: int) -> Any:
 
 @rule("slice.Tensor")
 def slice_(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    at, (parts, values) = wrapped(dim, x.dim()), compact(x)
+    at, (parts, values) = dimension(dim, x.dim()), compact(x)
     pieces = components(x)
     if not at:
         chosen = pieces[slice(start, end, step)]

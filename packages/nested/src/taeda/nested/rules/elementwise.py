@@ -6,10 +6,11 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import arguments_by_name
 
 from .._graph import built, compact, entries
 from .._parts import is_nested
-from ._registry import call, named_arguments, rule, together
+from ._registry import call, rule, together
 
 ROWS = """
     abs acos acosh add.Tensor addcdiv addcmul angle asin asinh atan atan2 atanh bitwise_and.Tensor
@@ -33,7 +34,7 @@ def _register(row: str) -> None:
     @rule(row)
     def run(*args: Any) -> Tensor:
         parts, plain = together(row, args)
-        made: Tensor = function(**named_arguments(row, plain))
+        made: Tensor = function(**arguments_by_name(row, plain))
         return built(parts, made)
 
 
@@ -78,7 +79,7 @@ def _like(row: str) -> None:
 
     @rule(row)
     def run(x: Tensor, *args: Any) -> Any:
-        named = named_arguments(row, (x, *args))
+        named = arguments_by_name(row, (x, *args))
         if named.get("layout") is not None or named.get("pin_memory"):
             return NotImplemented
         parts, values = together(row, [x])

@@ -6,23 +6,24 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import dimension
 
 from .._graph import built, compact
 from .._parts import is_nested
-from ._registry import rule, together, wrapped
+from ._registry import rule, together
 
 
 @rule("transpose.int", "swapaxes", "swapdims")
 def transpose(x: Tensor, dim0: int, dim1: int) -> Any:
     order = list(range(x.dim()))
-    a, b = wrapped(dim0, x.dim()), wrapped(dim1, x.dim())
+    a, b = dimension(dim0, x.dim()), dimension(dim1, x.dim())
     order[a], order[b] = order[b], order[a]
     return permute(x, order)
 
 
 @rule("permute")
 def permute(x: Tensor, dims: Any) -> Any:
-    order = [wrapped(dim, x.dim()) for dim in dims]
+    order = [dimension(dim, x.dim()) for dim in dims]
     if sorted(order) != list(range(x.dim())):
         raise RuntimeError(f"permute: wanted each of {x.dim()} dimensions once, but got {dims}")
     if order[0]:
@@ -33,7 +34,7 @@ def permute(x: Tensor, dims: Any) -> Any:
 
 @rule("unsqueeze")
 def unsqueeze(x: Tensor, dim: int) -> Any:
-    at, (parts, values) = wrapped(dim, x.dim() + 1), compact(x)
+    at, (parts, values) = dimension(dim, x.dim() + 1), compact(x)
     if not at:
         return NotImplemented
     return built(parts, values.unsqueeze(at - 1), parts.ragged + (at <= parts.ragged))
@@ -47,7 +48,7 @@ def squeeze_dim(x: Tensor, dim: int) -> Any:
 @rule("squeeze.dims")
 def squeeze_dims(x: Tensor, dim: Any) -> Any:
     parts, values = compact(x)
-    found = {wrapped(d, x.dim()) for d in dim}
+    found = {dimension(d, x.dim()) for d in dim}
     if 0 in found or parts.ragged in found:
         return NotImplemented
     gone = [d for d in found if values.shape[d - 1] == 1]
@@ -79,7 +80,7 @@ def view(x: Tensor, shape: Any) -> Any:
 
 @rule("unflatten.int")
 def unflatten(x: Tensor, dim: int, sizes: Any) -> Any:
-    at, (parts, values) = wrapped(dim, x.dim()), compact(x)
+    at, (parts, values) = dimension(dim, x.dim()), compact(x)
     if at in (0, parts.ragged):
         return NotImplemented
     more = len(sizes) - 1 if at < parts.ragged else 0
@@ -88,7 +89,7 @@ def unflatten(x: Tensor, dim: int, sizes: Any) -> Any:
 
 @rule("flatten.using_ints")
 def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
-    first, last = wrapped(start_dim, x.dim()), wrapped(end_dim, x.dim())
+    first, last = dimension(start_dim, x.dim()), dimension(end_dim, x.dim())
     parts, values = compact(x)
     if not first or first <= parts.ragged <= last or first > last:
         return NotImplemented
@@ -100,7 +101,7 @@ def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
 def cat(tensors: Any, dim: int = 0) -> Any:
     if not all(map(is_nested, tensors)):
         return NotImplemented
-    at = wrapped(dim, tensors[0].dim())
+    at = dimension(dim, tensors[0].dim())
     parts, values = together("cat", tensors)
     if at in (0, parts.ragged):
         return NotImplemented
@@ -111,7 +112,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 def stack(tensors: Any, dim: int = 0) -> Any:
     if not all(map(is_nested, tensors)):
         return NotImplemented
-    at = wrapped(dim, tensors[0].dim() + 1)
+    at = dimension(dim, tensors[0].dim() + 1)
     parts, values = together("stack", tensors)
     if not at:
         return NotImplemented
@@ -122,7 +123,7 @@ def _parted(name: str) -> None:
     function = getattr(taeda, name)
 
     def run(x: Tensor, sizes: Any, dim: int = 0) -> Any:
-        at, (parts, values) = wrapped(dim, x.dim()), compact(x)
+        at, (parts, values) = dimension(dim, x.dim()), compact(x)
         if at in (0, parts.ragged):
             return NotImplemented
         return tuple(built(parts, part) for part in function(values, sizes, at - 1))

@@ -8,12 +8,12 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
+from taeda._core_api.layouts import Rule, arguments_by_name, register
 
 from .._compressed import COMPRESSED
 
 __all__ = [
-    "ALL", "COO", "MATRICES", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "wrapped",
-    "writes",
+    "ALL", "COO", "MATRICES", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "writes",
 ]  # fmt: skip
 
 ALL = (taeda.sparse_coo, *COMPRESSED)
@@ -21,18 +21,12 @@ COO = (taeda.sparse_coo,)
 #: by compressed rows or columns, one number an entry
 MATRICES = (taeda.sparse_csr, taeda.sparse_csc)
 OF_NUMBERS = (*COO, *MATRICES)
-Function = Callable[..., Any]
 
 
-def rule(*rows: str, layouts: Any = ALL) -> Callable[[Function], Function]:
+def rule(*rows: str, layouts: Any = ALL) -> Callable[[Rule], Rule]:
     """Register a function for rows, with the arguments of their schemas."""
 
-    def register(function: Function) -> Function:
-        for layout in layouts:
-            core.layout_rules(layout, False).update(dict.fromkeys(rows, function))
-        return function
-
-    return register
+    return register(rows, layouts)
 
 
 def writes(x: Tensor) -> None:
@@ -53,7 +47,7 @@ def in_place(*rows: str, layouts: Any = ALL) -> None:
         written.update({row: _over(row, made[row]) for row in rows})
 
 
-def _over(row: str, function: Function) -> Function:
+def _over(row: str, function: Rule) -> Rule:
     def write(self: Tensor, *args: Any) -> Any:
         if self.layout is taeda.strided:
             return NotImplemented
@@ -88,15 +82,5 @@ def take(self: Tensor, made: Tensor, row: str) -> Tensor:
 
 def named_arguments(row: str, args: Any) -> dict[str, Any]:
     """The arguments after the first, by their names."""
-    names = [name for name, _ in core.op_parameters(row)][1:]
-    return dict(zip(names, args, strict=True))
-
-
-def wrapped(dim: int, rank: int) -> int:
-    """The dimension counted from 0; IndexError if there is none."""
-    count = max(rank, 1)
-    if not -count <= dim < count:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})"
-        )
-    return int(dim) % count
+    named = arguments_by_name(row, (None, *args))
+    return dict([*named.items()][1:])

@@ -7,13 +7,14 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import dimension
 
 from .._compress import to_compressed
 from .._compressed import Compressed
 from .._convert import to_coo
 from .._graph import built, raw_entries
 from .._parts import Coo, parts_of
-from ._registry import MATRICES, OF_NUMBERS, rule, wrapped
+from ._registry import MATRICES, OF_NUMBERS, rule
 
 
 def dense_dim_of(parts: Coo, dim: int) -> int:
@@ -30,7 +31,7 @@ def _without(size: Any, dim: int) -> list[int]:
 
 @rule("select.int", "select_copy")
 def select(x: Tensor, dim: int, index: int) -> Any:
-    at = wrapped(dim, x.dim())
+    at = dimension(dim, x.dim())
     length = x.shape[at]
     if not -length <= index < length:
         raise IndexError(
@@ -73,7 +74,7 @@ def cut(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int =
         return to_compressed(cut(to_coo(x), dim, start, end, step), x.layout)
     if x.layout is not taeda.sparse_coo:
         return NotImplemented
-    at = wrapped(dim, x.dim())
+    at = dimension(dim, x.dim())
     first, last, _ = slice(start, end).indices(x.shape[at])
     parts, values = raw_entries(x)
     size = list(x.shape)
@@ -93,7 +94,7 @@ def cut(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int =
 
 @rule("narrow", "narrow_copy", layouts=OF_NUMBERS)
 def narrow(x: Tensor, dim: int, start: int, length: int) -> Any:
-    at = wrapped(dim, x.dim())
+    at = dimension(dim, x.dim())
     first = start + x.shape[at] if start < 0 else start
     if length < 0 or not 0 <= first <= x.shape[at] - length:
         raise (RuntimeError if length < 0 else IndexError)(
@@ -104,7 +105,7 @@ def narrow(x: Tensor, dim: int, start: int, length: int) -> Any:
 
 @rule("unbind.int", "unbind_copy")
 def unbind(x: Tensor, dim: int = 0) -> Any:
-    return tuple(select(x, dim, number) for number in range(x.shape[wrapped(dim, x.dim())]))
+    return tuple(select(x, dim, number) for number in range(x.shape[dimension(dim, x.dim())]))
 
 
 # ---- by number ----
@@ -123,7 +124,7 @@ def index_select(x: Any, dim: int, index: Tensor) -> Any:
         if x.dim() != 2:
             return NotImplemented
         return to_compressed(index_select(to_coo(x), dim, index), x.layout)
-    at, number = wrapped(dim, x.dim()), index.reshape(-1).long()
+    at, number = dimension(dim, x.dim()), index.reshape(-1).long()
     _check_index(number, x.shape[at])
     parts, values = raw_entries(x)
     size = list(x.shape)

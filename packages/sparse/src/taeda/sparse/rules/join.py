@@ -7,12 +7,13 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import dimension
 
 from .._compress import to_compressed
 from .._convert import to_coo
 from .._graph import built, raw_entries
 from .._parts import Coo
-from ._registry import COO, MATRICES, OF_NUMBERS, rule, wrapped
+from ._registry import COO, MATRICES, OF_NUMBERS, rule
 from .indexing import dense_dim_of
 from .shape import unsqueeze
 
@@ -30,7 +31,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Any:
         if len(layouts) > 1 or layouts.isdisjoint(MATRICES) or tensors[0].dim() != 2:
             return NotImplemented
         return to_compressed(cat([to_coo(x) for x in tensors], dim), layouts.pop())
-    at = wrapped(dim, tensors[0].dim())
+    at = dimension(dim, tensors[0].dim())
     _check_alike(tensors, at)
     size = list(tensors[0].shape)
     size[at] = sum(x.shape[at] for x in tensors)
@@ -88,7 +89,7 @@ def _widened(values: Tensor, dim: int, before: int, after: int) -> Tensor:
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Any:
     if not _all_sparse(tensors) or {x.layout for x in tensors} != {taeda.sparse_coo}:
         return NotImplemented
-    at = wrapped(dim, tensors[0].dim() + 1)
+    at = dimension(dim, tensors[0].dim() + 1)
     if any(x.shape != tensors[0].shape for x in tensors):
         raise RuntimeError(
             f"stack expects each tensor to be equal size, but got {[tuple(x.shape) for x in tensors]}"

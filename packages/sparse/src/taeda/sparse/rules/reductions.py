@@ -7,13 +7,14 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import dimension
 
 from .._compress import to_compressed
 from .._compressed import Compressed
 from .._convert import to_coo
 from .._graph import built, entries, raw_entries
 from .._parts import Coo, parts_of
-from ._registry import rule, wrapped
+from ._registry import rule
 
 
 @rule("sum")
@@ -23,7 +24,7 @@ def total(x: Tensor, dtype: Any = None) -> Tensor:
 
 @rule("sum.dim_IntList")
 def total_along(x: Tensor, dim: Any, keepdim: bool = False, dtype: Any = None) -> Any:
-    dims = sorted({wrapped(d, x.dim()) for d in dim or range(x.dim())})
+    dims = sorted({dimension(d, x.dim()) for d in dim or range(x.dim())})
     if isinstance(parts_of(x), Compressed):
         if not keepdim or x.dim() != 2 or x.layout not in (taeda.sparse_csr, taeda.sparse_csc):
             return NotImplemented
@@ -68,7 +69,7 @@ def mean_along(x: Tensor, dim: Any, keepdim: bool = False, dtype: Any = None) ->
     if not dim:
         return NotImplemented
     made = total_along(x, dim, keepdim, dtype)
-    count = math.prod(x.shape[wrapped(d, x.dim())] for d in dim)
+    count = math.prod(x.shape[dimension(d, x.dim())] for d in dim)
     return made if made is NotImplemented else made / count
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
+from taeda._core_api.layouts import dimension
 
 from .._compressed import TURNED, Compressed
 from .._graph import built, raw_entries
 from .._parts import Coo, parts_of, tensor_of
-from ._registry import ALL, COO, rule, take, wrapped, writes
+from ._registry import ALL, COO, rule, take, writes
 from .factories import zeros_like
 
 
@@ -79,7 +80,7 @@ def reversed_dims(x: Tensor) -> Any:
 
 @rule("transpose.int", "transpose_copy.int")
 def transpose(x: Tensor, dim0: int, dim1: int) -> Any:
-    a, b = wrapped(dim0, x.dim()), wrapped(dim1, x.dim())
+    a, b = dimension(dim0, x.dim()), dimension(dim1, x.dim())
     order = list(range(x.dim()))
     order[a], order[b] = order[b], order[a]
     return permute(x, order)
@@ -87,7 +88,7 @@ def transpose(x: Tensor, dim0: int, dim1: int) -> Any:
 
 @rule("permute", "permute_copy")
 def permute(x: Tensor, dims: Any) -> Any:
-    order = [wrapped(dim, x.dim()) for dim in dims]
+    order = [dimension(dim, x.dim()) for dim in dims]
     if sorted(order) != list(range(x.dim())):
         raise RuntimeError(
             f"permute: wanted each of {x.dim()} dimensions once, but got {list(dims)}"
@@ -125,7 +126,7 @@ def _turned(parts: Compressed, values: Tensor, order: list[int], size: list[int]
 
 @rule("unsqueeze", "unsqueeze_copy", layouts=COO)
 def unsqueeze(x: Tensor, dim: int) -> Any:
-    at = wrapped(dim, x.dim() + 1)
+    at = dimension(dim, x.dim() + 1)
     parts, values = raw_entries(x)
     size = [*x.shape[:at], 1, *x.shape[at:]]
     count = int(parts.indices.size(0))
@@ -153,7 +154,7 @@ def squeeze_dim(x: Tensor, dim: int) -> Any:
 
 @rule("squeeze.dims", "squeeze_copy.dims", layouts=COO)
 def squeeze_dims(x: Tensor, dim: Any) -> Any:
-    gone = {wrapped(d, x.dim()) for d in dim}
+    gone = {dimension(d, x.dim()) for d in dim}
     gone = {d for d in gone if x.shape[d] == 1}
     parts, values = raw_entries(x)
     count = int(parts.indices.size(0))

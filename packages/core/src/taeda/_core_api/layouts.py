@@ -1,0 +1,7 @@
+"""What rules of a layout are written with."""
+
+from __future__ import annotations
+
+from taeda._layers.layout_rules import Rule, arguments_by_name, dimension, operator, register
+
+__all__ = ["Rule", "arguments_by_name", "dimension", "operator", "register"]
