@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import packages as workspace
@@ -19,7 +19,7 @@ import packages as workspace
 if TYPE_CHECKING:  # nox has an environment of its own; tests read the rows without it
     import nox
 
-__all__ = ["NAMES", "ROOT", "Row", "declare", "groups", "install", "oracle", "sanitized"]
+__all__ = ["NAMES", "ROOT", "Row", "declare", "groups", "install", "oracle", "row", "sanitized"]
 
 ROOT = workspace.ROOT
 PACKAGES = workspace.load(ROOT)
@@ -28,7 +28,7 @@ NAMES = tuple(package.short for package in workspace.order(PACKAGES))
 EXTRAS = {"distributed": "[mpi]", "profiler": "[tensorboard]"}
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class Row:
     """A session that is commands one after the other.
 
@@ -46,42 +46,39 @@ class Row:
     sanitizer: bool = False  # the library under the address and undefined behaviour sanitizers
     beside_torch: bool = False
 
-    def __init__(self, name: str, doc: str, *commands: str, **options: object) -> None:
-        for key, value in {"name": name, "doc": doc, "commands": commands, **options}.items():
-            if key not in self.__dataclass_fields__:
-                raise TypeError(f"session {name}: no option {key!r}")
-            object.__setattr__(self, key, value)
-        for key in {"extras", "env"} - options.keys():
-            object.__setattr__(self, key, {})
+
+def row(name: str, doc: str, *commands: str, **options: Any) -> Row:
+    """A row, its commands one after the other; options are the other fields of `Row`."""
+    return Row(name, doc, commands, **options)
 
 
-def declare(row: Row) -> None:
-    """Tell nox of the session that is this row."""
+def declare(given: Row) -> None:
+    """Tell nox of the session of a row."""
     import nox
 
     def run(session: nox.Session) -> None:
-        prepare(session, row)
+        prepare(session, given)
         filled = {"tmp": session.create_tmp(), "bin": session.bin, "time": str(int(time.time()))}
-        env = {key: value.format(**filled) for key, value in row.env.items()}
-        if row.sanitizer:
+        env = {key: value.format(**filled) for key, value in given.env.items()}
+        if given.sanitizer:
             env |= sanitized(session)
-        for command in row.commands:
+        for command in given.commands:
             session.run(*words(command, session.posargs, filled), env=env)
 
-    run.__doc__ = row.doc
-    run.__name__ = row.name.replace("-", "_")
+    run.__doc__ = given.doc
+    run.__name__ = given.name.replace("-", "_")
     # pip reads a configuration that may name an index of processor-only builds of torch
-    nox.session(run, name=row.name, venv_backend="virtualenv" if row.beside_torch else None)
+    nox.session(run, name=given.name, venv_backend="virtualenv" if given.beside_torch else None)
 
 
-def prepare(session: nox.Session, row: Row) -> None:
+def prepare(session: nox.Session, given: Row) -> None:
     """The environment of a row."""
-    if row.beside_torch:
+    if given.beside_torch:
         oracle(session)
-    elif row.needs:
-        install(session, *row.needs, extra_groups=row.groups, extras=EXTRAS | row.extras)
+    elif given.needs:
+        install(session, *given.needs, extra_groups=given.groups, extras=EXTRAS | given.extras)
     else:
-        session.install(*groups(*row.groups))
+        session.install(*groups(*given.groups))
 
 
 def words(command: str, posargs: list[str], filled: dict[str, str]) -> Iterator[str]:
