@@ -7,6 +7,7 @@ There is no other way in: `tools/packages.py check` refuses it.
     operators    the operators of nn
     chains       chains of elementwise operators that were compiled as one, and from what text
     programs     what records operations, and runs them again
+    layouts      what rules of sparse, nested and masked tensors are written with
     table        the op table: rows, schemas, the functions behind composites
     doors        where public functions written in Python ask overrides
     files        a file that is replaced whole or not at all, classes whose objects files hold

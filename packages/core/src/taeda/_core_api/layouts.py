@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from taeda._layers.layout_rules import Rule, arguments_by_name, dimension, operator, register
+from taeda._layers.layout_rules import arguments_by_name, dimension, operator, register
 
-__all__ = ["Rule", "arguments_by_name", "dimension", "operator", "register"]
+__all__ = ["arguments_by_name", "dimension", "operator", "register"]

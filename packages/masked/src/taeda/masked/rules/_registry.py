@@ -8,16 +8,18 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
-from taeda._core_api.layouts import Rule, register
+from taeda._core_api.layouts import register
 
 from .._graph import built, data_of, is_masked, mask_of_parts
 
 __all__ = ["in_place", "map_tensors", "one_mask", "rule"]
 
+Function = Callable[..., Any]
+
 _MADE, _WRITTEN = (core.layout_rules(core._masked, written) for written in (False, True))
 
 
-def rule(*rows: str) -> Callable[[Rule], Rule]:
+def rule(*rows: str) -> Callable[[Function], Function]:
     """Register a function for rows, with the arguments of their schemas."""
 
     return register(rows, (core._masked,))
@@ -53,7 +55,7 @@ def in_place(*rows: str) -> None:
     _WRITTEN.update({row: _over(row, _MADE[row]) for row in rows})
 
 
-def _over(row: str, function: Rule) -> Rule:
+def _over(row: str, function: Function) -> Function:
     name = row.partition(".")[0]
 
     def write(self: Tensor, *args: Any) -> Any:

@@ -7,21 +7,23 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.layouts import Rule, operator, register
+from taeda._core_api.layouts import operator, register
 
 from .._graph import compact
 from .._parts import Jagged, is_nested
 
 __all__ = ["call", "rule", "together"]
 
+Function = Callable[..., Any]
 
-def rule(*rows: str) -> Callable[[Rule], Rule]:
+
+def rule(*rows: str) -> Callable[[Function], Function]:
     """Register a function for rows, with the arguments of their schemas."""
 
     return register(rows, (taeda.jagged,))
 
 
-def call(row: str) -> Rule:
+def call(row: str) -> Function:
     """The row on strided tensors, called with all arguments of its schema."""
     return _vector_norm if row == "vector_norm" else operator(row)
 

@@ -8,13 +8,15 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
-from taeda._core_api.layouts import Rule, arguments_by_name, register
+from taeda._core_api.layouts import arguments_by_name, register
 
 from .._compressed import COMPRESSED
 
 __all__ = [
     "ALL", "COO", "MATRICES", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "writes",
 ]  # fmt: skip
+
+Function = Callable[..., Any]
 
 ALL = (taeda.sparse_coo, *COMPRESSED)
 COO = (taeda.sparse_coo,)
@@ -23,7 +25,7 @@ MATRICES = (taeda.sparse_csr, taeda.sparse_csc)
 OF_NUMBERS = (*COO, *MATRICES)
 
 
-def rule(*rows: str, layouts: Any = ALL) -> Callable[[Rule], Rule]:
+def rule(*rows: str, layouts: Any = ALL) -> Callable[[Function], Function]:
     """Register a function for rows, with the arguments of their schemas."""
 
     return register(rows, layouts)
@@ -47,7 +49,7 @@ def in_place(*rows: str, layouts: Any = ALL) -> None:
         written.update({row: _over(row, made[row]) for row in rows})
 
 
-def _over(row: str, function: Rule) -> Rule:
+def _over(row: str, function: Function) -> Function:
     def write(self: Tensor, *args: Any) -> Any:
         if self.layout is taeda.strided:
             return NotImplemented
