@@ -58,25 +58,42 @@ class _Calm:
     """
 
     def __enter__(self) -> None:
-        """The first of a thread counts."""
-        _here.depth = depth = getattr(_here, "depth", 0) + 1
-        if depth > 1:
+        """The first of a thread counts. What comes before it has closed the door is not inside: it closes
+        a door of its own, and leaves all as it found it.
+        """
+        if depth := getattr(_here, "depth", 0):
+            _here.depth = depth + 1
             return
-        _here.collects = gc.isenabled()
+        collects = gc.isenabled()
         gc.disable()
+        mask = None
         if hasattr(_signal, "pthread_sigmask"):
             handled = [n for n in range(1, _signal.NSIG) if n not in _OF_ERRORS and _is_handled(n)]
-            _here.mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, handled)
+            mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
+            try:  # the call runs handlers of signals that came before it
+                _signal.pthread_sigmask(_signal.SIG_BLOCK, handled)
+            except BaseException:
+                _open(collects, mask)
+                raise
+        _here.collects, _here.mask = collects, mask
+        _here.depth = 1
 
     def __exit__(self, *exception: object) -> None:
         """The last of a thread lets come what waited."""
-        _here.depth -= 1
-        if _here.depth:
+        if _here.depth > 1:
+            _here.depth -= 1
             return
-        if _here.collects:
-            gc.enable()
-        if hasattr(_signal, "pthread_sigmask"):
-            _signal.pthread_sigmask(_signal.SIG_SETMASK, _here.mask)
+        collects, mask = _here.collects, _here.mask  # what comes from here on writes its own
+        _here.depth = 0
+        _open(collects, mask)
+
+
+def _open(collects: bool, mask: Any) -> None:
+    """Let collections and signals in as they were."""
+    if collects:
+        gc.enable()
+    if mask is not None:
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
 
 
 #: signals that tell of the instruction at hand: they cannot wait
