@@ -8,8 +8,9 @@
     aarch64.py --short   all three, for every change: one instruction set of x86, two
                                       minutes of operations
 
-It needs `apt-get install gcc-aarch64-linux-gnu qemu-user`. Python for Arm comes from Debian 12's
-packages, numpy and cffi from their wheels. Both are unpacked below build/aarch64 and not installed.
+It needs `apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user`. Python for Arm comes
+from Debian 12's packages, numpy and cffi from their wheels. Both are unpacked below build/aarch64 and
+not installed.
 """
 
 from __future__ import annotations
@@ -64,7 +65,12 @@ OPS = tuple(f"ops/test_{name}.py" for name in "promotion matmul softmax norm los
 SHORT_OPS = ("ops/test_softmax.py", "ops/test_scan.py")
 #: minutes for the tests of operations
 MINUTES, SHORT_MINUTES = 20.0, 2.0
-DEBIAN = {COMPILER: "gcc-aarch64-linux-gnu", EMULATOR: "qemu-user"}
+HEADERS = "/usr/aarch64-linux-gnu/include/stdio.h"
+DEBIAN = {
+    COMPILER: "gcc-aarch64-linux-gnu",
+    HEADERS: "libc6-dev-arm64-cross",
+    EMULATOR: "qemu-user",
+}
 
 
 def require() -> None:
@@ -95,7 +101,7 @@ def get_ready() -> None:
 
 
 def _missing() -> list[str]:
-    return [name for name in DEBIAN if not shutil.which(name)]
+    return [name for name in DEBIAN if not (shutil.which(name) or Path(name).is_file())]
 
 
 def _last_line(text: str) -> str:

@@ -160,6 +160,10 @@ BAD = {
     "another "
     "maker": (rebuild.from_type, (known("collections", "OrderedDict"), TENSOR, (), None),
         "save a plain tensor"),
+    "sparse of no parts": (rebuild.sparse, (taeda.sparse_coo, ((1,),)), "is made of parts and a size"),
+    "masked of two": (rebuild.masked, (taeda.ones(1), taeda.ones(1)), "a masked tensor cannot be made of"),
+    "nested of three": (rebuild.jagged, (1, 2, 3), "4 values, got 3"),
+    "nested of numbers": (rebuild.jagged, (1, 2, None, 1), "a nested tensor cannot be made of"),
     "no type": (rebuild.from_type, (V2, 1, (), None), "cannot be made of"),
 }  # fmt: skip
 
@@ -168,3 +172,37 @@ BAD = {
 def test_refused(make, arguments, message):
     with pytest.raises(RefusedPickle, match=message):
         make(arguments, CONTEXT)
+
+
+ONE = taeda.ones(1)
+LAYOUTS = {
+    "sparse": (rebuild.sparse, (taeda.sparse_csr, (ONE, ONE, ONE, (1, 1)))),
+    "masked": (rebuild.masked, (ONE, ONE, False)),
+    "nested": (rebuild.jagged, (ONE, ONE, None, 1)),
+}
+
+
+@pytest.mark.parametrize(("make", "arguments"), LAYOUTS.values(), ids=LAYOUTS)
+def test_facts_that_make_no_tensor_are_refused_and_missing_memory_is_told(
+    make, arguments, monkeypatch
+):
+    def fail(error):
+        monkeypatch.setattr(rebuild, "from_facts", lambda *facts: (_ for _ in ()).throw(error))
+
+    for error in (RuntimeError("odd"), ValueError("odd"), OverflowError("odd")):
+        fail(error)
+        with pytest.raises(RefusedPickle, match="tensor cannot be: odd"):
+            make(arguments, CONTEXT)
+    fail(taeda.OutOfMemoryError("all gone"))
+    with pytest.raises(taeda.OutOfMemoryError, match="all gone"):
+        make(arguments, CONTEXT)
+
+
+def test_a_masked_and_a_nested_tensor_require_a_gradient_again(monkeypatch):
+    monkeypatch.setattr(rebuild, "from_facts", lambda name, parts, *facts: parts[0])
+    grown = taeda.ones(1).requires_grad_()
+    assert rebuild.masked((grown, ONE, True), CONTEXT).requires_grad
+    assert not rebuild.masked((grown, ONE, False), CONTEXT).requires_grad
+    assert rebuild.jagged((grown, ONE, ONE, 1), CONTEXT).requires_grad
+    with pytest.raises(RefusedPickle, match="is said to require a gradient"):
+        rebuild.masked((taeda.tensor([1]), ONE, True), CONTEXT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import taeda
@@ -75,25 +75,15 @@ def sparse(arguments: Arguments, context: Context) -> Tensor:
         raise RefusedPickle(f"a tensor of layout {layout} is made of parts and a size")
     context.budget.spend(TENSOR)
     parts = [part.detach() if isinstance(part, Tensor) else part for part in data[:-1]]
-    try:
-        return from_facts(name, parts, counts(data[-1], "a shape"), coalesced)
-    except MemoryError:  # a RuntimeError as well: memory is out, and the file is innocent
-        raise
-    except (RuntimeError, ValueError, OverflowError) as error:
-        raise RefusedPickle(f"a sparse tensor cannot be: {error}") from None
+    return _of_layout("sparse", name, parts, counts(data[-1], "a shape"), coalesced)
 
 
 def masked(arguments: Arguments, context: Context) -> Tensor:
     """(data, mask, requires_grad)."""
     data, mask, requires_grad = want(arguments, (Tensor, Tensor, bool), "a masked tensor")
     context.budget.spend(TENSOR)
-    try:
-        made = from_facts("masked", (data.detach(), mask.detach()), (), False)
-        return made.requires_grad_(requires_grad)
-    except MemoryError:  # a RuntimeError as well: memory is out, and the file is innocent
-        raise
-    except (RuntimeError, ValueError) as error:
-        raise RefusedPickle(f"a masked tensor cannot be: {error}") from None
+    made = _of_layout("masked", "masked", (data.detach(), mask.detach()), ())
+    return _differentiable(made) if requires_grad else made
 
 
 def jagged(arguments: Arguments, context: Context) -> Tensor:
@@ -103,13 +93,19 @@ def jagged(arguments: Arguments, context: Context) -> Tensor:
     has = tuple(part for part in arguments[:3] if part is not None)
     parts = want(has, (Tensor,) * len(has), "a nested tensor")
     context.budget.spend(TENSOR)
+    made = _of_layout("nested", "jagged", [part.detach() for part in parts], (arguments[3],))
+    return made.requires_grad_(bool(parts and parts[0].requires_grad))
+
+
+def _of_layout(
+    what: str, name: str, parts: Sequence[Tensor], numbers: Any, coalesced: bool = False
+) -> Tensor:
     try:
-        made = from_facts("jagged", [part.detach() for part in parts], (arguments[3],), False)
-        return made.requires_grad_(bool(parts and parts[0].requires_grad))
+        return from_facts(name, parts, numbers, coalesced)
     except MemoryError:  # a RuntimeError as well: memory is out, and the file is innocent
         raise
-    except (RuntimeError, ValueError) as error:
-        raise RefusedPickle(f"a nested tensor cannot be: {error}") from None
+    except (RuntimeError, ValueError, OverflowError) as error:
+        raise RefusedPickle(f"a {what} tensor cannot be: {error}") from None
 
 
 def _rest(values: Arguments) -> tuple[bool, dict[str, bool]]:
