@@ -18,7 +18,17 @@ import nox
 
 ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT / "tools" / "hold"))
-from sessions import NAMES, declare, groups, install, oracle, row, sanitized  # noqa: E402
+from sessions import (  # noqa: E402
+    NAMES,
+    PYTHONS,
+    declare,
+    groups,
+    install,
+    install_wheels,
+    oracle,
+    row,
+    sanitized,
+)  # fmt: skip
 
 nox.needs_version = ">=2025.5.1"
 nox.options.default_venv_backend = "uv|virtualenv"  # uv when it is there
@@ -29,6 +39,15 @@ nox.options.sessions = ["lint", "types", "tests-all"]
 
 HAS_GPU = shutil.which("nvidia-smi") is not None
 each_package = nox.parametrize("package", [nox.param(name, id=name) for name in NAMES])
+DEVICES = (("core", "cuda-null"), *((name, device) for name in NAMES for device in ("cpu", "cuda")))
+each_device = nox.parametrize(
+    "package, device", [nox.param(*pair, id=", ".join(pair)) for pair in DEVICES]
+)
+ON_DEVICE = {
+    "cpu": ("packages/{}/tests",),
+    "cuda-null": ("packages/{}/tests/cuda", "packages/{}/tests/_cuda"),
+    "cuda": ("-m", "gpu", "packages/{}/tests"),
+}
 FILES = ("core", "autograd", "nn")  # what reads files
 HUNT = "python tools/hunt"
 
@@ -133,6 +152,22 @@ def tests(session: nox.Session, package: str) -> None:
     """A package passes its tests with nothing installed but what it declares."""
     install(session, package)
     session.run("pytest", f"packages/{package}/tests", *session.posargs)
+
+
+@nox.session(python=PYTHONS, default=False)
+@each_device
+def matrix(session: nox.Session, package: str, device: str) -> None:
+    """A package's wheel passes its tests on every Python and device: `matrix-3.13(nn, cuda)`. All Pythons
+    install the same built core. Skipped, with the reason, where an interpreter or a card is missing.
+    """
+    if device == "cuda" and not HAS_GPU:
+        session.skip("no NVIDIA device here")
+    install_wheels(session, package, device)
+    words = (word.format(package) for word in ON_DEVICE[device])
+    # 5: no test has the mark `gpu`
+    session.run(
+        "pytest", *words, *session.posargs, success_codes=[0, 5] if device == "cuda" else [0]
+    )
 
 
 @nox.session(name="tests-all")

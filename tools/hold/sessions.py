@@ -19,9 +19,22 @@ import packages as workspace
 if TYPE_CHECKING:  # nox has an environment of its own; tests read the rows without it
     import nox
 
-__all__ = ["NAMES", "ROOT", "Row", "declare", "groups", "install", "oracle", "row", "sanitized"]
+__all__ = [
+    "NAMES",
+    "PYTHONS",
+    "ROOT",
+    "Row",
+    "declare",
+    "groups",
+    "install",
+    "install_wheels",
+    "oracle",
+    "row",
+    "sanitized",
+]
 
 ROOT = workspace.ROOT
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PACKAGES = workspace.load(ROOT)
 NAMES = tuple(package.short for package in workspace.order(PACKAGES))
 # what a package's tests need besides: an engine, a reader of its files
@@ -101,6 +114,7 @@ def install(
 
     In one command, because a sibling left out would be looked up on the package index.
     """
+    same_python(session)
     chosen = workspace.order(PACKAGES, [name_of(name) for name in names])
     stamp = Path(session.virtualenv.location) / "taeda-stamp"
     files = [ROOT / "pyproject.toml", *(package.folder / "pyproject.toml" for package in chosen)]
@@ -116,6 +130,51 @@ def install(
         session.install("--no-build-isolation", *words)  # `meta` has nothing to edit
         stamp.write_text(key)
     session.run("python", "packages/core/hatch_build.py", silent=True)
+
+
+def same_python(session: nox.Session) -> None:
+    """Stop, unless the environment's Python is the one that was asked for.
+
+    Environments of sessions with parameters have no version in their name: one that was made for
+    another Python is taken as it is.
+    """
+    asked = session.python or f"{sys.version_info[0]}.{sys.version_info[1]}"
+    tell = "import sys; print('%d.%d' % sys.version_info[:2])"
+    has = str(session.run("python", "-c", tell, silent=True)).strip()
+    if has != asked:
+        session.error(
+            f"{session.virtualenv.location} has Python {has}, and {asked} was asked for. "
+            f"`-R` made it, or another `-P`: `matrix-{asked}(nn, cpu)` has an environment of its own"
+        )
+
+
+def install_wheels(session: nox.Session, name: str, device: str) -> None:
+    """A package and the siblings it declares from wheels, built once for every Python; on `cuda`, what a
+    card needs and the wheel of compiled kernels too.
+    """
+    same_python(session)
+    session.install(*groups("build", "test"))
+    dist = ROOT / "dist" / "matrix"
+    command = ("python", "tools/ship/wheelhouse.py", "current", str(dist))
+    digest = str(session.run(*command, silent=True)).strip().splitlines()[-1]
+    stamp = Path(session.virtualenv.location) / "taeda-wheels"
+    if stamp.is_file() and stamp.read_text() == digest:
+        return
+    ours = [package.name for package in workspace.order(PACKAGES, [name_of(name)])]
+    again = [word for each in ours for word in ("--reinstall-package", each)]
+    wanted = [f"{name_of(name)}{EXTRAS.get(name, '')}"]
+    wanted += ["taeda-core[cuda13]"] if device == "cuda" else []
+    session.install("--find-links", str(dist), *again, *wanted)
+    if device == "cuda":
+        session.run("python", "-m", "taeda.cuda.warm", "--wheel", str(dist))
+        session.install(
+            "--find-links",
+            str(dist),
+            "--reinstall-package",
+            "taeda-cuda-cubins",
+            "taeda-cuda-cubins",
+        )
+    stamp.write_text(digest)
 
 
 def oracle(session: nox.Session) -> None:

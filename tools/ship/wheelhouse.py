@@ -2,6 +2,8 @@
 
     python tools/ship/wheelhouse.py build dist             a wheel of every package
     python tools/ship/wheelhouse.py build dist --sdists    source distributions too
+    python tools/ship/wheelhouse.py current dist           those wheels, unless dist has them of these very
+                                                      sources; the last line is the sources' digest
     python tools/ship/wheelhouse.py needs dist             the wheels of others that ours need, fetched
                                                       into dist/needs
     python tools/ship/wheelhouse.py index dist             dist/simple: a package index (PEP 503) of
@@ -27,7 +29,7 @@ from urllib.parse import quote
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import packages
 
-__all__ = ["build", "index", "needs"]
+__all__ = ["build", "current", "index", "needs"]
 
 
 def build(into: Path, sdists: bool = False, root: Path = packages.ROOT) -> list[Path]:
@@ -38,6 +40,30 @@ def build(into: Path, sdists: bool = False, root: Path = packages.ROOT) -> list[
         command = [sys.executable, "-m", "hatchling", "build", *targets, "-d", str(into.resolve())]
         subprocess.run(command, cwd=package.folder, check=True, stdout=subprocess.DEVNULL)
     return sorted([*into.glob("*.whl"), *into.glob("*.tar.gz")])
+
+
+def current(into: Path, root: Path = packages.ROOT) -> str:
+    """`build`, unless the wheels there were built of these sources; return the digest of the sources."""
+    digest = _sources(root)
+    mark = into / "sources"
+    if not mark.is_file() or mark.read_text() != digest:
+        for old in into.glob("*.whl"):
+            old.unlink()
+        build(into, root=root)
+        mark.write_text(digest)
+    return digest
+
+
+def _sources(root: Path) -> str:
+    """A digest of every file below `packages` that git does not ignore, as it is on disk."""
+    command = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "packages")
+    listed = subprocess.run(command, cwd=root, check=True, capture_output=True).stdout
+    digest = hashlib.sha256()
+    for name in sorted(filter(None, listed.split(b"\0"))):
+        path = root / os.fsdecode(name)
+        if path.is_file():  # one that was removed is still in the index
+            digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def needs(into: Path) -> None:
@@ -92,12 +118,14 @@ def _page(title: str, links: str) -> str:
 def main(arguments: list[str] | None = None) -> int:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
-    parser.add_argument("what", choices=("build", "needs", "index"))
+    parser.add_argument("what", choices=("build", "current", "needs", "index"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sdists", action="store_true", help="source distributions too")
     options = parser.parse_args(arguments)
     if options.what == "build":
         print("\n".join(str(path) for path in build(options.folder, options.sdists)))
+    elif options.what == "current":
+        print(current(options.folder))
     elif options.what == "needs":
         needs(options.folder)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import subprocess
 import zipfile
 from pathlib import Path
 from urllib.parse import unquote
@@ -47,3 +48,24 @@ def test_projects_have_normalised_names(folder):
         "taeda-nn/",
         "typing-extensions/",
     ]
+
+
+def test_current_builds_only_when_a_source_changed(tmp_path, monkeypatch):
+    source = tmp_path / "root" / "packages" / "nn" / "layer.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("a = 1\n")
+    subprocess.run(["git", "init", "-q", str(tmp_path / "root")], check=True)
+    into = tmp_path / "dist"
+    into.mkdir()
+    built = []
+
+    def build(folder, root):
+        built.append(sorted(folder.glob("*.whl")))
+        (folder / f"taeda_nn-{len(built)}.whl").write_text("")
+
+    monkeypatch.setattr(wheelhouse, "build", build)
+    first = wheelhouse.current(into, tmp_path / "root")
+    assert wheelhouse.current(into, tmp_path / "root") == first and len(built) == 1
+    source.write_text("a = 2\n")
+    assert wheelhouse.current(into, tmp_path / "root") != first
+    assert built == [[], []]  # wheels of older sources are gone before new ones come

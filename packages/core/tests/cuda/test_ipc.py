@@ -38,7 +38,9 @@ class Other:
     def __init__(self):
         context = mp.get_context("spawn")
         self.inbox, self.outbox = context.Queue(), context.Queue()
-        self.process = context.Process(target=serve, args=(self.inbox, self.outbox))
+        self.process = context.Process(
+            target=serve, args=(self.inbox, self.outbox), daemon=True  # ends with a failed test
+        )
         self.process.start()
 
     def __call__(self, message):
