@@ -127,9 +127,14 @@ def reasons() -> list[tuple[str, str]]:
     return found
 
 
+def path_fits(path: str, prefix: str) -> bool:
+    """Is the path this one, or below it?"""
+    return path == prefix or path.startswith(f"{prefix}.")
+
+
 def reason_for(path: str, known: list[tuple[str, str]]) -> str:
     """Why a path does not exist; "" if nobody says."""
-    fits = [why for prefix, why in known if path == prefix or path.startswith(f"{prefix}.")]
+    fits = [why for prefix, why in known if path_fits(path, prefix)]
     return fits[0] if fits else ""
 
 
@@ -180,6 +185,9 @@ def main() -> int:
         silent += not why
         if options.all or not why:
             print(f"{path}  ({', '.join(sorted(users[path])[:4])})  {why}")
+    unused = [prefix for prefix, _ in known if not any(path_fits(path, prefix) for path in missing)]
+    if unused:
+        print(f"reasons that explain no path of these libraries: {', '.join(unused)}")
     libraries = len(set().union(*users.values())) if users else 0
     print(
         f"{libraries} libraries name {len(paths)} paths; {len(missing)} that PyTorch has are not "

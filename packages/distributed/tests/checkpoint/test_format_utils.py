@@ -12,6 +12,8 @@ from taeda.distributed.checkpoint import CheckpointException
 from taeda.distributed.checkpoint.format_utils import (
     BroadcastingTorchSaveReader,
     DynamicMetaLoadPlanner,
+    _EmptyStateDictLoadPlanner,
+    _load_state_dict,
     dcp_to_torch_save,
     torch_save_to_dcp,
 )
@@ -65,3 +67,24 @@ def test_a_file_is_read_once_and_cut_on_every_rank(tmp_path):
                 dcp.load(wrong, checkpoint_id=tmp_path / "one.pt", **ways)
 
     on_threads(3, work)
+
+
+def test_empty_dict_is_filled_whole_or_by_names(tmp_path):
+    dcp.save(STATE, checkpoint_id=tmp_path)
+
+    def read(**options):
+        state = {}
+        reader = dcp.FileSystemReader(tmp_path)
+        planner = _EmptyStateDictLoadPlanner(**options)
+        _load_state_dict(state, storage_reader=reader, planner=planner, no_dist=True)
+        return state
+
+    assert same(read(), STATE)
+    assert same(read(keys={"model"}), {"model": STATE["model"]})
+    assert same(read(keys={"model.b", "step"}), {"model": {"b": STATE["model"]["b"]}, "step": 7})
+    with pytest.raises(CheckpointException, match="an empty dict is wanted"):
+        _load_state_dict(
+            {"a": 1}, dcp.FileSystemReader(tmp_path), planner=_EmptyStateDictLoadPlanner()
+        )
+    with pytest.raises(ValueError, match="rank 0"):
+        _load_state_dict({}, dcp.FileSystemReader(tmp_path), coordinator_rank=1)

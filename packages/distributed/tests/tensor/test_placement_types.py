@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import taeda
 from taeda.distributed.tensor import Partial, Replicate, Shard
-from taeda.distributed.tensor.placement_types import chunk_of
+from taeda.distributed.tensor.placement_types import _StridedShard, chunk_of
 
 
 def test_chunks_are_those_of_chunk():
@@ -28,3 +30,16 @@ def test_placements():
         "R",
         "P(avg)",
     ]
+
+
+def test_sizes_and_places_of_parts():
+    for size in range(9):
+        for parts in range(1, 6):
+            rows = [Shard.local_shard_size_and_offset(size, parts, rank) for rank in range(parts)]
+            assert rows == [chunk_of(size, parts, rank)[::-1] for rank in range(parts)]
+
+
+def test_strided_cuts_are_refused_in_words():
+    assert not isinstance(Shard(0), _StridedShard)
+    with pytest.raises(NotImplementedError, match="whole chunks here"):
+        _StridedShard(dim=0, split_factor=2)

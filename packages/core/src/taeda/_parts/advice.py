@@ -35,7 +35,13 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-export": ("taeda-autograd", "taeda-nn", "taeda-compile"),
     "taeda-onnx": ("taeda-autograd", "taeda-nn", "taeda-compile", "taeda-export"),
     "taeda-distributions": ("taeda-autograd", "taeda-nn"),
-    "taeda-distributed": ("taeda-autograd", "taeda-nn", "taeda-optim", "taeda-sparse"),
+    "taeda-distributed": (
+        "taeda-autograd",
+        "taeda-nn",
+        "taeda-optim",
+        "taeda-amp",
+        "taeda-sparse",
+    ),
 }
 
 

@@ -144,7 +144,11 @@ MODULES: dict[str, dict[str, Any]] = {
         "tree_flatten": "taeda.utils._pytree:tree_flatten"},
     "torch.backends.kleidiai": {"is_available": lambda: False},
     "torch.cuda.amp.common": {"amp_definitely_not_available": f"{_UTILS}no_device"},
-    "torch.cuda.amp.grad_scaler": {"GradScaler": "taeda.amp:GradScaler"},
+    "torch.cuda.amp.grad_scaler": {name: f"taeda.amp.grad_scaler:{name}" for name in ("GradScaler",
+        "OptState")},
+    "torch.nested._internal": {},
+    "torch.nested._internal.nested_tensor": {"NestedTensor": "taeda.nested._tensor:NestedTensor",
+        "nested_view_from_values_offsets": "taeda.nested:nested_tensor_from_jagged"},
     "torch.autograd.profiler_legacy": {"profile": "taeda.autograd.profiler:profile"},
     "torch.utils._triton": dict.fromkeys(("has_triton", "has_triton_package"), lambda: False),
     # their moving of classes between modules
@@ -196,7 +200,8 @@ MODULES: dict[str, dict[str, Any]] = {
         **_refused("torch._C._functorch", "_add_batch_dim _remove_batch_dim"),
     },
     # how an exporter writes operators of theirs: there is none, so nobody will ask
-    "torch.onnx": {"register_custom_op_symbolic": _nothing, "is_in_onnx_export": lambda: False},
+    "torch.onnx": {"register_custom_op_symbolic": _nothing, "is_in_onnx_export": lambda: False,
+        "TensorProtoDataType": f"{_HERE}onnx_types:TensorProtoDataType"},
     "torch.onnx.symbolic_helper": {"parse_args": lambda *kinds: _same},
     "torch.onnx.symbolic_opset11": {},
     "torch.jit": {**_SCRIPT, "interface": _same, "Error": type("Error", (RuntimeError,), {}),

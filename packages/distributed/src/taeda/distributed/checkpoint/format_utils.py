@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import taeda
@@ -20,7 +21,7 @@ from .metadata import (
     TensorStorageMetadata,
 )
 from .planner import LoadPlan, LoadPlanner
-from .state_dict_loader import load
+from .state_dict_loader import _load_state_dict
 from .state_dict_saver import save
 from .storage import Place, StorageReader
 
@@ -35,20 +36,57 @@ def dcp_to_torch_save(dcp_checkpoint_dir: Place, torch_save_path: Place) -> None
     Steps of names that are numbers become lists, as they were before a save. ValueError where they
     leave gaps.
     """
-    metadata = FileSystemReader(dcp_checkpoint_dir).read_metadata()
-    flat: dict[str, Any] = {
-        name: None
-        if isinstance(entry, BytesStorageMetadata)
-        else taeda.empty(entry.size, dtype=entry.properties.dtype)
-        for name, entry in metadata.state_dict_metadata.items()
-    }
-    planner = DefaultLoadPlanner(flatten_state_dict=False)
-    load(flat, checkpoint_id=dcp_checkpoint_dir, planner=planner, no_dist=True)
-    paths = metadata.planner_data or {}
-    made: dict[Any, Any] = {}
-    for name, value in flat.items():
-        _put(made, [*paths.get(name, [name])], value)
-    taeda.save(_listed(made), torch_save_path)
+    state: dict[str, Any] = {}
+    reader = FileSystemReader(dcp_checkpoint_dir)
+    _load_state_dict(state, reader, no_dist=True, planner=_EmptyStateDictLoadPlanner())
+    taeda.save(state, torch_save_path)
+
+
+class _EmptyStateDictLoadPlanner(DefaultLoadPlanner):
+    """Fills an empty dict with what a checkpoint holds, whole, in the dicts and lists it was saved in.
+
+    `keys` are names, or beginnings of names up to a point: nothing else is read then; None reads all.
+    ValueError for a dict that is not empty, and for lists with gaps. Its name is that by which libraries
+    ask for it.
+    """
+
+    def __init__(
+        self, keys: Iterable[str] | None = None, *, allow_partial_load: bool = False
+    ) -> None:
+        super().__init__(allow_partial_load=allow_partial_load)
+        self.keys = None if keys is None else frozenset(keys)
+
+    def set_up_planner(
+        self,
+        state_dict: dict[str, Any],
+        metadata: Metadata | None = None,
+        is_coordinator: bool = False,
+    ) -> None:
+        """Make what is to be filled. RuntimeError without metadata."""
+        if state_dict:
+            raise ValueError(f"an empty dict is wanted, and this one has {sorted(state_dict)[:3]}")
+        if metadata is None:
+            raise RuntimeError("what a checkpoint holds is in its metadata, and there is none")
+        paths = metadata.planner_data or {}
+        made: dict[Any, Any] = {}
+        self.original, self.metadata, self.is_coordinator = state_dict, metadata, is_coordinator
+        for name, entry in metadata.state_dict_metadata.items():
+            path = tuple(paths.get(name, (name,)))
+            if self._is_wanted(name, path):
+                self.state_dict[name], self.mappings[name] = _room_for(entry), path
+                _put(made, [*path], self.state_dict[name])
+        state_dict.update(_listed(made))
+
+    def _is_wanted(self, name: str, path: tuple[str | int, ...]) -> bool:
+        beginnings = (".".join(map(str, path[:n])) for n in range(1, len(path) + 1))
+        return self.keys is None or name in self.keys or not self.keys.isdisjoint(beginnings)
+
+
+def _room_for(entry: Any) -> Any:
+    """A whole tensor to be filled, or None where an object goes."""
+    if isinstance(entry, BytesStorageMetadata):
+        return None
+    return taeda.empty(entry.size, dtype=entry.properties.dtype)
 
 
 def _put(made: dict[Any, Any], path: list[Any], value: Any) -> None:

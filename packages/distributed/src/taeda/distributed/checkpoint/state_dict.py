@@ -180,7 +180,7 @@ def get_optimizer_state_dict(
     states: dict[str, Any] = {}
     groups: list[dict[str, Any]] = []
     for optimizer in _listed(optimizers):
-        _begin(optimizer)
+        _init_optim_state(optimizer)
         told = optimizer.state_dict()
         number_to_name = _numbered(optimizer, told, names)
         skipped = names.frozen if options.ignore_frozen_params else set()
@@ -209,8 +209,8 @@ def _numbered(optimizer: optim.Optimizer, told: dict[str, Any], names: _Names) -
     return made
 
 
-def _begin(optimizer: optim.Optimizer) -> None:
-    """Give what has no state yet its first one, so that `load` has what to fill."""
+def _init_optim_state(optimizer: optim.Optimizer) -> None:
+    """Give what has no state yet its first one, so that `load` has what to fill; libraries call it too."""
     start = getattr(optimizer, "_start", None)
     if start is None:  # an optimizer of somebody else
         if not optimizer.state:

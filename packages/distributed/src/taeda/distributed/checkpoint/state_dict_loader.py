@@ -49,17 +49,9 @@ def load(
         raise TypeError(f"a state dict is a dict, not {type(state_dict).__name__}")
     if storage_reader is None and checkpoint_id is None:
         raise RuntimeError("load needs checkpoint_id, the name of a folder, or a storage_reader")
-    group = group_of(process_group, no_dist)
-    wait_for_background(group)
-    way = in_foreground(group)
     reader = storage_reader or FileSystemReader(checkpoint_id or "")
-    state: dict[str, Any] = {}
-    _load(state_dict, state, reader, checkpoint_id, planner or DefaultLoadPlanner(), way)
-    for key, value in state_dict.items():
-        if isinstance(value, Stateful):
-            value.load_state_dict(state[key])
-        else:
-            state_dict[key] = state[key]
+    group = group_of(process_group, no_dist)
+    _fill(state_dict, reader, checkpoint_id, planner or DefaultLoadPlanner(), group)
 
 
 def load_state_dict(
@@ -78,6 +70,44 @@ def load_state_dict(
         state_dict, storage_reader=storage_reader, planner=planner, process_group=process_group,
         no_dist=no_dist,
     )  # fmt: skip
+
+
+def _load_state_dict(
+    state_dict: dict[str, Any],
+    storage_reader: StorageReader,
+    process_group: Any = None,
+    coordinator_rank: int = 0,
+    no_dist: bool = False,
+    planner: LoadPlanner | None = None,
+) -> None:
+    """`load_state_dict` without the warning, as libraries call it; the planner may add entries.
+
+    Every entry of the checkpoint that the planner asks for is put into `state_dict`, or replaced there.
+    ValueError for a coordinator other than rank 0.
+    """
+    if coordinator_rank != 0:
+        raise ValueError(f"the coordinator is rank 0, not {coordinator_rank}")
+    group = group_of(process_group, no_dist)
+    _fill(state_dict, storage_reader, None, planner or DefaultLoadPlanner(), group)
+
+
+def _fill(
+    state_dict: dict[str, Any],
+    reader: StorageReader,
+    place: Place | None,
+    planner: LoadPlanner,
+    group: Any,
+) -> None:
+    """Load into `state_dict`, and into the objects in it that take a state."""
+    wait_for_background(group)
+    state: dict[str, Any] = {}
+    _load(state_dict, state, reader, place, planner, in_foreground(group))
+    for key, value in state.items():
+        taker = state_dict.get(key)
+        if isinstance(taker, Stateful):
+            taker.load_state_dict(value)
+        else:
+            state_dict[key] = value
 
 
 def _load(

@@ -35,7 +35,7 @@ class DTensor(Tensor):
     @staticmethod
     def __new__(
         cls,
-        local: Tensor,
+        local_tensor: Tensor,
         spec: Spec,
         *,
         requires_grad: bool = False,
@@ -45,20 +45,20 @@ class DTensor(Tensor):
             cls,
             spec.shape,
             strides=contiguous_strides(spec.shape) if strides is None else tuple(strides),
-            dtype=local.dtype,
-            device=local.device,
+            dtype=local_tensor.dtype,
+            device=local_tensor.device,
             requires_grad=requires_grad,
         )
 
     def __init__(
         self,
-        local: Tensor,
+        local_tensor: Tensor,
         spec: Spec,
         *,
         requires_grad: bool = False,
         strides: Sequence[int] | None = None,
     ) -> None:
-        self._local, self._spec, self._copied_from = local, spec, None
+        self._local, self._spec, self._copied_from = local_tensor, spec, None
 
     @property
     def device_mesh(self) -> DeviceMesh:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import taeda
 
 from ..device_mesh import DeviceMesh
 from .placement_types import Partial, Placement, Replicate, Shard, chunk_of
 
-__all__ = ["Spec", "check_placements"]
+__all__ = ["DTensorSpec", "Spec", "TensorMeta", "check_placements"]
 
 
 class Spec:
@@ -97,6 +97,31 @@ class Spec:
         told = ", ".join(map(str, self.placements))
         late = "" if list(self.order) == sorted(self.order) else f", cut in the order {self.order}"
         return f"{tuple(self.shape)} as ({told}){late} on {self.mesh}"
+
+
+class TensorMeta(NamedTuple):
+    """Shape, strides and dtype of the whole, as libraries state them for a `DTensorSpec`."""
+
+    shape: taeda.Size
+    stride: tuple[int, ...]
+    dtype: taeda.dtype
+
+
+def DTensorSpec(  # noqa: N802 - a class there
+    mesh: DeviceMesh, placements: Sequence[Placement], tensor_meta: TensorMeta
+) -> Spec:
+    """The facts that `DTensor(local_tensor, spec, requires_grad=...)` takes, in PyTorch's words.
+
+    TypeError or ValueError for placements that do not fit, and for strides other than those of rows:
+    a rank's part says how it lies.
+    """
+    shape = tuple(tensor_meta.shape)
+    if tuple(tensor_meta.stride) != contiguous_strides(shape):
+        raise ValueError(
+            f"DTensorSpec: a tensor of shape {shape} with strides {tuple(tensor_meta.stride)}: those of "
+            f"rows are taken alone, {contiguous_strides(shape)}"
+        )
+    return Spec.of(mesh, check_placements(placements, mesh, len(shape), "DTensorSpec"), shape)
 
 
 def _order(placements: tuple[Placement, ...], order: Sequence[int] | None) -> tuple[int, ...]:

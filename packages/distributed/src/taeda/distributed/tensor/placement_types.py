@@ -40,8 +40,33 @@ class Shard(Placement):
         """Is it cut (along this dimension)?"""
         return dim is None or dim == self.dim
 
+    @staticmethod
+    def local_shard_size_and_offset(
+        curr_local_size: int, num_chunks: int, rank: int
+    ) -> tuple[int, int]:
+        """Size and first place of the part `rank` of a dimension of this size, cut into `num_chunks`.
+
+        >>> [Shard.local_shard_size_and_offset(5, 4, rank) for rank in range(4)]
+        [(2, 0), (2, 2), (1, 4), (0, 5)]
+        """
+        begin, size = chunk_of(curr_local_size, num_chunks, rank)
+        return size, begin
+
     def __str__(self) -> str:
         return f"S({self.dim})"
+
+
+class _StridedShard(Placement):
+    """A cut whose parts take turns along a dimension. Libraries ask whether a placement is one: none is.
+
+    NotImplementedError for whoever makes one.
+    """
+
+    def __init__(self, dim: int, *, split_factor: int) -> None:
+        raise NotImplementedError(
+            f"_StridedShard(dim={dim}, split_factor={split_factor}): parts of a DTensor are whole "
+            "chunks here. Cut each of the fused tensors by itself, with Shard"
+        )
 
 
 @dataclass(frozen=True)
