@@ -20,11 +20,11 @@ def nested_of(pieces: list[Tensor]) -> Tensor:
     return nested.as_nested_tensor(pieces, layout=taeda.jagged)
 
 
-def equal_pieces(made: Tensor, pieces: list[Tensor]) -> None:
+def equal_pieces(made: Tensor, pieces: list[Tensor], tolerance: float = 1e-8) -> None:
     """The tensors of a batch are these."""
     assert made.is_nested and len(made) == len(pieces)
     for a, b in zip(made.unbind(), pieces, strict=True):
-        assert a.shape == b.shape and taeda.allclose(a, b)
+        assert a.shape == b.shape and taeda.allclose(a, b, atol=tolerance)
 
 
 def jagged_of(offsets: list[float]) -> Tensor:

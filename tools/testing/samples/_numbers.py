@@ -103,6 +103,12 @@ class Maker:
         output, total = _nn._fused_attention(q, k, v, None, False, 0.5)
         return grad, q, k, v, None, output, total, False, 0.5
 
+    def attended_ragged(self, heads: int, rows: int, width: int) -> tuple[Any, ...]:
+        q, k, v, grad = (self.x(heads, rows, width) for _ in range(4))
+        ends = [0, rows // 2, rows]
+        output, total = _nn._ragged_attention(q, k, v, ends, ends, False, 0.5)
+        return grad, q, k, v, output, total, ends, ends, False, 0.5
+
     def crossed(self, rows: int, classes: int) -> tuple[Any, ...]:
         given = self.x(rows, classes), self.i(classes, rows), self.p(classes), 1, -100
         _, statistics, weight = _nn._cross_entropy(*given)

@@ -45,13 +45,22 @@ def test_fused_attention_agrees_with_double_precision(shape, causal):
         np.testing.assert_allclose(fast.tolist(), exact.tolist(), rtol=1e-4, atol=1e-4)
 
 
-def test_second_derivative_of_fused_attention():
+def _ragged(q, k, v):
+    ends = [0, 1, 1, 3], [0, 2, 2, 3]
+    return _nn._ragged_attention(q, k, v, *ends, False, 0.5)[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "shape"), [(attend, (1, 1, 3, 4)), (_ragged, (2, 3, 4))], ids=["batch", "ragged"]
+)
+def test_second_derivative_of_fused_attention(function, shape):
     """By differences of first derivatives, in float32."""
-    q, k, v = (draw(1, 1, 3, 4, seed=i).detach().float().requires_grad_() for i in range(3))
-    along = taeda.ones(1, 1, 3, 4) / math.sqrt(12)
+    q, k, v = (draw(*shape, seed=i).detach().float().requires_grad_() for i in range(3))
+    along = taeda.ones(*shape) / math.sqrt(12)
 
     def slope(x, create_graph=False):
-        return taeda.autograd.grad(attend(x, k, v).sin().sum(), x, create_graph=create_graph)[0]
+        made = function(x, k, v).sin().sum()
+        return taeda.autograd.grad(made, x, create_graph=create_graph)[0]
 
     (second,) = taeda.autograd.grad((slope(q, True) * along).sum(), q)
     step = 1e-2

@@ -7,6 +7,9 @@
 
 td_status td_attention_run(const td_attention *p, bool backward);
 
+double td_attention_cost(const td_attention *p, bool backward); /* nanoseconds, about */
+int64_t td_attention_grain(int64_t tasks, double cost);         /* tasks worth a thread */
+
 /* What a device with kernels of its own is asked for (TD_WORK_ATTENTION). */
 typedef struct td_attention_job {
     const td_attention *problem;

@@ -19,3 +19,12 @@ op("_fused_attention_backward(Tensor grad, Tensor query, Tensor key, Tensor valu
    c="_fused_attention_backward", device="any",
    variants="function", namespace="nn", doc="Gradients of fused attention with respect to query, "
        "key and value.")
+op("_ragged_attention(Tensor query, Tensor key, Tensor value, int[] query_offsets, int[] key_offsets, "
+   "bool is_causal, float scale) -> (Tensor output, Tensor logsumexp)", c="_ragged_attention",
+   device="any", variants="function", namespace="nn",
+   doc="Attention of float32 heads whose sequences lie one after the other, as the offsets say.")
+op("_ragged_attention_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor output, "
+   "Tensor logsumexp, int[] query_offsets, int[] key_offsets, bool is_causal, float scale) "
+   "-> (Tensor, Tensor, Tensor)", c="_ragged_attention_backward", device="any",
+   variants="function", namespace="nn", doc="Gradients of ragged attention with respect to query, "
+       "key and value.")

@@ -33,6 +33,8 @@ PRODUCTS = [
     ("convolution", lambda: F.conv_transpose1d(r(2, 4, 8), r(4, 6, 3)), 2 * (2 * 8 * 4) * (6 * 3)),
     ("_fused_attention", lambda: F.scaled_dot_product_attention(r(2, 3, 5, 4), r(2, 3, 7, 4),
         r(2, 3, 7, 6)), 2 * 6 * 35 * 10),
+    ("_ragged_attention", lambda: ops._ragged_attention(r(3, 5, 4), r(3, 7, 4), r(3, 7, 6), [0, 2, 5],
+        [0, 6, 7], False, 1.0), 2 * 3 * 15 * 10),
 ]  # fmt: skip
 
 
@@ -53,6 +55,12 @@ BACKWARD = [
         lambda: F.scaled_dot_product_attention(r(2, 3, 5, 4), r(2, 3, 7, 4), r(2, 3, 7, 4)),
         2.5,
     ),  # and the scores again
+    (
+        lambda: ops._ragged_attention(
+            r(3, 5, 4), r(3, 7, 4), r(3, 7, 4), [0, 2, 5], [0, 6, 7], False, 1.0
+        )[0],
+        2.5,
+    ),
 ]
 
 
@@ -77,7 +85,7 @@ def test_recurrent_layers(kind, gates):
 
 def test_every_formula_has_been_used_here():
     used = {name for name, _, _ in PRODUCTS}
-    used |= {"convolution_backward", "_fused_attention_backward"}
+    used |= {"convolution_backward", "_fused_attention_backward", "_ragged_attention_backward"}
     used |= {f"_{kind}{way}" for kind in ("lstm", "gru", "rnn") for way in ("", "_backward")}
     assert {str(packet) for packet in FORMULAS if str(packet).startswith("aten.")} == {
         f"aten.{n}" for n in used

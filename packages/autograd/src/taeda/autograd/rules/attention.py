@@ -4,6 +4,9 @@ differentiated, other operations.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
@@ -37,6 +40,50 @@ def _attention(
     return (*made, None)
 
 
+@rule_joint("_ragged_attention", differentiable_results=1)
+def _ragged(
+    grads: tuple[Tensor | None, ...],
+    needs: tuple[bool, ...],
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    query_offsets: Sequence[int],
+    key_offsets: Sequence[int],
+    is_causal: bool,
+    scale: float,
+    result0: Tensor,
+    result1: Tensor,
+) -> tuple[Tensor | None, ...]:
+    grad, none = grads[0], (None, None)
+    if grad is None:
+        return None, None, None, *none
+    offsets = query_offsets, key_offsets
+    if not taeda.is_grad_enabled():
+        made = _nn._ragged_attention_backward(
+            grad, query, key, value, result0, result1, *offsets, is_causal, scale
+        )
+        return (*made, *none)
+    queries, keys = (list(itertools.pairwise(ends)) for ends in offsets)
+    pieces = [
+        _by_weights(grad_i, q_i, k_i, v_i, None, is_causal, scale)
+        for grad_i, q_i, k_i, v_i in zip(
+            _sequences(grad, queries),
+            _sequences(query, queries),
+            _sequences(key, keys),
+            _sequences(value, keys),
+            strict=True,
+        )
+    ]
+    if not pieces:
+        return query * 0, key * 0, value * 0, *none
+    return (*(taeda.cat(parts, 2).squeeze(0) for parts in zip(*pieces, strict=True)), *none)
+
+
+def _sequences(x: Tensor, bounds: list[tuple[int, int]]) -> list[Tensor]:
+    """Each sequence as a batch of one."""
+    return [x[:, start:end].unsqueeze(0) for start, end in bounds]
+
+
 def _by_weights(
     grad: Tensor,
     query: Tensor,
@@ -60,6 +107,5 @@ def _by_weights(
     return taeda.matmul(slopes, keys), by_key, by_value
 
 
-not_differentiable(
-    "_fused_attention_backward", "attention whose gradient is differentiated again goes another way"
-)
+for _row in ("_fused_attention_backward", "_ragged_attention_backward"):
+    not_differentiable(_row, "attention whose gradient is differentiated again goes another way")

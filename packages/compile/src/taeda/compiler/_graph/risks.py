@@ -35,7 +35,8 @@ mm bmm mv dot matmul _int_mm linear addmm addmv baddbmm _global_norm _foreach_no
 _fft_c2r _row_distances _row_distances_backward cross
 """
 _LAYERS = """
-_fused_attention _fused_attention_backward convolution convolution_backward mse_loss
+_fused_attention _fused_attention_backward _ragged_attention _ragged_attention_backward convolution
+convolution_backward mse_loss
 mse_loss_backward _l1_loss _l1_loss_backward smooth_l1_loss smooth_l1_loss_backward huber_loss
 huber_loss_backward soft_margin_loss soft_margin_loss_backward _binary_cross_entropy_with_logits
 _binary_cross_entropy_with_logits_backward native_layer_norm native_layer_norm_backward

@@ -1,4 +1,4 @@
-"""Products, normalisations and attention."""
+"""Products and normalisations."""
 
 from __future__ import annotations
 
@@ -90,28 +90,3 @@ def embedding(weight: Tensor, indices: Tensor, *more: Any) -> Any:
         return NotImplemented
     parts, values = compact(indices)
     return built(parts, taeda.ops.aten.embedding.default(weight, values, *more))
-
-
-@rule("scaled_dot_product_attention")
-def attention(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, dropout_p: float = 0.0,
-    is_causal: bool = False, scale: Any = None, enable_gqa: bool = False,
-) -> Any:  # fmt: skip
-    """Each sequence attends to itself; causal counts inside each."""
-    if attn_mask is not None or not all(map(is_nested, (query, key, value))):
-        return NotImplemented
-    q, k, v = (compact(x) for x in (query, key, value))
-    rank = query.dim()
-    if any(part.ragged != rank - 2 for part, _ in (q, k, v)) or not q[0].bounds:
-        return NotImplemented
-    if k[0].counts() != v[0].counts() or len(q[0].bounds) != len(k[0].bounds):
-        raise RuntimeError(
-            "scaled_dot_product_attention: keys and values have sequences of the lengths "
-            f"{k[0].counts()} and {v[0].counts()}, queries of {q[0].counts()}"
-        )
-    function = taeda.ops.aten.scaled_dot_product_attention.default
-    results = [
-        function(*one, None, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
-        for one in zip(q[0].of(q[1]), k[0].of(k[1]), v[0].of(v[1]), strict=True)
-    ]
-    return built(q[0], taeda.cat(results, q[0].ragged - 1))

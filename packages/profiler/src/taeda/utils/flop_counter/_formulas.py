@@ -7,6 +7,7 @@ a raw one takes the tensors, and `out_val`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
@@ -155,6 +156,28 @@ def _attention_backward(
 ) -> int:
     """The scores again, then the gradients of scores, query, key and value."""
     return _scores(query, key) * (3 * query[-1] + 2 * value[-1])
+
+
+def _pairs(query: Shape, query_offsets: Sequence[int], key_offsets: Sequence[int]) -> int:
+    """Twice the scores of all sequences."""
+    both = zip(itertools.pairwise(query_offsets), itertools.pairwise(key_offsets), strict=True)
+    return 2 * query[0] * sum((b - a) * (d - c) for (a, b), (c, d) in both)
+
+
+@_aten("_ragged_attention")
+def _ragged_attention(
+    query: Shape, key: Shape, value: Shape, query_offsets: Sequence[int], key_offsets: Sequence[int],
+    *rest: Any, out_shape: Any, **named: Any,
+) -> int:  # fmt: skip
+    return _pairs(query, query_offsets, key_offsets) * (query[-1] + value[-1])
+
+
+@_aten("_ragged_attention_backward")
+def _ragged_attention_backward(
+    grad: Shape, query: Shape, key: Shape, value: Shape, output: Shape, logsumexp: Shape,
+    query_offsets: Sequence[int], key_offsets: Sequence[int], *rest: Any, out_shape: Any, **named: Any,
+) -> int:  # fmt: skip
+    return _pairs(query, query_offsets, key_offsets) * (3 * query[-1] + 2 * value[-1])
 
 
 # ---- recurrent layers: the share of the input is a product of its own ----
