@@ -4,11 +4,14 @@
     python tools/packages.py check                       ranges, cycles, licences, import layers,
                                                          what is used of core, writes, out of memory
     python tools/packages.py bump taeda-core minor       new version, and the ranges of those that need it
-    python tools/packages.py changed                     packages with commits since their last tag
+    python tools/packages.py changed                     packages with commits since their last release
+    python tools/packages.py tags                        commands that make the tags which releases lack
 
 Ranges between siblings are `>=X.Y,<X.(Y+1)` before 1.0 and `>=X.Y,<X+1` after. A release is tagged
-`core-v0.2.0`. Import layers are in `layers.py`, those inside a package in `rooms.py`, the rule for
-writing files in `writes.py`, that for handlers of RuntimeError in `swallowed.py`.
+`core-v0.2.0`; its version is also the newest in the package's CHANGELOG.md, and the commit that wrote it
+there stands for the tag in a clone without tags. Import layers are in
+`layers.py`, those inside a package in `rooms.py`, the rule for writing files in `writes.py`, that for
+handlers of RuntimeError in `swallowed.py`.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SIBLING = re.compile(r"(taeda(?:-[a-z-]+)?)\s*(.*)")
 ADVICE = Path("src/taeda/_parts/advice.py")
 VERSION_LINE = re.compile(r'^__version__ = "[^"]*"', re.M)
+RELEASE = re.compile(r"^## (\d+\.\d+\.\d+) \(", re.M)
 PARTS = ("major", "minor", "patch")
 
 
@@ -54,6 +58,18 @@ class Package:
     def short(self) -> str:
         """The folder's name, the prefix of tags and the id of sessions: `core` for taeda-core."""
         return self.folder.name
+
+    @property
+    def tag(self) -> str:
+        """What git calls the release of its version."""
+        return f"{self.short}-v{self.version}"
+
+    @property
+    def released(self) -> str:
+        """The newest version in its CHANGELOG.md, or "" before its first release."""
+        path = self.folder / "CHANGELOG.md"
+        match = RELEASE.search(path.read_text()) if path.exists() else None
+        return match[1] if match else ""
 
 
 def load(root: Path = ROOT) -> dict[str, Package]:
@@ -112,6 +128,7 @@ def check(packages: dict[str, Package]) -> list[str]:
     except ValueError as error:
         return [str(error)]
     found = [*_wrong_ranges(packages), *_wrong_versions(packages), *_wrong_files(packages)]
+    found += _wrong_changes(packages)
     known = packages.values()
     for package in known:  # a file after the other, so that each is parsed once
         for _, text, inside in facts.texts(package.folder / "src"):
@@ -140,6 +157,15 @@ def _wrong_files(packages: dict[str, Package]) -> Iterator[str]:
                 yield f"{package.name} has no {name}"
         if (own := package.folder / "LICENSE").exists() and own.read_text() != licence:
             yield f"{package.name}: LICENSE differs from the one at the root"
+
+
+def _wrong_changes(packages: dict[str, Package]) -> Iterator[str]:
+    for package in packages.values():
+        if package.released not in ("", package.version):
+            yield (
+                f"{package.name} is {package.version}, and its CHANGELOG.md ends at {package.released}: "
+                f"`python tools/ship/changelog.py gather {package.short} {package.version} DATE`"
+            )
 
 
 def _wrong_advice(packages: dict[str, Package]) -> Iterator[str]:
@@ -205,22 +231,53 @@ def _rewrite(package: Package, old: str, new: str) -> None:
 
 
 def changed(packages: dict[str, Package], root: Path = ROOT) -> list[Package]:
-    """Packages with commits since the tag of their version; one that was never tagged has changed."""
-    return [package for package in packages.values() if _commits_since_tag(package, root) != "0"]
+    """Packages with commits since the release of their version; one that was never released has changed."""
+    return [package for package in packages.values() if _commits_since(package, root) != "0"]
 
 
-def _commits_since_tag(package: Package, root: Path) -> str:
-    tag = f"{package.short}-v{package.version}"
-    command = ["git", "rev-list", "--count", f"{tag}..HEAD", "--", str(package.folder)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else "never tagged"
+def tags(packages: dict[str, Package], root: Path = ROOT) -> dict[str, str]:
+    """The tags that this clone lacks of the versions in the CHANGELOG.md files, with their commits."""
+    lacking = [p for p in packages.values() if p.released == p.version and not _tagged(p, root)]
+    return {package.tag: at for package in lacking if (at := _written_at(package, root))}
+
+
+def _commits_since(package: Package, root: Path) -> str:
+    release = _tagged(package, root) or _written_at(package, root)
+    command = ("rev-list", "--count", f"{release}..HEAD", "--", str(package.folder))
+    return _git(root, *command) if release else "never released"
+
+
+def _tagged(package: Package, root: Path) -> str:
+    """The commit of the tag of its version, or "" where this clone has none."""
+    return _git(root, "rev-parse", "--verify", "--quiet", f"refs/tags/{package.tag}^{{commit}}")
+
+
+def _written_at(package: Package, root: Path) -> str:
+    """The commit that wrote its version into its CHANGELOG.md, or "" if that is not known.
+
+    The oldest commit of a shallow clone seems to have written everything.
+    """
+    if (
+        package.released != package.version
+        or _git(root, "rev-parse", "--is-shallow-repository") != "false"
+    ):
+        return ""
+    path = str(package.folder / "CHANGELOG.md")
+    found = _git(root, "log", "--format=%H", f"-S## {package.version} (", "--", path)
+    return found.rpartition("\n")[2]
+
+
+def _git(root: Path, *words: str) -> str:
+    """What a command of git says in `root`, or "" where it fails."""
+    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def main(arguments: list[str]) -> int:
     layout = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("order", "check", "changed"):
+    for name in ("order", "check", "changed", "tags"):
         commands.add_parser(name)
     bumping = commands.add_parser("bump")
     bumping.add_argument("package", choices=sorted(load()))
@@ -234,6 +291,9 @@ def main(arguments: list[str]) -> int:
         facts.save()
         print("\n".join(wrong) or f"{len(packages)} packages: ranges, files and import layers hold")
         return bool(wrong)
+    elif chosen.command == "tags":
+        for tag, commit in tags(packages).items():
+            print(f"git tag {tag} {commit}")
     else:
         listed = order(packages) if chosen.command == "order" else changed(packages)
         print("\n".join(package.name for package in listed))

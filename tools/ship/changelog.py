@@ -69,6 +69,12 @@ def gather(package: Path, version: str, date: str) -> str:
     return text
 
 
+def latest(package: Path) -> str:
+    """The section of the newest release."""
+    sections = (package / "CHANGELOG.md").read_text().split("\n## ")
+    return f"## {sections[1].rstrip()}\n"
+
+
 def main(arguments: list[str] | None = None) -> int:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)

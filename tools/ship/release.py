@@ -4,12 +4,14 @@
     release.py --into dist/release --once      builds once, so nothing is compared
     release.py --into dist/release --judge     builds nothing: from step 3 on, with what is there
 
-1. Raises the minor version of every package that changed since its tag, and gathers its changelog.
+1. Raises the minor version of every package that changed since its release, the patch version of one
+   in which ranges of siblings alone moved, gathers the changelogs, commits and tags.
 2. Builds wheels and source distributions in two clones, in two folders: the files must be the same
-   byte for byte.
+   byte for byte. auditwheel says for which Linux systems the wheel of core is.
 3. Builds the packages without C from their source distributions: the same wheels must come out.
 4. Looks at every file: its metadata by twine, its licence, and that it holds what it should and nothing else.
-5. Installs the wheels into every Python that is here, and there checks, trains and tests them.
+5. Installs the wheels into every Python that is here, and there checks, trains and tests them, and runs
+   extensions that were compiled against each released header of the ABI.
 6. Writes SHA256SUMS, NOTES.md and a bill of materials (CycloneDX), and names the licences of all
    that gets installed.
 """
@@ -30,7 +32,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import changelog
-import tutorial
 import wheelhouse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -39,6 +40,9 @@ import packages
 ROOT = packages.ROOT
 LIBRARIES = ["taeda/__init__.abi3.so", "taeda/_native/_core.abi3.so"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+EXTENSIONS = Path("packages/core/tests/extensions")
+OTHERS = ("PYTHONPATH", "VIRTUAL_ENV", "TAEDA_NATIVE")  # would bring what is not installed
+DATE_OF_FILES = "1580601600"  # in archives, as hatchling has it
 AUTHOR = ("-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost")
 
 
@@ -60,17 +64,59 @@ def clone(source: Path, target: Path) -> Path:
     return target
 
 
-def bumped(root: Path, date: str) -> str:
-    """Raise versions and gather changelogs in a clone, and commit; the notes of the release."""
-    notes = []
-    for name in [package.name for package in packages.changed(packages.load(root), root)]:
-        version = packages.bump(packages.load(root), name, "minor")
-        folder = packages.load(root)[name].folder
-        notes.append(f"# {name}\n\n{changelog.gather(folder, version, date)}")
+def bumped(root: Path, date: str) -> list[str]:
+    """Raise versions and gather changelogs in a clone, commit and tag; the packages with a new version."""
+    before = packages.load(root)
+    changed = {package.name for package in packages.changed(before, root)}
+    raised = []
+    for name in [package.name for package in packages.order(before)]:  # each after what it needs
+        now = packages.load(root)
+        if not now[name].released:
+            version = now[name].version  # the first release
+        elif name in changed:
+            version = packages.bump(now, name, "minor")
+        elif now[name].siblings != before[name].siblings:
+            version = packages.bump(now, name, "patch")
+        else:
+            continue
+        changelog.gather(now[name].folder, version, date)
+        raised.append(f"{name} {version}")
     if wrong := packages.check(packages.load(root)):
         raise Wrong("after the bump: " + "; ".join(wrong))
-    run("git", *AUTHOR, "commit", "--quiet", "--all", "--message", "release", cwd=root)
-    return "\n".join(notes)
+    tag(root, raised)
+    return raised
+
+
+def tag(root: Path, raised: list[str]) -> None:
+    """Commit what was raised in a clone and tag every release; Wrong if a package still counts as changed."""
+    run("git", "add", "--all", cwd=root)
+    if raised:
+        run("git", *AUTHOR, "commit", "--quiet", "--message", "release", cwd=root)
+    now = packages.load(root)
+    for name, commit in packages.tags(now, root).items():
+        run("git", "tag", name, commit, cwd=root)
+    if left := packages.changed(now, root):
+        raise Wrong("changed since their tags: " + ", ".join(package.name for package in left))
+
+
+def notes(root: Path) -> str:
+    """The newest section of every package's CHANGELOG.md."""
+    return "\n".join(
+        f"# {package.name}\n\n{changelog.latest(package.folder)}"
+        for package in packages.order(packages.load(root))
+    )
+
+
+def built(root: Path, into: Path) -> list[Path]:
+    """Build a clone's wheels and source distributions, with the tags that auditwheel finds for libraries."""
+    wheelhouse.build(into, sdists=True, root=root)
+    for wheel in into.glob("*-linux_*.whl"):
+        command = ("auditwheel", "repair", "--wheel-dir", into, wheel)
+        run(*command, env={**os.environ, "SOURCE_DATE_EPOCH": DATE_OF_FILES})
+        wheel.unlink()
+    if left := [wheel.name for wheel in into.glob("*-linux_*.whl")]:
+        raise Wrong(f"auditwheel found no manylinux tag for {', '.join(left)}")
+    return products(into)
 
 
 def compare(first: Path, second: Path) -> int:
@@ -145,18 +191,27 @@ def _answers(python: str) -> bool:
     return done.returncode == 0
 
 
-def installed(folder: Path, python: str, home: Path) -> Path:
-    """Install the wheels in a new environment, check it, train and test in it. Its Python."""
+def extensions(into: Path) -> list[Path]:
+    """Compile an extension against every released header of the ABI, once for all Pythons."""
+    into.mkdir()
+    source = ROOT / EXTENSIONS / "scale.c"
+    headers = sorted((ROOT / EXTENSIONS).glob("abi_*"))
+    libraries = [into / f"{header.name}.so" for header in headers]
+    for header, library in zip(headers, libraries, strict=True):
+        run("cc", "-shared", "-fPIC", "-O1", f"-I{header}", source, "-o", library)
+    return libraries
+
+
+def installed(folder: Path, python: str, home: Path, libraries: list[Path]) -> Path:
+    """Install the wheels in a new environment, check, train, test and load extensions there. Its Python."""
     run(python, "-m", "venv", home)
     own = home / "bin" / "python"
-    tied = home / "constraints.txt"
-    tied.write_text(tutorial.constraints(folder))
-    env = {**os.environ, "PIP_CONSTRAINT": str(tied)}
-    env.pop("PYTHONPATH", None)
+    env = {name: value for name, value in os.environ.items() if name not in OTHERS}
     wheels = sorted(folder.glob("*.whl"))
     run(own, "-m", "pip", "install", "--quiet", *wheels, env=env)
     run(own, "-m", "pip", "check", env=env)
-    run(own, ROOT / "tools" / "ship" / "smoke.py", cwd=home, env=env)
+    for command in (["smoke.py"], ["old_binaries.py", *libraries]):
+        run(own, ROOT / "tools" / "ship" / command[0], *command[1:], cwd=home, env=env)
     run(own, "-m", "taeda", "--test", cwd=home, env=env)
     return own
 
@@ -193,13 +248,13 @@ def make(into: Path, once: bool) -> None:
         scratch = Path(folder)
         first = clone(ROOT, scratch / "first")
         date = run("git", "log", "-1", "--format=%cs", cwd=first).strip()
-        notes = bumped(first, date)
-        say(f"bumped: {len(packages.load(first))} packages; notes of {len(notes.split())} words")
-        wheelhouse.build(into, sdists=True, root=first)
-        (into / "NOTES.md").write_text(notes)
-        say(f"built: {len(products(into))} files")
+        raised = bumped(first, date)
+        say(f"new versions: {', '.join(raised) or 'none, the last commit is a release'}")
+        files = built(first, into)
+        (into / "NOTES.md").write_text(notes(first))
+        say(f"built: {len(files)} files")
         if not once:
-            wheelhouse.build(scratch / "again", sdists=True, root=clone(first, scratch / "second"))
+            built(clone(first, scratch / "second"), scratch / "again")
             count = compare(into, scratch / "again")
             say(f"built again elsewhere: {count} files, all the same bytes")
 
@@ -214,14 +269,30 @@ def judge(into: Path) -> None:
             raise Wrong("; ".join(wrong))
         run("twine", "check", "--strict", *products(into))
         say("metadata, licences and contents of all files: in order")
-        for version, python in interpreters().items():
-            own = installed(into, python, scratch / version)
-            say(f"Python {version}: installed, pip check, trained, self-test passed")
-        licences = materials(own, into / "sbom.cdx.json")
+        licences = materials(everywhere(into, scratch), into / "sbom.cdx.json")
         say("\n".join(f"  {name}: {licence}" for name, licence in sorted(licences.items())))
         sums = "".join(f"{digest(path)}  {path.name}\n" for path in products(into))
         (into / "SHA256SUMS").write_text(sums)
     say(f"{into}: files, SHA256SUMS, NOTES.md, sbom.cdx.json")
+
+
+def everywhere(into: Path, scratch: Path) -> Path:
+    """Install the files into each Python, or say which is missing; the Python of the last environment."""
+    found, libraries = interpreters(), extensions(scratch / "extensions")
+    if not found:
+        raise Wrong(f"none of the Pythons {', '.join(PYTHONS)} is here")
+    for version in PYTHONS:
+        if version not in found:
+            say(
+                f"Python {version}: skipped, there is none here; `uv python install {version}` brings it"
+            )
+            continue
+        own = installed(into, found[version], scratch / version, libraries)
+        say(
+            f"Python {version}: installed, pip check, trained, self-test passed, {len(libraries)} older "
+            "extensions run"
+        )
+    return own
 
 
 def main(arguments: list[str] | None = None) -> int:

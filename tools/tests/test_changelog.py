@@ -39,6 +39,12 @@ def test_a_release_is_gathered_once(package):
         changelog.gather(package, "0.2.0", "2026-12-01")
 
 
+def test_the_newest_section_can_be_read_alone(package):
+    changelog.gather(package, "0.2.0", "2026-11-30")
+    newest = changelog.gather(package, "0.3.0", "2026-12-30")
+    assert changelog.latest(package) == newest
+
+
 @pytest.mark.parametrize(("name", "text"), [("x.improved", "Words."), ("x.fixed", " \n")])
 def test_a_file_that_is_no_fragment_stops_it_before_anything_is_written(package, name, text):
     write(package, name, text)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import textwrap
 import tomllib
 from pathlib import Path
 
 import by_path
 import pytest
+import workspaces
+from workspaces import commit, git, make
 
 workspace = by_path.load("tools/packages.py")
 
@@ -17,28 +17,7 @@ workspace = by_path.load("tools/packages.py")
 @pytest.fixture
 def tree(tmp_path):
     """Two packages, the second of which needs the first."""
-    (tmp_path / "LICENSE").write_text("words\n")
-    make(tmp_path, "core", "taeda-core", "0.1.0", ["numpy>=1.26"])
-    make(tmp_path, "nn", "taeda-nn", "0.1.0", ["taeda-core>=0.1,<0.2"])
-    return tmp_path
-
-
-def make(
-    root: Path, folder: str, name: str, version: str, needs: list[str], code: str = ""
-) -> None:
-    home = root / "packages" / folder
-    module = home / "src" / "taeda" / ("" if folder == "core" else folder)
-    module.mkdir(parents=True)
-    for path in (home / "README.md", module / "py.typed"):
-        path.write_text("")
-    (home / "LICENSE").write_text("words\n")
-    (home / "changelog.d").mkdir()
-    (module / "__init__.py").write_text(textwrap.dedent(code))
-    (home / "pyproject.toml").write_text(
-        f'[project]\nname = "{name}"\nversion = "{version}"\ndependencies = {needs!r}\n'.replace(
-            "'", '"'
-        )
-    )
+    return workspaces.two(tmp_path)
 
 
 def test_every_package_stands_after_what_it_needs(tree):
@@ -102,21 +81,59 @@ def test_bump_moves_the_version_and_every_range(tree, part, version, range_):
     assert workspace.check(after) == []
 
 
-def test_changed_counts_commits_since_the_tag(tree):
-    def git(*words):
-        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-        subprocess.run(["git", *identity, *words], cwd=tree, check=True, capture_output=True)
+def changed(tree):
+    return [package.short for package in workspace.changed(workspace.load(tree), tree)]
 
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "-m", "first")
-    assert [p.short for p in workspace.changed(workspace.load(tree), tree)] == ["core", "nn"]
-    git("tag", "core-v0.1.0")
-    git("tag", "nn-v0.1.0")
-    assert workspace.changed(workspace.load(tree), tree) == []
+
+def test_changed_counts_commits_since_the_tag(tree):
+    commit(tree)
+    assert changed(tree) == ["core", "nn"]
+    git(tree, "tag", "core-v0.1.0")
+    git(tree, "tag", "nn-v0.1.0")
+    assert changed(tree) == []
     (tree / "packages/nn/README.md").write_text("more")
-    git("commit", "--quiet", "-am", "second")
-    assert [p.short for p in workspace.changed(workspace.load(tree), tree)] == ["nn"]
+    commit(tree)
+    assert changed(tree) == ["nn"]
+
+
+@pytest.fixture
+def released(tree):
+    return workspaces.released(tree)
+
+
+def test_without_tags_the_commit_that_wrote_the_changelog_is_the_release(released):
+    assert changed(released) == []
+    (released / "packages/nn/README.md").write_text("more")
+    commit(released)
+    assert changed(released) == ["nn"]
+
+
+def test_a_tag_counts_before_the_changelog(released):
+    (released / "packages/nn/README.md").write_text("repaired before the tag")
+    commit(released)
+    git(released, "tag", "nn-v0.1.0")
+    assert changed(released) == []
+
+
+def test_a_shallow_clone_without_the_tag_does_not_know_and_says_changed(released, tmp_path):
+    shallow = tmp_path / "shallow"
+    git(released, "clone", "--quiet", "--depth", "1", released.as_uri(), str(shallow))
+    assert changed(shallow) == ["core", "nn"]
+    assert workspace.tags(workspace.load(shallow), shallow) == {}
+
+
+def test_tags_that_a_clone_lacks_stand_at_the_commit_of_the_release(released):
+    release = git(released, "rev-parse", "HEAD").strip()
+    git(released, "tag", "core-v0.1.0")
+    (released / "packages/nn/README.md").write_text("more")
+    commit(released)
+    assert workspace.tags(workspace.load(released), released) == {"nn-v0.1.0": release}
+
+
+def test_a_version_that_the_changelog_does_not_tell_is_named(released):
+    workspace.bump(workspace.load(released), "taeda-nn", "minor")
+    (sentence,) = workspace.check(workspace.load(released))
+    assert "taeda-nn is 0.2.0, and its CHANGELOG.md ends at 0.1.0" in sentence
 
 
 def test_the_real_workspace_holds(capsys):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from by_path import load
+from workspaces import commit, git, make, released, two
 
 release = load("tools/ship/release.py")
 SOUND = {
@@ -46,6 +47,31 @@ def test_what_is_missing_or_too_much_is_named(tmp_path, change, words):
     wheel(tmp_path, content)
     (sentence,) = release.contents(tmp_path)
     assert words in sentence
+
+
+def test_packages_without_a_release_keep_their_first_version(tmp_path):
+    tree = two(tmp_path)
+    commit(tree)
+    assert release.bumped(tree, "2026-11-30") == ["taeda-core 0.1.0", "taeda-nn 0.1.0"]
+    assert git(tree, "tag").split() == ["core-v0.1.0", "nn-v0.1.0"]
+    assert release.packages.changed(release.packages.load(tree), tree) == []
+
+
+def test_nothing_is_raised_at_a_release(tmp_path):
+    tree = released(two(tmp_path))
+    assert release.bumped(tree, "2026-11-30") == []
+    assert git(tree, "tag").split() == ["core-v0.1.0", "nn-v0.1.0"]
+    assert release.notes(tree).startswith("# taeda-core\n\n## 0.1.0 (2026-11-30)\n\nAll.\n")
+
+
+def test_a_package_whose_ranges_move_gets_a_version_too(tmp_path):
+    tree = released(two(tmp_path))
+    (tree / "packages/core/README.md").write_text("more")
+    make(tree, "optim", "taeda-optim", "0.1.0", ["taeda-nn>=0.1,<0.2"])
+    commit(tree)
+    raised = release.bumped(tree, "2026-12-30")
+    assert raised == ["taeda-core 0.2.0", "taeda-nn 0.1.1", "taeda-optim 0.1.0"]
+    assert "core>=0.2,<0.3" in (tree / "packages/nn/pyproject.toml").read_text()
 
 
 def test_files_built_twice_are_compared_by_their_bytes(tmp_path):
