@@ -43,6 +43,17 @@ def gradients(sample: Any, cotangents: list[taeda.Tensor]) -> list[taeda.Tensor 
     return list(taeda.autograd.grad(results, leaves, given, allow_unused=True))
 
 
+def exactly(short: Any, cotangents: list[taeda.Tensor]) -> list[taeda.Tensor | None] | None:
+    """The gradients in float64, or in float32 of a row that computes in no wider type."""
+    for dtype in (taeda.float64, taeda.float32):
+        try:
+            return gradients(as_leaves(short, dtype), cotangents)
+        except NotImplementedError:
+            if dtype is taeda.float32:
+                raise
+    return None
+
+
 def units(made: taeda.Tensor, exact: taeda.Tensor, each: bool) -> float:
     """The largest error in units of the last place of `made`'s dtype: of each element, or of the largest."""
     finfo, exact = taeda.finfo(made.dtype), exact.double()
@@ -75,9 +86,6 @@ def of_results(name: str) -> bool:
 def test_a_gradient_is_rounded_once(name, dtype):
     for sample in samples(name, "float32"):
         short = as_leaves(sample, dtype)
-        wide = short.map(
-            lambda t: t.detach().double().requires_grad_() if t.is_floating_point() else t
-        )
         cotangents: list[taeda.Tensor] = []
         try:
             found = gradients(short, cotangents)
@@ -87,7 +95,7 @@ def test_a_gradient_is_rounded_once(name, dtype):
             continue
         if found is None:
             continue
-        for made, exact in zip(found, gradients(wide, cotangents), strict=True):
+        for made, exact in zip(found, exactly(short, cotangents), strict=True):
             if made is not None and exact is not None:
                 assert made.dtype is dtype
                 each = ROWS[name].kind == "pointwise" and not of_results(name)
