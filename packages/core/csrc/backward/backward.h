@@ -2,7 +2,7 @@
  *
  *   engine.c     the walk             run_node.c   one node: its rule, its hooks
  *   rules.c      rules in Python      fast_rules.c rules in C
- *   gradients.c  what a gradient must look like, and sums of them */
+ *   gradients.c  what a gradient must look like    sums.c   what comes for one output, added up */
 #ifndef TD_BACKWARD_H
 #define TD_BACKWARD_H
 #include "graph/node.h"

@@ -6,14 +6,7 @@
  * another thread, or inside backward. Nothing recurses along the graph. */
 #include "backward/backward.h"
 #include "backward/streams.h"
-
-/* Only the walk has seen it so far: no write to it counts. A recorded run, whose tensors have
- * another owner, copies it instead; both give a gradient of version 0. */
-static void forget_writes(PyObject *grad)
-{
-    td_tensor *t = TD_T(grad);
-    if (!t->own_version) t->storage->version = 0;
-}
+#include "backward/sums.h"
 
 static int is_capture(const Run *r, const Slot *s)
 {
@@ -38,23 +31,13 @@ static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* tak
     Slot *s = slot_of(r, edge.node);
     if (!s) return Py_DECREF(grad), -1;
     if (r->limited && !s->needed) return Py_DECREF(grad), 0;
-    if (!(grad = td_fit_gradient(from, index, &edge.node->outs[edge.nr], grad))) return -1;
+    if (!(grad = td_sum_fit(from, index, &edge.node->outs[edge.nr], grad))) return -1;
     if (r->ends == 2 && is_capture(r, s)) {
         int status = keep_part(r, edge, grad);
         Py_DECREF(grad);
         return status;
     }
-    PyObject **sum = &s->grads[edge.nr], *total;
-    if (!*sum) *sum = grad;
-    else {
-        int own =
-            !r->create_graph && !td_dual_level && td_sole_owner(*sum) && td_is_dense(TD_T(*sum));
-        total = own ? td_add_into(*sum, grad) : td_add(*sum, grad);
-        if (own && total) forget_writes(total);
-        Py_DECREF(grad);
-        if (!total) return -1;
-        Py_SETREF(*sum, total);
-    }
+    if (td_sum_add(r, s, edge.nr, grad) < 0) return -1;
     return push(r, s);
 }
 
@@ -131,7 +114,7 @@ static int may_steal(const Run *r, PyObject *grad, const td_tensor *leaf)
 
 static PyObject *first_gradient(const Run *r, PyTensor *leaf, PyObject *grad)
 {
-    if (may_steal(r, grad, leaf->t)) return forget_writes(grad), Py_NewRef(grad);
+    if (may_steal(r, grad, leaf->t)) return td_forget_writes(grad), Py_NewRef(grad);
     PyObject *call = td_engine_helper("first_gradient"), *made = NULL;
     if (call)
         made = PyObject_CallFunctionObjArgs(call, (PyObject *)leaf, grad,
@@ -240,8 +223,12 @@ static int run_wanted(Run *r, Node *n, PyObject **grads, PyObject **results)
 static int visit(Run *r, Slot *s)
 {
     Node *n = s->node;
-    if (r->ends && capture(r, s)) return 0; /* its hooks are for who walks on */
-    if (td_stream_enter(r, n) < 0) return -1;
+    if (r->ends) { /* hooks of a capture are for who walks on */
+        int found = is_capture(r, s);
+        if ((found && r->ends == 3 ? td_sum_close(r, s) : td_sum_round(r, s)) < 0) return -1;
+        if (found) return capture(r, s), 0;
+    }
+    if (td_stream_enter(r, n) < 0 || td_sum_round(r, s) < 0) return -1;
     if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 ||
                          run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0 ||
                          run_hooks(n, "retain", s->grads, n->nouts, Py_None) < 0))
@@ -516,6 +503,6 @@ static PyMethodDef methods[] = {
     {"run_backward", run_backward, METH_VARARGS,
      "run_backward(roots, grads, inputs or None, retain_graph, create_graph, accumulate, ends=0): "
      "walk the graph. ends: 1, nothing behind an input runs; 2, a list of what came for each input "
-     "in place of its sum"},
+     "in place of its sum; 3, as 1, with sums of 16 bits in float32"},
     {0}};
 PyMethodDef *td_engine_methods(void) { return methods; }

@@ -8,9 +8,11 @@
 #include "backward/backward.h"
 
 typedef struct Slot {
-    Node *node;       /* owned */
-    PyObject **grads; /* owned, one per output */
+    Node *node;         /* owned */
+    PyObject **grads;   /* owned, one per output */
+    PyObject **seconds; /* owned, one per output: in 16 bits, what waits to be added (sums.c) */
     uint8_t queued, visited;
+    uint8_t open;   /* some sums are not rounded */
     uint8_t needed; /* the walk comes by: it leads to a capture, or is one */
     uint8_t passes; /* it leads to a capture behind it, so its rule runs */
 } Slot;
@@ -29,8 +31,9 @@ typedef struct Run {
     Capture *captures;
     int ncaptures, limited; /* limited: only nodes on the way to the captures run */
     int accumulate, keep, create_graph;
-    int ends;  /* 1: nothing behind a capture runs. 2: nor are gradients of captures summed */
-    Slot *now; /* whose node is being visited */
+    int ends; /* 1: nothing behind a capture runs. 2: nor are gradients of captures summed. 3: as 1,
+               * and sums of captures are not rounded to 16 bits */
+    Slot *now;                   /* whose node is being visited */
     void *home[TD_CUDA_DEVICES]; /* streams of the caller, of the devices in `moved` */
     uint32_t moved;              /* bit k: the walk has changed the stream of device k */
 } Run;
@@ -65,10 +68,11 @@ static inline Slot *slot_of(Run *r, Node *n)
     size_t i = place(r, n);
     if (r->table[i]) return r->table[i];
     int outs = n->nouts ? n->nouts : 1;
-    Slot *s = PyMem_Calloc(1, sizeof *s + (size_t)outs * sizeof(PyObject *));
+    Slot *s = PyMem_Calloc(1, sizeof *s + 2 * (size_t)outs * sizeof(PyObject *));
     if (!s) return (Slot *)td_no_memory();
     s->node = (Node *)Py_NewRef((PyObject *)n);
     s->grads = (PyObject **)(s + 1);
+    s->seconds = s->grads + outs;
     s->needed = s->passes = 1;
     r->count++;
     return r->table[i] = s;
@@ -79,7 +83,10 @@ static inline void run_close(Run *r)
     for (size_t i = 0; i < r->capacity; i++) {
         Slot *s = r->table[i];
         if (!s) continue;
-        for (int k = 0; k < s->node->nouts; k++) Py_XDECREF(s->grads[k]);
+        for (int k = 0; k < s->node->nouts; k++) {
+            Py_XDECREF(s->grads[k]);
+            Py_XDECREF(s->seconds[k]);
+        }
         Py_DECREF(s->node);
         PyMem_Free(s);
     }

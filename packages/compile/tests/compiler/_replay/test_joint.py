@@ -408,3 +408,28 @@ def test_a_compiled_module_inside_adds_up_as_the_program_does():
     state = outer.__taeda_compiled__
     assert not state.reasons
     assert [t.trusted for traces in state.traces.values() for t in traces] == [True]
+
+
+@pytest.mark.parametrize("uses", [1, 2, 3, 40])
+@pytest.mark.parametrize("dtype", [taeda.bfloat16, taeda.float16, taeda.float32], ids=str)
+@pytest.mark.parametrize("before", [0, 1, 2, 3])
+@pytest.mark.parametrize("behind", [0, 1, 2, 3])
+def test_sums_of_gradients_go_on_where_the_program_ends(uses, dtype, before, behind):
+    def f(p, x):
+        for k in range(uses):
+            x = x + p.sin() * (k + 1)
+        return x, p * 3
+
+    def gradients(run, p, x):
+        early = [p.cos() * k for k in range(behind)]  # visited after the program
+        y, z = run(p, x)
+        late = [p.tanh() * k for k in range(before)]
+        total = sum([y, *early, *late]) + (z if before == 1 else 0)
+        return taeda.autograd.grad(total.sum(), (p, x))
+
+    taeda.manual_seed(0)
+    p = (taeda.randn(5) * 3).to(dtype).requires_grad_()
+    x = taeda.randn(5).to(dtype).requires_grad_()
+    compiled = warm(f, p, x)
+    expected, found = gradients(f, p, x), gradients(compiled, p, x)
+    assert all(a.dtype is dtype and a.equal(b) for a, b in zip(expected, found, strict=True))

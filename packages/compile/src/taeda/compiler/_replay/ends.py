@@ -13,7 +13,7 @@ from taeda._core_api import runtime
 
 __all__ = ["adds_gradients", "arrived"]
 
-_SUMMED, _APART = 1, 2  # as `run_backward` numbers them
+_APART, _SUMMED = 2, 3  # as `run_backward` numbers them
 
 
 def arrived(
@@ -21,7 +21,8 @@ def arrived(
     apart: bool, *, create_graph: bool = False,
 ) -> list[list[Tensor]]:  # fmt: skip
     """The gradients that come from the results for each wanted tensor: their sum, or each `apart`;
-    none for what no result reads.
+    none for what no result reads. Sums of 16 bits come in float32: the caller's walk may add to them,
+    and rounds what it has.
     """
     roots, given, ends = tuple(results), tuple(tangents), tuple(wanted)
     how = _APART if apart else _SUMMED
