@@ -54,3 +54,33 @@ def test_three_deep():
 def test_refusals(run, error, text):
     with pytest.raises(error, match=text):
         run()
+
+
+def written(x):
+    out = taeda.zeros(3, dtype=DTYPE)
+    out[0] = x[1] * x[2]
+    out[1:].copy_(x[:2].sin())
+    out.mul_(x)
+    return out
+
+
+def returned(x):
+    rows = [x[1] * x[2], *x[:2].sin()]
+    return taeda.stack(rows) * x
+
+
+@pytest.mark.parametrize("outer", [jacrev, jacfwd])
+@pytest.mark.parametrize("inner", [jacrev, jacfwd])
+def test_a_function_writes_to_a_tensor_of_its_own(inner, outer):
+    close(inner(written)(X), inner(returned)(X))
+    close(outer(inner(written))(X), outer(inner(returned))(X))
+
+
+def test_a_write_to_a_tensor_from_outside_is_refused_where_it_would_happen_again():
+    held = taeda.ones(3, dtype=DTYPE)
+
+    def writes(x):
+        return held.mul_(x) * 1
+
+    with pytest.raises(RuntimeError, match="self is the same for all samples"):
+        jacfwd(writes)(X)

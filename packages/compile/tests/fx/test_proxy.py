@@ -55,3 +55,40 @@ def test_refusals_name_the_line(program, kind, text, line):
         fx.symbolic_trace(program)
     assert line in str(caught.value)
     assert __file__ in str(caught.value)
+
+
+COLUMN = taeda.arange(3.0).reshape(3, 1)
+OF_REAL_TENSORS = [
+    lambda x: COLUMN.expand(x.shape),
+    lambda x: COLUMN.expand(x.size(0), x.size(1)),
+    lambda x: COLUMN.expand(size=x.shape),
+    lambda x: COLUMN.repeat(1, x.size(1)),
+    lambda x: COLUMN.reshape(x.size(0)),
+    lambda x: COLUMN.view(x.size(0)),
+    lambda x: COLUMN.view([1, x.size(0)]),
+    lambda x: COLUMN.flatten().unflatten(0, (x.size(0), 1)),
+    lambda x: COLUMN.new_zeros(x.shape),
+    lambda x: COLUMN.new_full((x.size(0), 2), 3.0),
+    lambda x: COLUMN.narrow(0, 0, x.size(1)),
+    lambda x: COLUMN.sum(x.dim() - 1),
+    lambda x: COLUMN.roll(x.size(0) - 1, 0),
+    lambda x: COLUMN.to(x.dtype),
+    lambda x: COLUMN.to(x),
+    lambda x: COLUMN.type_as(x),
+    lambda x: COLUMN[x.size(1)],
+    lambda x: COLUMN[: x.size(1)],
+    lambda x: COLUMN[0, x.dim() - 2],
+    lambda x: COLUMN.index_select(0, x[0].long()),
+    lambda x: COLUMN.where(x > 0, x),
+    lambda x: COLUMN.to(x.dtype) @ x[:1],
+    lambda x: taeda.full(x.shape, 2.0),
+]
+
+
+@pytest.mark.parametrize("program", OF_REAL_TENSORS, ids=range(len(OF_REAL_TENSORS)))
+def test_methods_of_real_tensors_take_proxies(program):
+    graph = fx.symbolic_trace(program)
+    for x in (taeda.ones(3, 2), taeda.ones(3, 2, dtype=taeda.float64)):
+        made, expected = graph(x), program(x)
+        assert made.dtype is expected.dtype
+        assert made.equal(expected)

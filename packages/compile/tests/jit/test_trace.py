@@ -351,3 +351,43 @@ def test_what_does_nothing_says_so():
         traced = jit.trace(taeda.sin, taeda.ones(1), True)
     with pytest.warns(UserWarning, match="traced already"):
         assert jit.trace(traced, taeda.ones(1)) is traced
+
+
+STATE = {"k": 2.0, "deep": True, "w": None}
+
+
+def reads_state(x):
+    y = x * STATE["k"]
+    y = y.tanh() if STATE["deep"] else y
+    return y if STATE["w"] is None else y + STATE["w"]
+
+
+@pytest.mark.parametrize("change", [{"k": 3.0}, {"deep": False}, {"w": taeda.ones(1)}])
+def test_a_trace_is_one_program(change, monkeypatch):
+    traced = jit.trace(reads_state, taeda.ones(2))
+    first = traced(taeda.ones(3))
+    for name, value in change.items():
+        monkeypatch.setitem(STATE, name, value)
+    assert traced(taeda.ones(3)).equal(first)
+    with pytest.raises(RuntimeError, match="not the program any more"):
+        traced(taeda.ones(4))
+    monkeypatch.undo()
+    assert traced(taeda.ones(4)).equal(taeda.cat([first, first[:1]]))
+
+
+def test_a_mode_that_changed_is_no_other_trace():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+    traced = jit.trace(net, taeda.ones(1, 2))
+    state = taeda.get_rng_state()
+    traced(taeda.ones(2, 2))
+    once = taeda.get_rng_state()
+    taeda.set_rng_state(state)
+    traced(taeda.ones(2, 2))
+    assert taeda.get_rng_state().equal(once)  # a new kind draws what a known one draws
+    net.eval()
+    with pytest.raises(RuntimeError, match="dropout"):
+        traced(taeda.ones(3, 2))
+    net.train()
+    with taeda.no_grad():
+        net[0].weight.fill_(2)  # a parameter is shared, and no part of the program
+    assert traced(taeda.ones(3, 2)).shape == (3, 2)

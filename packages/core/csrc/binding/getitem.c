@@ -219,14 +219,15 @@ PyObject *td_getitem(PyObject *self, PyObject *key)
     int n;
     if (layered(self)) return in_python("getitem_layered", self, key, NULL);
     int status = read_key(key, items, &n);
-    if (status < 0) return NULL;
+    if (status < 0)
+        return td_is_for_others(&key, 1, 1) ? in_python("getitem_layered", self, key, NULL) : NULL;
     if (status == 0) return in_python("getitem", self, key, NULL);
     return recorded(self) ? recorded_view((PyTensor *)self, items, n)
                           : plain_view((PyTensor *)self, items, n);
 }
 
 /* basic_view(tensor, key): the view of a basic key, recorded where needed; None if the key is an
- * advanced one */
+ * advanced one, or for somebody else */
 PyObject *td_basic_view(PyObject *m, PyObject *args)
 {
     PyObject *self, *key;
@@ -236,8 +237,8 @@ PyObject *td_basic_view(PyObject *m, PyObject *args)
     if (!td_is_tensor(self))
         return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(self));
     int status = read_key(key, items, &n);
-    if (status < 0) return NULL;
-    if (status == 0) Py_RETURN_NONE;
+    if (status < 0 && !td_is_for_others(&key, 1, 1)) return NULL;
+    if (status <= 0) Py_RETURN_NONE;
     return recorded(self) ? recorded_view((PyTensor *)self, items, n)
                           : plain_view((PyTensor *)self, items, n);
 }

@@ -5,6 +5,7 @@
  *                        └─▶ td_run: composite? → Python function in terms of other ops
  *                                    record begin → backend (C, or Python kernel) → wrap → record finish
  */
+#include "dispatch/arguments.h"
 #include "object/forward.h"
 #include "graph/node.h"
 #include "dispatch/custom.h"
@@ -348,6 +349,55 @@ static void look_at_out(td_frame *f) /* its types have a say as well */
     }
 }
 
+static int takes_part(PyObject *o)
+{
+    static const char *const ends[] = {"start", "stop", "step"};
+    if (!PySlice_Check(o)) {
+        Py_INCREF(o); /* the type is asked in Python, which may take it out of its list */
+        int found = td_has_override(o);
+        Py_DECREF(o);
+        return found;
+    }
+    for (int i = 0; i < 3; i++) {
+        PyObject *end = PyObject_GetAttrString(o, ends[i]);
+        int found = end && td_has_override(end);
+        Py_XDECREF(end);
+        if (found) return 1;
+    }
+    return 0;
+}
+
+int td_is_for_others(PyObject *const *args, Py_ssize_t n, int in_lists)
+{
+    if (td_here.excluded & TD_LAYER_OVERRIDE || !PyErr_ExceptionMatches(PyExc_TypeError)) return 0;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    int found = 0;
+    for (Py_ssize_t i = 0; i < n && !found; i++) {
+        found = td_list_length(args[i]) < 0 && takes_part(args[i]);
+        for (Py_ssize_t k = 0; in_lists && !found && k < td_list_length(args[i]); k++)
+            found = takes_part(td_list_item(args[i], k));
+    }
+    if (!found) PyErr_Restore(type, value, trace);
+    else {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    }
+    return found;
+}
+
+/* Is a list among the arguments one of tensors? What its entries may be, the parser has said. */
+static int takes_tensors(const td_function *fn)
+{
+    for (int i = 0; i < fn->count; i++)
+        for (int k = 0; k < fn->overloads[i]->nparams; k++) {
+            const td_param *p = &fn->overloads[i]->params[k];
+            if (p->type == TD_T_TENSOR && p->flags & TD_P_LIST) return 1;
+        }
+    return 0;
+}
+
 PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *args,
                         Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -357,7 +407,12 @@ PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *
     td_frame f;
     td_frame_open(&f);
     f.inplace = fn->is_inplace;
-    if (td_parse(&f, fn, self, args, nargs, kwnames) < 0) return NULL;
+    if (td_parse(&f, fn, self, args, nargs, kwnames) < 0) {
+        Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
+        return td_is_for_others(args, n, !takes_tensors(fn))
+                   ? call_override(fn, self, args, nargs, kwnames)
+                   : NULL;
+    }
     if (f.out) look_at_out(&f);
     int transform = td_here.layers & ~td_here.excluded & TD_LAYER_TRANSFORM;
     int overridden = transform || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));

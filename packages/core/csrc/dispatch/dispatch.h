@@ -30,6 +30,9 @@ int td_parse(td_frame *frame, const td_function *f, PyObject *self, PyObject *co
              Py_ssize_t nargs, PyObject *kwnames);
 /* has its type a __torch_function__ that takes part? */
 int td_has_override(PyObject *o);
+/* With a TypeError set, of a call that nothing here takes: is the call for somebody else? A size,
+ * or what a list or a slice holds, may know what a call with it means. Then the error is gone. */
+int td_is_for_others(PyObject *const *args, Py_ssize_t n, int in_lists);
 /* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */
 int td_bind(td_frame *frame, int k, PyObject *o);
 /* a Python number where the schema says Tensor: 1, 0, -1 */

@@ -368,3 +368,42 @@ def test_one_int_for_a_list_of_fixed_length():
         taeda.conv2d(taeda.ones(1, 1, 4, 4), taeda.ones(1, 1, 2, 2), stride="2")
     with pytest.raises((TypeError, RuntimeError)):
         taeda.flip(x, "0")
+
+
+class Size:
+    """A size that knows what a call with it means."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return getattr(func, "__name__", ""), len(args), sorted(kwargs or {})
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x, n: x.expand(n), "expand"),
+        (lambda x, n: x.expand(2, n), "expand"),
+        (lambda x, n: x.expand([2, n]), "expand"),
+        (lambda x, n: x.expand(size=n), "expand"),
+        (lambda x, n: x.sum(n), "sum"),
+        (lambda x, n: x.new_zeros((2, n)), "new_zeros"),
+        (lambda x, n: x.to(n), "to"),
+        (lambda x, n: x[n], "__getitem__"),
+        (lambda x, n: x[0, n], "__getitem__"),
+        (lambda x, n: taeda.narrow(x, 0, 0, n), "narrow"),
+    ],
+)
+def test_an_argument_that_is_no_tensor_is_asked(call, name):
+    assert call(taeda.ones(2, 2), Size())[0] == name
+
+
+def test_what_nobody_answers_for_is_an_error_as_ever():
+    class Plain:
+        pass
+
+    x = taeda.ones(2)
+    for call in (x.expand, x.sum, x.to, x.new_zeros, x.__getitem__):
+        with pytest.raises((TypeError, IndexError), match="Plain"):
+            call(Plain())
+    with taeda._C.DisableTorchFunctionSubclass(), pytest.raises(TypeError, match="Size"):
+        x.expand(Size())

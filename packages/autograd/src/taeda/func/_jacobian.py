@@ -9,7 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.autograd.batching import NeedsValue
+from taeda.autograd.batching import NeedsValue, each_alone
 
 from . import _tree
 from ._backward import Argnums, chosen, vjp
@@ -60,12 +60,14 @@ def _blocks(whole: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 
 def _by_vmap(run: Function, basis: Any, chunk_size: int | None, randomness: str = "error") -> Any:
-    """`run` for every direction at once; one after another if it asks for values, which samples have not."""
+    """`run` for every direction at once; one after another if it asks for values, which samples have not,
+    or writes to a tensor of its own that knows nothing of samples.
+    """
     try:
         return vmap(run, randomness=randomness, chunk_size=chunk_size)(basis)
-    except NeedsValue:
+    except NeedsValue as why:
         count = _tree.leaves(basis)[0].shape[0]
-        made = [run(_tree.mapped(operator.itemgetter(k), basis)) for k in range(count)]
+        made = each_alone(why, lambda k: run(_tree.mapped(operator.itemgetter(k), basis)), count)
         columns = zip(*map(_tree.leaves, made), strict=True)
         return _tree.filled(made[0], (taeda.stack(column) for column in columns))
 

@@ -226,8 +226,8 @@ class Proxy:
         tracer = _tracer_among((args, kwargs))
         if tracer is None:
             return NotImplemented
-        owner = getattr(func, "__objclass__", None)
-        if owner is Tensor:
+        name = getattr(func, "__name__", "")
+        if getattr(func, "__objclass__", None) is Tensor or vars(Tensor).get(name) is func:
             return tracer.create_proxy("call_method", func.__name__, args, kwargs)
         return tracer.create_proxy("call_function", func, args, kwargs)
 

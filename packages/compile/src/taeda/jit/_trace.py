@@ -70,12 +70,15 @@ class _Method:
         self.keywords: list[str] = []
         self.graphs: dict[Any, _Traced] = {}
         self.first: Any = None
+        self.examples: tuple[Any, ...] = ()  # copies of what it was traced with
 
     def begin(self, owner: TracedModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Trace the function for the first time."""
         self.keywords = list(kwargs)
         self.names = [*parameters_of(self.function, len(args)), *kwargs]
-        self.first = self.add(owner, (*args, *kwargs.values()))
+        given = (*args, *kwargs.values())
+        self.first = self.add(owner, given)
+        self.examples = copies_of(given, {})
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments of a call in the order of `names`."""
@@ -145,8 +148,10 @@ class _Method:
         return found | {id(t): name for name, t in reversed(list(_tensors_in(source)))}
 
     def add(self, owner: TracedModule, args: tuple[Any, ...]) -> _Traced:
-        """A graph for arguments of this kind."""
+        """A graph for arguments of this kind. RuntimeError if the program is another one by now."""
         first = self.first
+        if first is not None:
+            self._check_unchanged(owner)
         with kept(self._buffers() if first is None else first.written):
             call, capture = self.capture(owner, args)
         capture.warn()
@@ -169,9 +174,8 @@ class _Method:
         self.graphs[kind_of(args)] = made
         return made
 
-    def check(self, owner: TracedModule, args: tuple[Any, ...], tolerance: float) -> None:
-        """Trace once more, compare the nodes, and what graph and program give."""
-        traced = self.graphs.get(kind_of(args))
+    def _again(self, owner: TracedModule, args: Any, *, numbers: bool) -> tuple[Call, str]:
+        """The call traced once more, and where its graph differs from the first one, in words."""
         with kept(self.first.written):
             again, _ = self.capture(owner, args)
         held = again.constants
@@ -179,8 +183,27 @@ class _Method:
             self.first.graph,
             again.graph,
             lambda node: held[node.target] if node.target in held else owner.get(str(node.target)),
-            numbers=traced is self.first,
+            numbers=numbers,
         )
+        return again, differs
+
+    def _check_unchanged(self, owner: TracedModule) -> None:
+        """A graph for other arguments comes from the program as it is now, so that has to be the one
+        that was traced: the same mode, the same numbers.
+        """
+        _, differs = self._again(owner, self.examples, numbers=True)
+        if differs:
+            raise RuntimeError(
+                f"jit.trace: there is no graph for arguments of this kind, and {self.name} is not "
+                f"the program any more that was traced; the first difference:\n{differs}\n"
+                "Put back what changed (a mode, a number), trace it anew, or call it with "
+                "arguments of both kinds before something changes"
+            )
+
+    def check(self, owner: TracedModule, args: tuple[Any, ...], tolerance: float) -> None:
+        """Trace once more, compare the nodes, and what graph and program give."""
+        traced = self.graphs.get(kind_of(args))
+        again, differs = self._again(owner, args, numbers=traced is self.first)
         if differs:
             raise TracingCheckError(
                 f"jit.trace: {self.name} is not what was traced when it is called again; the first "
@@ -300,7 +323,10 @@ def trace(
 
     Sizes are numbers of a graph, so each kind of arguments (structure, shapes, strides, dtypes,
     devices) has its own: a call with arguments of a new kind traces `func` again, and warns if it
-    runs other operators then. With `check_trace`, `func` is traced twice, and for each of
+    runs other operators for them. A trace is one program: if `func` is another one by then (another
+    mode, another number), that call is a RuntimeError which names the first difference.
+
+    With `check_trace`, `func` is traced twice, and for each of
     `check_inputs`: TracingCheckError names the first node that differs, TracerWarning tells of
     results that differ by more than `check_tolerance`. Parameters and buffers are shared with a
     traced module, under their names.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import time
+import types
+import weakref
 
 import pytest
 
@@ -274,3 +277,40 @@ def test_a_call_under_a_mode_says_that_it_runs_as_it_is():
     assert len(state.reasons) == 1 and "autocast" in state.reasons[0] and not state.traces
     state = inner.__taeda_compiled__
     assert not state.reasons and len(state.traces) == 1
+
+
+@pytest.mark.parametrize("place", ["attribute", "buffer", "plain", "dict", "list", "item"])
+def test_tensors_that_are_replaced_at_each_call_are_let_go(place):
+    class Holder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("buffer", taeda.zeros(3))
+            self.plain = taeda.zeros(3)
+
+    module, thing = Holder(), types.SimpleNamespace()
+    table, row = {}, [None]
+    put = {
+        "attribute": lambda v: setattr(thing, "it", v),
+        "buffer": lambda v: setattr(module, "buffer", v),
+        "plain": lambda v: setattr(module, "plain", v),
+        "dict": lambda v: table.update(it=v),
+        "list": lambda v: row.__setitem__(0, v),
+        "item": lambda v: row.__setitem__(0, v),
+    }[place]
+    get = {
+        "attribute": lambda x: x + thing.it,
+        "buffer": lambda x: x + module.buffer,
+        "plain": lambda x: x + module.plain,
+        "dict": lambda x: x + table["it"],
+        "list": lambda x: sum(row, x),
+        "item": lambda x: x + row[0],
+    }[place]
+    run, alive = taeda.compile(get), []
+    for number in range(lookup.limits.graphs + lookup.PATIENCE + 4):
+        value = taeda.full((3,), float(number))
+        put(value)
+        alive.append(weakref.ref(value))
+        del value
+        assert run(taeda.ones(3)).equal(taeda.full((3,), number + 1.0))
+    gc.collect()
+    assert sum(found() is not None for found in alive) == 1

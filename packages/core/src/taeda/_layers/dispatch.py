@@ -107,12 +107,13 @@ def has_overrides(arguments: Iterable[Any]) -> bool:
 
 
 def _scan(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """The arguments, and what lists and tuples among them hold."""
+    """The arguments, and what lists, tuples and slices among them hold."""
     for value in (*args, *kwargs.values()):
-        if isinstance(value, (list, tuple)):
-            yield from value
-        else:
-            yield value
+        for entry in value if isinstance(value, (list, tuple)) else (value,):
+            if type(entry) is slice:
+                yield from (entry.start, entry.stop, entry.step)
+            else:
+                yield entry
 
 
 # ---- the gate's calls ----

@@ -45,7 +45,9 @@ def _parse_to(
         other = rest.pop(0)
     if other is not None:
         return other.dtype, other.device, rest
-    if rest and (isinstance(rest[0], _core.dtype) or rest[0] in _PYTHON_TYPES):
+    if rest and (
+        isinstance(rest[0], _core.dtype) or any(rest[0] is kind for kind in _PYTHON_TYPES)
+    ):
         dtype = rest.pop(0)
     elif rest and (
         isinstance(rest[0], (str, _core.device))
@@ -79,7 +81,11 @@ def to(
     dtypes. With `non_blocking` a copy from pinned memory to a device, or from a device, goes on
     after the call: whoever reads the result on the cpu waits for the stream first.
     """
-    dtype, device, rest = _parse_to(args, dtype, device, other)
+    try:
+        dtype, device, rest = _parse_to(args, dtype, device, other)
+    except TypeError:
+        named = {"non_blocking": non_blocking, "copy": copy, "memory_format": memory_format}
+        return _to_by_others(self, args, {name: v for name, v in named.items() if v})
     if rest:  # to(..., non_blocking, copy)
         non_blocking = rest[0]
         copy = rest[1] if len(rest) > 1 else copy
@@ -99,6 +105,15 @@ def to(
         non_blocking=bool(non_blocking),
         memory_format=memory_format,
     )
+
+
+def _to_by_others(self: Tensor, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """The call where an argument that is none of those known has a `__torch_function__`."""
+    from .._layers import dispatch as _dispatch  # it needs Tensor complete
+
+    if not _dispatch.has_overrides(args):
+        raise  # noqa: PLE0704 - the caller handles the error
+    return _dispatch.dispatch_override(Tensor.to, (self, *args), named)
 
 
 @method

@@ -30,8 +30,23 @@ def setitem_layered(self: Tensor, key: Any, value: Any) -> None:
     _dispatch.dispatch_override(Tensor.__setitem__, (self, key, value), {})
 
 
+_KNOWN = frozenset({Tensor, list, tuple, int, bool, range, type(None), type(...)})
+
+
+def _is_for_others(key: Any) -> bool:
+    """Whether an index that is none of those known has a `__torch_function__`."""
+    if _KNOWN.issuperset(map(type, key if type(key) is tuple else (key,))):
+        return False
+    from taeda._layers import dispatch as _dispatch
+
+    asked = (v for v in _dispatch._scan((key,), {}) if not isinstance(v, Tensor))
+    return _dispatch.has_overrides(asked)
+
+
 def getitem(self: Tensor, key: Any) -> Tensor:
     """x[key] for a key with at least one advanced entry."""
+    if _is_for_others(key):
+        return getitem_layered(self, key)
     view, indices = _split(self, key)
     return taeda.index(view, indices) if indices else taeda.alias(view)
 
@@ -41,6 +56,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     view = _core.basic_view(self, key)
     if view is not None:
         _write(view, value)
+        return
+    if _is_for_others(key):
+        setitem_layered(self, key, value)
         return
     view, indices = _split(self, key)
     if not indices:

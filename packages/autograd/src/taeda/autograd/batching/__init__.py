@@ -27,7 +27,7 @@ from . import (
     view,
 )
 from ._batched import Batched, Level, batched, levels, on_levels, physical, rewrapped, unwrapped
-from ._call import NeedsValue, call, each_sample, new_levels
+from ._call import NeedsValue, call, each_alone, each_sample, new_levels
 from ._registry import Decline, rule, rules
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "Level",
     "NeedsValue",
     "batched",
+    "each_alone",
     "each_sample",
     "levels",
     "new_levels",

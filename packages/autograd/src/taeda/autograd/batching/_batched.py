@@ -72,7 +72,17 @@ class Level:
 
 
 class NeedsValue(RuntimeError):
-    """Something in a mapped function asks for the value of a sample, which it has not."""
+    """Something in a mapped function asks for the value of a sample, which it has not.
+
+    `shared` is the tensor that is the same for all samples, if it is to take what is different for
+    each: one sample after another can write to it if each makes its own.
+    """
+
+    shared: Tensor | None = None
+
+    def writes(self) -> int:
+        """How often `shared` was written so far; 0 without one."""
+        return 0 if self.shared is None else self.shared._version
 
 
 def refuse_value(what: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -18,7 +19,7 @@ from ._batched import Batched, Level, NeedsValue, batched, levels, refuse_value,
 from ._composed import composed
 from ._registry import Decline, key_of, rules
 
-__all__ = ["NeedsValue", "call", "each_sample", "new_levels", "own_fact"]
+__all__ = ["NeedsValue", "call", "each_alone", "each_sample", "new_levels", "own_fact"]
 
 
 _warned: set[str] = set()
@@ -154,13 +155,15 @@ def _check_written(level: Level, key: str, args: Any, kwargs: Any) -> None:
     """A tensor that all samples share cannot take what is different for each."""
     written = (_writes(key) or key in _INPLACE) and key != "requires_grad_"
     if written and args and isinstance(args[0], Tensor) and not level.on(args[0]):
-        raise RuntimeError(
+        why = NeedsValue(
             f"vmap: {key.removeprefix('method.')}(self, *extra_args) is not possible because there "
             "exists a Tensor `other` in extra_args that has more "
             "elements than `self`: self is the same for all samples. Use the form that returns a "
             "new tensor, or make self inside of vmap "
             "from a mapped tensor (x.new_zeros)"
         )
+        why.shared = args[0]
+        raise why
 
 
 def _warn(key: str) -> None:
@@ -255,6 +258,18 @@ def new_levels(values: Any, known: list[Level]) -> list[Level]:
         for number in unwrapped(leaf)[1]
     }
     return [level for level in levels() if level.number in found and level not in known]
+
+
+def each_alone(why: NeedsValue, run: Callable[[int], Any], count: int) -> list[Any]:
+    """`run` of 0 to `count` - 1, where all at once ended in `why`. That is raised if each would write
+    to a tensor which was there before: it would be written `count` times.
+    """
+    before, made = why.writes(), []
+    for place in range(count):
+        made.append(run(place))
+        if why.writes() != before:
+            raise why
+    return made
 
 
 def each_sample(level: Level, function: Any, argument: Any) -> Any:

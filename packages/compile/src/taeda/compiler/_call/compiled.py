@@ -160,6 +160,8 @@ class Compiled:
             self._row = 0
             return self._record(key, tensors, args, kwargs)
         self._row += self._row <= PATIENCE
+        if self._row == PATIENCE:
+            self._let_go()
         self._scattered += 1
         self._settle()
         return self._as_program(args, kwargs)
@@ -201,6 +203,12 @@ class Compiled:
                 "forbids another one"
             )
         return stance.name == "eager_on_recompile"
+
+    def _let_go(self) -> None:
+        """Forget graphs of tensors that something else replaced: nothing but they may hold these."""
+        with self._lock:
+            for key, found in self.traces.items():
+                self.traces[key] = [t for t in found if t.has_its_tensors()]
 
     def _move_to_front(self, key: Any, trace: Trace) -> None:
         """The graph that fits now is asked first next time; others walk through a list of their own."""

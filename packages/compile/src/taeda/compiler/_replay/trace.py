@@ -52,6 +52,7 @@ class Trace:
         self.guard_count = len(observer.guards)
         self.descriptions = observer.guards.describe()
         self.holds, self.failing = observer.guards.compiled()
+        self.has_its_tensors = observer.guards.of_tensors()
         self.trusted = False
         self.audit_at = 0  # which run is proved again
         self.audits: list[float] = []  # the seconds that each took

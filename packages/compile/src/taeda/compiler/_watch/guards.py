@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from taeda import nn
+from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 from taeda.nn.modules.module import structure_epoch
 
@@ -66,6 +66,7 @@ class Guards:
             "_is": operator.is_,
         }
         self._numbers: dict[int, str] = {}
+        self._listed: list[tuple[Any, Any]] = []  # lists, and entries whose places are guarded
         self.modules: dict[int, nn.Module] = {}
 
     def __len__(self) -> int:
@@ -108,6 +109,8 @@ class Guards:
 
     def item(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key]` is `value`."""
+        if isinstance(owner, list):
+            self._listed.append((owner, value))
         text = f"{self._name(owner)}[{self._name(key)}]"
         self._add(
             ("item", id(owner), type(key), _hashable(key)),
@@ -198,6 +201,25 @@ class Guards:
 
     # ---- the check ----
 
+    def of_tensors(self) -> Callable[[], bool]:
+        """Whether each tensor that a guard names by its place is still there."""
+        asked = [entry for _, _, entries in self._terms for entry in entries or ()]
+        listed, found = list(self._listed), [entry for entry in asked if entry[0] < 2]
+        places = [entry[1] for entry in asked if entry[0] in (2, 3)]
+        for place in (*places, *(p for m in self.modules.values() for p in _places_of(m))):
+            if isinstance(place, dict):
+                found += [(1, place, key, value) for key, value in place.items()]
+            else:
+                listed += [(place, value) for value in place]
+        entries: Any = tuple(entry for entry in found if isinstance(entry[3], Tensor))
+        listed = [pair for pair in listed if isinstance(pair[1], Tensor)]
+
+        def there() -> bool:
+            in_lists = all(any(value is v for v in place) for place, value in listed)
+            return in_lists and bool(_core.unchanged(entries))
+
+        return there
+
     def compiled(self) -> tuple[Callable[[], bool], Callable[[], str]]:
         """(whether all hold, the first that does not in words)."""
         snapshots = [_Snapshot(m) for m in self.modules.values()]
@@ -246,6 +268,12 @@ class Guards:
             return ""
 
         return holds, failing
+
+
+def _places_of(module: nn.Module) -> list[Any]:
+    """Where the `__dict__` of a module may hold tensors."""
+    own = module.__dict__
+    return [own, *(v for v in own.values() if type(v) in (dict, list))]
 
 
 def _all_of(terms: list[str], names: dict[str, Any]) -> Callable[[], bool]:
