@@ -137,6 +137,8 @@ SESSIONS = (
         f"{HUNT}/fuzz_files.py {{}}", needs=FILES),
     row("gates", "Size of core's wheel, time and memory of `import taeda` beside numpy's, and its modules: printed and held.",
         "python tools/hold/gates.py {}", needs=("core",)),
+    row("frozen", "A program that PyInstaller froze runs where no Python is: it trains, saves, compiles, and finds what lies beside the modules.",
+        "python tools/ship/frozen.py {}", wheels=True, groups=("frozen",)),
     row("release", "Rehearse a release: versions, notes, files built twice with the same bytes, installation, on every Python. `-- --once`.",
         "python tools/ship/release.py {}", needs=(), groups=("build", "release", "uv")),
     row("install", "The README's install lines work in fresh environments, with pip and uv. `-- --first` for the one that installs all.",

@@ -29,6 +29,8 @@ MODULES = {
     "cupy-cuda12x": "cupy",
     "cupy-cuda13x": "cupy",
 }
+#: a file that only this program runs, so it is there
+RUN_BY = {"hook-taeda.py": "PyInstaller"}
 
 
 def check(packages: Iterable[Package]) -> list[str]:
@@ -50,7 +52,7 @@ def _check_package(package: Package, owner: dict[str, str], lazy: dict[str, str]
                 target = _owner(name, owner, lazy)
                 if target not in allowed:
                     yield f"{package.name} does not declare {target}, but imports {name} ({where})"
-            elif top not in sys.stdlib_module_names and top not in outside:
+            elif top not in {*sys.stdlib_module_names, *outside, RUN_BY.get(path.name)}:
                 yield f"{package.name} does not declare {top}, but imports it ({where})"
 
 

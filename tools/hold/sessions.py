@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # nox has an environment of its own; tests read the rows with
     import nox
 
 __all__ = [
+    "DEVICES",
     "NAMES",
     "PYTHONS",
     "ROOT",
@@ -31,12 +32,15 @@ __all__ = [
     "oracle",
     "row",
     "sanitized",
+    "tests_on",
 ]
 
 ROOT = workspace.ROOT
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PACKAGES = workspace.load(ROOT)
 NAMES = tuple(package.short for package in workspace.order(PACKAGES))
+#: packages and devices of the matrix; only core has tests that bring the stand-in driver
+DEVICES = (("core", "cuda-null"), *((name, device) for name in NAMES for device in ("cpu", "cuda")))
 # what a package's tests need besides: an engine, a reader of its files
 EXTRAS = {"distributed": "[mpi]", "profiler": "[tensorboard]"}
 
@@ -56,6 +60,7 @@ class Row:
     groups: tuple[str, ...] = ()  # dependency groups of the root's pyproject.toml
     extras: dict[str, str] = field(default_factory=dict)  # package -> "[extra]" beside EXTRAS
     env: dict[str, str] = field(default_factory=dict)
+    wheels: bool = False  # all packages as wheels, in place of `needs`
     sanitizer: bool = False  # the library under the address and undefined behaviour sanitizers
     beside_torch: bool = False
 
@@ -86,7 +91,10 @@ def declare(given: Row) -> None:
 
 def prepare(session: nox.Session, given: Row) -> None:
     """The environment of a row."""
-    if given.beside_torch:
+    if given.wheels:
+        install_wheels(session, "meta", "cpu")
+        session.install(*groups(*given.groups))
+    elif given.beside_torch:
         oracle(session)
     elif given.needs:
         install(session, *given.needs, extra_groups=given.groups, extras=EXTRAS | given.extras)
@@ -175,6 +183,18 @@ def install_wheels(session: nox.Session, name: str, device: str) -> None:
             "taeda-cuda-cubins",
         )
     stamp.write_text(digest)
+
+
+def tests_on(package: str, device: str) -> tuple[str, ...]:
+    """pytest's words for a package's tests on one of DEVICES.
+
+    >>> tests_on("nn", "cuda")
+    ('-m', 'gpu', 'packages/nn/tests')
+    """
+    tests = f"packages/{package}/tests"
+    if device == "cuda-null":
+        return (f"{tests}/cuda", f"{tests}/_cuda")
+    return ("-m", "gpu", tests) if device == "cuda" else (tests,)
 
 
 def oracle(session: nox.Session) -> None:
