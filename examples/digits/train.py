@@ -2,7 +2,8 @@
 
 1,797 real images of 8 x 8 pixels. A stratified fifth is held out until the end, a tenth of the rest shows the
 progress. Writes a checkpoint and two pictures to --out, checks that the checkpoint read back predicts the
-same, and ends with the accuracy on the held-out fifth. With --log it also writes what TensorBoard shows.
+same, and ends with the accuracy on the held-out fifth. With --log it also writes what TensorBoard shows, and a profile
+of the first epoch for Perfetto.
 """
 
 from __future__ import annotations
@@ -123,20 +124,27 @@ def train(
 
 
 def log(folder: Path, model: Net, data: TensorDataset) -> Watch:
-    """Write the graph and some images for TensorBoard; return what writes after every epoch."""
+    """Write the graph and some images for TensorBoard, and a profile of the first epoch; return what
+    writes after every epoch.
+    """
+    from taeda.profiler import profile, schedule, tensorboard_trace_handler
     from taeda.utils.tensorboard import SummaryWriter  # needs the package tensorboard
 
     writer = SummaryWriter(folder)
+    first = schedule(wait=0, warmup=0, active=1, repeat=1)
+    prof = profile(schedule=first, on_trace_ready=tensorboard_trace_handler(str(folder)))
     images = data.tensors[0][:32]
     writer.add_images("digits", images)
     writer.add_graph(model, images.to(device_of(model)))
 
     def watch(epoch: int, loss: float, score: float) -> None:
+        prof.step()
         writer.add_scalar("loss/train", loss, epoch)
         writer.add_scalar("accuracy/validation", score, epoch)
         for name, weight in model.named_parameters():
             writer.add_histogram(f"weights/{name}", weight, epoch)
 
+    prof.start()
     return watch
 
 

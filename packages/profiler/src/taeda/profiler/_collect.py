@@ -7,6 +7,7 @@ Without a collector nothing here runs: operations test a flag that is there for 
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import threading
@@ -159,18 +160,18 @@ def _frames() -> Iterator[str]:
 
 
 def _outside_hooks(collector: Collector) -> Iterator[Any]:
-    """Hooks that name the steps of optimizers, and calls of modules if asked; of packages that the
-    program has imported.
+    """Hooks that name the steps of optimizers, and calls of modules if asked; of packages that are
+    installed: a program may import them after the profile has begun.
     """
-    if "taeda.optim" in sys.modules:
-        from taeda.optim import optimizer  # upward: the program has imported it
+    if importlib.util.find_spec("taeda.optim") is not None:
+        from taeda.optim import optimizer  # upward: it is installed
 
         yield from _pair(
             collector, lambda stepped: f"Optimizer.step#{type(stepped).__name__}.step",
             optimizer.register_optimizer_step_pre_hook, optimizer.register_optimizer_step_post_hook,
         )  # fmt: skip
-    if collector.settings.modules and "taeda.nn" in sys.modules:
-        from taeda.nn.modules import module as modules  # upward: the program has imported it
+    if collector.settings.modules and importlib.util.find_spec("taeda.nn") is not None:
+        from taeda.nn.modules import module as modules  # upward: it is installed
 
         def after(hook: Callable[..., None]) -> Any:
             return modules.register_module_forward_hook(hook, always_call=True)
