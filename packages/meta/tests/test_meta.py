@@ -41,6 +41,7 @@ MODULES = {
     "taeda-export": "taeda.export",
     "taeda-masked": "taeda.masked",
     "taeda-nested": "taeda.nested",
+    "taeda-quantization": "taeda.quantization",
     "taeda-onnx": "taeda.onnx",
     "taeda-benchmark": "taeda.utils.benchmark",
     "taeda-profiler": "taeda.profiler",

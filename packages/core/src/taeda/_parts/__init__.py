@@ -40,6 +40,7 @@ DISTRIBUTIONS = {
     "monitor": "taeda-profiler",
     "nested": "taeda-nested",
     "profiler": "taeda-profiler",
+    "quantization": "taeda-quantization",
     "sparse": "taeda-sparse",
     "utils.benchmark": "taeda-benchmark",
     "utils.bottleneck": "taeda-profiler",

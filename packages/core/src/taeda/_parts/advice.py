@@ -27,6 +27,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-data": (),
     "taeda-masked": ("taeda-autograd",),
     "taeda-nested": ("taeda-autograd",),
+    "taeda-quantization": ("taeda-autograd", "taeda-nn"),
     "taeda-benchmark": (),
     "taeda-profiler": (),
     "taeda-cpp-extension": (),

@@ -1,0 +1,21 @@
+"""Weights of 8 and 4 bits: a language model that generates tokens reads all its weights for each one.
+
+>>> import taeda
+>>> model = taeda.nn.Sequential(taeda.nn.Linear(256, 256), taeda.nn.ReLU(), taeda.nn.Linear(256, 8))
+>>> report = taeda.quantization.quantize_(
+...     model, taeda.quantization.int8_weight_only(), measure=False
+... )
+>>> [row.kind for row in report.rows]
+['int8', 'int8']
+"""
+
+from ._config import int4_weight_only, int8_weight_only
+from ._load import load_quantized_
+from ._modules import Int4Embedding, Int4Linear, Int8Embedding, Int8Linear
+from ._quantize import quantize_
+from ._report import Report, Row
+
+__all__ = [
+    "Int4Embedding", "Int4Linear", "Int8Embedding", "Int8Linear", "Report", "Row",
+    "int4_weight_only", "int8_weight_only", "load_quantized_", "quantize_",
+]  # fmt: skip
