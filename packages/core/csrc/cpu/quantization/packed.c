@@ -99,22 +99,29 @@ TD_INLINE void spread(const td_packed *w, const void *all, int64_t row, float *t
     }
 }
 
-/* offset: what a number of 4 bits is with q = 0 */
-TD_INLINE void offsets(const td_packed *w, int64_t row, const float *scale, float *to)
+/* lane i and lane i + half, and so on down to one */
+TD_INLINE float joined_all(float lane[16])
 {
-    if (w->offset) spread(w, w->offset, row, to);
-    else
-        for (int64_t p = 0; p < TD_PIECES_UP(w->pieces); p++) to[p] = -8 * scale[p];
+    for (int i = 0; i < 8; i++) lane[i] += lane[i + 8];
+    for (int i = 0; i < 4; i++) lane[i] += lane[i + 4];
+    for (int i = 0; i < 2; i++) lane[i] += lane[i + 2];
+    return lane[0] + lane[1];
 }
 
-TD_INLINE float rest(const float *offset, const float *sum, int64_t pieces)
+/* Scales become factors, which count the vector's steps in. What numbers of 4 bits are with q = 0,
+ * times the vector: by offsets, or -8 scales where `offset` is NULL. */
+TD_INLINE float factors(const bool nibbles, const float *offset, const td_digits *x, int64_t pieces,
+                        float *scale)
 {
     float lane[16] = {0};
-    for (int64_t p = 0; p < pieces; p += 16)
-        for (int i = 0; i < 16; i++) lane[i] += offset[p + i] * sum[p + i];
-    for (int width = 8; width > 0; width /= 2)
-        for (int i = 0; i < width; i++) lane[i] += lane[i + width];
-    return lane[0];
+    for (int64_t p = 0; p < pieces; p += 16) {
+        if (nibbles && offset)
+            for (int i = 0; i < 16; i++) lane[i] += offset[p + i] * x->sum[p + i];
+        else if (nibbles)
+            for (int i = 0; i < 16; i++) lane[i] += (-8 * scale[p + i]) * x->sum[p + i];
+        for (int i = 0; i < 16; i++) scale[p + i] *= x->step[p + i];
+    }
+    return nibbles ? joined_all(lane) : 0;
 }
 
 /* ---- rows ---- */
@@ -123,18 +130,14 @@ TD_INLINE TD_HAS_QUADS void some_rows(const bool nibbles, const td_packed *w, co
                                       float *out, int64_t begin, int64_t end, float *work)
 {
     int64_t pieces = TD_PIECES_UP(w->pieces);
+    float *offset = w->offset ? work + pieces : NULL;
     for (int64_t row = begin; row < end; row++) {
-        float *offset = work + pieces, more = 0;
-        spread(w, w->scale, row, work);
-        if (nibbles) {
-            offsets(w, row, work, offset);
-            more = rest(offset, x->sum, pieces);
-        }
-        for (int64_t p = 0; p < pieces; p++) work[p] *= x->step[p];
         const uint8_t *from = w->weight + row * w->row_bytes;
-        float sum = nibbles ? sum_nibbles(from, x->bytes, work, w->pieces)
-                            : sum_bytes(from, x->bytes, work, w->pieces);
-        out[row] = nibbles ? sum + more : sum;
+        spread(w, w->scale, row, work);
+        if (offset) spread(w, w->offset, row, offset);
+        float rest = factors(nibbles, offset, x, pieces, work);
+        out[row] = nibbles ? sum_nibbles(from, x->bytes, work, w->pieces) + rest
+                           : sum_bytes(from, x->bytes, work, w->pieces);
     }
 }
 
