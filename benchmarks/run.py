@@ -26,6 +26,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import cases_kinds  # noqa: F401  # its cases join the table
 from cases import CASES
 from limits import Limits, measured
 

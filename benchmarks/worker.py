@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import cases_kinds  # noqa: F401  # its cases join the table
 from cases import CASES
 from limits import Limits, least_seconds
 

@@ -186,3 +186,38 @@ def test_attention_of_a_batch_of_nothing_with_masks(need_weights):
         assert weights is None or weights.shape == (0, 3, 3)
     for mask in (taeda.zeros(3, 3), taeda.zeros(0, 3, 3)):
         assert attention.merge_masks(mask, padding, x)[0].shape == (0, 2, 3, 3)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("sizes", [{}, {"kdim": 6, "vdim": 6}], ids=["one", "three"])
+def test_nested_sequences_attend_by_themselves(causal, sizes):
+    layer = nn.MultiheadAttention(8, 2, batch_first=True, **sizes)
+    nn.init.normal_(layer.in_proj_bias)
+    queries = [taeda.randn(n, 8) for n in (3, 1, 4)]
+    others = [taeda.randn(n, 6) for n in (2, 5, 4)] if sizes else queries
+    q, k = (taeda.nested.as_nested_tensor(x, layout=taeda.jagged) for x in (queries, others))
+    made, nothing = layer(q, k, k, is_causal=causal, need_weights=False)
+    for a, x, y in zip(made.unbind(), queries, others, strict=True):
+        mask = taeda.ones(len(x), len(y)).tril() == 0 if causal else None
+        expected = layer(x[None], y[None], y[None], attn_mask=mask)[0][0]
+        np.testing.assert_allclose(a.tolist(), expected.tolist(), rtol=1e-4, atol=1e-6)
+    assert nothing is None
+
+
+def test_nested_refusals():
+    x = taeda.nested.nested_tensor([taeda.ones(3, 8), taeda.ones(2, 8)], layout=taeda.jagged)
+    layer, mask = nn.MultiheadAttention(8, 2, batch_first=True), taeda.ones(2, 3)
+    for call, text in (
+        (lambda: nn.MultiheadAttention(8, 2)(x, x, x), "batch_first=True"),
+        (lambda: layer(x, x, x), "take no need_weights=True"),
+        (lambda: layer(x, x, x, mask, need_weights=False), "take no key_padding_mask"),
+        (lambda: layer(x, x, x, attn_mask=mask, need_weights=False), "take no attn_mask"),
+        (lambda: layer(x, taeda.ones(2, 3, 8), x, need_weights=False), "strided 3-D"),
+        (lambda: nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x, need_weights=False), "of 4"),
+        (lambda: nn.MultiheadAttention(8, 2, add_bias_kv=True, batch_first=True)(x, x, x,
+            need_weights=False), "take no bias_k"),
+        (lambda: nn.MultiheadAttention(8, 2, add_zero_attn=True, batch_first=True)(x, x, x,
+            need_weights=False), "take no add_zero_attn"),
+    ):  # fmt: skip
+        with pytest.raises(AssertionError, match=text):
+            call()

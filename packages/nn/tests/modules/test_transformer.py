@@ -95,3 +95,23 @@ def test_what_layers_written_elsewhere_import():
     assert len({id(layer.weight) for layer in layers}) == 3
     with pytest.raises(RuntimeError, match="relu/gelu, not swish"):
         _get_activation_fn("swish")
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("causal", [False, True])
+def test_an_encoder_of_nested_sequences_is_one_of_each(norm_first, causal):
+    taeda.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, norm_first=norm_first)
+    encoder = nn.TransformerEncoder(layer, 2, nn.LayerNorm(8))
+    pieces = [taeda.randn(n, 8) for n in (3, 1, 5)]
+    whole = taeda.nested.nested_tensor(pieces, layout=taeda.jagged, requires_grad=True)
+    made = encoder(whole, is_causal=causal)
+    single = [piece.clone().requires_grad_() for piece in pieces]
+    for a, x in zip(made.unbind(), single, strict=True):
+        mask = nn.Transformer.generate_square_subsequent_mask(len(x)) if causal else None
+        b = encoder(x[None], mask=mask)[0]
+        assert taeda.allclose(a, b, atol=1e-5)
+        b.sin().sum().backward()
+    made.sin().sum().backward()
+    for a, x in zip(whole.grad.unbind(), single, strict=True):
+        assert taeda.allclose(a, x.grad, atol=1e-5)

@@ -96,6 +96,9 @@ def multi_head_attention_forward(
     Masks: `attn_mask` (L, S) or (N · heads, L, S), `key_padding_mask` (N, S); True, or -inf, hides. The
     second result is the weights (N, L, S), of each head (N, heads, L, S) unless averaged, or None. Inputs
     without N give results without N. Raises AssertionError or RuntimeError where shapes do not fit.
+
+    Nested inputs (N, L, E) stay so: each sequence attends by itself, without padding. They take no mask but
+    the causal one that `is_causal` asks for, and give no weights.
     """
     if (
         watched
@@ -156,6 +159,27 @@ def multi_head_attention_forward(
                 static_v,
             ),
         )
+    if query.is_nested or key.is_nested or value.is_nested:
+        given = {
+            "attn_mask, but is_causal=True": None if is_causal else attn_mask,
+            "key_padding_mask": key_padding_mask,
+            "bias_k": bias_k,
+            "bias_v": bias_v,
+            "static_k": static_k,
+            "static_v": static_v,
+            "add_zero_attn": add_zero_attn or None,
+            "need_weights=True": need_weights or None,
+        }
+        _check_nested(query, key, value, embed_dim_to_check, given)
+        weights = (
+            (q_proj_weight, k_proj_weight, v_proj_weight)
+            if use_separate_proj_weight
+            else in_proj_weight
+        )
+        q, k, v = _project(query, key, value, weights, in_proj_bias)
+        p = dropout_p if training else 0.0
+        output = _attend_nested(q, k, v, num_heads, p, is_causal)
+        return linear(output, out_proj_weight, out_proj_bias), None
     batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = (t.unsqueeze(1) for t in (query, key, value))
@@ -272,6 +296,36 @@ def _checked_static(given: Tensor, name: str, heads: _Heads) -> Tensor:
             f"{tuple(given.shape)}"
         )
     return given
+
+
+# ---- nested tensors ----
+
+
+def _check_nested(
+    query: Tensor, key: Tensor, value: Tensor, embed: int, given: dict[str, object]
+) -> None:
+    """Raises AssertionError for what attention of nested tensors does not take."""
+    name = "multi_head_attention_forward"
+    if not all(x.is_nested and x.dim() == 3 for x in (query, key, value)):
+        ranks = [
+            f"{'nested' if x.is_nested else 'strided'} {x.dim()}-D" for x in (query, key, value)
+        ]
+        raise AssertionError(
+            f"{name}: query, key and value must be nested tensors (N, L, E) together, but are {ranks}"
+        )
+    if query.size(2) != embed:
+        raise AssertionError(
+            f"was expecting embedding dimension of {embed}, but got {query.size(2)}"
+        )
+    for argument, value_of in given.items():
+        if value_of is not None:
+            raise AssertionError(f"{name}: nested tensors take no {argument}")
+
+
+def _attend_nested(q: Tensor, k: Tensor, v: Tensor, count: int, p: float, causal: bool) -> Tensor:
+    heads = [x.unflatten(-1, (count, x.size(-1) // count)).transpose(1, 2) for x in (q, k, v)]
+    output = scaled_dot_product_attention(*heads, None, p, causal)
+    return output.transpose(1, 2).flatten(-2, -1)
 
 
 # ---- steps ----

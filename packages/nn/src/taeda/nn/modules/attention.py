@@ -22,6 +22,9 @@ class MultiheadAttention(Module):
     Inputs (L, N, E), or (N, L, E) with `batch_first`, or without N. The output has the query's shape; the
     second result is the weights (N, L, S), averaged over the heads on request, or None.
 
+    With `batch_first` and `need_weights=False`, inputs may be nested tensors (N, L, E): sequences of
+    different lengths, each of which attends by itself, without padding.
+
     >>> x = taeda.randn(5, 2, 8)
     >>> MultiheadAttention(8, 2)(x, x, x)[0].shape
     taeda.Size([5, 2, 8])
@@ -114,7 +117,12 @@ class MultiheadAttention(Module):
         `key_padding_mask` (N, S) and `attn_mask` (L, S) or (N · heads, L, S) hide where they are True, or are
         added. `is_causal` says that `attn_mask` is the causal one. Without `need_weights` it is faster.
         """
-        swap = self.batch_first and query.dim() == 3
+        if query.is_nested and not self.batch_first:
+            raise AssertionError(
+                "MultiheadAttention: the first dimension of a nested tensor is its batch: make the module "
+                "with batch_first=True"
+            )
+        swap = self.batch_first and query.dim() == 3 and not query.is_nested
         if swap:
             query, key, value = _first_two_swapped(query, key, value)
         output, weights = multi_head_attention_forward(

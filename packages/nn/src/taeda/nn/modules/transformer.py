@@ -82,7 +82,9 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
-        """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged."""
+        """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged. A nested tensor (N, L, E) takes no
+        mask: `is_causal=True` asks for the causal one.
+        """
         padding, mask = added_masks(src, src_key_padding_mask, mask, "src_key_padding_mask", "mask")
         batch_first = self.layers[0].self_attn.batch_first if len(self.layers) else False
         causal = _is_causal(mask, is_causal, _length(src, batch_first))

@@ -94,7 +94,9 @@ class TransformerEncoderLayer(_TransformerLayer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged."""
+        """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged; a nested tensor (N, L, E) without a
+        mask.
+        """
         padding, mask = added_masks(
             src, src_key_padding_mask, src_mask, "src_key_padding_mask", "src_mask"
         )
