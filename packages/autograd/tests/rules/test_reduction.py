@@ -116,3 +116,29 @@ def test_norms_of_any_size(ord, exponent):
     wanted = numbers.sgn() * (numbers.abs() / norm) ** (ord - 1)
     taeda.linalg.vector_norm(x, ord).backward()
     assert taeda.allclose(x.grad.double(), wanted, rtol=1e-5)
+
+
+EMPTY = {
+    **{n: (lambda x, d, n=n: getattr(taeda, n)(x, d)) for n in (
+        "sum", "mean", "prod", "logsumexp", "nansum", "nanmean", "var", "std", "cumsum", "cumprod",
+        "logcumsumexp", "softmax", "log_softmax", "sort", "norm", "var_mean", "std_mean", "cummax",
+        "cummin")},
+    **{f"norm {p}": (lambda x, d, p=p: taeda.linalg.vector_norm(x, p, d)) for p in (0, 0.5, 1, 2, 3)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize(("shape", "dim"), [((0,), 0), ((2, 0), 1), ((0, 2), 0), ((0, 2), 1)])
+@pytest.mark.filterwarnings("ignore")
+def test_a_tangent_of_nothing_has_the_shape_of_the_result(name, shape, dim):
+    def f(x):
+        made = EMPTY[name](x, dim)
+        return made if isinstance(made, taeda.Tensor) else made[0]
+
+    x = taeda.zeros(shape)
+    value, tangent = taeda.func.jvp(f, (x,), (taeda.ones(shape),))
+    assert tangent.shape == value.shape == f(x).shape
+    (gradient,) = taeda.func.vjp(f, x)[1](taeda.ones_like(value))
+    assert gradient.shape == x.shape
+    if name == "logsumexp" or name.startswith("norm "):
+        assert not tangent.any()

@@ -37,30 +37,33 @@
     X(softshrink, vec lambd = VARG(1),                                           \
       vsel(vgt(x, lambd), x - lambd, vsel(vlt(x, -lambd), x + lambd, x * C(0)))) \
     X(hardsigmoid, , vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))                \
-    X(hardswish, , x * vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))
-#define UNARY(X)                                                                                 \
-    X(elu, vec alpha = VARG(1); vec scale = VARG(2);                                             \
-      vec in_scale = VARG(3),                                                                    \
-      vsel(vgt(x, vzero(x)), x * scale, vexpm1(x * in_scale) * alpha * scale))                   \
-    X(selu, , vsel(vgt(x, vzero(x)), x * C(SELU_SCALE), vexpm1(x) * C(SELU_ALPHA * SELU_SCALE))) \
-    X(celu, vec alpha = VARG(1), vsel(vgt(x, vzero(x)), x, vexpm1(x / alpha) * alpha))           \
-    X(gelu_erf, , x * vnormal(x))                                                                \
-    X(gelu_tanh, , x * vsigmoid(GELU_ARG(x)))                                                    \
-    X(silu, , x / (C(1) + vexp(-x)))                                                             \
-    X(mish, , LET(vec w = MISH_W(x), vsel(vgt(x, C(20)), x, x * (w / (w + C(2))))))              \
-    X(log_sigmoid, , vmin(vzero(x), x) - vlog1p(vexp(-vabs(x))))                                 \
-    X(softplus, vec beta = VARG(1);                                                              \
-      vec limit = VARG(2), vsel(vgt(x * beta, limit), x, VSOFTPLUS(x * beta) / beta))            \
-    X(logit_plain, , LOGIT(x, C(1) - (x)))                                                       \
-    X(logit_eps, vec eps = VARG(1),                                                              \
+    X(hardswish, , x *vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))
+#define UNARY(X)                                                                                \
+    X(elu, vec alpha = VARG(1); vec scale = VARG(2);                                            \
+      vec in_scale = VARG(3),                                                                   \
+      vsel(vgt(x, vzero(x)), x * scale, vexpm1(x * in_scale) * alpha * scale))                  \
+    X(selu, , vsel(vgt(x, vzero(x)), x *C(SELU_SCALE), vexpm1(x) * C(SELU_ALPHA * SELU_SCALE))) \
+    X(celu, vec alpha = VARG(1), vsel(vgt(x, vzero(x)), x, vexpm1(x / alpha) * alpha))          \
+    X(gelu_erf, , x *vnormal(x))                                                                \
+    X(gelu_tanh, , x *vsigmoid(GELU_ARG(x)))                                                    \
+    X(silu, , x / (C(1) + vexp(-x)))                                                            \
+    X(mish, , LET(vec w = MISH_W(x), vsel(vgt(x, C(20)), x, x * (w / (w + C(2))))))             \
+    X(log_sigmoid, , vmin(vzero(x), x) - vlog1p(vexp(-vabs(x))))                                \
+    X(softplus, vec beta = VARG(1);                                                             \
+      vec limit = VARG(2), vsel(vgt(x * beta, limit), x, VSOFTPLUS(x * beta) / beta))           \
+    X(logit_plain, , LOGIT(x, C(1) - (x)))                                                      \
+    X(logit_eps, vec eps = VARG(1),                                                             \
       LET(vec p = vmin(C(1) - eps, vmax(eps, x)), LOGIT(p, C(1) - (p))))
 
 /* ---- the gradient x times the derivative at y (and prelu, whose slope is y) ---- */
+/* The logistic curve by e^-|x|, which keeps denormals where e^x is one. */
+#define LOGISTIC(x) \
+    LET(vec e = vexp(-vabs(x)), vsel(vlt(x, vzero(x)), e, vset(x, 1)) / (vset(x, 1) + e))
 #define SIGMOID_SLOPE(s) ((s) * (C(1) - (s)))
 #define LIGHT_BINARY(X)                                                          \
-    X(prelu, , vsel(vgt(x, vzero(x)), x, x * y))                                 \
-    X(tanh_backward, , x * (C(1) - y * y))                                       \
-    X(sigmoid_backward, , x * (C(1) - y) * y)                                    \
+    X(prelu, , vsel(vgt(x, vzero(x)), x, x *y))                                  \
+    X(tanh_backward, , x *(C(1) - y * y))                                        \
+    X(sigmoid_backward, , x *(C(1) - y) * y)                                     \
     X(threshold_backward, vec limit = VARG(2), vsel(vle(y, limit), vzero(x), x)) \
     X(leaky_relu_backward, vec slope = VARG(2), vsel(vgt(y, vzero(x)), x, x * slope))
 #define SHORT_BINARY(X)                                                                 \
@@ -69,20 +72,20 @@
     X(hardshrink_backward, vec lambd = VARG(2), vsel(vle(vabs(y), lambd), vzero(x), x)) \
     X(hardsigmoid_backward, , vsel(vlt(vabs(y), C(3)), x / C(6), vzero(x)))             \
     X(hardswish_backward, ,                                                             \
-      vsel(vle(y, C(-3)), vzero(x), vsel(vge(y, C(3)), x, x * (y / C(3) + C(0.5)))))    \
+      vsel(vle(y, C(-3)), vzero(x), vsel(vge(y, C(3)), x, x *(y / C(3) + C(0.5)))))     \
     X(elu_backward_result, vec alpha = VARG(1); vec scale = VARG(2);                    \
       vec in_scale = VARG(3),                                                           \
       vsel(vgt(y, vzero(x)), x * scale, x * in_scale * (y + alpha * scale)))
 #define BINARY(X)                                                                                 \
-    X(gelu_erf_backward, , x * vfma(y, VDENSITY(y), vnormal(y)))                                  \
+    X(gelu_erf_backward, , x *vfma(y, VDENSITY(y), vnormal(y)))                                   \
     X(gelu_tanh_backward, ,                                                                       \
       LET(vec s = vsigmoid(GELU_ARG(y)), x * (s + y * SIGMOID_SLOPE(s) * GELU_ARG_SLOPE(y))))     \
     X(silu_backward, , LET(vec s = vsigmoid(y), x * s * vfma(y, C(1) - s, C(1))))                 \
     X(mish_backward, ,                                                                            \
       LET(vec w = MISH_W(y); vec t = w / (w + C(2)), x * (t + y * vsigmoid(y) * (C(1) - t * t)))) \
-    X(log_sigmoid_backward, , x * vsigmoid(-y))                                                   \
+    X(log_sigmoid_backward, , x *LOGISTIC(-y))                                                    \
     X(softplus_backward, vec beta = VARG(2);                                                      \
-      vec limit = VARG(3), vsel(vgt(y * beta, limit), x, x * vsigmoid(y * beta)))                 \
+      vec limit = VARG(3), vsel(vgt(y * beta, limit), x, x * LOGISTIC(y * beta)))                 \
     X(logit_backward_plain, ,                                                                     \
       vsel(vlt(y, vzero(x)), C(NAN), vsel(vgt(y, C(1)), C(NAN), x / (y * (C(1) - y)))))           \
     X(logit_backward_eps, vec eps = VARG(2),                                                      \

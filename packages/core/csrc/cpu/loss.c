@@ -6,7 +6,7 @@
 #include "cpu/simd/vmath.h"
 
 #define PART(n, i, width) ((n) - (i) < (width) ? (n) - (i) : (width))
-#define BLOCK 4096 /* elements added up in the working precision before the sum goes to double */
+#define BLOCK 1024 /* elements added up in the working precision before the sum goes to double */
 
 #define BLOCK_SUM(suffix, real, v, WIDTH)                                                \
     static __attribute__((noinline)) real block_sum_##suffix(const real *x, int64_t n)   \

@@ -49,6 +49,8 @@ static inline TD_CALLED double zeta_whole(double s, double q)
     if (q > 0) return isinf(q) ? 0 : zeta_right(s, q, 1);
     double n = -round(q), f = q + n;
     if (f == 0) return INFINITY;
+    /* halfway the two sides of an odd power cancel, but for the end of one */
+    if (fabs(f) == 0.5 && fmod(s, 2) == 1) return zeta_right(s, n + 1 - f, 1);
     double left = zeta_right(s, 1 - f, 1) - zeta_right(s, n + 1 - f, 1);
     return pow(f, -s) + zeta_right(s, 1 + f, 1) + (fmod(s, 2) == 0 ? left : -left);
 }
@@ -95,10 +97,11 @@ VFN vd vd_zeta_whole(int s, vd q)
     vd n = -vd_round(q);
     vd f = q + n;
     vd right = vd_zeta_right(s, vd_sel(left, f + 1.0, q));
-    vd mirrored = vd_zeta_right(s, vd_sel(left, 1.0 - f, vd_set(1))) -
-                  vd_zeta_right(s, vd_sel(left, n + 1.0 - f, vd_set(1)));
+    vd end = vd_zeta_right(s, vd_sel(left, n + 1.0 - f, vd_set(1)));
+    vd mirrored = vd_zeta_right(s, vd_sel(left, 1.0 - f, vd_set(1))) - end;
     vd whole = vd_whole_power(1.0 / f, s) + right + (s % 2 ? -mirrored : mirrored);
     whole = vd_sel(vd_eq(f, vd_set(0)), vd_set(INFINITY), whole);
+    if (s % 2) whole = vd_sel(vd_eq(vd_abs(f), vd_set(0.5)), end, whole); /* see zeta_whole */
     return vd_sel(left, whole, right);
 }
 

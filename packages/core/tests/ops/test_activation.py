@@ -165,3 +165,21 @@ def test_rrelu():
 def test_refusals(call, message):
     with pytest.raises(RuntimeError, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64], ids=str)
+def test_tanh_is_not_above_its_argument(dtype):
+    low = math.log2(taeda.finfo(dtype).smallest_normal)
+    size = taeda.exp2(taeda.linspace(low, 3, 20_000, dtype=taeda.float64)).to(dtype)
+    for x in (size, -size):
+        assert (x.tanh().abs() <= x.abs()).all()
+        assert (taeda.nn.functional.tanhshrink(x) * x >= 0).all()
+
+
+@pytest.mark.parametrize("x", [-88.0, -90.0, -100.0, -103.0])
+def test_slopes_of_softplus_keep_denormals(x):
+    """Their value is e^x, to the distance of denormals."""
+    for function, at in ((taeda.nn.functional.softplus, x), (taeda.nn.functional.logsigmoid, -x)):
+        given = taeda.tensor([at], requires_grad=True)
+        (slope,) = taeda.autograd.grad(function(given).sum(), given)
+        assert abs(slope.item() - math.exp(x)) <= 2e-45 + 4e-7 * math.exp(x)

@@ -393,3 +393,16 @@ def test_the_weight_of_a_mean_is_one_number(total):
     backward = taeda.ops.aten.nll_loss_backward
     with pytest.raises(RuntimeError, match="expected a total_weight of 1 element"):
         backward(taeda.ones(()), scores, target, None, 1, -100, total)
+
+
+@pytest.mark.parametrize("n", [1000, 4096, 41_000, 300_000])
+@pytest.mark.parametrize(
+    "name",
+    ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy",
+     "binary_cross_entropy_with_logits"],
+)  # fmt: skip
+def test_a_mean_of_equal_losses_is_that_loss(name, n):
+    loss = getattr(taeda.nn.functional, name)
+    found = loss(taeda.full((n,), 0.3), taeda.zeros(n)).item()
+    one = loss(taeda.full((1,), 0.3), taeda.zeros(1)).item()
+    assert abs(found / one - 1) <= 5 * 2**-23

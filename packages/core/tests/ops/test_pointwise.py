@@ -776,3 +776,13 @@ def test_a_zero_anywhere_among_divisors_is_found(dtype, step):
             x // taeda.from_numpy(divisors)
         divisors[place] = 1
         assert (x // taeda.from_numpy(divisors)).sum().item() == 1
+
+
+@pytest.mark.parametrize("dtype", [taeda.uint8, taeda.uint16, taeda.uint32, taeda.uint64], ids=str)
+@pytest.mark.parametrize("name", ["floor", "ceil", "round", "trunc", "signbit"])
+def test_unsigned_integers_are_whole_and_not_negative(name, dtype):
+    top = taeda.iinfo(dtype).max
+    x = taeda.tensor([0, 1, top], dtype=dtype)
+    found = getattr(taeda, name)(x)
+    assert found.tolist() == ([False] * 3 if name == "signbit" else [0, 1, top])
+    assert found.dtype is (taeda.bool if name == "signbit" else dtype)

@@ -228,9 +228,9 @@ def test_isin(count):
         (lambda: taeda.tensor([math.nan]).histc(), RuntimeError, "finite"),
         (lambda: taeda.ones(2).histc(3, 2, 1), RuntimeError, "1.*2"),
         (
-            lambda: taeda.searchsorted(taeda.ones(2), taeda.ones(2).double()),
-            RuntimeError,
-            "float32.*float64",
+            lambda: taeda.searchsorted(taeda.ones(2), taeda.ones(2, dtype=taeda.complex64)),
+            NotImplementedError,
+            "ComplexFloat",
         ),
         (
             lambda: taeda.searchsorted(taeda.ones(2, 3), taeda.ones(3, 3)),
@@ -271,3 +271,30 @@ def test_topk_of_a_number_is_the_number(k):
     for number in range(8):  # memory that was used before
         values, indices = taeda.tensor(float(number)).topk(k)
         assert (values.item(), indices.item()) == (number, 0)
+
+
+ORDERED = (
+    taeda.uint8, taeda.int8, taeda.int16, taeda.int32, taeda.int64, taeda.float16, taeda.bfloat16,
+    taeda.float32, taeda.float64,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["searchsorted", "bucketize"])
+@pytest.mark.parametrize("of_values", ORDERED, ids=str)
+@pytest.mark.parametrize("of_boundaries", ORDERED, ids=str)
+def test_values_and_boundaries_of_any_two_dtypes_are_compared(of_boundaries, of_values, name):
+    boundaries = taeda.tensor([0, 2.5, 3, 7, 100]).to(of_boundaries)
+    x = taeda.tensor([0, 1, 2, 2.5, 2.75, 3, 99, 100, 120]).to(of_values)
+    for right in (False, True):
+        wanted = np.searchsorted(boundaries.tolist(), x.tolist(), "right" if right else "left")
+        found = (
+            taeda.searchsorted(boundaries, x, right=right)
+            if name == "searchsorted"
+            else taeda.bucketize(x, boundaries, right=right)
+        )
+        assert found.tolist() == wanted.tolist()
+
+
+def test_an_integer_keeps_its_digits_beside_float32():
+    boundaries = taeda.tensor([2**24 + 1, 2**24 + 3])
+    assert taeda.searchsorted(boundaries, taeda.tensor([2.0**24, 2.0**24 + 2])).tolist() == [0, 1]

@@ -146,3 +146,14 @@ def test_zeta_of_infinity():
     inf = taeda.tensor(float("inf"))
     assert taeda.special.zeta(inf, taeda.tensor(1.0)).item() == 1
     assert taeda.special.zeta(taeda.tensor(float("nan")), taeda.tensor(0.0)).isnan()
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64], ids=str)
+@pytest.mark.parametrize("n", [2, 4, 6, 10, 20])
+def test_even_polygammas_have_no_mirror_term_halfway(n, dtype):
+    """The derivative of the cotangent that the reflection adds is 0 there: polygamma(n, 1 - x)."""
+    x = -taeda.tensor([0.5, 1.5, 7.5, 100.5, 4095.5, 2097151.5], dtype=dtype)
+    found, wanted = taeda.polygamma(n, x), taeda.polygamma(n, 1 - x.double())
+    assert found.double().tolist() == pytest.approx(wanted.tolist(), rel=1e-5, abs=1e-44)
+    if dtype is taeda.float64:
+        assert found.tolist() == pytest.approx(wanted.tolist(), rel=1e-13)

@@ -8,7 +8,7 @@
 #define VSIGN(x) vsel(vgt(x, vzero(x)), vset(x, 1), vsel(vlt(x, vzero(x)), vset(x, -1), vzero(x)))
 
 #define SAME(X)            \
-    X(square, x * x)       \
+    X(square, x *x)        \
     X(sgn, VSIGN(x))       \
     X(floor, vfloor(x))    \
     X(ceil, vceil(x))      \
@@ -47,7 +47,7 @@ static double power_of_ten(const void *context)
 }
 static bool scales_down(const void *context) { return ((const td_arg *)context)[1].i < 0; }
 VROWS(round_decimals, 1, vec ten = VSET_(vec, (real)power_of_ten(context));
-      bool down = scales_down(context), down ? vround(x / ten) * ten : vround(x * ten) / ten)
+      bool down = scales_down(context), down ? vround(x / ten) * ten : vround(x *ten) / ten)
 FLOAT_LOOPS(round_decimals, 1)
 
 /* nan, posinf, neginf: what replaces them; by default 0 and the largest and smallest number of the
@@ -144,14 +144,14 @@ const td_loop_entry TD_TABLE(unary_real)[] = {
                 ALL_ENTRIES("isinf", never) ALL_ENTRIES("isposinf", never)
                     ALL_ENTRIES("isneginf", never) ALL_ENTRIES("isfinite", always)
                         SIGNED_TYPES(INT_ENTRY, "signbit", signbit){"signbit", TD_U8, never_u8},
-    {"signbit", TD_BOOL, never_b8},
+    WIDE_UNSIGNED_TYPES(INT_ENTRY, "signbit", never){"signbit", TD_BOOL, never_b8},
     INT_TYPES(INT_ENTRY, "neg", neg) SIGNED_TYPES(INT_ENTRY, "abs", abs){"abs", TD_U8, same_u8},
     INT_TYPES(INT_ENTRY, "square", square)
         INT_TYPES(INT_ENTRY, "sgn", sgn){"sgn", TD_BOOL, same_b8},
     INT_TYPES(INT_ENTRY, "sign", sgn){"sign", TD_BOOL, same_b8},
-    INT_TYPES(INT_ENTRY, "relu", relu) INT_TYPES(INT_ENTRY, "floor", same)
-        INT_TYPES(INT_ENTRY, "ceil", same) INT_TYPES(INT_ENTRY, "trunc", same)
-            INT_TYPES(INT_ENTRY, "round", same) ALL_ENTRIES("nan_to_num", same)
+    INT_TYPES(INT_ENTRY, "relu", relu) ALL_INT_TYPES(INT_ENTRY, "floor", same)
+        ALL_INT_TYPES(INT_ENTRY, "ceil", same) ALL_INT_TYPES(INT_ENTRY, "trunc", same)
+            ALL_INT_TYPES(INT_ENTRY, "round", same) ALL_ENTRIES("nan_to_num", same)
                 ALL_ENTRIES("conj_physical", same)
                     FLOAT_ENTRIES("conj_physical", same){NULL, 0, NULL},
 };

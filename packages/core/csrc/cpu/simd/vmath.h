@@ -230,19 +230,19 @@ VFN vd vd_log1p(vd x)
 
 /* ---- hyperbolic functions and the logistic curve ---- */
 
-/* (e^2|x| - 1) / (e^2|x| + 1): where it is 1 within rounding, the exponential may stay what it is
- */
+/* (e^2|x| - 1) / (e^2|x| + 1): where it is 1 within rounding, the exponential may stay what it is.
+ * Not above |x|, or x - tanh(x) had another sign than x. */
 VFN vf vf_tanh(vf x)
 {
     vf a = vf_abs(x), n, p = vf_exp_core(vf_min(vf_set(20), a + a), &n);
     vf s = (vf)(((vu) __builtin_convertvector(n, vi) + 127) << 23), e = vf_fma(s, p, s - 1.0f);
-    return vf_copysign(e / (e + 2.0f), x);
+    return vf_copysign(vf_min(e / (e + 2.0f), a), x);
 }
 VFN vd vd_tanh(vd x)
 {
     vd a = vd_abs(x), n, p = vd_exp_core(vd_min(vd_set(44), a + a), &n), s = vd_scale(vd_set(1), n);
     vd e = vd_fma(s, p, s - 1.0);
-    return vd_copysign(e / (e + 2.0), x);
+    return vd_copysign(vd_min(e / (e + 2.0), a), x);
 }
 
 VFN vf vf_sigmoid(vf x) { return 1.0f / (vf_exp(-x) + 1.0f); }

@@ -14,17 +14,22 @@ typedef struct search {
     bool right, narrow;
 } search;
 
+static bool is_ordered(td_dtype d) { return !td_is_complex(d) && !td_is_float8(d) && d <= TD_F64; }
+
+/* what both are compared in: an integer beside a float32 keeps its digits */
+static td_dtype common_dtype(const search *s)
+{
+    td_dtype a = (td_dtype)s->sequence->dtype, b = (td_dtype)s->values->dtype;
+    if (td_is_integral(a) && td_is_integral(b)) return TD_I64;
+    return td_is_integral(a) || td_is_integral(b) || a == TD_F64 || b == TD_F64 ? TD_F64 : TD_F32;
+}
+
 static td_status check_dtypes(const search *s)
 {
     td_dtype a = (td_dtype)s->sequence->dtype, b = (td_dtype)s->values->dtype;
-    if (a != b)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "%s(): boundary tensor should have same dtype as input value tensor, but "
-                       "got boundary tensor dtype %s and input value tensor dtype %s",
-                       s->op, td_dtypes[a].name, td_dtypes[b].name);
-    if (td_is_complex(a) || td_is_float8(a) || a > TD_F64)
+    if (!is_ordered(a) || !is_ordered(b))
         return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", s->op,
-                       td_dtypes[a].type_name);
+                       td_dtypes[is_ordered(a) ? b : a].type_name);
     return TD_OK;
 }
 
@@ -80,9 +85,7 @@ static td_status check_places(const td_tensor *sorter, int64_t n)
 static td_status run_search(td_tensor *out, const search *s)
 {
     td_tensor *q, *v = NULL, *sorter = NULL;
-    td_dtype own = (td_dtype)s->values->dtype, dtype = td_is_integral(own) ? TD_I64
-                                                       : own == TD_F64     ? TD_F64
-                                                                           : TD_F32;
+    td_dtype dtype = common_dtype(s);
     TD_TRY(td_cast_optional(&q, s->sequence, dtype));
     td_status status = td_cast_optional(&v, s->values, dtype);
     if (status == TD_OK) status = td_cast_optional(&sorter, s->sorter, TD_I64);
@@ -132,21 +135,7 @@ td_status td_op_bucketize(td_call *call)
         return td_fail(TD_RUNTIME_ERROR,
                        "bucketize(): boundaries tensor must be 1 dimension, but got dim(%d)",
                        s.sequence->ndim);
-    if (s.sequence->dtype == s.values->dtype) return find_places(call, &s);
-    td_tensor *wide;
-    int common = td_promote(s.sequence->dtype, s.values->dtype);
-    if (common < 0) return check_dtypes(&s);
-    TD_TRY(td_cast(&wide, s.sequence, (td_dtype)common));
-    s.sequence = wide;
-    td_tensor *values;
-    td_status status = td_cast(&values, s.values, (td_dtype)common);
-    if (status == TD_OK) {
-        s.values = values;
-        status = find_places(call, &s);
-        td_tensor_free(values);
-    }
-    td_tensor_free(wide);
-    return status;
+    return find_places(call, &s);
 }
 
 /* ---- bincount ---- */

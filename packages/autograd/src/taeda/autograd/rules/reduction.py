@@ -83,6 +83,8 @@ rule("logsumexp", self=_logsumexp)
 
 def _logsumexp_forward(self_t: Tensor, self: Tensor, dim: list[int], keepdim: bool) -> Tensor:
     """The mean of the tangents, weighted by exp(x - max): exact also where x is large."""
+    if self.numel() == 0:  # no number has a weight
+        return self_t.sum(dim, keepdim)
     top = (self.real if self.is_complex() else self).detach().amax(dim, True)
     weights = (self - taeda.where(top.isinf(), 0.0, top)).exp()
     total = weights.sum(dim, keepdim)
