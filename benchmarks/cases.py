@@ -163,6 +163,38 @@ def short_attention(lib):
     return lambda: attend(q, k, v, is_causal=True).sum().backward()
 
 
+# ---- packed weights: a vector times the weights of a layer ----
+
+
+def _packed(lib: Any, bits: int, n: int, k: int, x: Any) -> Callable[[], object]:
+    """taeda's groups of 32 for both; torch's forms are a scale for each row of int8, and groups of 32."""
+    if hasattr(lib, "_weight_int8_mm"):
+        scales = lib.rand(n, k // 32).half()
+        if bits == 8:
+            weight = lib.randint(-127, 128, (n, k)).to(lib.int8)
+            return lambda: lib._weight_int8_mm(x, weight, scales)
+        weight = lib.randint(0, 256, (n, k // 2)).to(lib.uint8)
+        return lambda: lib._weight_int4_mm(x, weight, scales)
+    if bits == 8:
+        weight, row = lib.randint(-127, 128, (n, k)).to(lib.int8), lib.rand(n).to(x.dtype)
+        return lambda: lib._weight_int8pack_mm(x, weight, row)
+    weight = lib._convert_weight_to_int4pack_for_cpu(lib.randint(0, 16, (n, k)).to(lib.int32), 1)
+    both = lib.rand(k // 32, n, 2).to(x.dtype)
+    return lambda: lib._weight_int4pack_mm_for_cpu(x, weight, 32, both)
+
+
+def _vector_times_packed(bits: int, n: int, k: int, dtype: str) -> None:
+    @case("packed", f"1 x {k} x {n}, {bits} bits, {dtype}")
+    def make(lib):
+        return _packed(lib, bits, n, k, lib.rand(1, k).to(getattr(lib, dtype)))
+
+
+for _bits in (8, 4):
+    for _n, _k in ((768, 768), (3072, 768), (50304, 768), (24576, 4096)):
+        _vector_times_packed(_bits, _n, _k, "bfloat16")
+_vector_times_packed(8, 3072, 768, "float32")
+
+
 # ---- fft: one long line, batches of short ones, columns, several dimensions, a prime ----
 def _fft(name: str, shape: tuple[int, ...], action: Callable[[Any, Any], object]) -> None:
     @case("fft", name)
