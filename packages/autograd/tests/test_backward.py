@@ -114,3 +114,29 @@ def test_a_tuple_among_the_roots_is_refused():
     y = (leaf(1.0) * 2).sum()
     with pytest.raises(TypeError, match=r"element 1 of tensors is a tuple; wanted a tensor"):
         taeda.autograd.backward([y, (y, y)])
+
+
+def test_gradients_ask_types_and_modes():
+    class Answers(taeda.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return (func, *args[:2])
+
+    x = taeda.ones(2, requires_grad=True)
+    y = taeda.zeros(()).as_subclass(Answers)
+    found = taeda.autograd.grad([y], x)
+    assert found[0] is taeda.autograd.grad
+    assert found[1][0] is y
+    assert found[2] is x
+    assert taeda.autograd.grad(x.sum(), [x.detach().as_subclass(Answers)])[0] is found[0]
+
+
+def test_gradients_of_plain_subclasses():
+    class Plain(taeda.Tensor):
+        """One that leaves everything as it is."""
+
+    x = taeda.tensor([3.0]).as_subclass(Plain).requires_grad_()
+    (gradient,) = taeda.autograd.grad((x * x).sum(), x)
+    assert gradient.tolist() == [6]
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [6]

@@ -20,17 +20,40 @@ static int find(Slot *s)
     return 0;
 }
 
-static PyObject *binary(Slot *s, PyObject *a, PyObject *b)
-{
-    return find(s) ? td_slot_binary(s->function, s->schema, a, b) : NULL;
-}
-
 /* an operand that no operator takes: let the other side try */
 static int operand(PyObject *o) { return td_is_tensor(o) || td_is_number(o); }
 static int has_protocol(PyObject *o)
 {
     int yes = !td_is_tensor(o) && PyObject_HasAttrString(o, "__torch_function__");
     return yes;
+}
+
+/* a mode, or the type of a tensor, has a say: it gets a method, which Python's table names */
+static int is_asked(PyObject *o) { return td_is_tensor(o) && td_is_asked(o); }
+static PyObject *ask(const char *op, PyObject *a, PyObject *b)
+{
+    static PyObject *hook;
+    if (!td_python_function(&hook, "taeda._layers.operators", "ask_operator")) return NULL;
+    return b ? PyObject_CallFunction(hook, "sOO", op, a, b)
+             : PyObject_CallFunction(hook, "sO", op, a);
+}
+
+/* the other side is to try, unless it is PyTorch's own tensor, which would hide why it cannot */
+static PyObject *declined(const Slot *s, PyObject *a, PyObject *b, PyObject *not_implemented)
+{
+    static PyObject *hook;
+    Py_DECREF(not_implemented);
+    if (!td_python_function(&hook, "taeda._layers.operators", "decline")) return NULL;
+    return PyObject_CallFunction(hook, "sOO", s->name, a, b);
+}
+
+static PyObject *binary(Slot *s, PyObject *a, PyObject *b)
+{
+    if ((is_asked(a) || is_asked(b)) && operand(a) && operand(b)) return ask(s->name, a, b);
+    PyObject *made = find(s) ? td_slot_binary(s->function, s->schema, a, b) : NULL;
+    return made == Py_NotImplemented && (has_protocol(a) || has_protocol(b))
+               ? declined(s, a, b, made)
+               : made;
 }
 
 #define BINARY(c, op_name, op_text)                     \
@@ -73,27 +96,27 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *mod)
     PyObject *const args[] = {a, b};
     if (!operand(a) && !has_protocol(a)) Py_RETURN_NOTIMPLEMENTED;
     if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED;
-    return named(&s, 2, args);
+    return is_asked(a) || is_asked(b) ? ask(s.name, a, b) : named(&s, 2, args);
 }
 
-#define UNARY(c, op_name)                          \
-    static PyObject *c(PyObject *a)                \
-    {                                              \
-        static Slot s = {op_name, "", NULL, NULL}; \
-        return named(&s, 1, &a);                   \
+#define UNARY(c, op_name)                                              \
+    static PyObject *c(PyObject *a)                                    \
+    {                                                                  \
+        static Slot s = {op_name, "", NULL, NULL};                     \
+        return is_asked(a) ? ask(op_name, a, NULL) : named(&s, 1, &a); \
     }
 UNARY(slot_neg, "neg")
 UNARY(slot_pos, "positive")
 UNARY(slot_abs, "abs")
 UNARY(slot_invert, "bitwise_not")
 
-#define INPLACE(c, op_name)                                            \
-    static PyObject *c(PyObject *a, PyObject *b)                       \
-    {                                                                  \
-        static Slot s = {op_name, "", NULL, NULL};                     \
-        PyObject *const args[] = {a, b};                               \
-        if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED; \
-        return named(&s, 2, args);                                     \
+#define INPLACE(c, op_name)                                                          \
+    static PyObject *c(PyObject *a, PyObject *b)                                     \
+    {                                                                                \
+        static Slot s = {op_name, "", NULL, NULL};                                   \
+        PyObject *const args[] = {a, b};                                             \
+        if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED;               \
+        return is_asked(a) || is_asked(b) ? ask(op_name, a, b) : named(&s, 2, args); \
     }
 INPLACE(slot_iadd, "add_")
 INPLACE(slot_isub, "sub_")
@@ -111,7 +134,7 @@ static PyObject *slot_ipow(PyObject *a, PyObject *b, PyObject *mod)
     static Slot s = {"pow_", "", NULL, NULL};
     PyObject *const args[] = {a, b};
     if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED;
-    return named(&s, 2, args);
+    return is_asked(a) || is_asked(b) ? ask(s.name, a, b) : named(&s, 2, args);
 }
 
 /* ---- beside an array of numpy: it declines what a tensor could answer, and expects us to ---- */

@@ -244,9 +244,7 @@ static PyObject *device_new(PyTypeObject *t, PyObject *args, PyObject *kw)
     if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:device", names, &spec, &ordinal)) return NULL;
     int type, index, status = parse_object(spec, &type, &index);
     if (status < 0) return NULL;
-    if (status == 0)
-        return PyErr_Format(PyExc_TypeError, "device(): wanted a string or a device, got %R",
-                            Py_TYPE(spec));
+    if (status == 0) return td_refuse_type("device(): wanted a string or a device, got %V", spec);
     if (ordinal != Py_None) {
         if (index >= 0)
             return PyErr_Format(

@@ -41,7 +41,18 @@ PyObject *td_raise(td_status status)
     return NULL;
 }
 
+/* in Python, which also says what to do with an object of another library */
 PyObject *td_type_name(PyObject *o)
 {
-    return PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    static PyObject *hook;
+    if (!td_python_function(&hook, "taeda._layers.foreign", "named")) return NULL;
+    return PyObject_CallFunctionObjArgs(hook, o, NULL);
+}
+
+PyObject *td_refuse_type(const char *text, PyObject *o)
+{
+    PyObject *type = td_type_name(o);
+    PyErr_Format(PyExc_TypeError, text, type, "?");
+    Py_XDECREF(type);
+    return NULL;
 }

@@ -139,6 +139,8 @@ extern PyObject *td_out_of_memory; /* taeda.OutOfMemoryError: a RuntimeError and
 PyObject *td_no_memory(void);      /* raises it; NULL */
 int td_add_errors(PyObject *module);
 PyObject *td_type_name(PyObject *o); /* "Tensor", for messages: new reference */
+/* TypeError of a text with one %V, which is the name of o's type; NULL */
+PyObject *td_refuse_type(const char *text, PyObject *o);
 
 /* ---- small objects (object/dtype.c, device.c, size.c, generator.c) ---- */
 extern PyTypeObject *DtypeT, *DeviceT, *LayoutT, *MemoryFormatT, *SizeT, *GeneratorT, *NodeT;

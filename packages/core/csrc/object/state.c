@@ -83,8 +83,7 @@ static PyObject *set_default_dtype(PyObject *m, PyObject *o)
 {
     td_dtype d;
     if (!td_dtype_from(o, &d) || Py_TYPE(o) != DtypeT)
-        return PyErr_Format(PyExc_TypeError, "set_default_dtype(): wanted a taeda.dtype, got %R",
-                            Py_TYPE(o));
+        return td_refuse_type("set_default_dtype(): wanted a taeda.dtype, got %V", o);
     if (!td_is_floating(d) || td_is_float8(d))
         return PyErr_Format(PyExc_TypeError,
                             "only floating-point types are supported as the default type, got %R",

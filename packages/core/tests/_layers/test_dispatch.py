@@ -184,12 +184,12 @@ def test_modes_belong_to_their_thread():
     assert log == []
 
 
-def test_printing_is_no_call():
+def test_printing_is_one_call():
     log = []
     value = taeda.ones(2)
     with Log("m", log):
         repr(value)
-    assert log == []
+    assert log == [("m", "__repr__")]
 
 
 def test_a_layer_sees_calls_and_is_hidden_while_it_runs(monkeypatch):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import operator
+
 import pytest
 
 import taeda
@@ -59,18 +63,6 @@ METHODS = [
     row for row in TABLE
     if "method" in row.variants and not row.namespace and not row.schema.name.startswith("__")
 ]  # fmt: skip
-OPERATORS = [
-    "__and__",
-    "__or__",
-    "__xor__",
-    "__lshift__",
-    "__rshift__",
-    "__add__",
-    "__rsub__",
-    "__mul__",
-    "__matmul__",
-    "__lt__",
-]
 
 
 @pytest.mark.parametrize("row", FUNCTIONS, ids=lambda row: row.schema.qualified)
@@ -89,13 +81,132 @@ def test_every_method_asks_its_tensor(row):
     assert method(tensor, *rest, **keywords) == method
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_operators_arrive_as_functions(name):
-    tensor = taeda.ones(1).as_subclass(Sees)
-    function = getattr(Tensor, name)(tensor, tensor)
-    assert function in {
-        core.functions[""][row.schema.name] for row in FUNCTIONS if not row.namespace
-    }
+X, I = "x", "i"  # a tensor of numbers with a point, and of whole ones
+#: what is written, and the method and the number of the operand that comes first, as PyTorch has them
+OPERATORS = [
+    *[(f"{x} {sign} 1", method, 0) for x, sign, method in (
+        (X, "+", "add"), (X, "-", "sub"), (X, "*", "mul"), (X, "/", "div"), (X, "//", "__floordiv__"),
+        (X, "%", "remainder"), (X, "**", "__pow__"), (X, "<", "lt"), (X, "<=", "le"), (X, ">", "gt"),
+        (X, ">=", "ge"), (X, "==", "__eq__"), (X, "!=", "ne"), (I, "&", "__and__"), (I, "|", "__or__"),
+        (I, "^", "__xor__"), (I, "<<", "__lshift__"), (I, ">>", "__rshift__"))],
+    *[(f"1 {sign} {x}", method, 1) for x, sign, method in (
+        (X, "+", "add"), (X, "-", "__rsub__"), (X, "*", "mul"), (X, "/", "__rtruediv__"),
+        (X, "//", "__rfloordiv__"), (X, "%", "__rmod__"), (X, "**", "__rpow__"),
+        (I, "&", "bitwise_and"), (I, "|", "bitwise_or"), (I, "^", "bitwise_xor"),
+        (I, "<<", "__rlshift__"), (I, ">>", "__rrshift__"))],
+    ("x @ x", "matmul", 0), ("plain @ x", "matmul", 0), ("plain + x", "add", 0),
+    ("-x", "neg", 0), ("+x", "positive", 0), ("abs(x)", "abs", 0), ("~i", "__invert__", 0),
+    *[(f"operator.{name}({x}, 1)", method, 0) for x, name, method in (
+        (X, "iadd", "add_"), (X, "isub", "sub_"), (X, "imul", "mul_"), (X, "itruediv", "div_"),
+        (X, "ifloordiv", "floor_divide_"), (X, "imod", "remainder_"), (X, "ipow", "__ipow__"),
+        (I, "iand", "__iand__"), (I, "ior", "__ior__"), (I, "ixor", "__ixor__"),
+        (I, "ilshift", "__ilshift__"), (I, "irshift", "__irshift__"))],
+]  # fmt: skip
+
+
+class Both(Tensor):
+    """A tensor that answers with the function and its arguments."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func, args
+
+
+@pytest.mark.parametrize(("text", "method", "first"), OPERATORS)
+def test_operators_arrive_as_methods(text, method, first):
+    x, i = taeda.ones(1).as_subclass(Both), taeda.ones(1, dtype=taeda.int64).as_subclass(Both)
+    plain = taeda.zeros(1)
+    func, args = eval(text, {"x": x, "i": i, "plain": plain, "operator": operator})
+    assert func == getattr(Tensor, method)
+    assert any(args[0] is tensor for tensor in (x, i, plain))
+    assert len(args) == (1 if text[0] in "-+~a" else 2)
+    if first:
+        assert args[1] == 1
+
+
+@pytest.mark.parametrize(("text", "method", "first"), OPERATORS)
+def test_operators_of_subclasses_and_under_modes_compute_the_same(text, method, first):
+    class Plain(Tensor):
+        """One that leaves everything as it is."""
+
+    class Through(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    def numbers(kind):
+        return {"x": taeda.tensor([3.0]).as_subclass(kind), "plain": taeda.tensor([5.0]),
+                "i": taeda.tensor([6]).as_subclass(kind), "operator": operator}  # fmt: skip
+
+    seen = []
+    wanted = eval(text, numbers(Tensor))
+    assert eval(text, numbers(Plain)).tolist() == wanted.tolist()
+    given = numbers(Tensor)
+    with Through():
+        found = eval(text, given)
+    assert found.tolist() == wanted.tolist()
+    assert seen == [getattr(Tensor, method)]
+
+
+def test_operators_inside_a_map_go_to_the_map():
+    class Notes(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    def one(a):
+        with Notes():
+            return 1 - a // 2
+
+    seen = []
+    assert taeda.vmap(one)(taeda.tensor([4.0, 6.0])).tolist() == [-1, -2]
+    assert seen == [Tensor.__floordiv__, Tensor.__rsub__]
+
+
+def _python_methods():
+    for method in get_overridable_functions()[Tensor]:
+        name = resolve_name(method).split(".")[2]
+        if hasattr(method, "__code__") and name not in _OF_THE_OBJECT:
+            yield pytest.param(name, method, id=name)
+
+
+#: asked of the object by Python, and by PyTorch of nobody else
+_OF_THE_OBJECT = {"__iter__", "__array_namespace__"}
+_FIRST = {"__deepcopy__": {}, "__contains__": 1, "__reduce_ex__": 2, "__format__": ""}
+
+
+@pytest.mark.parametrize(("name", "method"), [*_python_methods()])
+def test_every_method_of_python_asks_types_and_modes(name, method):
+    wanted = [p for p in inspect.signature(method).parameters.values()
+              if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]  # fmt: skip
+    rest = [_FIRST.get(name, taeda.ones(1)) for _ in wanted[1:]]
+    func, args = method(taeda.ones(1).as_subclass(Both), *rest)
+    assert func is method is getattr(Tensor, name)
+    assert len(args) == 1 + len(rest)
+    seen = []
+
+    class Answers(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return "seen"
+
+    x = taeda.ones(1)
+    with Answers():
+        assert method(x, *rest) == "seen"
+    assert seen == [method]
+
+
+def test_subclasses_survive_methods_of_python():
+    class Plain(Tensor):
+        """One that leaves everything as it is."""
+
+    x = taeda.tensor([1.0, 2.0]).as_subclass(Plain)
+    assert type(x.to(taeda.float64)) is type(x.half()) is type(x.cpu()) is Plain
+    assert type(x.float()) is Plain
+    assert x.numpy().tolist() == x.tolist() == [1, 2]
+    assert repr(x).startswith("Plain(")
+    assert copy.deepcopy(x).tolist() == [1, 2]
+    assert type(copy.deepcopy(x)) is Plain
 
 
 ATTRIBUTES = [

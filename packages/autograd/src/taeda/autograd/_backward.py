@@ -9,6 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import TRANSFORM
+from taeda._core_api.doors import call_others, is_for_others
 
 from . import _function_maps
 
@@ -162,6 +163,8 @@ def grad(
     >>> grad(x ** 2, x)
     (tensor(6.),)
     """
+    if is_for_others(given := (*_tuple(outputs), *_tuple(inputs))):
+        return call_others(grad, given)  # type: ignore[no-any-return]  # theirs
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "

@@ -41,7 +41,10 @@ __all__ = [
 #: functions test it, for it costs less than a question to the flags of the thread
 watched: list[bool] = []
 #: types that never have a say in a call: a door needs to look no further at them
-exact: set[type] = {_core.Tensor, _core.dtype, type(None), bool, int, float, complex, str}
+exact: set[type] = {
+    _core.Tensor, _core.dtype, _core.device, _core.memory_format, type(None), bool, int, float, complex,
+    str,
+}  # fmt: skip
 
 FUNCTION_MODE, TRANSFORM, AUTOCAST = (
     _core.layers[name] for name in ("FUNCTION_MODE", "TRANSFORM", "AUTOCAST")

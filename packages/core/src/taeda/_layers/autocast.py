@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._native import core as _core
 from . import AUTOCAST
+from .foreign import named
 
 if TYPE_CHECKING:
     from taeda import Tensor, dtype
@@ -124,7 +125,7 @@ def get_autocast_dtype(device_type: str) -> dtype:
 def set_autocast_dtype(device_type: str, dtype: dtype) -> None:
     """Choose the lower type of a device."""
     if not isinstance(dtype, _core.dtype):
-        raise TypeError(f"set_autocast_dtype: wanted a dtype, got {type(dtype).__name__}")
+        raise TypeError(f"set_autocast_dtype: wanted a dtype, got {named(dtype)}")
     _here.dtype[_known(device_type)] = dtype
 
 

@@ -36,6 +36,7 @@ from . import (
     no_grad,
     tracers,
 )
+from .foreign import is_theirs_here, refuse
 
 __all__ = [
     "attributes_of",
@@ -70,6 +71,9 @@ def disabled_torch_function(
     func: Function, types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None
 ) -> Any:
     """As `__torch_function__` of a subclass: calls give plain tensors, nothing is overridden."""
+    refuse(
+        func, _scan(args, kwargs or {})
+    )  # PyTorch's own operators ask ours when it is on their right
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 
@@ -150,13 +154,16 @@ def call_override(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     relevant_args: Iterable[Any],
+    *,
+    below: tuple[Function, tuple[Any, ...]] | None = None,
 ) -> Any:
     """Offer a call to the modes, the layers and the types of `relevant_args`, in this order.
 
     The first that does not return NotImplemented decides. Raises TypeError, which lists those
-    asked, if all decline.
+    asked, if all decline. `below` is the call that the layers get, if another.
     """
     asked = [] if is_hidden(OVERRIDE) else overriding(relevant_args)
+    refuse(func, asked)
     kinds = tuple(types) if types is not None else tuple(type(a) for a in asked)
     mode = None
     if is_active(FUNCTION_MODE):
@@ -166,7 +173,7 @@ def call_override(
             return result
     if is_active(TRANSFORM):
         with hidden(TRANSFORM):
-            return _layers[TRANSFORM](func, args, kwargs)
+            return _layers[TRANSFORM](*(below or (func, args)), kwargs)
     for argument in asked:
         result = argument.__torch_function__(func, kinds, args, kwargs)
         if result is not NotImplemented:
@@ -206,6 +213,8 @@ def default_torch_function(
     """
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
+    if is_theirs_here():
+        refuse(func, _scan(args, kwargs or {}))
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
     from ..overrides import get_default_nowrap_functions

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._layers import exact, watched
+from .._layers.foreign import named
 from .._native import core as _core
-from ._method import Tensor, method
+from ._method import Tensor, asked, method
 from .legacy_types import construct, tensor_type
 
 _CASTS = {
@@ -20,8 +22,13 @@ _CASTS = {
 
 def _cast_method(name: str, dtype: Any) -> Callable[..., Any]:
     def cast(self: Tensor, memory_format: Any = _core.preserve_format) -> Tensor:
+        if watched or type(self) not in exact:
+            return asked(vars(Tensor)[name], converted, (self,), {"memory_format": memory_format})
         if memory_format is _core.preserve_format and self.dtype is dtype:
             return self  # as `to` would find at the end
+        return self.to(dtype, memory_format=memory_format)
+
+    def converted(self: Tensor, memory_format: Any) -> Tensor:
         return self.to(dtype, memory_format=memory_format)
 
     cast.__name__, cast.__qualname__ = name, f"Tensor.{name}"
@@ -58,7 +65,7 @@ def _parse_to(
         if rest and (isinstance(rest[0], _core.dtype) or rest[0] is None):
             dtype = rest.pop(0)
     elif rest:
-        raise TypeError(f"to(): wanted a dtype, a device or a tensor, got {type(rest[0]).__name__}")
+        raise TypeError(f"to(): wanted a dtype, a device or a tensor, got {named(rest[0])}")
     return dtype, device, rest
 
 
@@ -145,7 +152,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other.dtype)
 
 
-setattr(Tensor, "type", tensor_type)  # noqa: B010 - the stub declares a method there
+tensor_type.__name__ = "type"
+method(tensor_type)
 
 
 @method

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from taeda._warnings import warn
 
+from .._layers.foreign import remark
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _from_unusual(ndarray: Any) -> Tensor:
     import numpy as np
 
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__}){remark(ndarray)}")
     name = _name_of(ndarray.dtype)
     if not ndarray.dtype.isnative:
         raise TypeError(

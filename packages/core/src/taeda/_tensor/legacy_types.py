@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._layers.foreign import remark
 from .._native import core as _core
 
 Tensor = _core.Tensor
@@ -150,7 +151,7 @@ def _dtype_and_place(kind: Any) -> tuple[Any, str | None]:
     if not isinstance(kind, _core.dtype):
         raise ValueError(
             f"invalid type: {kind!r}; wanted a dtype, or a class of tensors such as "
-            "taeda.FloatTensor, or its name"
+            f"taeda.FloatTensor, or its name{remark(kind)}"
         )
     return kind, None
 

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.foreign import named
 
 from ._shapes import sum_rightmost as _sum_rightmost  # noqa: F401 - distributions written elsewhere import it from here
 
@@ -33,7 +34,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """
     for value in values:
         if not isinstance(value, (Tensor, int, float, complex)):
-            raise ValueError(f"parameters are numbers or tensors, got {type(value).__name__}")
+            raise ValueError(f"parameters are numbers or tensors, got {named(value)}")
     like = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = taeda.get_default_dtype() if like is None else like.dtype
     device = None if like is None else like.device

@@ -11,6 +11,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as core
 from taeda._core_api.calls import disabled_torch_function
 from taeda._core_api.doors import exact
+from taeda._core_api.foreign import refuse
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -38,6 +39,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = taeda.empty(0)
+        refuse(cls, (data,))
         if type(data) is Tensor or isinstance(data, cls):
             return Tensor._make_subclass(cls, data, requires_grad)
         marked = data.detach().requires_grad_(requires_grad)

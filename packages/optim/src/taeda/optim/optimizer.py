@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 from taeda import Tensor
 from taeda._core_api import warn
+from taeda._core_api.foreign import named
 
 from ._hooks import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from ._saving import Group, Saved, StateDict
@@ -98,8 +99,7 @@ class Optimizer(Saved):
     def _check_param(self, param: Any) -> None:
         if not isinstance(param, Tensor):
             raise TypeError(
-                "optimizer can only optimize Tensors, but one of the params is "
-                + type(param).__name__
+                "optimizer can only optimize Tensors, but one of the params is " + named(param)
             )
         if self.defaults.get("differentiable"):
             return

@@ -6,6 +6,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from taeda import Tensor
+from taeda._core_api.foreign import remark
 
 from ..parameter import Buffer, Parameter
 from . import _global_hooks
@@ -49,7 +50,7 @@ class Registration:
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
                 f"cannot assign {_type_name(param)!r} object to parameter {name!r} "
-                "(a taeda.nn.Parameter or None is wanted)"
+                f"(a taeda.nn.Parameter or None is wanted){remark(param)}"
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
@@ -70,7 +71,7 @@ class Registration:
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign {_type_name(tensor)!r} object to buffer {name!r} "
-                "(a taeda.Tensor or None is wanted)"
+                f"(a taeda.Tensor or None is wanted){remark(tensor)}"
             )
         for hook in _global_hooks.buffer_registration.values():
             changed = hook(self, name, tensor)
@@ -84,7 +85,7 @@ class Registration:
     def add_module(self, name: str, module: Any) -> None:
         """Add a child under `name`, which may be None. Refusals as in `register_parameter`."""
         if module is not None and not isinstance(module, Registration):
-            raise TypeError(f"{_type_name(module)} is not a Module subclass")
+            raise TypeError(f"{_type_name(module)} is not a Module subclass{remark(module)}")
         self._check_free("_modules", name)
         self._modules[name] = self._registered_child(name, module)
 
@@ -172,6 +173,7 @@ class Registration:
             kind, wanted = _EXPECTED[table]
             raise TypeError(
                 f"cannot assign {_type_name(value)!r} as {kind} {name!r} ({wanted} or None expected)"
+                f"{remark(value)}"
             )
 
     def _assign_placeholder(self, table: str, name: str, value: Any) -> None:

@@ -10,6 +10,7 @@ import taeda
 from taeda import Tensor
 from taeda.__future__ import get_swap_module_params_on_conversion
 from taeda._core_api import warn
+from taeda._core_api.foreign import remark
 from taeda.utils import swap_tensors
 from taeda.utils.hooks import RemovableHandle
 
@@ -241,7 +242,7 @@ class State(Hooks, Traversal):
         if not isinstance(value, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected taeda.Tensor or Tensor-like '
-                f"object from checkpoint but received {type(value)}"
+                f"object from checkpoint but received {type(value)}{remark(value)}"
             )
         lazy = is_lazy(target)
         if is_lazy(value):
