@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 
-from ragged import equal_pieces, pieces_of
+import pytest
+from ragged import equal_pieces, nested_of, pieces_of
 
 import taeda
 from taeda import nested
@@ -35,3 +36,28 @@ def test_copies_and_files(tmp_path):
     ):  # fmt: skip
         equal_pieces(made, pieces_of(6))
         assert made.requires_grad and made.is_leaf
+
+
+def test_numbers_of_the_batch():
+    x = nested_of(pieces_of(2))
+    assert (x.numel(), x.nbytes) == (18, 144)
+    for call in (x.item, x.__bool__):
+        with pytest.raises(RuntimeError, match="18"):
+            call()
+    one = taeda.nested.nested_tensor([taeda.ones(1), taeda.ones(0)], layout=taeda.jagged)
+    assert one.item() == 1 and bool(one)
+
+
+def test_other_dtypes_and_devices_keep_the_raggedness():
+    x = nested_of(pieces_of(2))
+    for y in (x.half(), x.to("meta"), x.to("cpu", taeda.float32), x.to(x)):
+        assert y.shape == x.shape
+    assert x.to("meta").device.type == "meta"
+    assert (x.float() + x.to("cpu", taeda.float32)).dtype is taeda.float32
+
+
+def test_comparisons_of_all_elements():
+    x, y = nested_of(pieces_of(2)), nested_of(pieces_of(2))  # of their own offsets each
+    assert taeda.equal(x, y) and taeda.allclose(x, y)
+    assert not taeda.equal(x, x + 1)
+    assert not taeda.equal(x, nested_of(pieces_of(2)[:2]))

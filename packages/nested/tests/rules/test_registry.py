@@ -28,7 +28,7 @@ from taeda import nested
         (lambda x: jagged_of([0.0, 3.0]), RuntimeError, "must be ints"),
         (lambda x: x.sum(0), NotImplementedError, "sum: dimension 0 .* its batch"),
         (lambda x: x.svd(), NotImplementedError, "svd: .* taeda.jagged.* unbind"),
-        (lambda x: x.add_(1), NotImplementedError, "add_: .* Use add"),
+        (lambda x: x.cumsum_(1), NotImplementedError, "cumsum_: .* Use cumsum"),
         (lambda x: x.transpose(0, 1), NotImplementedError, "transpose"),
         (lambda x: x.softmax(3), IndexError, "out of range"),
         (lambda x: x.numpy(), TypeError, "taeda.jagged"),

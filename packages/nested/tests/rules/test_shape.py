@@ -55,3 +55,13 @@ def test_results_and_gradients_are_those_of_each_tensor(name):
     taeda.stack([piece.sin().sum() for piece in expected]).sum().backward()
     for a, b in zip(one, two, strict=True):
         assert taeda.allclose(a.grad, b.grad)
+
+
+def test_the_shape_of_another():
+    pieces = pieces_of(6)
+    x, y = nested_of(pieces), nested_of(pieces).unflatten(-1, (2, 3))
+    other = y.flatten(2)
+    assert other.view_as(y).shape == y.shape and other.reshape_as(y).shape == y.shape
+    equal_pieces(other.view_as(y), [piece.reshape(-1, 2, 3) for piece in pieces])
+    with pytest.raises(NotImplementedError, match="view_as"):
+        x.view_as(y)  # of another raggedness

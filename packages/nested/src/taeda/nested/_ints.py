@@ -8,7 +8,7 @@ from typing import Any
 
 from taeda import Tensor
 
-__all__ = ["NestedInt", "size_for"]
+__all__ = ["NestedInt", "keep_size", "size_for"]
 
 _FIRST = 1 << 30
 _numbers = itertools.count(1)
@@ -34,6 +34,11 @@ def size_for(offsets: Tensor | None) -> NestedInt:
         return found[1]
     made = NestedInt(_FIRST + next(_numbers))
     if offsets is not None:
-        key = id(offsets)
-        _known[key] = weakref.ref(offsets, lambda _: _known.pop(key, None)), made
+        keep_size(offsets, made)
     return made
+
+
+def keep_size(offsets: Tensor, size: NestedInt) -> None:
+    """From now on this size belongs to these offsets."""
+    key = id(offsets)
+    _known[key] = weakref.ref(offsets, lambda _: _known.pop(key, None)), size

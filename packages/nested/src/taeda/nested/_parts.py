@@ -10,7 +10,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 
-from ._ints import NestedInt, size_for
+from ._ints import NestedInt, keep_size, size_for
 
 __all__ = ["Jagged", "is_nested", "packed", "packed_offsets", "parts_of"]
 
@@ -36,6 +36,15 @@ class Jagged:
         """Other values for the same sequences."""
         at = self.ragged if ragged is None else ragged
         return Jagged(values, self.offsets, self.lengths, at, self.bounds, self.size)
+
+    def on(self, device: Any) -> Jagged:
+        """The same sequences, for values that move to this device; their raggedness stays."""
+        if taeda.device(device).type == "meta" or self.offsets.device == taeda.device(device):
+            return self  # nobody could read them there
+        offsets = self.offsets.to(device)
+        lengths = None if self.lengths is None else self.lengths.to(device)
+        keep_size(offsets, self.size)
+        return Jagged(self.values, offsets, lengths, self.ragged, self.bounds, self.size)
 
     def shape(self) -> tuple[int, ...]:
         """The nested shape, with the ragged size."""

@@ -41,6 +41,27 @@ class NestedTensor(Tensor):
         """How many elements all tensors have."""
         return sum(piece.numel() for piece in components(self.detach()))
 
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]  # read alone
+        """How many bytes all tensors take."""
+        return self.numel() * self.element_size()
+
+    def item(self) -> Any:
+        """The only number of the batch; RuntimeError if there are more or none."""
+        if self.numel() != 1:
+            raise RuntimeError(
+                f"item(): wanted a nested tensor with exactly one element, but it has {self.numel()}"
+            )
+        return compact(self.detach())[1].item()
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise RuntimeError(
+                f"Boolean value of a nested tensor with {self.numel()} elements is ambiguous: use any() "
+                "or all()"
+            )
+        return bool(self.item())
+
     def __len__(self) -> int:
         return len(parts_of(self).bounds)
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api import runtime as core
 from taeda._core_api.layouts import operator, register
 
 from .._graph import compact
 from .._parts import Jagged, is_nested
 
-__all__ = ["call", "rule", "together"]
+__all__ = ["call", "function_of", "rule", "rule_in_place", "together"]
 
 Function = Callable[..., Any]
 
@@ -21,6 +22,22 @@ def rule(*rows: str) -> Callable[[Function], Function]:
     """Register a function for rows, with the arguments of their schemas."""
 
     return register(rows, (taeda.jagged,))
+
+
+def rule_in_place(*rows: str) -> Callable[[Function], Function]:
+    """Register a function for the calls of rows that write into their first tensor."""
+
+    def put(function: Function) -> Function:
+        core.layout_rules(taeda.jagged, True).update(dict.fromkeys(rows, function))
+        return function
+
+    return put
+
+
+def function_of(row: str) -> Function:
+    """The rule of a row, of the call that makes a new tensor."""
+    found: Function = core.layout_rules(taeda.jagged, False)[row]
+    return found
 
 
 def call(row: str) -> Function:

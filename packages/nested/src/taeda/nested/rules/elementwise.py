@@ -9,7 +9,7 @@ from taeda import Tensor
 from taeda._core_api.layouts import arguments_by_name
 
 from .._graph import built, compact, entries
-from .._parts import is_nested
+from .._parts import is_nested, parts_of
 from ._registry import call, rule, together
 
 ROWS = """
@@ -18,7 +18,7 @@ ROWS = """
     celu clamp clamp_max clamp_min conj_physical copysign.Tensor cos cosh deg2rad digamma div.Tensor
     div.Tensor_mode elu eq.Tensor erf erfc erfinv exp exp2 expm1 float_power.Tensor_Tensor floor floor_divide
     fmax fmin fmod.Tensor frac gcd ge.Tensor gelu gt.Tensor hardshrink hardsigmoid hardswish hardtanh
-    heaviside hypot i0 isfinite isinf isnan isneginf isposinf lcm le.Tensor leaky_relu
+    heaviside hypot i0 isclose isfinite isinf isnan isneginf isposinf lcm le.Tensor leaky_relu
     lerp.Tensor lgamma log log10 log1p log2 log_sigmoid logaddexp logaddexp2 logical_and logical_not
     logical_or logical_xor logit lt.Tensor masked_fill.Scalar masked_fill.Tensor maximum max.other minimum
     min.other mish mul.Tensor nan_to_num ne.Tensor neg nextafter positive pow.Tensor_Tensor rad2deg
@@ -68,10 +68,40 @@ def to_copy(
     x: Tensor, dtype: Any = None, device: Any = None, non_blocking: bool = False,
     memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
+    """Another dtype or device. The raggedness stays, that of the offsets on the other device too."""
     parts, values = entries(x)
-    if device is not None and values.new_empty(0, device=device).device != values.device:
-        return NotImplemented
-    return built(parts, values.to(dtype=dtype or x.dtype, copy=True))
+    options = {"dtype": dtype or x.dtype, "device": device or values.device}
+    return built(
+        parts.on(options["device"]), values.to(**options, non_blocking=non_blocking, copy=True)
+    )
+
+
+# ---- comparisons of all elements ----
+
+
+def _compared(row: str) -> None:
+    function = call(row)
+
+    @rule(row)
+    def run(x: Tensor, y: Tensor, *args: Any) -> Any:
+        if not is_nested(x) or not is_nested(y):
+            return False if row == "equal" else NotImplemented
+        if row == "equal" and parts_of(x).counts() != parts_of(y).counts():
+            return False
+        _, (a, b) = together(
+            row, (x, built(compact(x)[0], compact(y)[1])) if _alike(x, y) else (x, y)
+        )
+        return function(a, b, *args)
+
+
+def _alike(x: Tensor, y: Tensor) -> bool:
+    """Are the lengths the same, whatever the offsets?"""
+    own, other = parts_of(x), parts_of(y)
+    return own.counts() == other.counts() and own.ragged == other.ragged and x.dim() == y.dim()
+
+
+for _row in ("equal", "allclose"):
+    _compared(_row)
 
 
 def _like(row: str) -> None:

@@ -78,6 +78,11 @@ def view(x: Tensor, shape: Any) -> Any:
     return built(parts, values.reshape(size[1:]), at)
 
 
+@rule("view_as", "reshape_as")
+def view_as(x: Tensor, other: Tensor) -> Any:
+    return view(x, other.shape) if is_nested(x) and is_nested(other) else NotImplemented
+
+
 @rule("unflatten.int")
 def unflatten(x: Tensor, dim: int, sizes: Any) -> Any:
     at, (parts, values) = dimension(dim, x.dim()), compact(x)
