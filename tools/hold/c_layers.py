@@ -1,10 +1,10 @@
 """Layers of the C core: a file includes files of its own folder or of folders below it and names
 only functions of those, a header declares what its own folder defines, headers include in no
-circle, and `ops` prepares.
+circle, a device stands behind its table, and `ops` prepares.
 
     python tools/hold/c_layers.py            a sentence for every include or name that points upward, for
                                         every declaration in a strange place, for every circle, for
-                                        work in `ops`
+                                        a device that is named past its table, for work in `ops`
 
 The folders of `packages/core/csrc` are the layers (decision 0024). Read from the text: nothing is compiled.
 """
@@ -21,6 +21,7 @@ __all__ = [
     "WORKS",
     "check",
     "circles",
+    "leaking",
     "misdeclared",
     "misnamed",
     "named_upward",
@@ -32,16 +33,18 @@ __all__ = [
 LAYERS = (
     "runtime",
     "cpu",
-    "cuda",
     "ops",
     "object",
     "graph",
     "dispatch",
     "backward",
     "abi",
+    "cuda",
     "binding",
     "package",
 )
+#: folders of devices, and what of the core each may include; of the rest only `binding` names them
+DEVICES = {"cuda": ("runtime", "cpu")}
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.M)
 OUTSIDE = ("taeda/", "entries.gen.h")  # the public header, and what is generated
 #: what only the processor's files say: threads, loops over elements, tables of kernels, pointers to elements
@@ -165,6 +168,19 @@ def named_upward(sources: dict[str, str], home: dict[str, str]) -> Iterator[str]
                 yield f"{file} names {name} of {home[name]}, which is of a higher layer: use a hook"
 
 
+def leaking(sources: dict[str, str], found: dict[str, list[str]]) -> Iterator[str]:
+    """A sentence for every file that names a device past its table, and for what a device may not include."""
+    for device, below in DEVICES.items():
+        for file, text in sources.items():
+            folder = file.partition("/")[0]
+            for name in sorted({*re.findall(rf"\btd_{device}_\w+", text)}):
+                if folder not in (device, "binding"):
+                    yield f"{file} names {name}: ask a slot (runtime/device.h) or a work (runtime/work.h)"
+            for name in found[file] if folder == device else ():
+                if not name.startswith((*(f"{other}/" for other in (device, *below)), *OUTSIDE)):
+                    yield f"{file} includes {name}: a device stands on {', '.join(below)} alone"
+
+
 def misnamed(csrc: Path) -> Iterator[str]:
     """A sentence for every file whose first line gives it another name."""
     for path in sorted(csrc.rglob("*.[ch]")):
@@ -200,7 +216,8 @@ def check(root: Path) -> list[str]:
     sources = texts(csrc)
     home = definitions(sources)
     names = [*misdeclared(sources, home), *named_upward(sources, home)]
-    return [*upward(found), *circles(found), *names, *working(csrc), *misnamed(csrc)]
+    seam = leaking(sources, found)
+    return [*upward(found), *circles(found), *names, *seam, *working(csrc), *misnamed(csrc)]
 
 
 if __name__ == "__main__":

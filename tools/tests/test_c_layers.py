@@ -43,6 +43,24 @@ def test_a_circle_is_told_once(tmp_path, length):
     ]
 
 
+def test_a_device_is_asked_through_its_table(tmp_path):
+    files = {
+        "graph/node.c": "    n->stream = td_cuda_stream(0);",
+        "binding/cuda.c": "    td_cuda_stream(0);",
+        "cuda/device.c": "void *td_cuda_stream(int ordinal) { return 0; }\n",
+    }
+    wrong = make(tmp_path, files)
+    assert any("graph/node.c names td_cuda_stream: ask a slot" in line for line in wrong)
+    assert not [line for line in wrong if line.startswith(("binding", "cuda"))]
+
+
+def test_a_device_stands_on_runtime_and_cpu(tmp_path):
+    text = '#include "ops/a.h"\n#include "cpu/b.h"\n#include "runtime/c.h"\n'
+    below = {"ops/a.h": "", "cpu/b.h": "", "runtime/c.h": ""}
+    (wrong,) = make(tmp_path, {"cuda/walk.c": text, **below})
+    assert wrong == "cuda/walk.c includes ops/a.h: a device stands on runtime, cpu alone"
+
+
 def test_another_folder_is_no_layer(tmp_path):
     assert make(tmp_path, {"kernels/a.c": ""}) == ["csrc/kernels is no layer"]
 

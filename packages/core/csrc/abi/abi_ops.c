@@ -1,7 +1,7 @@
 /* abi_ops.c - operators across the boundary: an extension's kernel as the implementation of a row,
  * and calls of any row by an extension. */
 #include "abi/abi.h"
-#include "cuda/device.h"
+#include "runtime/device.h"
 
 /* ---- an extension's kernel serves a row ---- */
 static void scalar_value(taeda_value *v, const td_scalar *s)
@@ -192,7 +192,7 @@ static td_status find_device(const td_call *call, uint32_t minor, td_device *dev
                        "build the extension against this core's headers",
                        call->op->name, minor);
     *device = device_of(call);
-    return td_cuda_use(td_device_index(*device));
+    return td_device_use(*device);
 }
 
 td_status td_op_extension(td_call *call)

@@ -1,6 +1,6 @@
 /* devices.c - device numbers of the interface, and the streams of CUDA devices. */
 #include "abi/abi.h"
-#include "cuda/pool.h"
+#include "runtime/device.h"
 
 int32_t td_abi_device_from(const char *slot, int32_t number, td_device *out, taeda_error *error)
 {
@@ -9,13 +9,13 @@ int32_t td_abi_device_from(const char *slot, int32_t number, td_device *out, tae
         return td_abi_error(error, TAEDA_RUNTIME_ERROR, "%s: there is no device number %d", slot,
                             number);
     if (type == TAEDA_CUDA) {
-        td_status status = td_cuda_start();
+        td_status status = td_device_open(TD_CUDA);
         if (status) return td_abi_status(status, error);
-        if (index >= td_cuda_count())
+        if (index >= td_device_count(TD_CUDA))
             return td_abi_error(
                 error, TAEDA_RUNTIME_ERROR,
                 "%s: there are %d devices of type 'cuda', with ordinals from 0; got 'cuda:%d'",
-                slot, td_cuda_count(), index);
+                slot, td_device_count(TD_CUDA), index);
     }
     *out = td_device_of(type, index);
     return 0;
@@ -24,7 +24,7 @@ int32_t td_abi_device_from(const char *slot, int32_t number, td_device *out, tae
 int32_t td_abi_device_available(int32_t number)
 {
     int type = TAEDA_DEVICE_TYPE(number), index = TAEDA_DEVICE_INDEX(number);
-    if (type == TAEDA_CUDA) return index >= 0 && index < td_cuda_count();
+    if (type == TAEDA_CUDA) return index >= 0 && index < td_device_count(TD_CUDA);
     return number == TAEDA_CPU || number == TAEDA_META;
 }
 
@@ -37,8 +37,8 @@ int32_t td_abi_current_stream(int32_t number, void **out, taeda_error *error)
         return td_abi_error(error, TAEDA_RUNTIME_ERROR,
                             "current_stream: a CUDA device has streams, device number %d does not",
                             number);
-    td_status status = td_cuda_use(td_device_index(device));
-    if (!status) *out = td_cuda_stream(td_device_index(device));
+    td_status status = td_device_use(device);
+    if (!status) *out = td_device_stream(device);
     return td_abi_status(status, error);
 }
 
@@ -48,5 +48,5 @@ int32_t td_abi_record_stream(const taeda_tensor *tensor, void *stream, taeda_err
     if (td_device_type((td_device)t->device) != TD_CUDA)
         return td_abi_fail(error, TAEDA_RUNTIME_ERROR,
                            "record_stream: the tensor is on no CUDA device");
-    return td_abi_status(td_cuda_pool_used(t, stream), error);
+    return td_abi_status(td_device_used(t, stream), error);
 }

@@ -4,7 +4,6 @@
  * number. Both are of the engine alone, and inline, since every edge of a graph passes them. */
 #ifndef TD_BACKWARD_SLOTS_H
 #define TD_BACKWARD_SLOTS_H
-#include "cuda/device.h"
 #include "backward/backward.h"
 
 typedef struct Slot {
@@ -33,9 +32,9 @@ typedef struct Run {
     int accumulate, keep, create_graph;
     int ends; /* 1: nothing behind a capture runs. 2: nor are gradients of captures summed. 3: as 1,
                * and sums of captures are not rounded to 16 bits */
-    Slot *now;                   /* whose node is being visited */
-    void *home[TD_CUDA_DEVICES]; /* streams of the caller, of the devices in `moved` */
-    uint32_t moved;              /* bit k: the walk has changed the stream of device k */
+    Slot *now;                      /* whose node is being visited */
+    void *home[TD_DEVICE_ORDINALS]; /* streams of the caller, of the devices in `moved` */
+    uint32_t moved;                 /* bit k: the walk has changed the stream of device k */
 } Run;
 
 /* ---- slots ---- */

@@ -13,32 +13,35 @@ static int device_of(const Node *n)
     return -1;
 }
 
-static int change(int ordinal, void *to)
+static int change(td_device device, void *to)
 {
-    td_status status = td_cuda_follow(ordinal, td_cuda_stream(ordinal), ordinal, to);
+    td_status status = td_device_follow(device, td_device_stream(device), to);
     if (status) return td_raised(status);
-    td_cuda_set_stream(ordinal, to);
+    td_device_set_stream(device, to);
     return 0;
 }
 
 int td_stream_change(Run *r, const Node *n)
 {
     int ordinal = n->kind == TD_NODE_ACCUMULATE ? -1 : device_of(n); /* those add where they are */
-    if (ordinal < 0 || td_cuda_stream(ordinal) == n->stream) return 0;
+    if (ordinal < 0) return 0;
+    td_device device = td_device_of(TD_CUDA, ordinal);
+    if (td_device_stream(device) == n->stream) return 0;
     if (!(r->moved >> ordinal & 1)) {
-        r->home[ordinal] = td_cuda_stream(ordinal);
+        r->home[ordinal] = td_device_stream(device);
         r->moved |= 1u << ordinal;
     }
-    return change(ordinal, n->stream);
+    return change(device, n->stream);
 }
 
 int td_streams_leave(Run *r, int status)
 {
-    for (int k = 0; r->moved && k < TD_CUDA_DEVICES; k++) {
-        if (!(r->moved >> k & 1) || td_cuda_stream(k) == r->home[k]) continue;
+    for (int k = 0; r->moved && k < TD_DEVICE_ORDINALS; k++) {
+        td_device device = td_device_of(TD_CUDA, k);
+        if (!(r->moved >> k & 1) || td_device_stream(device) == r->home[k]) continue;
         /* a walk that failed has its exception already */
-        if (status == 0) status = change(k, r->home[k]);
-        td_cuda_set_stream(k, r->home[k]);
+        if (status == 0) status = change(device, r->home[k]);
+        td_device_set_stream(device, r->home[k]);
     }
     return status;
 }

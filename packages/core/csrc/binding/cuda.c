@@ -3,9 +3,10 @@
 #include "binding/cuda.h"
 #include "cuda/fault.h"
 #include "cuda/graph.h"
-#include "cuda/order.h"
+#include "runtime/streams.h"
 #include "cuda/pool.h"
 #include "cuda/program.h"
+#include "cuda/start.h"
 
 /* ---- programs: compiled by Python ---- */
 static td_status ask_python(const td_cuda_program *want, int arch, bool anew, void **image,
@@ -51,7 +52,7 @@ static PyObject *started(PyObject *m, PyObject *unused)
 }
 static PyObject *start(PyObject *m, PyObject *unused)
 {
-    TD_PY(td_cuda_start());
+    TD_PY(td_device_open(TD_CUDA));
     TD_PY(td_cuda_use(td_cuda_current()));
     Py_RETURN_NONE;
 }
@@ -204,9 +205,9 @@ static PyObject *stream_set(PyObject *m, PyObject *args)
     Py_RETURN_NONE;
 }
 /* The driver said how it went; what is done, whoever watches hears. */
-static int told(int code, td_cuda_order what, int ordinal, const void *stream, const void *event)
+static int told(int code, td_order what, int ordinal, const void *stream, const void *event)
 {
-    if (!code) td_cuda_tell(what, ordinal, stream, event, 0);
+    if (!code) td_order_tell(what, ordinal, stream, event, 0);
     return code;
 }
 /* stream_do(what, ordinal, stream, event): "synchronize", "query" or "wait" */
@@ -220,17 +221,16 @@ static PyObject *stream_do(PyObject *m, PyObject *args)
     void *s = (void *)(uintptr_t)stream, *e = (void *)(uintptr_t)event;
     if (what[0] != 'w') TD_PY(td_cuda_not_captured(ordinal, "waiting for a stream"));
     if (what[0] == 'q')
-        return is_late(
-                   code = told(td_cu.cuStreamQuery(s), TD_CUDA_ORDER_STREAM_DONE, ordinal, s, NULL))
+        return is_late(code = told(td_cu.cuStreamQuery(s), TD_ORDER_STREAM_DONE, ordinal, s, NULL))
                    ? PyBool_FromLong(0)
                    : answer(code, "asking a stream", PyBool_FromLong(1));
     if (what[0] == 'w')
-        return answer(told(td_cu.cuStreamWaitEvent(s, e, 0), TD_CUDA_ORDER_WAIT, ordinal, s, e),
+        return answer(told(td_cu.cuStreamWaitEvent(s, e, 0), TD_ORDER_WAIT, ordinal, s, e),
                       "waiting for an event", NULL);
     Py_BEGIN_ALLOW_THREADS
     code = td_cu.cuStreamSynchronize(s);
     Py_END_ALLOW_THREADS
-    told(code, TD_CUDA_ORDER_STREAM_DONE, ordinal, s, NULL);
+    told(code, TD_ORDER_STREAM_DONE, ordinal, s, NULL);
     if (!code) TD_PY(td_cuda_fault_check());
     return answer(code, "waiting for a stream", NULL);
 }
@@ -260,28 +260,26 @@ static PyObject *event_do(PyObject *m, PyObject *args)
     if (what[0] == 'q' || what[0] == 's')
         TD_PY(td_cuda_not_captured(ordinal, "waiting for an event"));
     if (what[0] == 'q')
-        return is_late(code =
-                           told(td_cu.cuEventQuery(e), TD_CUDA_ORDER_EVENT_DONE, ordinal, NULL, e))
+        return is_late(code = told(td_cu.cuEventQuery(e), TD_ORDER_EVENT_DONE, ordinal, NULL, e))
                    ? PyBool_FromLong(0)
                    : answer(code, "asking an event", PyBool_FromLong(1));
     if (what[0] == 'r')
-        return answer(told(td_cu.cuEventRecord(e, s), TD_CUDA_ORDER_RECORD, ordinal, s, e),
+        return answer(told(td_cu.cuEventRecord(e, s), TD_ORDER_RECORD, ordinal, s, e),
                       "recording an event", NULL);
     if (what[0] == 'f') { /* a driver that refuses keeps the event */
-        told(td_cu.cuEventDestroy_v2(e), TD_CUDA_ORDER_FORGET, ordinal, NULL, e);
+        told(td_cu.cuEventDestroy_v2(e), TD_ORDER_FORGET, ordinal, NULL, e);
         Py_RETURN_NONE;
     }
     Py_BEGIN_ALLOW_THREADS
     code = td_cu.cuEventSynchronize(e);
     Py_END_ALLOW_THREADS
-    told(code, TD_CUDA_ORDER_EVENT_DONE, ordinal, NULL, e);
+    told(code, TD_ORDER_EVENT_DONE, ordinal, NULL, e);
     if (!code) TD_PY(td_cuda_fault_check());
     return answer(code, "waiting for an event", NULL);
 }
 /* watch(yes): taeda.cuda._sanitizer.ordered(what, number of the work so far, ordinal, stream,
  * other, bytes) hears from now on, or no longer. An exception of the caller stays. */
-static void heard(td_cuda_order what, int ordinal, const void *stream, const void *other,
-                  int64_t bytes)
+static void heard(td_order what, int ordinal, const void *stream, const void *other, int64_t bytes)
 {
     static PyObject *ordered;
     if (!Py_IsInitialized()) return;
@@ -289,11 +287,10 @@ static void heard(td_cuda_order what, int ordinal, const void *stream, const voi
     PyObject *type, *value, *trace, *made = NULL;
     PyErr_Fetch(&type, &value, &trace);
     if (td_python_function(&ordered, "taeda.cuda._sanitizer", "ordered"))
-        made = PyObject_CallFunction(
-            ordered, "iLiKKL", (int)what,
-            (long long)__atomic_load_n(&td_cuda_work_number, __ATOMIC_RELAXED), ordinal,
-            (unsigned long long)(uintptr_t)stream, (unsigned long long)(uintptr_t)other,
-            (long long)bytes);
+        made = PyObject_CallFunction(ordered, "iLiKKL", (int)what,
+                                     (long long)__atomic_load_n(&td_order_work, __ATOMIC_RELAXED),
+                                     ordinal, (unsigned long long)(uintptr_t)stream,
+                                     (unsigned long long)(uintptr_t)other, (long long)bytes);
     if (!made) PyErr_WriteUnraisable(ordered);
     Py_XDECREF(made);
     PyErr_Restore(type, value, trace);
@@ -303,7 +300,7 @@ static PyObject *watch(PyObject *m, PyObject *yes)
 {
     int on = PyObject_IsTrue(yes);
     if (on < 0) return NULL;
-    td_cuda_heard = on ? heard : NULL;
+    td_order_heard = on ? heard : NULL;
     Py_RETURN_NONE;
 }
 static PyObject *event_elapsed(PyObject *m, PyObject *args)
@@ -354,9 +351,10 @@ static PyMethodDef methods[] = {
 
 int td_add_cuda(PyObject *module)
 {
+    td_device_openers[TD_CUDA] = &td_cuda_opener;
     td_cuda_compile = compile;
     td_cuda_warn = warn;
-    if (is_set("TAEDA_CUDA_SANITIZER") || is_set("TORCH_CUDA_SANITIZER")) td_cuda_heard = heard;
+    if (is_set("TAEDA_CUDA_SANITIZER") || is_set("TORCH_CUDA_SANITIZER")) td_order_heard = heard;
     if (td_add_cuda_memory(module) < 0 || td_add_cuda_ipc(module) < 0 ||
         td_add_cuda_products(module) < 0 || td_add_cuda_graphs(module) < 0)
         return -1;

@@ -213,7 +213,7 @@ static int64_t stack(void)
     PyObject *type, *value, *trace, *made = NULL;
     PyErr_Fetch(&type, &value, &trace);
     if (td_python_function(&here, "taeda.cuda._history", "here"))
-        made = PyObject_CallFunction(here, "z", td_cuda_running);
+        made = PyObject_CallFunction(here, "z", td_running);
     int64_t number = made ? PyLong_AsLongLong(made) : -1;
     if (PyErr_Occurred()) PyErr_WriteUnraisable(here);
     Py_XDECREF(made);

@@ -4,6 +4,14 @@
 #include "cpu/softmax.h"
 #include "runtime/tensor.h"
 
+/* What a device gets (runtime/work.h): the arguments of td_softmax_run, all on one device. */
+typedef struct td_softmax_job {
+    td_softmax_kind kind;
+    td_tensor *out;
+    const td_tensor *a, *b;
+    int64_t dim;
+} td_softmax_job;
+
 /* Along `dim`; `a` and `b` (may be `a`) are dense, of `out`'s dtype, float32 or float64. */
 void td_softmax_run(td_softmax_kind kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
                     int64_t dim);

@@ -1,6 +1,7 @@
 /* alignment.c - alignments of sequences as launches of kernels/alignment.h. */
 #include "cpu/loss_alignment_run.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 typedef struct alignment_call { /* laid out as in kernels/alignment.h */
     char *out;

@@ -9,6 +9,7 @@
 #include "cpu/attention_run.h"
 #include "cpu/matmul/gemm_run.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 #define SCORES_BYTES ((int64_t)32 << 20)
 

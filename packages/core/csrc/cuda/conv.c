@@ -1,6 +1,7 @@
 /* conv.c - which way a convolution is computed, and launches of kernels/conv.h. */
 #include "cuda/conv_call.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 td_cuda_conv_call td_cuda_conv_call_of(const td_conv_job *j)
 {

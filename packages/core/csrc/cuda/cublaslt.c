@@ -14,8 +14,8 @@ int td_lt_allowed;
 
 enum { UNKNOWN, OPEN, UNUSABLE };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int library_state, handle_states[TD_CUDA_DEVICES];
-static void *handles[TD_CUDA_DEVICES];
+static int library_state, handle_states[TD_DEVICE_ORDINALS];
+static void *handles[TD_DEVICE_ORDINALS];
 
 bool td_lt_logs(void)
 {

@@ -1,33 +1,32 @@
-/* device.c - contexts, the current device of a thread, and registration. */
+/* device.c - contexts, the current device and streams of a thread, waits. */
 #include "cuda/fault.h"
 #include "cuda/graph.h"
 #include "cuda/device.h"
-#include "cuda/order.h"
-#include "runtime/work.h"
+#include "runtime/streams.h"
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include "cuda/pool.h"
-#include "cuda/pool_settings.h"
 #include "runtime/pool.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *contexts[TD_CUDA_DEVICES];
-static int arches[TD_CUDA_DEVICES], started, blocking;
+static void *contexts[TD_DEVICE_ORDINALS];
+static int arches[TD_DEVICE_ORDINALS];
+static bool blocking;
 
 static _Thread_local int current;
-static _Thread_local void *streams[TD_CUDA_DEVICES];
+static _Thread_local void *streams[TD_DEVICE_ORDINALS];
 
-bool td_cuda_streamed;
-
-bool td_cuda_started(void) { return __atomic_load_n(&started, __ATOMIC_ACQUIRE); }
+bool td_cuda_started(void)
+{
+    return __atomic_load_n(&td_device_tables[TD_CUDA], __ATOMIC_ACQUIRE) != NULL;
+}
 bool td_cuda_blocking(void) { return blocking; }
+void td_cuda_set_blocking(bool yes) { blocking = yes; }
 int td_cuda_current(void) { return current; }
 void td_cuda_set_current(int ordinal) { current = ordinal; }
 void *td_cuda_stream(int ordinal) { return streams[ordinal]; }
 void td_cuda_set_stream(int ordinal, void *stream)
 {
-    if (stream) td_cuda_streamed = true;
+    if (stream) td_streamed = true;
     streams[ordinal] = stream;
 }
 void *td_cuda_context(int ordinal) { return contexts[ordinal]; }
@@ -38,7 +37,7 @@ int td_cuda_count(void)
     int count = 0;
     if (td_cuda_forked() || td_cuda_driver_open() != TD_OK || td_cu.cuDeviceGetCount(&count))
         return 0;
-    return count < TD_CUDA_DEVICES ? count : TD_CUDA_DEVICES;
+    return count < TD_DEVICE_ORDINALS ? count : TD_DEVICE_ORDINALS;
 }
 
 int td_cuda_attribute(int ordinal, int attribute)
@@ -88,7 +87,7 @@ td_status td_cuda_use(int ordinal)
 
 td_status td_cuda_reach(int ordinal, int other)
 {
-    static uint32_t asked[TD_CUDA_DEVICES]; /* bit k: device k */
+    static uint32_t asked[TD_DEVICE_ORDINALS]; /* bit k: device k */
     if (__atomic_load_n(&asked[ordinal], __ATOMIC_RELAXED) >> other & 1) return TD_OK;
     int here, there, can = 0;
     TD_TRY(td_cuda_use(other)); /* it has a context from now on */
@@ -101,10 +100,6 @@ td_status td_cuda_reach(int ordinal, int other)
     __atomic_fetch_or(&asked[ordinal], 1u << other, __ATOMIC_RELAXED);
     return TD_OK;
 }
-
-/* ---- the order between streams, for who watches ---- */
-void (*td_cuda_heard)(td_cuda_order, int, const void *, const void *, int64_t);
-int64_t td_cuda_work_number;
 
 /* ---- waits that nobody asked for ---- */
 int td_cuda_sync_mode;
@@ -131,84 +126,6 @@ td_status td_cuda_synchronize(td_device device)
     int code = td_cu.cuCtxSynchronize();
     td_heavy_end(token);
     TD_CU(code, "waiting for the device");
-    td_cuda_tell(TD_CUDA_ORDER_DEVICE_DONE, td_device_index(device), NULL, NULL, 0);
+    td_order_tell(TD_ORDER_DEVICE_DONE, td_device_index(device), NULL, NULL, 0);
     return td_cuda_fault_check();
-}
-
-/* ---- the row ---- */
-static int count_started(void)
-{
-    static int known;
-    if (!known) known = td_cuda_count();
-    return known;
-}
-
-static const td_device_table table = {
-    .size = sizeof table,
-    .name = "cuda",
-    .count = count_started,
-    .alloc = td_cuda_alloc,
-    .release = td_cuda_release,
-    .walk = td_cuda_walk,
-    .transfer = td_cuda_transfer,
-    .reduce = td_cuda_reduce,
-    .gemm = td_cuda_product,
-    .synchronize = td_cuda_synchronize,
-    .softmax = td_cuda_softmax,
-    .short_products = true,
-};
-
-static bool is_set(const char *name)
-{
-    const char *text = getenv(name);
-    return text && *text && *text != '0';
-}
-
-td_status td_cuda_start(void)
-{
-    if (td_cuda_started()) return TD_OK;
-    if (td_cuda_forked()) return td_cuda_use(0);
-    TD_TRY(td_cuda_driver_open());
-    if (td_cuda_count() == 0) {
-        const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-        if (visible)
-            return td_fail(TD_RUNTIME_ERROR,
-                           "device 'cuda' is not available: the driver shows no device; "
-                           "CUDA_VISIBLE_DEVICES is '%.100s'",
-                           visible);
-        return td_fail(TD_RUNTIME_ERROR,
-                       "device 'cuda' is not available: the driver shows no device");
-    }
-    pthread_mutex_lock(&lock);
-    td_status status = td_cuda_settings_from_environment();
-    if (!started && status == TD_OK) {
-        blocking = is_set("CUDA_LAUNCH_BLOCKING");
-        td_cuda_pool_uncached(is_set("TAEDA_NO_CUDA_MEMORY_CACHING") ||
-                              is_set("PYTORCH_NO_CUDA_MEMORY_CACHING"));
-        status = td_device_register(TD_CUDA, &table);
-        td_workers[TD_CUDA][TD_WORK_PLACES] = td_cuda_places;
-        td_workers[TD_CUDA][TD_WORK_PAIR_LOSS] = td_cuda_pair_loss;
-        td_workers[TD_CUDA][TD_WORK_CLASS_LOSS] = td_cuda_class_loss;
-        td_workers[TD_CUDA][TD_WORK_MARGINS] = td_cuda_margins;
-        td_workers[TD_CUDA][TD_WORK_CONV] = td_cuda_conv;
-        td_workers[TD_CUDA][TD_WORK_NORM] = td_cuda_norm;
-        td_workers[TD_CUDA][TD_WORK_SEARCH] = td_cuda_search;
-        td_workers[TD_CUDA][TD_WORK_RESAMPLE] = td_cuda_resample;
-        td_workers[TD_CUDA][TD_WORK_GRID] = td_cuda_resample_grid;
-        td_workers[TD_CUDA][TD_WORK_SORT] = td_cuda_sort;
-        td_workers[TD_CUDA][TD_WORK_RANK] = td_cuda_rank;
-        td_workers[TD_CUDA][TD_WORK_SCAN] = td_cuda_scan;
-        td_workers[TD_CUDA][TD_WORK_TRIANGLE] = td_cuda_triangle;
-        td_workers[TD_CUDA][TD_WORK_ATTENTION] = td_cuda_attention;
-        td_workers[TD_CUDA][TD_WORK_OPTIM] = td_cuda_optim;
-        td_workers[TD_CUDA][TD_WORK_DROPOUT] = td_cuda_dropout;
-        td_workers[TD_CUDA][TD_WORK_RECURRENCE] = td_cuda_recurrence;
-        td_workers[TD_CUDA][TD_WORK_POOLING] = td_cuda_pool_windows;
-        td_workers[TD_CUDA][TD_WORK_DISTANCE] = td_cuda_distance;
-        td_workers[TD_CUDA][TD_WORK_RANGE] = td_cuda_range;
-        td_workers[TD_CUDA][TD_WORK_ALIGNMENT] = td_cuda_alignment;
-        if (status == TD_OK) __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&lock);
-    return status;
 }

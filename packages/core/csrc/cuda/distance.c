@@ -2,6 +2,7 @@
 #include <math.h>
 #include "cpu/distance_run.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 typedef struct distance_call { /* laid out as in kernels/distance.h */
     char *out;

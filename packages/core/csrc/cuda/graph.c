@@ -49,7 +49,7 @@ td_status td_cuda_not_captured(int ordinal, const char *doing)
     return td_fail(TD_RUNTIME_ERROR,
                    "a CUDA graph is being captured, which cannot hold this: %s%s%s%s%s. Do it "
                    "before the capture or after a replay",
-                   doing, td_cuda_running ? " in " : "", td_cuda_running ? td_cuda_running : "",
+                   doing, td_running ? " in " : "", td_running ? td_running : "",
                    place[0] ? ", called at " : "", place);
 }
 
@@ -196,7 +196,7 @@ td_status td_cuda_graph_random(td_cuda_graph *g, uint64_t seed, uint64_t block, 
             TD_RUNTIME_ERROR,
             "a CUDA graph is being captured, and %s draws from another generator than the default "
             "one, or from a state that was set since: graphs draw from the default generator alone",
-            td_cuda_running ? td_cuda_running : "an operator");
+            td_running ? td_running : "an operator");
     g->draws = true;
     *state = g->state;
     *from = block - g->start;

@@ -206,7 +206,7 @@ td_status td_cuda_pin(td_tensor *t)
     block *b = NULL;
     if (s->nbytes == 0) return TD_OK;
     if (s->nbytes > INT64_MAX / 4) return refused(TD_CUDA_NO_MEMORY, s->nbytes);
-    TD_TRY(td_cuda_start());
+    TD_TRY(td_device_open(TD_CUDA));
     TD_TRY(td_cuda_use(td_cuda_current()));
     pthread_mutex_lock(&lock);
     td_status status = take(&b, s->nbytes);

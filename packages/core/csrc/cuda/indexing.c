@@ -6,6 +6,7 @@
 #include "cuda/pool_history.h"
 #include "cuda/program.h"
 #include "cuda/sort.h"
+#include "cuda/workers.h"
 
 typedef struct places_call { /* laid out as in kernels/indexing.h */
     char *out;
@@ -124,7 +125,7 @@ static td_status put(const td_places_job *j, places_call *c, td_device device)
 /* what an index out of range is */
 static td_status ask_for(places_call *c, const td_places_job *j, int64_t size)
 {
-    const char *name = j->name ? j->name : td_cuda_running ? td_cuda_running : "indexing";
+    const char *name = j->name ? j->name : td_running ? td_running : "indexing";
     const td_cuda_fault fault = {.kind = TD_CUDA_BAD_INDEX,
                                  .error = j->name ? j->error : TD_RUNTIME_ERROR,
                                  .op = name,

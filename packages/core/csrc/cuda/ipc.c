@@ -1,7 +1,7 @@
 /* ipc.c - device memory that other processes use. */
 #define _GNU_SOURCE
 #include "cuda/ipc.h"
-#include "cuda/order.h"
+#include "runtime/streams.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -138,7 +138,7 @@ td_status td_cuda_ipc_send(td_storage *s, td_cuda_parcel *out)
     TD_TRY(find_memory(s, out));
     TD_TRY(td_cuda_note_wait("sending a tensor to another process"));
     TD_CU(td_cu.cuStreamSynchronize(td_cuda_stream(ordinal)), "waiting for a tensor that is sent");
-    td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, td_cuda_stream(ordinal), NULL, 0);
+    td_order_tell(TD_ORDER_STREAM_DONE, ordinal, td_cuda_stream(ordinal), NULL, 0);
     TD_TRY(open_ledger());
     TD_TRY(find_slot(&out->slot));
     slot *mine = &own->slots[out->slot];
@@ -276,7 +276,7 @@ static td_status find_ordinal(const td_cuda_parcel *p, int *out)
 {
     char uuid[16];
     int device;
-    TD_TRY(td_cuda_start());
+    TD_TRY(td_device_open(TD_CUDA));
     for (*out = 0; *out < td_cuda_count(); ++*out)
         if (!td_cu.cuDeviceGet(&device, *out) && !td_cu.cuDeviceGetUuid_v2(uuid, device) &&
             !memcmp(uuid, p->uuid, sizeof uuid))

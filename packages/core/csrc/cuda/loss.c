@@ -5,6 +5,7 @@
 #include "cpu/loss_run.h"
 #include "cuda/fault.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 #define BLOCK 4096        /* pairs or targets of one partial sum */
 #define BLOCKS_OF_CHUNK 8 /* of pairs: the processor's threads take 32,768 at a time */

@@ -1,6 +1,7 @@
 /* norm.c - normalisation as launches of kernels/norm.h. */
 #include "cpu/norm/norm_job.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 typedef struct norm_call { /* laid out as in kernels/norm.h */
     char *out, *mean, *rstd, *bias_out, *partial;

@@ -5,6 +5,7 @@
 #include "cpu/optim_steps.h"
 #include "cuda/graph.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 #define SLICES 40
 

@@ -6,7 +6,7 @@
  * are free become one. One lock guards everything; Python never runs under it. */
 #include "cuda/graph.h"
 #include "cuda/pool_blocks.h"
-#include "cuda/order.h"
+#include "runtime/streams.h"
 #include "runtime/alloc.h"
 
 #define GRAIN TD_CUDA_GRAIN
@@ -23,7 +23,7 @@ typedef td_cuda_lists lists;
 void (*td_cuda_collect)(void);
 pthread_mutex_t td_cuda_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 bool td_cuda_allocated;
-static int64_t turns[TD_CUDA_DEVICES]; /* allocations so far */
+static int64_t turns[TD_DEVICE_ORDINALS]; /* allocations so far */
 
 static td_cuda_stats *counts(int ordinal) { return &td_cuda_pool_counts[ordinal]; }
 
@@ -254,7 +254,7 @@ td_status td_cuda_pool_trim(int ordinal)
     pthread_mutex_unlock(&td_cuda_pool_lock);
     TD_CU(code, "giving memory back");
     if (waits != counts(ordinal)->waits)
-        td_cuda_tell(TD_CUDA_ORDER_DEVICE_DONE, ordinal, NULL, NULL, 0);
+        td_order_tell(TD_ORDER_DEVICE_DONE, ordinal, NULL, NULL, 0);
     return TD_OK;
 }
 
@@ -420,7 +420,7 @@ td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **cont
         if (!b && code != TD_CUDA_NO_MEMORY) return td_cuda_failed(code, "allocating memory");
     }
     if (waits != counts(ordinal)->waits) /* segments went back: the device has nothing to do */
-        td_cuda_tell(TD_CUDA_ORDER_DEVICE_DONE, ordinal, NULL, NULL, 0);
+        td_order_tell(TD_ORDER_DEVICE_DONE, ordinal, NULL, NULL, 0);
     if (!b) return td_cuda_no_memory(ordinal, bytes);
     *out = b->data;
     *context = b;
@@ -446,7 +446,7 @@ void td_cuda_release(void *context, char *data, int64_t bytes)
     if (!b || td_cuda_forked()) return;
     int64_t stack = td_cuda_recording & TD_CUDA_FREE_STACKS ? td_cuda_stack() : -1;
     for (td_cuda_user *u = b->users; u; u = u->next)
-        td_cuda_tell(TD_CUDA_ORDER_MEMORY_DONE, u->ordinal, u->stream, b->data, b->bytes);
+        td_order_tell(TD_ORDER_MEMORY_DONE, u->ordinal, u->stream, b->data, b->bytes);
     pthread_mutex_lock(&td_cuda_pool_lock);
     count_block(b, -1);
     note_at("free_requested", b, b->bytes, stack);

@@ -47,17 +47,17 @@ struct td_cuda_private {
     td_cuda_take take;
     int64_t id;
     int owners; /* its maker, and who allocates from it */
-    td_cuda_lists devices[TD_CUDA_DEVICES];
+    td_cuda_lists devices[TD_DEVICE_ORDINALS];
 };
 
 enum { TD_CUDA_CACHED, TD_CUDA_PLAIN, TD_CUDA_ASYNC, TD_CUDA_FOREIGN }; /* `direct` */
 
 extern td_cuda_private td_cuda_common;
-extern td_cuda_stats td_cuda_pool_counts[TD_CUDA_DEVICES];
-extern td_cuda_private *td_cuda_privates;       /* all that are not the common one */
-extern pthread_mutex_t td_cuda_pool_lock;       /* guards everything; Python never runs under it */
-extern int64_t td_cuda_limits[TD_CUDA_DEVICES]; /* bytes; 0: none */
-extern bool td_cuda_allocated;                  /* something, ever */
+extern td_cuda_stats td_cuda_pool_counts[TD_DEVICE_ORDINALS];
+extern td_cuda_private *td_cuda_privates; /* all that are not the common one */
+extern pthread_mutex_t td_cuda_pool_lock; /* guards everything; Python never runs under it */
+extern int64_t td_cuda_limits[TD_DEVICE_ORDINALS]; /* bytes; 0: none */
+extern bool td_cuda_allocated;                     /* something, ever */
 
 /* The pool that this thread allocates from. */
 td_cuda_private *td_cuda_chosen(int ordinal);

@@ -2,7 +2,7 @@
 #include "cuda/graph.h"
 #include "cuda/pool_blocks.h"
 
-td_cuda_stats td_cuda_pool_counts[TD_CUDA_DEVICES];
+td_cuda_stats td_cuda_pool_counts[TD_DEVICE_ORDINALS];
 static td_cuda_stats *counts(int ordinal) { return &td_cuda_pool_counts[ordinal]; }
 
 /* ---- memory of the driver, or of somebody's functions ---- */

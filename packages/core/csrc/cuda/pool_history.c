@@ -7,7 +7,6 @@
 int td_cuda_recording;
 int64_t (*td_cuda_stack)(void);
 void (*td_cuda_stack_text)(int64_t stack, char *text, int room);
-_Thread_local const char *td_cuda_running;
 static td_cuda_step *ring;
 static int64_t most, made; /* made: steps so far */
 static int64_t room;

@@ -18,8 +18,6 @@ extern int td_cuda_recording;
 /* Where Python is now, as a number, and that number as text; filled by the binding. */
 extern int64_t (*td_cuda_stack)(void);
 extern void (*td_cuda_stack_text)(int64_t stack, char *text, int room);
-/* the operator that runs in this thread, or NULL */
-extern _Thread_local const char *td_cuda_running;
 
 /* Keep the last `most` steps from now on; what was kept is forgotten. */
 void td_cuda_history_start(int64_t most, int recording);

@@ -6,7 +6,7 @@
 
 td_cuda_private td_cuda_common;
 td_cuda_private *td_cuda_privates;
-int64_t td_cuda_limits[TD_CUDA_DEVICES];
+int64_t td_cuda_limits[TD_DEVICE_ORDINALS];
 /* by ordinal; NULL, as nearly always: this thread has chosen none */
 static TD_THREAD_LOCAL td_cuda_private **chosen;
 static bool uncached;
@@ -70,7 +70,7 @@ void td_cuda_drop_empty(void)
     for (td_cuda_private **at = &td_cuda_privates; *at;) {
         td_cuda_private *p = *at;
         bool used = p->owners > 0;
-        for (int k = 0; k < TD_CUDA_DEVICES && !used; k++)
+        for (int k = 0; k < TD_DEVICE_ORDINALS && !used; k++)
             used = p->devices[k].segments || p->devices[k].busy;
         if (used) {
             at = &p->next;
@@ -84,7 +84,7 @@ void td_cuda_drop_empty(void)
 static void disown(td_cuda_private *p)
 {
     if (--p->owners) return;
-    for (int k = 0; k < TD_CUDA_DEVICES; k++) {
+    for (int k = 0; k < TD_DEVICE_ORDINALS; k++) {
         if (!p->devices[k].segments || td_cuda_use(k) != TD_OK) continue;
         td_cuda_settle(&p->devices[k], false);
         td_cuda_trim(&p->devices[k], k, 0, INT64_MAX);
@@ -102,7 +102,7 @@ void td_cuda_private_drop(td_cuda_private *p)
 
 static void forget_if_none_is_chosen(void)
 {
-    for (int k = 0; k < TD_CUDA_DEVICES; k++)
+    for (int k = 0; k < TD_DEVICE_ORDINALS; k++)
         if (chosen[k]) return;
     free(chosen);
     chosen = NULL;
@@ -110,7 +110,7 @@ static void forget_if_none_is_chosen(void)
 
 td_status td_cuda_private_enter(int ordinal, td_cuda_private *p, td_cuda_private **before)
 {
-    if (!chosen && !(chosen = calloc(TD_CUDA_DEVICES, sizeof *chosen)))
+    if (!chosen && !(chosen = calloc(TD_DEVICE_ORDINALS, sizeof *chosen)))
         return td_fail(TD_MEMORY_ERROR, "no memory for the choice of a pool");
     *before = chosen[ordinal];
     pthread_mutex_lock(&td_cuda_pool_lock);

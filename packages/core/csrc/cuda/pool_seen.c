@@ -8,7 +8,7 @@
 static int64_t count_seen(const td_cuda_private *p)
 {
     int64_t n = 0;
-    for (int k = 0; k < TD_CUDA_DEVICES; k++)
+    for (int k = 0; k < TD_DEVICE_ORDINALS; k++)
         for (const td_cuda_segment *s = p->devices[k].segments; s; s = s->after)
             for (const td_cuda_block *b = s->first; b; b = b->next) n++;
     return n;
@@ -17,7 +17,7 @@ static int64_t count_seen(const td_cuda_private *p)
 static int64_t fill_seen(const td_cuda_private *p, td_cuda_seen *out)
 {
     int64_t n = 0;
-    for (int k = 0; k < TD_CUDA_DEVICES; k++)
+    for (int k = 0; k < TD_DEVICE_ORDINALS; k++)
         for (const td_cuda_segment *s = p->devices[k].segments; s; s = s->after)
             for (const td_cuda_block *b = s->first; b; b = b->next)
                 out[n++] = (td_cuda_seen){.segment = (uint64_t)(uintptr_t)s->data,

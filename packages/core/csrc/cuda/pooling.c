@@ -2,6 +2,7 @@
 #include <string.h>
 #include "cpu/pooling/pooling_run.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 typedef struct pooling_call { /* laid out as in kernels/pooling.h */
     const char *x, *g;

@@ -178,7 +178,7 @@ static const char *doing(const td_product *p, char text[160])
 {
     int64_t batches = 1;
     for (int d = 0; d < p->batch_dims; d++) batches *= p->batch[d];
-    int at = snprintf(text, 160, "%.40s: ", td_cuda_running ? td_cuda_running : "product");
+    int at = snprintf(text, 160, "%.40s: ", td_running ? td_running : "product");
     if (batches > 1) at += snprintf(text + at, 160 - (size_t)at, "%lld x ", (long long)batches);
     snprintf(text + at, 160 - (size_t)at, "(%lldx%lld) by (%lldx%lld) in %s", (long long)p->m,
              (long long)p->k, (long long)p->k, (long long)p->n, td_dtypes[p->dtype].name);

@@ -1,7 +1,7 @@
 /* program.c - the functions that are loaded, found by what they compute. */
 #include "cuda/program.h"
 #include "cuda/graph.h"
-#include "cuda/order.h"
+#include "runtime/streams.h"
 #include "cuda/pool.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -131,7 +131,7 @@ td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int
     }
     if (!code && td_cuda_blocking() && !td_cuda_capturing(ordinal)) {
         code = td_cu.cuStreamSynchronize(stream);
-        td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
+        td_order_tell(TD_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
     }
     if (!code) return TD_OK;
     char what[160];

@@ -2,6 +2,7 @@
 #include "cpu/random/dropout_job.h"
 #include "cuda/graph.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 typedef struct random_call { /* laid out as in kernels/random.h */
     char *out;

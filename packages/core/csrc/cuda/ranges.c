@@ -1,6 +1,7 @@
 /* ranges.c - numbers at equal steps as a launch of kernels/ranges.h. */
 #include "cpu/creation_ranges.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 typedef struct ranges_call { /* laid out as in kernels/ranges.h */
     char *out;

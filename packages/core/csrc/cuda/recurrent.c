@@ -2,6 +2,7 @@
  * kernels/recurrent.h each. Nothing waits for the device. */
 #include "cpu/recurrent/recurrent_run.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 typedef struct recurrent_call { /* laid out as in kernels/recurrent.h */
     char *slots, *cell, *hidden, *carry, *to_state, *to_share;

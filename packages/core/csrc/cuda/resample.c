@@ -2,6 +2,7 @@
  * the host and sent along. */
 #include "cpu/resample_run.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 typedef struct resample_call { /* laid out as in kernels/resample.h */
     const char *from;

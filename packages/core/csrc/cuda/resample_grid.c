@@ -5,6 +5,7 @@
 #include "cpu/resample_grid.h"
 #include "cuda/program.h"
 #include "cuda/sort.h"
+#include "cuda/workers.h"
 
 typedef struct grid_call { /* laid out as in kernels/resample_grid.h */
     const char *in, *grid, *by_out;

@@ -2,6 +2,7 @@
 #include "cpu/scan_run.h"
 #include "cpu/creation_run.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 #define PIECE 65536 /* as in cpu/scan_run.c */
 

@@ -1,5 +1,7 @@
 /* softmax.c - softmax and its kin as one launch (kernels/softmax.h). */
+#include "cpu/softmax_run.h"
 #include "cuda/program.h"
+#include "cuda/workers.h"
 
 #define UNIT_BLOCK 64
 #define MOST_BLOCKS 65535
@@ -10,17 +12,19 @@ typedef struct softmax_call { /* laid out as in kernels/softmax.h */
     int64_t outer, n, inner, kind;
 } softmax_call;
 
-td_status td_cuda_softmax(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
-                          int64_t dim)
+td_status td_cuda_softmax(const void *job, td_device device)
 {
-    softmax_call c = {.out = td_data(out),
+    const td_softmax_job *j = job;
+    const td_tensor *a = j->a;
+    int64_t dim = j->dim;
+    softmax_call c = {.out = td_data(j->out),
                       .a = td_data(a),
-                      .b = td_data(b),
+                      .b = td_data(j->b),
                       .outer = 1,
                       .n = a->ndim ? a->sizes[dim] : 1,
                       .inner = 1,
-                      .kind = kind};
-    int ordinal = td_device_index(a->device);
+                      .kind = j->kind};
+    int ordinal = td_device_index(device);
     for (int64_t d = 0; d < dim; d++) c.outer *= a->sizes[d];
     for (int64_t d = dim + 1; d < a->ndim; d++) c.inner *= a->sizes[d];
     if (a->numel == 0) return TD_OK;

@@ -4,6 +4,7 @@
 #include "cpu/sorting/sort_run.h"
 #include "cuda/program.h"
 #include "cuda/sort.h"
+#include "cuda/workers.h"
 
 typedef struct sort_call { /* laid out as in kernels/sort.h */
     const char *x;

@@ -7,7 +7,7 @@
 #include "cuda/fault.h"
 #include "cuda/graph.h"
 #include "cuda/host.h"
-#include "cuda/order.h"
+#include "runtime/streams.h"
 #include "cuda/users.h"
 #include "runtime/pool.h"
 
@@ -22,7 +22,7 @@ static td_status wait_for(int ordinal, void *stream)
     if (code) (void)td_cu.cuCtxSynchronize();
     td_heavy_end(token);
     TD_CU(code, "waiting for a copy");
-    td_cuda_tell(TD_CUDA_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
+    td_order_tell(TD_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
     return td_cuda_fault_check();
 }
 
@@ -35,8 +35,8 @@ td_status td_cuda_follow(int first_device, void *first, int later_device, void *
     if (!status) status = td_cuda_use(later_device);
     if (!status && !code) code = td_cu.cuStreamWaitEvent(later, event, 0);
     if (!status && !code) {
-        td_cuda_tell(TD_CUDA_ORDER_RECORD, first_device, first, event, 0);
-        td_cuda_tell(TD_CUDA_ORDER_WAIT, later_device, later, event, 0);
+        td_order_tell(TD_ORDER_RECORD, first_device, first, event, 0);
+        td_order_tell(TD_ORDER_WAIT, later_device, later, event, 0);
     }
     td_cuda_event_keep(first_device, event); /* the wait is of the record, not of the event */
     TD_TRY(status);

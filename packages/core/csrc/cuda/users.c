@@ -11,7 +11,7 @@ typedef struct kept {
     void *event;
 } kept;
 
-static kept *events[TD_CUDA_DEVICES];
+static kept *events[TD_DEVICE_ORDINALS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 td_status td_cuda_event_take(int ordinal, void **event)

@@ -1,6 +1,6 @@
 /* accesses.c - which memory a call read and wrote, by its schema. */
 #include "dispatch/accesses.h"
-#include "cuda/device.h"
+#include "runtime/device.h"
 
 /* (parameter, written?, device, stream, memory, its bytes, first element, bytes of one, sizes,
  * strides in bytes) */
@@ -14,7 +14,7 @@ static PyObject *access_of(const td_tensor *t, const char *name, int written)
     }
     int ordinal = td_device_index((td_device)t->device);
     return Py_BuildValue("(sOiKKLKLNN)", name, written ? Py_True : Py_False, ordinal,
-                         (unsigned long long)(uintptr_t)td_cuda_stream(ordinal),
+                         (unsigned long long)(uintptr_t)td_device_stream((td_device)t->device),
                          (unsigned long long)(uintptr_t)t->storage->data,
                          (long long)t->storage->nbytes,
                          (unsigned long long)(uintptr_t)(t->storage->data + t->offset * bytes),

@@ -1,7 +1,7 @@
 /* accesses.h - what a call did to the memory of CUDA devices, for taeda.cuda._sanitizer. */
 #ifndef TD_ACCESSES_H
 #define TD_ACCESSES_H
-#include "cuda/order.h"
+#include "runtime/streams.h"
 #include "dispatch/dispatch.h"
 
 /* A call is done, whose work was queued under a number. Calls

@@ -14,7 +14,7 @@
  */
 #include "dispatch/accesses.h"
 #include "dispatch/custom.h"
-#include "cuda/pool_history.h"
+#include "runtime/streams.h"
 #include "runtime/device.h"
 #include "runtime/thread_local.h"
 
@@ -340,10 +340,10 @@ static int run(td_frame *f, td_device device, td_made *made)
 
 int td_run_on_device(td_frame *f, td_device device, td_made *made)
 {
-    const char *outer = td_cuda_running; /* of a composite, whose parts come here, too */
-    td_cuda_running = f->schema->op.name;
-    int64_t number = td_cuda_next_work();
+    const char *outer = td_running; /* of a composite, whose parts come here, too */
+    td_running = f->schema->op.name;
+    int64_t number = td_order_next();
     int status = run(f, device, made);
-    td_cuda_running = outer;
+    td_running = outer;
     return number && !status ? td_tell_accesses(f, made, number) : status;
 }

@@ -1,7 +1,7 @@
 /* run_kernel.c - the kernel of a call, below every layer: in C, in Python, or of an operator
  * defined at run time. */
 #include "dispatch/custom.h"
-#include "cuda/host.h"
+#include "runtime/device.h"
 
 #define SIGN_BITS (TD_FLAG_CONJ | TD_FLAG_NEG)
 
@@ -154,7 +154,7 @@ static inline int run_c(td_frame *f, td_impl impl, td_made *made)
     PyObject *given = target(f, &handle);
     if (given) f->call.out[0] = handle;
     td_status status = impl(&f->call);
-    if (f->call.pinned && !status) status = td_cuda_pin(f->call.out[0]);
+    if (f->call.pinned && !status) status = td_device_pin(TD_CUDA, f->call.out[0]);
     if (f->call.outs) return take_list(f, status, &made->list);
     if (status) return drop_outs(&f->call, given != NULL), td_raised(status);
     for (int k = 0; k < f->call.nout; k++) {

@@ -1,6 +1,6 @@
 /* node.c - graph nodes: their life, and the edges of a tensor. */
-#include "cuda/device.h"
 #include "graph/node.h"
+#include "runtime/device.h"
 #include "runtime/thread_local.h"
 
 static uint64_t next_seq;
@@ -62,8 +62,8 @@ int td_node_set_out(Node *n, int nr, const td_tensor *t)
                                          : PyMem_Malloc((size_t)t->ndim * sizeof(int64_t));
     if (!m->sizes) return td_no_memory(), -1;
     memcpy(m->sizes, t->sizes, (size_t)t->ndim * sizeof(int64_t));
-    if (__builtin_expect(td_cuda_streamed, 0) && td_device_type((td_device)t->device) == TD_CUDA)
-        n->stream = td_cuda_stream(td_device_index((td_device)t->device));
+    if (__builtin_expect(td_streamed, 0) && td_device_type((td_device)t->device) == TD_CUDA)
+        n->stream = td_device_stream((td_device)t->device);
     return 0;
 }
 

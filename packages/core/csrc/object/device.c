@@ -1,7 +1,6 @@
 /* device.c - taeda.device: a type of device and an ordinal. The grammar knows every documented
  * name; tensors live on cpu, meta and what has a table in runtime/device.h; a request for another
  * device says that it is not available. */
-#include "cuda/device.h"
 #include "object/py.h"
 #include "runtime/device.h"
 #include "runtime/thread_local.h"
@@ -125,7 +124,7 @@ static int check_index(int type, int index)
 /* A bare ordinal means the accelerator that is there. */
 static int parse_ordinal(PyObject *o, int *type, int *index)
 {
-    (void)td_cuda_start(); /* without a driver the others are asked */
+    (void)td_device_open(TD_CUDA); /* without a driver the others are asked */
     for (int t = TD_CUDA; t < TD_DEVICE_TYPES; t++) {
         if (!td_device_tables[t]) continue;
         long value = PyLong_AsLong(o);
@@ -163,12 +162,12 @@ int td_device_from(PyObject *o, td_device *out)
     if (status != 1) return status;
     int known = runtime_type(type);
     if (known == TD_META) return *out = TD_META, 1;
-    if (known == TD_CUDA && !td_cuda_started()) { /* opened by who first asks for it */
-        td_status status = td_cuda_start();
+    if (known >= 0 && td_device_openers[known]) { /* opened by who first asks for it */
+        td_status status = td_device_open(known);
         if (status != TD_OK) return status == TD_RUNTIME_ERROR ? not_opened() : td_raised(status);
     }
     if (known < 0 || !td_device_tables[known]) return unavailable(type);
-    if (index < 0) index = known == TD_CUDA ? td_cuda_current() : 0;
+    if (index < 0) index = td_device_current(known);
     if (check_index(type, index) < 0) return -1;
     *out = td_device_of(known, index);
     return 1;

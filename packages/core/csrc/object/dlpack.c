@@ -7,9 +7,9 @@
  * struct's end; whoever takes the struct renames the capsule. Everything is checked before that, so
  * a refused capsule stays whole. */
 #include "object/dlpack.h"
-#include "cuda/device.h"
 #include "object/watch.h"
 #include "runtime/address.h"
+#include "runtime/device.h"
 
 static const dl_type types[TD_NDTYPES] = {[TD_BOOL] = {DL_BOOL, 8, 1},
                                           [TD_U8] = {DL_UINT, 8, 1},
@@ -237,12 +237,12 @@ int td_device_of_dlpack(dl_device place, td_device *out)
                             "and cuda (2) are reachable: copy it to the cpu first",
                             place.type),
                0;
-    if (td_cuda_start() != TD_OK)
+    if (td_device_open(TD_CUDA) != TD_OK)
         return PyErr_Format(PyExc_BufferError,
                             "from_dlpack: the memory is on DLPack device %d, and %s", place.type,
                             td_error_message()),
                0;
-    int count = td_cuda_count();
+    int count = td_device_count(TD_CUDA);
     if (place.id < 0 || place.id >= count)
         return PyErr_Format(PyExc_BufferError,
                             "from_dlpack: the memory is on CUDA device %d, and there are %d",

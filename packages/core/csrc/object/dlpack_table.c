@@ -2,9 +2,9 @@
  * Tensor.__dlpack_c_exchange_api__ and call with objects, without a call of Python's between.
  * A gradient is not carried along, and not asked for: kernels read parameters. */
 #include "object/dlpack.h"
-#include "cuda/device.h"
 #include "object/watch.h"
 #include "runtime/address.h"
+#include "runtime/device.h"
 
 static td_tensor *tensor_of(PyObject *o)
 {
@@ -54,7 +54,7 @@ static int current_stream(int32_t device_type, int32_t device_id, void **out)
     td_device device;
     if (!td_device_of_dlpack((dl_device){device_type, device_id}, &device)) return -1;
     /* work of the cpu is done when its call returns */
-    *out = device == TD_CPU ? NULL : td_cuda_stream(td_device_index(device));
+    *out = td_device_stream(device);
     return 0;
 }
 

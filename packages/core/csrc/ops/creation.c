@@ -4,7 +4,6 @@
 #include "runtime/device.h"
 #include <math.h>
 #include <stdio.h>
-#include "cuda/device.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
 
@@ -20,7 +19,7 @@ static td_status pins(td_call *call, td_device device)
         return td_fail(TD_RUNTIME_ERROR,
                        "pin_memory=True: only tensors on the cpu can be pinned, got device '%s'",
                        td_device_text(device, text));
-    if (td_cuda_start() != TD_OK) {
+    if (td_device_open(TD_CUDA) != TD_OK) {
         char reason[300];
         snprintf(reason, sizeof reason, "%s", td_error_message());
         return td_fail(TD_RUNTIME_ERROR,

@@ -2,7 +2,7 @@
 #include "cpu/softmax_run.h"
 #include <math.h>
 #include "ops/view/view.h"
-#include "runtime/device.h"
+#include "runtime/work.h"
 
 #define SELF TD_TENSOR(0)
 /* ---- dtypes and layouts ---- */
@@ -28,18 +28,13 @@ static td_status convert(td_tensor **t, td_dtype dtype)
     return status;
 }
 
-/* On the processor, or by the device's slot; tables that were made before there was one end
- * earlier. */
+/* On the processor, or by the device's own kernels. */
 static td_status run_along(td_softmax_kind kind, td_tensor *out, const td_tensor *a,
                            const td_tensor *b, int64_t dim)
 {
     if (a->device == TD_CPU) return td_softmax_run(kind, out, a, b, dim), TD_OK;
-    const td_device_table *table = td_table_of(a->device);
-    bool there =
-        table->size >= offsetof(td_device_table, softmax) + sizeof table->softmax && table->softmax;
-    if (there) return table->softmax((int)kind, out, a, b, dim);
-    return td_fail(TD_NOT_IMPLEMENTED, "softmax and its kin are not implemented for device '%s'",
-                   table->name);
+    td_softmax_job job = {kind, out, a, b, dim};
+    return td_work_run(TD_WORK_SOFTMAX, &job, (td_device)a->device, "softmax");
 }
 
 /* ---- forward ---- */

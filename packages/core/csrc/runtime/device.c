@@ -28,6 +28,85 @@ td_status td_device_register(int type, const td_device_table *table)
     return TD_OK;
 }
 
+/* ---- types that are opened when somebody asks ---- */
+const td_device_opener *td_device_openers[TD_DEVICE_TYPES];
+
+static const td_device_table *table_at(int type)
+{
+    return __atomic_load_n(&td_device_tables[type], __ATOMIC_ACQUIRE);
+}
+
+td_status td_device_open(int type)
+{
+    if (table_at(type)) return TD_OK;
+    if (td_device_openers[type]) return td_device_openers[type]->open();
+    return td_fail(TD_RUNTIME_ERROR, "there is no device of type %d in this process", type);
+}
+
+int td_device_count(int type)
+{
+    const td_device_table *table = table_at(type);
+    if (td_device_openers[type]) return td_device_openers[type]->count();
+    return table ? table->count() : 0;
+}
+
+/* ---- devices with streams ---- */
+static td_status without(int type, const char *what)
+{
+    char text[TD_DEVICE_TEXT];
+    return td_fail(TD_NOT_IMPLEMENTED, "device '%s' has no %s",
+                   td_device_text(td_device_of(type, 0), text), what);
+}
+
+int td_device_current(int type)
+{
+    const td_device_table *table = table_at(type);
+    return table && HAS(table, current) ? table->current() : 0;
+}
+
+td_status td_device_use(td_device device)
+{
+    const td_device_table *table = td_table_of(device);
+    return HAS(table, use) ? table->use(td_device_index(device)) : TD_OK;
+}
+
+void *td_device_stream(td_device device)
+{
+    const td_device_table *table = td_table_of(device);
+    return table && HAS(table, stream) ? table->stream(td_device_index(device)) : NULL;
+}
+
+void td_device_set_stream(td_device device, void *stream)
+{
+    const td_device_table *table = td_table_of(device);
+    if (HAS(table, set_stream)) table->set_stream(td_device_index(device), stream);
+}
+
+td_status td_device_follow(td_device device, void *first, void *later)
+{
+    const td_device_table *table = td_table_of(device);
+    int ordinal = td_device_index(device);
+    return HAS(table, follow) ? table->follow(ordinal, first, ordinal, later) : TD_OK;
+}
+
+td_status td_device_used(const td_tensor *t, void *stream)
+{
+    const td_device_table *table = td_table_of((td_device)t->device);
+    return HAS(table, used) ? table->used(t, stream)
+                            : without(td_device_type((td_device)t->device), "streams");
+}
+
+bool td_device_pins(int type)
+{
+    const td_device_table *table = table_at(type);
+    return table && HAS(table, pin);
+}
+
+td_status td_device_pin(int type, td_tensor *t)
+{
+    return td_device_pins(type) ? table_at(type)->pin(t) : without(type, "pinned memory");
+}
+
 /* ---- walks that are kept ---- */
 #define ELEMENT 16 /* bytes of the widest dtype */
 

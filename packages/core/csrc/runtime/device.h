@@ -9,6 +9,7 @@
 #ifndef TD_DEVICE_H
 #define TD_DEVICE_H
 #include "runtime/loops.h"
+#include "runtime/streams.h"
 
 typedef enum td_walk_kind {
     TD_WALK_LOOP, /* `entry`: operand 0 is written, the others are read */
@@ -57,15 +58,34 @@ typedef struct td_device_table {
     td_status (*reduce)(const struct td_reduce_plan *plan, td_device device);
     td_status (*gemm)(const struct td_product *product, td_device device);
     td_status (*synchronize)(td_device device);
-    /* `kind` of cpu/softmax.h along `dim`: dense, of one dtype, float32 or float64, all on one
-     * device */
-    td_status (*softmax)(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
-                         int64_t dim);
     /* Does gemm take float16 and bfloat16 as they are, bias too? Else they become float32 first. */
     bool short_products;
+    /* ---- devices with streams; `stream` NULL is the default one ---- */
+    int (*current)(void);          /* the device of this thread */
+    td_status (*use)(int ordinal); /* what calls the device's own library finds this one current */
+    void *(*stream)(int ordinal);  /* of this thread */
+    void (*set_stream)(int ordinal, void *stream);
+    /* Later work of stream `later` comes after what stream `first` has now. */
+    td_status (*follow)(int first_device, void *first, int later_device, void *later);
+    /* Another stream works on the tensor's memory: it serves again when that work is done. */
+    td_status (*used)(const td_tensor *t, void *stream);
+    /* `t` is on the cpu and nobody else knows its memory yet: it moves to where the device copies
+     * from and to on its own. */
+    td_status (*pin)(td_tensor *t);
 } td_device_table;
 
 extern const td_device_table *td_device_tables[TD_DEVICE_TYPES]; /* NULL: that type is not there */
+
+/* A type that is opened when somebody first asks for it; filled by the binding, or NULL. */
+typedef struct td_device_opener {
+    td_status (*open)(void); /* registers the table, or says why not */
+    int (*count)(void);      /* devices, before it is opened too; 0 where they cannot be used */
+} td_device_opener;
+extern const td_device_opener *td_device_openers[TD_DEVICE_TYPES];
+
+/* RuntimeError with the reason unless that type is there from now on. */
+td_status td_device_open(int type);
+int td_device_count(int type);
 
 /* Make a type of device available. Refuses a type that is taken and a table without alloc, release,
  * walk and transfer. */
@@ -78,6 +98,17 @@ static inline const td_device_table *td_table_of(td_device device)
 static inline bool td_on_host(const td_tensor *t) { return t->device == TD_CPU; }
 /* Has it memory at all? Meta tensors have none. */
 static inline bool td_has_memory(td_device device) { return td_device_type(device) != TD_META; }
+
+/* Slots of devices with streams, for devices of any type; without the slot: 0, NULL and nothing. */
+int td_device_current(int type);
+td_status td_device_use(td_device device);
+void *td_device_stream(td_device device);
+void td_device_set_stream(td_device device, void *stream);
+td_status td_device_follow(td_device device, void *first, void *later);
+/* NotImplementedError without the slot. */
+td_status td_device_used(const td_tensor *t, void *stream);
+td_status td_device_pin(int type, td_tensor *t);
+bool td_device_pins(int type);
 
 /* The one place where elementwise work starts. */
 static inline td_status td_walk_run(const td_walk *w, td_device device)

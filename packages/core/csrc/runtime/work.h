@@ -30,6 +30,7 @@ typedef enum td_work {
     TD_WORK_DISTANCE,   /* td_distance_job of cpu/distance_run.h */
     TD_WORK_ALIGNMENT,  /* td_alignment_job of cpu/loss_alignment_run.h */
     TD_WORK_RANGE,      /* td_range_job of cpu/creation_ranges.h */
+    TD_WORK_SOFTMAX,    /* td_softmax_job of cpu/softmax_run.h */
     TD_WORKS
 } td_work;
 

@@ -1,9 +1,8 @@
 /* ops.c - the view operators: each hands its arguments to the arithmetic of view.c and view_dims.c.
  */
-#include "runtime/device.h"
 #include "ops/view/view.h"
 #include <string.h>
-#include "cuda/host.h"
+#include "runtime/device.h"
 #include "ops/layout.h"
 
 #define SELF TD_TENSOR(0)
@@ -321,7 +320,7 @@ td_status td_op__to_copy(td_call *call)
         return copy_in_format(call, dtype, device, format);
     TD_TRY(td_empty_format(OUT, SELF, dtype, device, format));
     /* only into page-locked memory can a device write on its own */
-    if (device == TD_CPU && td_device_type(SELF->device) == TD_CUDA)
-        TD_TRY(td_cuda_pin(call->out[0]));
+    int from = td_device_type((td_device)SELF->device);
+    if (device == TD_CPU && td_device_pins(from)) TD_TRY(td_device_pin(from, call->out[0]));
     return td_copy_queued(call->out[0], SELF);
 }
