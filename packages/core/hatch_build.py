@@ -117,7 +117,7 @@ def _load(name: str, path: Path) -> ModuleType:
 cc = _load("_taeda_cc", PACKAGE / "_build" / "cc.py")
 stubs = _load("_taeda_stubs", PACKAGE / "_build" / "stubs.py")
 device_loops = _load("_taeda_device_loops", PACKAGE / "_build" / "device_loops.py")
-device_text = _load("_taeda_device_text", PACKAGE / "cuda" / "_text.py")
+device_text = _load("_taeda_device_text", PACKAGE / "_device_text")
 
 
 def build_native(progress: Callable[[str], object] = lambda line: None) -> Path:
@@ -146,7 +146,7 @@ def build_wheel(folder: Path, progress: Callable[[str], object]) -> dict[str, st
         str(library): f"taeda/_native/{LIBRARY}",
         str(entry): f"taeda/{ENTRY}",
         **{str(path): f"taeda/{path.relative_to(beside).as_posix()}" for path in made},
-        **{str(CSRC / name): f"taeda/cuda/text/{name}" for name in device_text.files()},
+        **{str(CSRC / name): f"taeda/_device_text/text/{name}" for name in device_text.files()},
     }
 
 

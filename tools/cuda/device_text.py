@@ -41,9 +41,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "packages" / "core"
 CSRC = CORE / "csrc"
 BUILD = CORE / "build" / "device-text"
-sys.path[:0] = [str(CORE), str(CORE / "src" / "taeda" / "cuda")]
-import _text  # noqa: E402 - the product's own reader of texts, without importing taeda
+sys.path.insert(0, str(CORE))
 import hatch_build  # noqa: E402 - the flags of the build
+
+_text = hatch_build.device_text  # the product's own reader of texts
 
 #: tables of functions that compile for long: NVRTC is given their flat kernels of float and double,
 #: and the others share their text
@@ -70,7 +71,7 @@ ELEMENT = {
     "C64": "f4",
     "C128": "f8",
 }
-TABLES = [name for name in _text.FAMILIES if name not in _text.ALONE]
+TABLES = _text.TABLES
 
 # ---- what the tables hold ----
 
@@ -97,7 +98,7 @@ def loops(family: str) -> list[tuple[str, str, list[str]]]:
 
 def entries(family: str) -> list[tuple[str, str, str]]:
     """(op, dtype, symbol) of every line of a table."""
-    path = CSRC / _text.FAMILIES[family]
+    path = CSRC / _text.FAMILIES[family].text
     out = run("gcc", "-E", "-P", "-DTD_ISA=x", f"-I{CSRC}", str(path))
     table = out[out.index(f"td_table_{family}_x[] =") :]
     return re.findall(r'\{\s*"(\w+)",\s*TD_(\w+),\s*(\w+)\s*\}', table)
@@ -111,23 +112,10 @@ def run(*command: str) -> str:
 
 
 def write_headers(folder: Path, family: str) -> None:
-    for name, text in _text.headers(_text.FAMILIES[family]).items():
+    for name, text in _text.headers(_text.FAMILIES[family].text).items():
         if text:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
-
-
-REDUCERS = {
-    **dict.fromkeys(("sum_real", "norm2"), ("F32", "F64", "F16", "BF16")),
-    **dict.fromkeys(("nansum", "norm1", "normp", "prod_real", "moments"), ("F32", "F64")),
-    "max": ("U8", "I64", "F32", "F64", "F16", "BF16"),
-    "argmin": ("U8", "I64", "F32", "F64"),
-    "sum_whole": ("I8", "I64"),
-    "absmax": ("F32",),
-    "any": ("BOOL",),
-    "count": ("BOOL",),
-}
-CASTS = ("F32 F64", "BF16 F32", "F16 F64", "I32 F32", "U64 F64", "BOOL C64", "C128 F16", "I8 I64")
 
 
 def kernels(family: str) -> list[str]:
@@ -135,136 +123,9 @@ def kernels(family: str) -> list[str]:
     if family in LONG:
         found = [symbol for symbol, _, _ in loops(family)]
         return [f"td_flat<{name}>" for name in found if name.endswith(("_f32", "_f64", "_c128"))]
-    if family in TABLES:
-        found = [symbol for symbol, _, _ in loops(family)]
-    elif family == "convert":
-        pairs = [pair.split() for pair in CASTS]
-        found = [f"td_cast<TD_{to}, TD_{source}>" for to, source in pairs]
-        found += [
-            "td_copy_of<TD_C128>",
-            "td_copy_of<TD_U8>",
-            "td_negate<TD_F64>",
-            "td_negate<TD_I16>",
-        ]
-    elif family == "reduce":
-        ways = ("together", "alone", "join")
-        names = [f"td_{name}<TD_{d}>" for name, dtypes in REDUCERS.items() for d in dtypes]
-        return [f"td_reduce_{how}<{name}>" for name in names for how in ways]
-    elif family == "indexing":
-        works = [f"{name}<TD_{d}>" for name in ("take", "gather", "fill") for d in ("U8", "C128")]
-        dtypes = ("BOOL", "I16", "U64", "BF16", "F64")
-        for name in ("put", "scatter"):
-            works += [
-                f"{name}<td_put_{op}, TD_{d}>" for op in ("add", "mul", "max") for d in dtypes
-            ]
-            works += [f"{name}<td_put_{op}, TD_C64>" for op in ("add", "mul")]
-            works += [f"{name}<td_put_div, TD_I32>", f"{name}<td_put_copy, TD_C128>"]
-        works += ["offsets<TD_I64>", "keys<TD_I64>"]
-        return [f"td_places_alone<td_place_{work}>" for work in works]
-    elif family == "conv":
-        dtypes = ("F32", "F64", "I64", "C64")
-        found = [f"td_conv_alone<td_conv_{w}<TD_{d}>>" for w in ("forward", "data") for d in dtypes]
-        found += [f"td_conv_together<td_conv_weight<TD_{d}>>" for d in dtypes]
-        works, dtypes = ("columns", "seen", "bias"), ("BF16", "F32", "F64", "C128")
-        return found + [f"td_conv_alone<td_conv_{w}<TD_{d}>>" for w in works for d in dtypes]
-    elif family == "loss":
-        found = []
-        for t in ("float", "double"):
-            for pair in ("mse", "smoothl1", "bce", "bcelogits"):
-                types = f"td_pair_{pair}, {t}"
-                found += [f"td_loss_sum_together<{types}>", f"td_loss_alone<td_loss_each<{types}>>"]
-                found += [f"td_loss_alone<td_loss_slope<{types}>>"]
-            works = ("columns", "pick", "scales", "gradient")
-            found += [f"td_loss_alone<td_loss_{work}<{t}>>" for work in works]
-            found += [f"td_loss_rows_together<{t}>"]
-        return found + [f"td_loss_join_together<td_loss_{way}>" for way in ("one", "two")]
-    elif family == "random":
-        dtypes = ("F16", "BF16", "F32", "F64", "C64", "C128")
-        works = ("dropout", "masked")
-        return [f"td_random_alone<td_random_{w}<TD_{d}>>" for w in works for d in dtypes]
-    elif family == "distance":
-        norms = ("one", "two", "inf", "p")
-        works = [
-            f"{way}{norm}<TD_{d}>"
-            for way in ("", "pull_")
-            for norm in norms
-            for d in ("F32", "F64")
-        ]
-        return [f"td_distance_alone<td_distance_{work}>" for work in works]
-    elif family == "ranges":
-        return [f"td_ranges_alone<td_ranges_steps<TD_{d}>>" for d in ("I64", "F32", "F64")]
-    elif family == "alignment":
-        return [f"td_alignment_together<td_alignment_steps<TD_{d}>>" for d in ("F32", "F64")]
-    elif family == "recurrent":
-        cells = ("lstm", "gru", "tanh", "relu")
-        works = ["begin", *(f"{cell}_{way}" for cell in cells for way in ("forward", "backward"))]
-        return [
-            f"td_recurrent_alone<td_recurrent_{w}<TD_{d}>>" for w in works for d in ("F32", "F64")
-        ]
-    elif family == "scan":
-        dtypes = {"total": ("F32", "F64"), "before": ("F32",), "logsumexp": ("F32", "F64")}
-        dtypes |= dict.fromkeys(("sum", "prod", "max", "min"), ("F32", "F64", "I64"))
-        dtypes["triangle"] = ("U8", "I16", "I32", "I64", "C128")
-        return [f"td_scan_alone<td_scan_{w}<TD_{d}>>" for w, known in dtypes.items() for d in known]
-    elif family == "sort":
-        dtypes = ("BOOL", "I8", "I64", "U64", "BF16", "F32", "F64")
-        found = [f"td_sort_{w}<TD_{d}>" for w in ("make", "write", "rank") for d in dtypes]
-        search = [f"td_search_alone<td_search_place<TD_{d}>>" for d in ("I64", "F32", "F64")]
-        return search + [f"td_sort_alone<{w}>" for w in (*found, "td_sort_merge<TD_F32>")]
-    elif family == "resample":
-        works = ("planes", "adjoint", "deep", "undeep")
-        return [
-            f"td_resample_alone<td_resample_{w}<TD_{d}>>" for w in works for d in ("F32", "F64")
-        ]
-    elif family == "resample_grid":
-        works = [
-            f"{work}_{mode}"
-            for work in ("values", "pairs")
-            for mode in ("linear", "nearest", "cubic")
-        ]
-        works += ["by_grid_linear", "by_grid_cubic", "by_in"]
-        return [
-            f"td_resample_grid_alone<td_resample_grid_{w}<TD_{d}>>"
-            for w in works
-            for d in ("F32", "F64")
-        ]
-    elif family == "attention":
-        dtypes = ("BF16", "F16", "F32")
-        found = [
-            f"td_attention_together<td_attention_{w}<TD_{d}>>"
-            for w in ("weights", "slopes")
-            for d in dtypes
-        ]
-        found += [f"td_attention_alone<td_attention_move<TD_{d}>>" for d in dtypes]
-        return [*found, "td_attention_alone<td_attention_round<TD_BF16>>"]
-    elif family == "optim":
-        works, dtypes = ("sgd", "adam", "adagrad", "number"), ("F16", "BF16", "F32", "F64")
-        found = [f"td_optim_alone<td_optim_{w}<TD_{d}>>" for w in works for d in dtypes]
-        found.append("td_optim_alone<td_optim_counts<TD_F32>>")
-        return found + [f"td_optim_together<td_optim_powers<TD_{d}>>" for d in dtypes]
-    elif family == "pooling":
-        works = ("max", "max_backward", "adaptive_max")
-        found = [f"{w}<TD_{d}>" for w in works for d in ("F32", "F64", "I32", "I64")]
-        works = ("average", "average_backward", "adaptive_average", "adaptive_average_backward")
-        found += [f"{w}<TD_{d}>" for w in works for d in ("F32", "F64", "I64")]
-        return [f"td_pooling_alone<td_pooling_{work}>" for work in found]
-    elif family == "norm":
-        alone = ("weights", "joined", "columns", "column_total", "scaled", "mixed")
-        rows = ("rows", "slope", "sums", "moments")
-        found = [f"td_norm_alone<td_norm_{w}<{t}>>" for w in alone for t in ("float", "double")]
-        found += [f"td_norm_together<td_norm_{w}<{t}>>" for w in rows for t in ("float", "double")]
-        numbers = ("inverse", "running", "scale", "mix", "gradient", "together", "spread")
-        numbers += ("group_mix", "group_gradient")
-        return found + [f"td_numbers_alone<td_numbers_{name}>" for name in numbers]
-    elif family == "matmul":
-        dtypes = ("F32", "F64", "F16", "BF16", "I64", "U8", "C64", "C128")
-        wide = [f"td_product_wide_together<TD_{d}>" for d in ("F16", "BF16")]
-        return wide + [f"td_product_together<TD_{d}>" for d in dtypes]
-    else:
-        return [
-            f"td_{family}_{how}<{t}>" for how in ("together", "alone") for t in ("float", "double")
-        ]
-    return [f"td_{how}<{symbol}>" for symbol in found for how in ("flat", "strided")]
+    if family not in TABLES:
+        return list(dict.fromkeys(_text.tried(family)))
+    return [f"td_{how}<{symbol}>" for symbol, _, _ in loops(family) for how in ("flat", "strided")]
 
 
 # ---- compiled by g++ ----
@@ -349,7 +210,7 @@ def processor(isa: str) -> dict[tuple[str, str], Any]:
     generated = CORE / "build" / "native" / "generated"
     include = tuple(f"-I{path}" for path in (CSRC, generated, CORE / "src" / "taeda" / "include"))
     flags = (*include, f"-DTD_ISA={isa}", *hatch_build.ISA_FLAGS[isa])
-    sources = [CSRC / _text.FAMILIES[name] for name in TABLES] + [CSRC / "cpu" / "convert.c"]
+    sources = [CSRC / _text.FAMILIES[name].text for name in TABLES] + [CSRC / "cpu" / "convert.c"]
     plain = [CSRC / "runtime" / f"{name}.c" for name in ("scalar", "dtype", "error")]
     cc = hatch_build.cc
     units = [cc.Unit(path, flags, isa) for path in sources]

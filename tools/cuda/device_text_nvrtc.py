@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import _text  # the product's own reader of texts; device_text.py puts its folder on the path
 from barriers import divergent
+from hatch_build import device_text as _text  # device_text.py puts its folder on the path
 
 LIST = Path(__file__).with_name("device_text.json")
 ARCHES = (80, 90, 100, 120)
@@ -49,7 +49,7 @@ def made(
     """A program of some kernels of a family, compiled, and the assembler's words; a text that does not
     compile ends the run.
     """
-    headers = _text.headers(_text.FAMILIES[family])
+    headers = _text.headers(_text.FAMILIES[family].text)
     strings = ctypes.c_char_p * len(headers)
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     texts = strings(*(text.encode() for text in headers.values()))

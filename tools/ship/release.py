@@ -173,16 +173,23 @@ def contents(folder: Path) -> Iterator[str]:
 
 def interpreters() -> dict[str, str]:
     """The Pythons that are here, by version."""
-    found = {}
-    for version in PYTHONS:
-        python = shutil.which(f"python{version}")
-        if shutil.which("uv"):
-            asked = ["uv", "python", "find", "--no-python-downloads", "--system", version]
-            done = subprocess.run(asked, capture_output=True, text=True, check=False)
-            python = done.stdout.strip() or python
-        if python and _answers(python):
-            found[version] = python
-    return found
+    candidates = {version: filter(_answers, _candidates(version)) for version in PYTHONS}
+    return {
+        version: first
+        for version, found in candidates.items()
+        if (first := next(found, None)) is not None
+    }
+
+
+def _candidates(version: str) -> Iterator[str]:
+    """Where a Python of this version may be: uv's and the system's, the search path, pyenv's folders."""
+    if shutil.which("uv"):
+        asked = ["uv", "python", "find", "--no-python-downloads", "--system", version]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        yield from filter(None, [done.stdout.strip()])
+    yield from filter(None, [shutil.which(f"python{version}")])
+    versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    yield from map(str, sorted(versions.glob(f"{version}.*/bin/python{version}"), reverse=True))
 
 
 def _answers(python: str) -> bool:

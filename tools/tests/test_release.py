@@ -86,3 +86,14 @@ def test_files_built_twice_are_compared_by_their_bytes(tmp_path):
 def test_a_command_that_fails_says_its_words():
     with pytest.raises(release.Wrong, match="failed:\nbecause"):
         release.run("sh", "-c", "echo because; exit 3")
+
+
+def test_pythons_of_pyenv_are_found_and_one_that_does_not_run_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path / "shims"))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    for folder, text in (("shims", "exit 1"), ("versions/3.12.9/bin", "exit 0")):
+        path = tmp_path / folder / "python3.12"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    assert release.interpreters() == {"3.12": str(tmp_path / "versions/3.12.9/bin/python3.12")}

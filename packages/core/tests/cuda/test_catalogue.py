@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taeda import _device_text
 from taeda.cuda import _catalogue, _programs
 
 
@@ -9,7 +10,7 @@ def test_everything_is_in_some_group_and_can_be_named():
     every = _catalogue.programs(_catalogue.groups(), _programs.DTYPES)
     assert len(every) == len(set(every))
     loops = {f"{p.name} {p.dtype}" for p in every if p.kind == "loop"}
-    assert loops == set(_programs.loops())
+    assert loops == set(_device_text.loops())
     for program in every:
         text, headers, name = _programs._found(*program)
         assert text and headers and name.startswith(f"td_{program.how}<")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from taeda import _chain_text
+from taeda._device_text import chains
 from taeda._library import table
 from taeda._native import core
 from taeda._table._schema import BASE_TYPES
@@ -70,4 +70,4 @@ def test_who_reads_them_has_them():
     assert [*core.power_rows.values()] == list(range(len(core.power_rows)))
     f32 = core.dtype_numbers["F32"]
     for name, number in core.power_rows.items():
-        assert _chain_text.row("pow", f32, number) == ("binary_real", f"{name}_f32_row_of")
+        assert chains.row("pow", f32, number) == ("binary_real", f"{name}_f32_row_of")

@@ -1,4 +1,4 @@
-"""The lines of the kernel tables that have device text, as a file: `taeda/cuda/_loops.json`."""
+"""The lines of the kernel tables that have device text, as a file: `taeda/_device_text/loops.json`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ __all__ = ["write"]
 
 def write(csrc: Path, package: Path, text: ModuleType) -> Path:
     """Preprocess each table and write "op dtype" -> [family, loop], if anything changed; return the file."""
-    target = package / "cuda" / "_loops.json"
+    target = package / "_device_text" / "loops.json"
     target.parent.mkdir(parents=True, exist_ok=True)
-    sources = [csrc / path for family, path in text.FAMILIES.items() if family not in text.ALONE]
+    tables = {family: text.FAMILIES[family].text for family in text.TABLES}
+    sources = [csrc / path for path in tables.values()]
     headers = [
         *(csrc / "cpu" / "simd").glob("*.h"),
         csrc / "cpu" / "convert.h",
@@ -27,12 +28,11 @@ def write(csrc: Path, package: Path, text: ModuleType) -> Path:
     if target.exists() and target.stat().st_mtime > newest:
         return target
     found: dict[str, list[str]] = {}
-    for family, path in text.FAMILIES.items():
-        if family not in text.ALONE:
-            for op, dtype, loop in lines(csrc, family, path):
-                # the host chooses among its loops
-                if not (op == "clamp" and loop.startswith("clamp_")):
-                    found[f"{op} {dtype}"] = [family, loop]
+    for family, path in tables.items():
+        for op, dtype, loop in lines(csrc, family, path):
+            # the host chooses among its loops
+            if not (op == "clamp" and loop.startswith("clamp_")):
+                found[f"{op} {dtype}"] = [family, loop]
     beside = target.with_suffix(".tmp")
     text_of = json.dumps(found, indent=0, sort_keys=True) + "\n"
     beside.write_text(text_of)  # half-written: renamed when whole

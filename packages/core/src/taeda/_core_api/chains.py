@@ -4,7 +4,7 @@ text, and where such functions are kept.
 
 from __future__ import annotations
 
-from taeda._chain_text import expanded, row
+from taeda._device_text.chains import expanded, row
 from taeda._io.atomic import atomic_write
 from taeda._io.cache_place import cache_place
 from taeda._native.core import (

@@ -5,10 +5,12 @@ chooses them. `tools/cuda/cuda_rows.py` fails where a row asks for one that is n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from . import _programs
+from taeda import _device_text
+from taeda._device_text.families import REAL, SHORT, SIZES, WALKS, Programs
 
 __all__ = ["Program", "groups", "programs"]
 
@@ -23,165 +25,22 @@ class Program(NamedTuple):
     how: str
 
 
-class Group(NamedTuple):
-    """Programs of one kind: each of `names` in each of `dtypes` by each of `hows`. `always`: they
-    serve tensors of any dtype.
-    """
-
-    kind: str
-    names: tuple[str, ...]
-    hows: tuple[str, ...]
-    dtypes: tuple[str, ...]
-    always: bool = False
-
-
-WHOLE, REAL, SHORT = _programs.WHOLE, _programs.REAL, _programs.SHORT
-COMPLEX = ("C64", "C128")
-SIZES = ("U8", "I16", "I32", "I64", "C128")  # elements that are only moved: one of each size
-NUMBERS = (*WHOLE, *SHORT, *REAL)
-CELLS = ("lstm", "gru", "tanh", "relu")
-PAIRS = ("mse", "l1", "smoothl1", "huber", "softmargin", "bce", "bcelogits")
-MODES = ("linear", "nearest", "cubic")
-PUTS = ("copy", "add", "mul", "div", "max", "min")
-#: by the name that chooses them
-KINDS: dict[str, tuple[Group, ...]] = {
-    "matmul": (
-        Group("product", ("product",), ("product_together",), (*NUMBERS, *COMPLEX)),
-        Group("product", ("product",), ("product_wide_together",), SHORT),
-    ),
-    "softmax": (Group("softmax", ("softmax",), ("softmax_together", "softmax_alone"), REAL),),
-    "conv": (
-        Group("conv", ("forward", "data"), ("conv_alone",), (*NUMBERS, *COMPLEX)),
-        Group("conv", ("weight",), ("conv_together",), (*NUMBERS, *COMPLEX)),
-        Group(
-            "conv",
-            ("columns", "seen", "bias"),
-            ("conv_alone",),
-            (*SHORT, *REAL, *COMPLEX),
-        ),
-    ),
-    "attention": (
-        Group("attention", ("weights", "slopes"), ("attention_together",), (*SHORT, "F32")),
-        Group("attention", ("move",), ("attention_alone",), (*SHORT, "F32")),
-        Group("attention", ("round",), ("attention_alone",), SHORT),
-    ),
-    "norm": (
-        Group("norm", ("rows", "slope", "sums", "moments"), ("norm_together",), REAL),
-        Group(
-            "norm",
-            ("weights", "joined", "columns", "column_total", "scaled", "mixed"),
-            ("norm_alone",),
-            REAL,
-        ),
-        Group(
-            "numbers",
-            (
-                *("inverse", "running", "scale", "mix", "gradient", "together", "spread"),
-                *("group_mix", "group_gradient"),
-            ),
-            ("numbers_alone",),
-            ("F64",),
-            True,
-        ),
-    ),
-    "loss": (
-        Group("loss", tuple(f"sum_{p}" for p in PAIRS), ("loss_sum_together",), REAL),
-        Group(
-            "loss",
-            (
-                *(f"{work}_{p}" for work in ("each", "slope") for p in PAIRS),
-                *("pick", "columns", "scales", "gradient"),
-            ),
-            ("loss_alone",),
-            REAL,
-        ),
-        Group("loss", ("rows",), ("loss_rows_together",), REAL),
-        Group("loss", ("one", "two"), ("loss_join_together",), ("F64",), True),
-        Group("loss", ("margins",), ("loss_margins_together",), REAL),
-    ),
-    "optim": (
-        Group("optim", ("sgd", "adam", "adagrad", "number"), ("optim_alone",), (*SHORT, *REAL)),
-        Group("optim", ("counts",), ("optim_alone",), REAL[:1]),
-        Group("optim", ("powers",), ("optim_together",), (*SHORT, *REAL)),
-    ),
-    "pooling": (
-        Group("pooling", ("max", "max_backward", "adaptive_max"), ("pooling_alone",), NUMBERS[1:]),
-        Group(
-            "pooling",
-            (
-                *("average", "average_backward"),
-                *("adaptive_average", "adaptive_average_backward"),
-            ),
-            ("pooling_alone",),
-            NUMBERS[1:],
-        ),
-    ),
-    "dropout": (
-        Group("random", ("dropout", "masked"), ("random_alone",), (*SHORT, *REAL, *COMPLEX)),
-    ),
-    "arange": (Group("ranges", ("steps",), ("ranges_alone",), ("I64", *REAL), True),),
-    "alignment": (Group("alignment", ("steps",), ("alignment_together",), REAL),),
-    "distance": (
-        Group(
-            "distance",
-            tuple(f"{way}{norm}" for way in ("", "pull_") for norm in ("one", "two", "inf", "p")),
-            ("distance_alone",),
-            REAL,
-        ),
-    ),
-    "recurrent": (
-        Group(
-            "recurrent",
-            ("begin", *(f"{cell}_{way}" for cell in CELLS for way in ("forward", "backward"))),
-            ("recurrent_alone",),
-            REAL,
-        ),
-    ),
-    "resample": (
-        Group("resample", ("planes", "adjoint", "deep", "undeep"), ("resample_alone",), REAL),
-    ),
-    "grid_sample": (
-        Group(
-            "resample_grid",
-            (
-                *(f"{work}_{mode}" for work in ("values", "pairs") for mode in MODES),
-                *("by_grid_linear", "by_grid_cubic", "by_in"),
-            ),
-            ("resample_grid_alone",),
-            REAL,
-        ),
-        Group("sort", ("merge",), ("sort_alone",), ("F32",), True),
-    ),
-    "scan": (
-        Group("scan", ("total", "before", "logsumexp"), ("scan_alone",), REAL),
-        Group("scan", ("sum", "prod", "max", "min"), ("scan_alone",), NUMBERS),
-        Group("scan", ("triangle",), ("scan_alone",), SIZES, True),
-    ),
-    "sort": (
-        Group("sort", ("make", "write", "rank"), ("sort_alone",), NUMBERS),
-        Group("sort", ("merge",), ("sort_alone",), ("F32",), True),
-        Group("search", ("place",), ("search_alone",), NUMBERS[1:]),
-    ),
-    "indexing": (
-        Group("places", ("take", "gather", "fill"), ("places_alone",), SIZES, True),
-        Group("places", ("offsets", "keys"), ("places_alone",), ("I64",), True),
-        Group("sort", ("merge",), ("sort_alone",), ("F32",), True),
-        Group(
-            "places",
-            tuple(f"{work}_{put}" for work in ("put", "scatter") for put in PUTS),
-            ("places_alone",),
-            (*NUMBERS, *COMPLEX),
-        ),
-    ),
-}
-REDUCE = ("reduce_together", "reduce_alone", "reduce_join")
-WALKS = ("flat", "strided")
+@cache
+def _chosen() -> dict[str, list[tuple[str, Programs]]]:
+    """(name of the work, its row) by the names that choose them: a reduction's, or the family's."""
+    found: dict[str, list[tuple[str, Programs]]] = {}
+    for family, row in _device_text.FAMILIES.items():
+        for programs in (*row.programs, *row.beside):
+            for name in programs.names if programs.dtypes else ():
+                by = name if programs.kind == "reduce" else row.chosen or family
+                found.setdefault(by, []).append((name, programs))
+    return found
 
 
 def groups() -> list[str]:
     """The names by which programs are chosen: elementwise loops, reductions, and works of their own."""
-    loops = {key.partition(" ")[0] for key in _programs.loops()}
-    return sorted({*loops, *_programs.REDUCERS, *KINDS})
+    loops = {key.partition(" ")[0] for key in _device_text.loops()}
+    return sorted({*loops, *_chosen()})
 
 
 def programs(names: Iterable[str], dtypes: Iterable[str]) -> list[Program]:
@@ -211,12 +70,9 @@ def _moves(dtypes: tuple[str, ...]) -> Iterator[Program]:
 
 def _of(name: str, dtypes: tuple[str, ...]) -> Iterator[Program]:
     for dtype, how in product(dtypes, WALKS):
-        if f"{name} {dtype}" in _programs.loops():
+        if f"{name} {dtype}" in _device_text.loops():
             yield Program("loop", name, dtype, dtype, how)
-    for dtype, how in product(dtypes, REDUCE):
-        if dtype in _programs.REDUCERS.get(name, ()):
-            yield Program("reduce", name, dtype, dtype, how)
-    for group in KINDS.get(name, ()):
-        here = [d for d in group.dtypes if group.always or d in dtypes]
-        for work, dtype, how in product(group.names, here, group.hows):
-            yield Program(group.kind, work, dtype, dtype, how)
+    for work, row in _chosen().get(name, ()):
+        here = [dtype for dtype in row.dtypes if row.always or dtype in dtypes]
+        for dtype, how in product(here, row.hows):
+            yield Program(row.kind, work, dtype, dtype, how)

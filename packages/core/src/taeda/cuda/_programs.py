@@ -9,19 +9,19 @@ every program that is compiled, and how long it took.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
 import time
 from functools import cache
 from pathlib import Path
 
+from taeda import _device_text
 from taeda._io.atomic import atomic_write
 from taeda._io.cache_place import cache_place
 from taeda._native import core as _core
 from taeda._warnings import warn
 
-from . import _cubins, _nvrtc, _text
+from . import _cubins, _nvrtc
 
 __all__ = ["DTYPES", "entry", "is_kept", "program"]
 
@@ -65,88 +65,28 @@ def _found(
 ) -> tuple[str, dict[str, str], str]:
     """Text, headers and the kernel's name."""
     family, loop = _loop(kind, name, dtype, source)
-    return _text.kernel(family), _text.headers(_text.FAMILIES[family]), f"td_{how}<{loop}>"
+    text = _device_text.FAMILIES[family].text
+    return _device_text.kernel(family), _device_text.headers(text), f"td_{how}<{loop}>"
 
 
 def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
     if kind == "loop":
-        found = loops().get(f"{name} {dtype}")
+        found = _device_text.loops().get(f"{name} {dtype}")
         if found is None:
             raise NotImplementedError(
                 f'the elementwise loop "{name}" of {dtype} has no device text yet'
             )
         return found[0], found[1]
-    if kind == "reduce":
-        return "reduce", _reducer(name, dtype)
-    if kind == "product":
-        return "matmul", f"TD_{dtype}"
-    if kind == "softmax":
-        return "softmax", "double" if dtype == "F64" else "float"
-    if kind == "places":
-        work, _, put = name.partition("_")
-        return "indexing", f"td_place_{work}<{f'td_put_{put}, ' if put else ''}TD_{dtype}>"
-    if kind == "conv":
-        return "conv", f"td_conv_{name}<TD_{dtype}>"
-    if kind in OWN_NAMES:
-        return kind, f"td_{kind}_{name}<TD_{dtype}>"
-    if kind == "search":
-        return "sort", f"td_search_{name}<TD_{dtype}>"
-    if kind == "norm":
-        return "norm", f"td_norm_{name}<{'double' if dtype == 'F64' else 'float'}>"
-    if kind == "numbers":
-        return "norm", f"td_numbers_{name}"
-    if kind == "loss" and name in ("one", "two"):
-        return "loss", f"td_loss_{name}"
-    if kind == "loss":
-        return "loss", _loss(name, "double" if dtype == "F64" else "float")
     if kind == "cast" and (dtype.startswith(("F8_", "Q")) or source.startswith(("F8_", "Q"))):
         raise NotImplementedError(
             f"conversions between {source} and {dtype} are not implemented for device 'cuda'"
         )
-    if kind == "cast":
-        return "convert", f"td_cast<TD_{dtype}, TD_{source}>"
-    return "convert", f"{'td_copy_of' if kind == 'copy' else 'td_negate'}<TD_{dtype}>"
-
-
-def _loss(name: str, real: str) -> str:
-    """ "sum_mse" and "rows" are kernels of blocks; the others are work of one thread."""
-    work, _, pair = name.partition("_")
-    types = f"td_pair_{pair}, {real}" if pair else real
-    return types if work in ("sum", "rows", "margins") else f"td_loss_{work}<{types}>"
-
-
-#: kinds whose kernels are named by the kind, the work and the dtype
-OWN_NAMES = (
-    *("alignment", "attention", "distance", "optim", "pooling", "random", "ranges", "recurrent"),
-    *("resample", "resample_grid", "scan", "sort"),
-)
-REAL, SHORT = ("F32", "F64"), ("F16", "BF16")
-WHOLE = ("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64")
-#: reducers of kernels/reduce.h by the plan's name and the dtype
-REDUCERS = {
-    "sum": {**dict.fromkeys(WHOLE, "sum_whole"), **dict.fromkeys(REAL + SHORT, "sum_real")},
-    "prod": {**dict.fromkeys(WHOLE, "prod_whole"), **dict.fromkeys(REAL, "prod_real")},
-    **{name: dict.fromkeys(REAL, name) for name in ("nansum", "norm0", "norm1", "normp")},
-    "norm2": dict.fromkeys(REAL + SHORT, "norm2"),
-    **{name: dict.fromkeys(REAL, name) for name in ("absmin", "absmax", "moments")},
-    **{name: {"BOOL": name} for name in ("any", "all", "count")},
-    **{name: dict.fromkeys(WHOLE + REAL + SHORT, name) for name in ("min", "max")},
-    **{name: dict.fromkeys(WHOLE + REAL, name) for name in ("argmin", "argmax")},
-}
-
-
-def _reducer(name: str, dtype: str) -> str:
-    found = REDUCERS[name].get(dtype)
-    if found is None:
-        raise NotImplementedError(f'the reduction "{name}" of {dtype} has no device text yet')
-    return f"td_{found}<TD_{dtype}>"
-
-
-@cache
-def loops() -> dict[str, list[str]]:
-    """(family, loop) of "name dtype", as the build found them in the tables."""
-    found: dict[str, list[str]] = json.loads(Path(__file__).with_name("_loops.json").read_text())
-    return found
+    row = _device_text.find(kind, name, dtype)
+    if row is None:
+        what = "reduction" if kind == "reduce" else f"work of {kind}"
+        raise NotImplementedError(f'the {what} "{name}" of {dtype} has no device text yet')
+    family, programs = row
+    return family, programs.symbol_of(name, dtype, source)
 
 
 # ---- the folder of images ----
