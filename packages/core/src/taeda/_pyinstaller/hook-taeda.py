@@ -2,23 +2,25 @@
 names import, libraries that C opens, and data. Modules stay files: rules of kinds are found in their folders.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from PyInstaller.utils.hooks import (
-    collect_data_files,
-    collect_dynamic_libs,
-    collect_submodules,
-)
+from PyInstaller.utils.hooks import collect_data_files, collect_dynamic_libs
+
+ROOT = Path(__file__).parents[1]
+
+
+def modules() -> Iterator[str]:
+    """Every module of the parts that are installed: some folders have no `__init__.py` to ask."""
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        if all(part.isidentifier() for part in parts) and parts[-1] != "__main__":
+            yield ".".join(parts).removesuffix(".__init__")
+
 
 module_collection_mode = {"taeda": "py"}
 # PyInstaller takes the library of the same name for the package: the file it runs comes as data
-init = (str(Path(__file__).parents[1] / "__init__.py"), "taeda")
+init = (str(ROOT / "__init__.py"), "taeda")
 datas = [*collect_data_files("taeda"), *collect_data_files("scipy_openblas32"), init]
-binaries = collect_dynamic_libs("taeda") + collect_dynamic_libs("scipy_openblas32")
-hiddenimports = [
-    *collect_submodules("taeda", on_error="ignore"),
-    "_cffi_backend",
-    "cffi",
-    "ml_dtypes",
-    "scipy_openblas32",
-]
+binaries = [*collect_dynamic_libs("taeda"), *collect_dynamic_libs("scipy_openblas32")]
+hiddenimports = [*modules(), "_cffi_backend", "cffi", "ml_dtypes", "scipy_openblas32"]
