@@ -1,5 +1,5 @@
-/* start.c - the driver is opened, and CUDA gets its row in the table of devices. Nothing else of this folder
- * names all of it. */
+/* start.c - the driver is opened, and CUDA gets its row in the table of devices. Nothing else of
+ * this folder names all of it. */
 #include "cuda/start.h"
 #include <pthread.h>
 #include <stdlib.h>

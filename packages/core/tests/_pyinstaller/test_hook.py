@@ -35,7 +35,8 @@ def test_the_file_that_the_compiled_package_runs_comes_as_data(told):
 
 def test_modules_stay_files_and_libraries_come_along(told):
     assert told["module_collection_mode"] == {"taeda": "py"}
-    names = {"taeda", "taeda.linalg", "taeda._composite.linalg_factor", "cffi"}  # one has no `__init__`
+    # `_composite` has no `__init__`
+    names = {"taeda", "taeda.linalg", "taeda._composite.linalg_factor", "cffi"}
     assert names < set(told["hiddenimports"])
     assert not [name for name in told["hiddenimports"] if name.endswith(("__main__", "hook-taeda"))]
     assert {("collect_dynamic_libs", name) for name in ("taeda", "scipy_openblas32")} == set(

@@ -71,9 +71,8 @@ def disabled_torch_function(
     func: Function, types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None
 ) -> Any:
     """As `__torch_function__` of a subclass: calls give plain tensors, nothing is overridden."""
-    refuse(
-        func, _scan(args, kwargs or {})
-    )  # PyTorch's own operators ask ours when it is on their right
+    # PyTorch's own operators ask ours when it is on their right
+    refuse(func, _scan(args, kwargs or {}))
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 
