@@ -2,8 +2,8 @@
 
 1,797 real images of 8 x 8 pixels. A stratified fifth is held out until the end, a tenth of the rest shows the
 progress. Writes a checkpoint and two pictures to --out, checks that the checkpoint read back predicts the
-same, and ends with the accuracy on the held-out fifth. With --log it also writes what TensorBoard shows, and
-a profile of the first epoch for Perfetto.
+same, and ends with the accuracy on the held-out fifth. With --log it also writes what TensorBoard shows,
+and a profile of the first epoch for Perfetto.
 """
 
 from __future__ import annotations

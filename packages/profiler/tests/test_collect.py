@@ -133,3 +133,18 @@ def test_optimizer_steps_and_modules_are_named():
     assert names[1:4] == ["nn.Module: Sequential", "nn.Module: Linear", "aten::linear"]
     assert "Optimizer.step#SGD.step" in names
     assert not any("nn.Module" in r.name for r in collected(program))
+
+
+def test_a_compiled_function_runs_as_its_graph_under_a_profile():
+    """A profile changes no program: fullgraph=True holds, and the graph is one range."""
+    compiler = pytest.importorskip("taeda.compiler", reason="graphs come with taeda-compile")
+    assert compiler is not None
+    twice = taeda.compile(lambda a: (a * 2 + 1).sum(), fullgraph=True)
+    x = taeda.ones(8)
+
+    def program():
+        for _ in range(4):
+            assert twice(x).item() == 24
+
+    names = [one.name for one in collected(program)]
+    assert len(names) == 4 and all(name.startswith("CompiledFunction: ") for name in names)

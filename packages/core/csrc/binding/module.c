@@ -11,6 +11,7 @@
 #include "cpu/fft/fft_plan.h"
 #include "dispatch/custom.h"
 #include "runtime/alloc.h"
+#include "runtime/alloc_events.h"
 #include "cpu/run/blas.h"
 #include "runtime/thread_local.h"
 
@@ -76,6 +77,31 @@ static PyObject *memory_set_limit(PyObject *m, PyObject *bytes)
         return PyErr_Format(PyExc_ValueError, "a memory limit is at least 0 bytes, got %lld", n);
     td_alloc_set_limit(n);
     Py_RETURN_NONE;
+}
+static PyObject *memory_note(PyObject *m, PyObject *on)
+{
+    int yes = PyObject_IsTrue(on);
+    if (yes < 0) return NULL;
+    td_alloc_note_on(yes);
+    Py_RETURN_NONE;
+}
+/* memory_noted() -> (lost, [(nanoseconds, block, bytes)]): what happened since the last call */
+static PyObject *memory_noted(PyObject *m, PyObject *unused)
+{
+    td_alloc_event events[256];
+    int64_t n = 0, lost = 0, all = 0;
+    PyObject *made = PyList_New(0);
+    do {
+        n = made ? td_alloc_fetch(events, 256, &lost) : 0;
+        all += lost;
+        for (int64_t i = 0; made && i < n; i++) {
+            PyObject *row = Py_BuildValue("(LLL)", (long long)events[i].when,
+                                          (long long)events[i].block, (long long)events[i].bytes);
+            if (!row || PyList_Append(made, row) < 0) Py_CLEAR(made);
+            Py_XDECREF(row);
+        }
+    } while (n == 256);
+    return made ? Py_BuildValue("(LN)", (long long)all, made) : NULL;
 }
 static PyObject *memory_fail_at(PyObject *m, PyObject *count)
 {
@@ -165,6 +191,9 @@ static PyMethodDef methods[] = {
      "Let the peak begin again at what is allocated now."},
     {"memory_trim", memory_trim, METH_NOARGS, "Give cached memory back to the system."},
     {"memory_set_limit", memory_set_limit, METH_O, "Most bytes that freed blocks may keep."},
+    {"memory_note", memory_note, METH_O, "Note what the allocator takes and gives back, or not."},
+    {"memory_noted", memory_noted, METH_NOARGS,
+     "(lost, [(nanoseconds, block, bytes)]) since the last call; bytes below 0 were given back."},
     {"memory_fail_at", memory_fail_at, METH_O,
      "Tests: the n-th allocation from now fails; 0 is off."},
     {"memory_guard", memory_guard, METH_O,

@@ -16,6 +16,7 @@
  * what lies behind the bytes asked for. */
 #define _GNU_SOURCE
 #include "runtime/alloc.h"
+#include "runtime/alloc_events.h"
 #include "runtime/canary.h"
 #include "runtime/guard.h"
 #include "runtime/regions.h"
@@ -345,6 +346,7 @@ void *td_alloc(int64_t bytes)
     thread_cache *t = my_cache();
     void *b = __builtin_expect(td_guard_mode, 0) ? td_guard_take(bytes) : take_watched(t, bytes);
     if (b) count(t, bytes, 1);
+    if (__builtin_expect(td_alloc_noting, 0) && b) td_alloc_note(b, bytes);
     return b;
 }
 
@@ -353,6 +355,7 @@ void td_free(void *b, int64_t bytes)
     if (!b) return;
     thread_cache *t = my_cache();
     count(t, -bytes, 0);
+    if (__builtin_expect(td_alloc_noting, 0)) td_alloc_note(b, -bytes);
     if (__builtin_expect(td_is_guarded(b), 0)) td_guard_give(b, bytes);
     else give_watched(t, b, bytes);
 }

@@ -7,7 +7,9 @@ Without a collector nothing here runs: operations test a flag that is there for 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import logging
 import os
 import sys
 import threading
@@ -21,12 +23,23 @@ from taeda import Tensor
 from taeda._core_api.programs import tracers
 from taeda._core_api.runtime import memory_stats
 
+from ._blocks import deliver, listen, stop_listening
 from ._settings import Settings
+from ._tensors import bytes_of, tensors_of
+from ._timeline import BlockLog
 
-__all__ = ["Collector", "Range", "is_recording", "record_function", "stop_recording"]
+__all__ = [
+    "Collector",
+    "Range",
+    "is_recording",
+    "place_of",
+    "record_function",
+    "stop_recording",
+]
 
 _here = threading.local()  # .collector: the one of this thread, if any
 _GATE = os.path.join(os.path.dirname(taeda.__file__), "_layers") + os.sep
+_LIBRARY = (*taeda.__path__, contextlib.__file__, os.path.dirname(logging.__file__))
 _OWN = (os.path.dirname(__file__) + os.sep, _GATE)
 
 
@@ -34,8 +47,8 @@ class Range:
     """One operation or named piece of program: when, within what, and what was noted of it."""
 
     __slots__ = (
-        "children", "end", "flops", "kind", "memory", "name", "overload", "parent", "shapes",
-        "stack", "start", "text", "thread",
+        "children", "end", "flops", "kind", "memory", "moved", "name", "overload", "parent",
+        "shapes", "stack", "start", "text", "thread",
     )  # fmt: skip
 
     def __init__(self, name: str, overload: str, kind: str, parent: Range | None) -> None:
@@ -45,7 +58,7 @@ class Range:
         self.children: list[Range] | None = None
         self.shapes: list[Any] | None = None
         self.stack: list[str] | None = None
-        self.thread, self.flops, self.memory = threading.get_ident(), 0, 0
+        self.thread, self.flops, self.memory, self.moved = threading.get_ident(), 0, 0, 0
         self.start = self.end = 0
 
 
@@ -55,13 +68,14 @@ class Collector:
     def __init__(self, settings: Settings, clock: Callable[[], int] = time.perf_counter_ns) -> None:
         self.settings, self.clock = settings, clock
         self.ranges: list[Range] = []
-        self._open: list[Range] = []
+        self.open: list[Range] = []
         self._hooks: list[Any] = []
         self._cost: Callable[[str, tuple[Any, ...], Any], int] | None = None
         if settings.flops:
             from taeda.utils.flop_counter import flops_of  # looks every formula's operator up
 
             self._cost = flops_of
+        self.blocks = BlockLog() if settings.memory else None
         self.watching = False
 
     def start(self) -> None:
@@ -71,6 +85,8 @@ class Collector:
                 "profile: this thread is being profiled already; profiles do not nest"
             )
         _here.collector = self
+        if self.blocks is not None:
+            listen(self.blocks)
         self.watch(True)
         self._hooks = list(_outside_hooks(self))
 
@@ -78,10 +94,13 @@ class Collector:
         """Whatever is still open ends now."""
         self.watch(False)
         _here.collector = None
-        while self._open:
-            self.leave(self._open[-1])
+        while self.open:
+            self.leave(self.open[-1])
         for handle in self._hooks:
             handle.remove()
+        if self.blocks is not None:
+            self.blocks.gradients()
+            stop_listening(self.blocks)
 
     def watch(self, on: bool) -> None:
         """See operations, or see none until told otherwise; named ranges are always noted."""
@@ -91,21 +110,36 @@ class Collector:
             tracers.remove(self)
         self.watching = on
 
+    @contextlib.contextmanager
+    def aside(self, name: str) -> Iterator[None]:
+        """A piece that runs as a whole, such as a compiled graph: its operations are not seen."""
+        entered, watching = self.enter(name), self.watching
+        self.watch(False)
+        try:
+            yield
+        finally:
+            if watching and getattr(_here, "collector", None) is self:
+                self.watch(True)
+            self.leave(entered)
+
     def forget(self) -> None:
         """Drop what has ended: those were steps to warm up."""
-        self.ranges = list(self._open)
+        self.ranges = list(self.open)
+        if self.blocks is not None:
+            deliver()
+            self.blocks.forget()
 
     # ---- ranges ----
 
     def enter(self, name: str, overload: str = "", kind: str = "user_annotation") -> Range:
-        parent = self._open[-1] if self._open else None
+        parent = self.open[-1] if self.open else None
         entered = Range(name, overload, kind, parent)
         if parent is not None:
             if parent.children is None:
                 parent.children = []
             parent.children.append(entered)
         self.ranges.append(entered)
-        self._open.append(entered)
+        self.open.append(entered)
         if self.settings.stack:
             entered.stack = list(_frames())
         if self.settings.memory:
@@ -116,8 +150,8 @@ class Collector:
     def leave(self, entered: Range) -> None:
         """End a range, and those within it that nobody ended."""
         end = self.clock()
-        while entered in self._open:
-            last = self._open.pop()
+        while entered in self.open:
+            last = self.open.pop()
             last.end = end
             if self.settings.memory:
                 last.memory += memory_stats()["allocated"]
@@ -129,6 +163,11 @@ class Collector:
     def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         """Run one kernel and note it."""
         name, _, overload = op.partition(".")
+        graph = False
+        if self.blocks is not None:
+            deliver()
+            self.blocks.place = place_of()
+            graph = taeda.is_grad_enabled() and any(one.requires_grad for one in tensors_of(args))
         entered = self.enter(f"aten::{name}", overload, "cpu_op")
         try:
             made = run()
@@ -138,6 +177,10 @@ class Collector:
             entered.shapes = [_shape(value) for value in args]
         if self._cost is not None:
             entered.flops = self._cost(name, args, made)
+            entered.moved = bytes_of((*tensors_of(args), *tensors_of(made)))
+        if self.blocks is not None:
+            deliver()
+            self.blocks.operation(args, made, graph, entered.end)
         return made
 
 
@@ -157,6 +200,14 @@ def _frames() -> Iterator[str]:
         if not code.co_filename.startswith(_OWN):
             yield f"{code.co_filename}({frame.f_lineno}): {code.co_name}"
         frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
+
+
+def place_of() -> str:
+    """The innermost line of the program, as file:line."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARY):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"
 
 
 def _outside_hooks(collector: Collector) -> Iterator[Any]:
@@ -195,6 +246,9 @@ def _pair(
     def closes(called: Any, *rest: Any) -> None:
         if getattr(_here, "collector", None) is collector and entered:
             collector.leave(entered.pop())
+            if collector.blocks is not None and hasattr(called, "param_groups"):
+                deliver()
+                collector.blocks.optimizer(called)
 
     yield before(opens)
     yield after(closes)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+import time
 import uuid
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from taeda._core_api import warn
+from taeda._core_api.files import atomic_write
 
 from ._collect import Collector, Range, record_function
 from ._events import EventList, FunctionEventAvg
+from ._page import Shown, page
+from ._roofline import measure, work_of
 from ._schedule import ProfilerAction, always
 from ._settings import ProfilerActivity, Settings, chosen
+from ._timeline import BlockLog, write_timeline
 from ._trace import write_trace
 
 __all__ = ["_KinetoProfile", "profile", "refuse_unknown"]
@@ -71,6 +78,7 @@ class _KinetoProfile:
         self._origin: int | None = None
         self._noted: list[Range] = []
         self._events: EventList | None = None
+        self._blocks: BlockLog | None = None
         self._trace_id = ""
 
     # ---- begin and end ----
@@ -101,6 +109,7 @@ class _KinetoProfile:
         if collector is None:
             return
         collector.stop()
+        self._blocks = collector.blocks
         self._noted = [*self._noted, *collector.ranges] if self.acc_events else collector.ranges
         self._events = EventList.of(
             self._noted, self._origin or 0, memory=self.profile_memory, flops=self.with_flops
@@ -160,11 +169,61 @@ class _KinetoProfile:
             "with_flops": int(self.with_flops),
             "trace_id": self._trace_id,
         }
-        write_trace(path, self._found(), {**facts, **more, **self._metadata})
+        write_trace(path, self._found(), {**facts, **more, **self._where(), **self._metadata})
+
+    def _where(self) -> dict[str, Any]:
+        """What tells this process from others, and its times from theirs: for merged traces."""
+        shift = time.time_ns() - time.perf_counter_ns()
+        facts: dict[str, Any] = {"baseTimeNanoseconds": (self._origin or 0) + shift}
+        if "taeda.distributed" in sys.modules:
+            from taeda import distributed  # upward: the program has imported it
+
+            if distributed.is_available() and distributed.is_initialized():
+                rank, size = distributed.get_rank(), distributed.get_world_size()
+                facts["distributedInfo"] = {"rank": rank, "world_size": size}
+        return facts
+
+    def export_html(self, path: str | os.PathLike[str], title: str = "profile") -> None:
+        """Write one page below 2 MB that shows the recording without a network: timeline, operators,
+        modules (`with_modules`), time by phase, memory (`profile_memory`), arithmetic against what
+        this machine can do (`with_flops`; measured now). `python -m taeda.profiler script.py` gives
+        advice besides.
+
+        >>> import tempfile, os
+        >>> with profile() as prof:
+        ...     _ = taeda.ones(8, 8) @ taeda.ones(8, 8)
+        >>> path = os.path.join(tempfile.mkdtemp(), "page.html")
+        >>> prof.export_html(path)
+        >>> os.path.getsize(path) < 2_000_000
+        True
+        """
+        self._found()
+        took = max((one.end for one in self._noted), default=0) - (self._origin or 0)
+        curve = self._blocks.curve() if self._blocks is not None else []
+        limits = measure() if self.with_flops else None
+        work = work_of(self._noted)
+        shown = Shown(title, self._noted, took, curve, work=work, limits=limits)
+        with atomic_write(os.fspath(path)) as file:
+            file.write(page(shown))
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Write the stacks with their microseconds, for a flame graph; needs `with_stack`."""
         self._found().export_stacks(path, metric)
+
+    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
+        """Write what memory held over the last cycle, by what it was for; needs `profile_memory`.
+
+        `path` ends in .html: a page with a plot (needs matplotlib); .json or .json.gz: [times, sizes],
+        for each time in nanoseconds the bytes of each `Category`, unknown ones first; .raw.json.gz:
+        (time, action, bytes, category) of each event. `device` is "cpu" unless given; nothing is
+        recorded of others. ValueError for another ending, RuntimeError without `profile_memory`.
+        """
+        self._found()
+        if self._blocks is None:
+            raise RuntimeError(
+                "export_memory_timeline: nothing was noted; pass profile_memory=True"
+            )
+        write_timeline(path, self._blocks, self._origin or 0, device or "cpu")
 
     def add_metadata(self, key: str, value: str) -> None:
         """A text that stands in the trace under `key`."""

@@ -1,10 +1,11 @@
-"""A run of a whole program, with what the advice asks: places, types, reads, steps."""
+"""A run of a whole program, told to those who look for wastes: places, types, reads, steps."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
-from collections import Counter, defaultdict
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,92 +13,149 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.runtime import memory_stats
 
-from ._collect import Collector
+from ._blocks import deliver, listen, stop_listening
+from ._collect import Collector, place_of
+from ._ledger import Ledger, Origin
 from ._settings import Settings
+from ._tensors import tensors_of
+from ._wastes import WASTES, Call, Finding, Run
 
 __all__ = ["Watch"]
 
 #: what makes a number of Python from a tensor
 READS = ("item", "tolist", "__float__", "__int__", "__bool__")
-SMALL = 1024  # numbers of an operation whose arithmetic is cheaper than its call
+OUTSIDE = "nn.Module: "
 _OWN = tuple(taeda.__path__)
 
 
 class Watch(Collector):
     """Notes of every operation, besides its range, who called it and what it made."""
 
-    def __init__(self) -> None:
-        super().__init__(Settings(modules=True))
-        self.step = 0  # of all optimizers
-        self.small: Counter[tuple[str, str, int]] = Counter()  # (place, operation, step)
-        self.doubles: Counter[str] = Counter()  # numbers made in float64, by place
-        self.made = 0  # numbers made in all floating types
-        self.reads: defaultdict[str, set[int]] = defaultdict(set)  # steps by place
-        self.kept_gradients = 0  # steps whose gradients nobody cleared
-        self.double_weights = False
-        self.curve: list[tuple[int, int]] = []  # (when, bytes)
-        self._cleared, self._after = True, {}  # type: ignore[var-annotated]  # gradients by parameter
+    def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
+        super().__init__(Settings(modules=True, flops=True), clock)
+        self.ledger = Ledger(memory_stats()["allocated"])
+        self.run = Run(self.ledger)
+        self.wastes = [kind(self.run) for kind in WASTES]
+        self.curve: list[tuple[int, int, str]] = []  # (when, bytes, the line that ran)
+        self._loading = 0  # data sets within which this thread is
+
+    # ---- what is told ----
 
     def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         number = len(self.ranges)
+        place = place_of()
+        self._follow(place, "")
+        grad = taeda.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors_of(args))
         made = super().call(op, args, run)
         noted = self.ranges[number]
-        place = _place()
-        self.curve.append((noted.end, memory_stats()["allocated"]))
-        if isinstance(made, Tensor):
-            if all(value.numel() <= SMALL for value in (made, *args) if isinstance(value, Tensor)):
-                self.small[place, noted.name, self.step] += 1
-            if made.is_floating_point():
-                self.made += made.numel()
-                if made.dtype is taeda.float64:
-                    self.doubles[place] += made.numel()
-        if op.startswith(("zero_", "_foreach_zero")):
-            self._cleared = True
+        self._follow(place, noted.name, grad)
+        self.curve.append((noted.end, self.ledger.total, place))
+        took = noted.end - noted.start
+        if not self._loading:
+            name = noted.name.removeprefix("aten::")
+            self.run.took[place, name] += took
+            told = Call(name, place, args, made, self.run.step, took)
+            for waste in self.wastes:
+                waste.operation(told)
         return made
 
-    def read(self) -> None:
-        """A tensor became a number; what optimizers and layers read is theirs."""
-        if not sys._getframe(2).f_code.co_filename.startswith(_OWN):
-            self.reads[_place()].add(self.step)
+    def _follow(self, place: str, operation: str, grad: bool = False) -> None:
+        """What was taken until now is that of this line."""
+        self.ledger.origin = Origin(place, operation, self._modules(), self.run.step, grad)
+        deliver()
 
-    def before_step(self, optimizer: Any, *rest: Any) -> None:
-        held = [p for group in optimizer.param_groups for p in group["params"]]
-        self.double_weights |= any(p.dtype is taeda.float64 for p in held)
-        same = any(p.grad is not None and self._after.get(id(p)) is p.grad for p in held)
-        self.kept_gradients += same and not self._cleared
-        self._after = {id(p): p.grad for p in held}
-        self._cleared = False
+    def _modules(self) -> str:
+        names = [one.name for one in self.open if one.name.startswith(OUTSIDE)]
+        return ".".join(name.removeprefix(OUTSIDE) for name in names)
 
-    def after_step(self, *rest: Any) -> None:
-        self.step += 1
+    def tell(self, kind: str, place: str, detail: Any) -> None:
+        for waste in self.wastes:
+            waste.event(kind, place, detail)
+
+    def found(self) -> list[Finding]:
+        """What is wasted, when the run is over."""
+        return [finding for waste in self.wastes for finding in waste.found()]
+
+    def finish(self, took: int) -> None:
+        """The run took so many nanoseconds."""
+        self.run.total = took
+
+    # ---- what is wrapped while the program runs ----
 
     @contextlib.contextmanager
     def watching_program(self) -> Iterator[None]:
-        """Watch this thread; methods of tensors and optimizers are wrapped until it ends."""
+        """Watch this thread; methods of tensors, optimizers and loaders are wrapped until it ends."""
         with contextlib.ExitStack() as stack:
+            listen(self.ledger)
+            stack.callback(stop_listening, self.ledger)
             for name in READS:
-                _wrap(stack, Tensor, name, self.read)
+                _around(stack, Tensor, name, self._read)
+            _around(stack, Tensor, "backward", self._backward)
+            _around(stack, taeda, "tensor", self._made)
+            _around(stack, taeda, "set_num_threads", self._threads)
+            _around(stack, taeda.cuda, "synchronize", self._synchronised)
             for kind in _siblings():
-                _wrap(stack, kind, "zero_grad", self._clear)
-            backward = Tensor.backward
-
-            def named(tensor: Tensor, *args: Any, **keywords: Any) -> Any:
-                entered = self.enter("backward")
-                try:
-                    return backward(tensor, *args, **keywords)
-                finally:
-                    self.leave(entered)
-
-            stack.callback(setattr, Tensor, "backward", backward)
-            Tensor.backward = named  # type: ignore[method-assign,assignment]  # until the stack ends
+                _around(stack, kind, "zero_grad", self._clear)
+            for loader in _loaders():
+                _around(stack, loader, "__iter__", self._iterated)
+            stack.enter_context(_heard("taeda.compiler.recompiles", self._graph))
             self.start()
             stack.callback(self.stop)
-            for handle in self._step_hooks():
+            for handle in (*self._step_hooks(), *self._module_hooks()):
                 stack.callback(handle.remove)
             yield
 
-    def _clear(self) -> None:
-        self._cleared = True
+    def _read(self, plain: Any, tensor: Tensor, *args: Any, **keywords: Any) -> Any:
+        """A tensor becomes a number; what optimizers, layers and data sets read is theirs."""
+        if not self._loading and not sys._getframe(2).f_code.co_filename.startswith(_OWN):
+            place = place_of()
+            for waste in self.wastes:
+                waste.number(tensor, place)
+        return plain(tensor, *args, **keywords)
+
+    def _backward(self, plain: Any, *args: Any, **keywords: Any) -> Any:
+        entered = self.enter("backward")
+        try:
+            return plain(*args, **keywords)
+        finally:
+            self.leave(entered)
+
+    def _made(self, plain: Any, data: Any, *args: Any, **keywords: Any) -> Any:
+        start = self.clock()
+        made = plain(data, *args, **keywords)
+        if not self._loading and isinstance(data, (list, tuple)):
+            self.tell("made", place_of(), (made.numel(), self.clock() - start))
+        return made
+
+    def _threads(self, plain: Any, count: int) -> None:
+        plain(count)
+        self.run.threads.append((place_of(), count))
+
+    def _synchronised(self, plain: Any, *args: Any, **keywords: Any) -> None:
+        start = self.clock()
+        plain(*args, **keywords)
+        self.tell("synchronised", place_of(), self.clock() - start)
+
+    def _clear(self, plain: Any, *args: Any, **keywords: Any) -> Any:
+        for waste in self.wastes:
+            waste.cleared()
+        return plain(*args, **keywords)
+
+    def _iterated(self, plain: Any, loader: Any) -> Any:
+        return _Loading(self, loader, plain(loader))
+
+    def _graph(self, name: str, cause: str) -> None:
+        self.tell("graph", place_of(), (name, cause))
+
+    def before_step(self, optimizer: Any, *rest: Any) -> None:
+        for waste in self.wastes:
+            waste.before_step(optimizer)
+
+    def after_step(self, *rest: Any) -> None:
+        self.run.step += 1
+        deliver()
+        for waste in self.wastes:
+            waste.after_step()
 
     def _step_hooks(self) -> Iterator[Any]:
         try:
@@ -106,6 +164,52 @@ class Watch(Collector):
             return
         yield optimizer.register_optimizer_step_pre_hook(self.before_step)
         yield optimizer.register_optimizer_step_post_hook(self.after_step)
+
+    def _module_hooks(self) -> Iterator[Any]:
+        try:
+            from taeda.nn.modules import module as modules
+        except ImportError:
+            return
+
+        def outermost(module: Any, args: tuple[Any, ...]) -> None:
+            if sum(one.name.startswith(OUTSIDE) for one in self.open) == 1 and not self._loading:
+                place = place_of()
+                for waste in self.wastes:
+                    waste.model(module, args, place)
+
+        yield modules.register_module_forward_pre_hook(outermost)
+
+    @contextlib.contextmanager
+    def loading(self, loader: Any) -> Iterator[None]:
+        """A batch is fetched."""
+        entered = self.enter("load")
+        self._loading += 1
+        try:
+            yield
+        finally:
+            self._loading -= 1
+            self.leave(entered)
+        self.tell("load", place_of(), (entered.end - entered.start, loader))
+
+
+class _Loading:
+    """The batches of a loader, each fetched within a range."""
+
+    def __init__(self, watch: Watch, loader: Any, batches: Any) -> None:
+        self._watch, self._loader, self._batches = watch, loader, batches
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        with self._watch.loading(self._loader):
+            return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batches, name)
 
 
 def _siblings() -> Iterator[Any]:
@@ -124,20 +228,46 @@ def _siblings() -> Iterator[Any]:
         pass  # then there are no modules
 
 
-def _wrap(stack: contextlib.ExitStack, kind: Any, name: str, note: Callable[[], None]) -> None:
+def _loaders() -> Iterator[Any]:
+    try:
+        from taeda.utils.data import DataLoader
+
+        yield DataLoader
+    except ImportError:
+        pass  # then nothing is loaded
+
+
+def _around(stack: contextlib.ExitStack, kind: Any, name: str, wrapper: Callable[..., Any]) -> None:
+    """Call `wrapper(plain, ...)` for what `kind` has under `name`, until the stack ends."""
     plain = getattr(kind, name)
 
-    def wrapped(self: Any, *args: Any, **keywords: Any) -> Any:
-        note()
-        return plain(self, *args, **keywords)
+    def wrapped(*args: Any, **keywords: Any) -> Any:
+        return wrapper(plain, *args, **keywords)
 
     stack.callback(setattr, kind, name, plain)
     setattr(kind, name, wrapped)
 
 
-def _place() -> str:
-    """The innermost line that is not ours."""
-    frame: Any = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"
+@contextlib.contextmanager
+def _heard(name: str, tell: Callable[[str, str], None]) -> Iterator[None]:
+    """Lines of a logger go to `tell` alone, whatever its level was."""
+    logger = logging.getLogger(name)
+
+    class Ear(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if isinstance(record.args, tuple) and len(record.args) == 2:
+                tell(str(record.args[0]), str(record.args[1]))
+
+    ear = Ear()
+    before = logger.level
+    silent = not logger.isEnabledFor(logging.DEBUG)
+    logger.addHandler(ear)
+    logger.setLevel(logging.DEBUG)
+    passes = logger.propagate
+    logger.propagate = passes and not silent
+    try:
+        yield
+    finally:
+        logger.removeHandler(ear)
+        logger.setLevel(before)
+        logger.propagate = passes

@@ -8,6 +8,7 @@ call ─▶ a trace whose key and guards fit ─▶ trusted: run it
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import threading
@@ -222,6 +223,11 @@ class Compiled:
         observer = here.get()
         if observer is not None and observer.active:
             return observer.call(self.function, *args, **kwargs)
+        if (watchers := _profiles()) is not None:
+            with contextlib.ExitStack() as stack:
+                for watcher in watchers:
+                    stack.enter_context(watcher.aside(f"CompiledFunction: {self.name}"))
+                return self(args, kwargs)
         if self.fullgraph:
             raise Stop(
                 "fullgraph=True, but a mode or transform is active around the call, so it stays eager"
@@ -573,6 +579,16 @@ class _Again:
 
     def __call__(self) -> Any:
         return self._function(*self._args, **self._kwargs)
+
+
+def _profiles() -> list[Any] | None:
+    """The tracers of this thread, if nothing else is around the call and each steps aside for a whole
+    graph: a profile changes no program.
+    """
+    entered = list(_core.tracers.entered)
+    if _core.get_layers() != _core.TRACE or not entered:
+        return None
+    return entered if all(hasattr(one, "aside") for one in entered) else None
 
 
 def _settings() -> Any:
