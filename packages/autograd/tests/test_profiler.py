@@ -25,9 +25,3 @@ def test_names_are_those_of_the_profiler(name):
     from taeda.profiler import _legacy  # after the package that brings it was looked for
 
     assert getattr(profiler, name) is getattr(_legacy, name)
-
-
-@pytest.mark.parametrize("name", ["load_nvprof", "parse_nvprof_trace"])
-def test_names_that_are_gone_say_what_to_use(name):
-    with pytest.raises(AttributeError, match=r"though PyTorch has it.*Nsight"):
-        getattr(profiler, name)

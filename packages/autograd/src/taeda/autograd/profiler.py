@@ -10,6 +10,8 @@ from taeda.profiler._legacy import (  # upward: MissingDistribution says what to
     KinetoStepTracker,
     emit_itt,
     emit_nvtx,
+    load_nvprof,
+    parse_nvprof_trace,
     profile,
     record_function,
 )
@@ -21,6 +23,8 @@ __all__ = [
     "KinetoStepTracker",
     "emit_itt",
     "emit_nvtx",
+    "load_nvprof",
+    "parse_nvprof_trace",
     "profile",
     "record_function",
 ]

@@ -23,6 +23,7 @@ __getattr__, __dir__ = lazy_attributes(
                 "weak",
             )
         },
+        "get_cpp_backtrace": "utils._backtrace",
         **dict.fromkeys(("set_module", "swap_tensors"), "utils._objects"),
         **dict.fromkeys(
             ("generate_methods_for_privateuse1_backend", "rename_privateuse1_backend"),

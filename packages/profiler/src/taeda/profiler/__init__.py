@@ -12,6 +12,9 @@
     _events.py      the events, sums of them, the table
     _trace.py       files: a trace for Chrome or Perfetto, stacks for a flame graph
     _schedule.py    which steps of a long run are recorded
+    _timeline.py    what memory held, over time
+    _observer.py    operations with their tensors, for replays
+    _callbacks.py   callbacks around a sample of all operations
     _profile.py     the context that puts these together
     __main__.py     a whole script, with advice, as a page: `python -m taeda.profiler script.py`
 """
@@ -19,20 +22,32 @@
 from __future__ import annotations
 
 from . import itt, profiler
+from ._callbacks import (
+    OperatorCall,
+    add_operator_callback,
+    enable_operator_callbacks,
+    remove_operator_callback,
+)
 from ._collect import record_function
+from ._observer import ExecutionTraceObserver
 from ._profile import _KinetoProfile, profile
 from ._schedule import ProfilerAction, schedule
 from ._settings import ProfilerActivity, kineto_available, supported_activities
 from ._trace import tensorboard_trace_handler
 
 __all__ = [
+    "ExecutionTraceObserver",
+    "OperatorCall",
     "ProfilerAction",
     "ProfilerActivity",
+    "add_operator_callback",
+    "enable_operator_callbacks",
     "itt",
     "kineto_available",
     "profile",
     "profiler",
     "record_function",
+    "remove_operator_callback",
     "schedule",
     "supported_activities",
     "tensorboard_trace_handler",

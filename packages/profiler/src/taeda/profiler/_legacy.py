@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from ._collect import record_function
 from ._events import EventList, FunctionEvent, FunctionEventAvg
+from ._nvprof import load_nvprof, parse_nvprof_trace
 from ._profile import _KinetoProfile, refuse_unknown
 from ._settings import ProfilerActivity
 
@@ -16,6 +17,8 @@ __all__ = [
     "KinetoStepTracker",
     "emit_itt",
     "emit_nvtx",
+    "load_nvprof",
+    "parse_nvprof_trace",
     "profile",
     "record_function",
 ]

@@ -34,6 +34,18 @@ def refuse_unknown(who: str, **arguments: Any) -> None:
             raise NotImplementedError(f"{who}: {name} has no effect in taeda; leave it out")
 
 
+def _observer_of(given: Any) -> Any:
+    """What has `start` and `stop`, or None; TypeError for something else."""
+    if given is None or (
+        callable(getattr(given, "start", None)) and callable(getattr(given, "stop", None))
+    ):
+        return given
+    raise TypeError(
+        f"profile: execution_trace_observer is {type(given).__name__}, and has to have start() and stop(), "
+        "as taeda.profiler.ExecutionTraceObserver has"
+    )
+
+
 class _KinetoProfile:
     """Records between `start` and `stop` what this thread runs; `profile` is the context with steps
     around it.
@@ -52,11 +64,8 @@ class _KinetoProfile:
         execution_trace_observer: Any = None, acc_events: bool = False,
         custom_trace_id_callback: Callable[[], str] | None = None,
     ) -> None:  # fmt: skip
-        refuse_unknown(
-            "profile",
-            experimental_config=experimental_config,
-            execution_trace_observer=execution_trace_observer,
-        )
+        refuse_unknown("profile", experimental_config=experimental_config)
+        self.execution_trace_observer = _observer_of(execution_trace_observer)
         self.activities = chosen(activities)
         self.settings = Settings(
             shapes=record_shapes,
@@ -103,11 +112,15 @@ class _KinetoProfile:
         if self._origin is None:
             self._origin = collector.clock()
         self._metadata = dict(self._preset)
+        if self.execution_trace_observer is not None:
+            self.execution_trace_observer.start()
 
     def _stop(self) -> None:
         collector, self._collector = self._collector, None
         if collector is None:
             return
+        if self.execution_trace_observer is not None:
+            self.execution_trace_observer.stop()
         collector.stop()
         self._blocks = collector.blocks
         self._noted = [*self._noted, *collector.ranges] if self.acc_events else collector.ranges
