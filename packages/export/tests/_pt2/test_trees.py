@@ -29,5 +29,5 @@ def test_classes_have_no_place():
      '[1, {"type": "builtins.dict", "context": "[1]", "children_spec": []}]'],
 )  # fmt: skip
 def test_text_that_is_no_tree(text):
-    with pytest.raises(RuntimeError, match=r"tree|class"):
+    with pytest.raises(RuntimeError, match=r"tree|class|keys"):
         spec_of(text)

@@ -8,11 +8,15 @@ from taeda._layers.trees import leaves, tensors_in
 from taeda.utils._pytree import (
     SUPPORTED_NODES,
     KeyPath,
+    LeafSpec,
     MappingKey,
     SequenceKey,
     TreeSpec,
+    class_serialized_as,
     key_get,
     keystr,
+    register_dataclass,
+    serialized_name,
     tree_flatten,
     tree_flatten_with_path,
     tree_map,
@@ -20,6 +24,7 @@ from taeda.utils._pytree import (
 )
 
 __all__ = [
-    "SUPPORTED_NODES", "KeyPath", "MappingKey", "SequenceKey", "TreeSpec", "key_get", "keystr", "leaves",
+    "SUPPORTED_NODES", "KeyPath", "LeafSpec", "MappingKey", "SequenceKey", "TreeSpec",
+    "class_serialized_as", "key_get", "keystr", "leaves", "register_dataclass", "serialized_name",
     "tensors_in", "tree_flatten", "tree_flatten_with_path", "tree_map", "tree_unflatten",
 ]  # fmt: skip

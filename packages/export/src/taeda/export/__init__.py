@@ -9,20 +9,31 @@
 
 from __future__ import annotations
 
+from . import dynamic_shapes, exported_program, graph_signature, passes
+from ._dataclasses import register_dataclass
 from ._export import export
 from ._files import load, save
-from .dynamic_shapes import AdditionalInputs, Dim, ShapesCollection, dims
-from .exported_program import ExportedProgram
-from .graph_signature import ExportGraphSignature
+from .dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
+from .exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature
+from .graph_signature import ExportBackwardSignature, ExportGraphSignature
 
 __all__ = [
     "AdditionalInputs",
+    "Constraint",
     "Dim",
+    "ExportBackwardSignature",
     "ExportGraphSignature",
     "ExportedProgram",
+    "ModuleCallEntry",
+    "ModuleCallSignature",
     "ShapesCollection",
     "dims",
+    "dynamic_shapes",
     "export",
+    "exported_program",
+    "graph_signature",
     "load",
+    "passes",
+    "register_dataclass",
     "save",
 ]

@@ -13,9 +13,10 @@ from taeda.fx.experimental._ranges import ValueRanges
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 
-from .graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
+from ._module_calls import ModuleCallEntry, ModuleCallSignature
+from .graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, TensorArgument
 
-__all__ = ["ExportedProgram"]
+__all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature"]
 
 
 class ExportedProgram:
@@ -77,6 +78,15 @@ class ExportedProgram:
     def example_inputs(self) -> Any:
         """The arguments of the call that was exported, as (args, kwargs); None after `load`."""
         return self._example_inputs
+
+    @property
+    def module_call_graph(self) -> list[ModuleCallEntry]:
+        """How the exported module is called: one entry, of the module itself, whose name is empty."""
+        specs = self.graph_signature
+        inputs = [s.arg for s in specs.input_specs if s.kind is InputKind.USER_INPUT]
+        outputs = [s.arg for s in specs.output_specs if s.kind is OutputKind.USER_OUTPUT]
+        call = ModuleCallSignature(inputs, outputs, self._in_spec, self._out_spec)
+        return [ModuleCallEntry("", call)]
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """The parameters."""

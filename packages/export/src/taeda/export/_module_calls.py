@@ -1,0 +1,46 @@
+"""How modules inside of an exported program are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from taeda._core_api.trees import TreeSpec
+
+from .graph_signature import ArgumentSpec, ConstantArgument
+
+__all__ = ["ModuleCallEntry", "ModuleCallSignature"]
+
+
+@dataclass
+class ModuleCallSignature:
+    """One call of a module: the leaves of its arguments and results in order, the trees that they
+    make, and the names that `forward` has for the arguments, where they are known.
+    """
+
+    inputs: list[ArgumentSpec]
+    outputs: list[ArgumentSpec]
+    in_spec: TreeSpec
+    out_spec: TreeSpec
+    forward_arg_names: list[str] | None = None
+
+    def replace_all_uses_with(self, original_node: Any, new_node: Any) -> None:
+        """Put one node of the graph in the place of another."""
+        for specs in (self.inputs, self.outputs):
+            specs[:] = [_with(one, original_node.name, new_node.name) for one in specs]
+
+
+@dataclass
+class ModuleCallEntry:
+    """A module of the program by its name (empty for the program itself), and its call, where it is
+    known.
+    """
+
+    fqn: str
+    signature: ModuleCallSignature | None = None
+
+
+def _with(arg: ArgumentSpec, old: str, new: str) -> ArgumentSpec:
+    if isinstance(arg, ConstantArgument) or arg.name != old:
+        return arg
+    return replace(arg, name=new)
