@@ -92,7 +92,15 @@ PLAIN = build(ONE)
 REFUSED = {
     "version 1": (build(ONE, version=1), "version 1"),
     "big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "big-endian"),
-    "blocks": (build(ONE, kind=12), "tensor 'w' is quantized \\(Q4_K\\)"),
+    "blocks of another kind": (
+        build(ONE, kind=14),
+        "tensor 'w' is quantized \\(Q6_K\\).*blocks of Q8_0",
+    ),
+    "rows that are no blocks": (build(ONE, kind=12), "\\(Q4_K\\).*no multiple of 256"),
+    "blocks without dimensions": (
+        build({"w": np.array(1, np.float32)}, kind=8),
+        "no multiple of 32",
+    ),
     "unknown type": (build(ONE, kind=99), "unknown type 99"),
     "cut": (PLAIN[:-1], "truncated: tensor 'w'"),
     "cut facts": (PLAIN[:200], "truncated"),

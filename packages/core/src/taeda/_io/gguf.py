@@ -3,7 +3,8 @@
     "GGUF" | version | number of tensors | number of facts
     facts: name, kind, value | tensors: name, dimensions (fastest first), type, offset | padding | data
 
-What is not a plain number per element (blocks of quantized ones) is refused by name.
+Plain numbers become tensors. Blocks of quantized ones become `Blocks`, if `blocks.KINDS` has their kind, and
+are refused by name if not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from .blocks import KINDS, Blocks, Kind
 from .budget import Budget
 from .geometry import row_major
 from .opened import opened
@@ -59,8 +61,10 @@ _DEEPEST = 4
 _MOST_DIMS = 8
 
 
-class Tensors(dict[str, Tensor]):
-    """The tensors of a file by name, and in `metadata` the facts that it tells besides."""
+class Tensors(dict[str, Tensor | Blocks]):
+    """The tensors of a file by name, and in `metadata` the facts that it tells besides. Tensors of
+    quantized numbers are `Blocks`.
+    """
 
     metadata: dict[str, Any]
 
@@ -69,12 +73,21 @@ class Tensors(dict[str, Tensor]):
 class _Entry:
     name: str
     shape: tuple[int, ...]
-    dtype: Any
+    dtype: Any  # of blocks: uint8
+    block: str  # its kind, or ""
     offset: int
 
     @property
+    def stored(self) -> tuple[int, ...]:
+        """The shape in elements of `dtype`."""
+        if not self.block:
+            return self.shape
+        kind = KINDS[self.block]
+        return (*self.shape[:-1], self.shape[-1] // kind.numbers * kind.nbytes)
+
+    @property
     def nbytes(self) -> int:
-        return math.prod(self.shape) * self.dtype.itemsize
+        return math.prod(self.stored) * self.dtype.itemsize
 
 
 def read_gguf(f: Any, map_location: Any, mmap: bool) -> Tensors:
@@ -84,17 +97,22 @@ def read_gguf(f: Any, map_location: Any, mmap: bool) -> Tensors:
         _check_layout(entries, start, alignment, source.size)
         facts, *_ = _describe(source, _Reader(source))
         place = Place(map_location)
-        made = Tensors((e.name, _tensor(source, e, start, place)) for e in entries)
+        made = Tensors((e.name, _made(source, e, start, place)) for e in entries)
         made.metadata = facts
         return made
 
 
+def _made(source: Source, entry: _Entry, start: int, place: Place) -> Tensor | Blocks:
+    made = _tensor(source, entry, start, place)
+    return Blocks(entry.block, entry.shape, made) if entry.block else made
+
+
 def _tensor(source: Source, entry: _Entry, start: int, place: Place) -> Tensor:
     if place.is_meta("cpu"):
-        return taeda.empty(entry.shape, dtype=entry.dtype, device="meta")
+        return taeda.empty(entry.stored, dtype=entry.dtype, device="meta")
     data, _ = source.tensor(start + entry.offset, entry.nbytes)
     data = place.moved(data, "cpu")
-    return _core.on_storage(data, entry.dtype, entry.shape, row_major(entry.shape), 0)
+    return _core.on_storage(data, entry.dtype, entry.stored, row_major(entry.stored), 0)
 
 
 def _check_layout(entries: list[_Entry], start: int, alignment: int, size: int) -> None:
@@ -159,18 +177,34 @@ def _entries(reader: _Reader, count: int, alignment: int) -> list[_Entry]:
             raise FormatError(f"tensor {name!r:.100} is there twice, or has {dims} dimensions")
         shape = tuple(reader.number("Q") for _ in range(dims))[::-1]
         kind, offset = reader.number("I"), reader.number("Q")
-        if kind not in _DTYPES:
-            known = _BLOCK_NAMES.get(kind, f"the unknown type {kind}")
-            raise FormatError(
-                f"tensor {name!r:.100} is quantized ({known}), and plain numbers are read (F32, F16, BF16, "
-                "F64, I8 to I64): convert the file to one of those"
-            )
-        dtype = getattr(taeda, _DTYPES[kind])
-        most = max(math.prod(shape) * dtype.itemsize, *shape, 0)
+        entry = _Entry(name, shape, *_type(name, shape, kind), offset)
+        most = max(entry.nbytes, *shape, 0)
         if offset % alignment or most >= 1 << 62:
             raise FormatError(f"tensor {name!r:.100} of shape {shape} at offset {offset} cannot be")
-        entries[name] = _Entry(name, shape, dtype, offset)
+        entries[name] = entry
     return list(entries.values())
+
+
+def _type(name: str, shape: tuple[int, ...], kind: int) -> tuple[Any, str]:
+    """The dtype of what is stored, and the kind of its blocks, "" for plain numbers."""
+    if kind in _DTYPES:
+        return getattr(taeda, _DTYPES[kind]), ""
+    known = _BLOCK_NAMES.get(kind, f"the unknown type {kind}")
+    if known not in KINDS:
+        raise FormatError(
+            f"tensor {name!r:.100} is quantized ({known}); plain numbers are read (F32, F16, BF16, F64, I8 "
+            f"to I64), and blocks of {', '.join(KINDS)}: convert the file to one of those"
+        )
+    _check_blocks(name, shape, known, KINDS[known])
+    return taeda.uint8, known
+
+
+def _check_blocks(name: str, shape: tuple[int, ...], known: str, kind: Kind) -> None:
+    if not shape or shape[-1] % kind.numbers:
+        raise FormatError(
+            f"tensor {name!r:.100} of shape {shape} is quantized ({known}), and its rows are no multiple "
+            f"of {kind.numbers} numbers"
+        )
 
 
 class _Reader:

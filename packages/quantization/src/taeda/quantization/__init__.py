@@ -10,12 +10,13 @@
 """
 
 from ._config import int4_weight_only, int8_weight_only
+from ._gguf import gguf_state_dict
 from ._load import load_quantized_
 from ._modules import Int4Embedding, Int4Linear, Int8Embedding, Int8Linear
 from ._quantize import quantize_
 from ._report import Report, Row
 
 __all__ = [
-    "Int4Embedding", "Int4Linear", "Int8Embedding", "Int8Linear", "Report", "Row",
+    "Int4Embedding", "Int4Linear", "Int8Embedding", "Int8Linear", "Report", "Row", "gguf_state_dict",
     "int4_weight_only", "int8_weight_only", "load_quantized_", "quantize_",
 ]  # fmt: skip

@@ -33,7 +33,8 @@ def load_quantized_(model: Module, state_dict: Mapping[str, Any]) -> Module:
     changed.
 
     >>> model = taeda.nn.Sequential(taeda.nn.Linear(64, 8))
-    >>> _ = quantize_(model, int4_weight_only(), measure=False)
+    >>> config = taeda.quantization.int4_weight_only()
+    >>> _ = taeda.quantization.quantize_(model, config, measure=False)
     >>> again = load_quantized_(taeda.nn.Sequential(taeda.nn.Linear(64, 8)), model.state_dict())
     >>> x = taeda.ones(1, 64)
     >>> bool((again(x) == model(x)).all())

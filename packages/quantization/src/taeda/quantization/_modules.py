@@ -137,7 +137,7 @@ class Int8Linear(_Linear, _Bytes):
     result has its dtype.
 
     >>> linear = taeda.nn.Linear(64, 8)
-    >>> packed = pack_int8(linear.weight, None)
+    >>> packed = taeda.quantization.int8_weight_only().pack(linear.weight)
     >>> Int8Linear(8, 64, packed, linear.bias)
     Int8Linear(in_features=64, out_features=8, bias=True, group_size=64)
     """

@@ -12,7 +12,7 @@ import taeda
 from taeda import Tensor
 from taeda.nn.functional import pad
 
-__all__ = ["PIECE", "Packed", "Unpackable", "pack_int4", "pack_int8"]
+__all__ = ["PIECE", "Packed", "Unpackable", "halves", "pack_int4", "pack_int8"]
 
 #: a group is a multiple of so many numbers, and so is a row
 PIECE = 32
@@ -54,7 +54,7 @@ def pack_int4(matrix: Tensor, group_size: int | None, symmetric: bool) -> Packed
     if symmetric:
         scales = _stored([_extreme(part) / -8 for part in _parts(matrix, groups)])
         q = _integers(matrix, scales, lambda x, scale: (x / scale).round().add(8).clamp(0, 15))
-        return Packed(_halves(q.to(taeda.uint8)), scales, None)
+        return Packed(halves(q.to(taeda.uint8)), scales, None)
     lowest = taeda.cat([part.amin(-1) for part in _parts(matrix, groups)])
     largest = taeda.cat([part.amax(-1) for part in _parts(matrix, groups)])
     scales = _stored([(largest - lowest) / 15])
@@ -63,7 +63,7 @@ def pack_int4(matrix: Tensor, group_size: int | None, symmetric: bool) -> Packed
     offsets = lowest.to(scales.dtype)
     shifted = matrix.float() - offsets.float().repeat_interleave(matrix.shape[1] // groups, 1)
     q = _integers(shifted, scales, lambda x, scale: (x / scale).round().clamp(0, 15))
-    return Packed(_halves(q.to(taeda.uint8)), scales, offsets)
+    return Packed(halves(q.to(taeda.uint8)), scales, offsets)
 
 
 def _groups(matrix: Tensor, group_size: int | None) -> int:
@@ -109,7 +109,7 @@ def _integers(matrix: Tensor, scales: Tensor, divide: Callable[[Tensor, Tensor],
     return taeda.cat([divide(part, scale).flatten(1).to(taeda.int16) for part, scale in parts])
 
 
-def _halves(q: Tensor) -> Tensor:
+def halves(q: Tensor) -> Tensor:
     """128 numbers in 64 bytes: the first 64 are the lower halves. Rows are filled up with zeros."""
     whole = pad(q, (0, -q.shape[1] % 128))
     lower, upper = whole.unflatten(1, (-1, 2, 64)).unbind(2)

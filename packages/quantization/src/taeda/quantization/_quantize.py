@@ -38,7 +38,7 @@ def quantize_(
     Raises TypeError for other arguments, and ValueError for a model that is a linear layer itself.
 
     >>> model = taeda.nn.Sequential(taeda.nn.Linear(64, 64), taeda.nn.ReLU())
-    >>> report = quantize_(model, int8_weight_only(), measure=False)
+    >>> report = quantize_(model, taeda.quantization.int8_weight_only(), measure=False)
     >>> report.rows[0].kind, report.rows[0].bytes_before, report.rows[0].bytes_after
     ('int8', 16384, 4224)
     >>> model[0]
