@@ -77,6 +77,18 @@ def test_a_row_has_the_same_bits_alone_among_others_and_on_any_number_of_threads
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_row_has_the_same_bits_in_any_batch_where_that_is_asked_for(kind):
+    x, arguments, _ = numbers(50, 40, 96, 3, kind)
+    taeda.use_deterministic_algorithms(True)
+    try:
+        together = product(x, arguments)
+    finally:
+        taeda.use_deterministic_algorithms(False)
+    for i in range(50):
+        assert taeda.equal(product(x[i], arguments), together[i])
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [taeda.bfloat16, taeda.float16])
 def test_short_floats_are_rounded_once(kind, dtype):
     x, arguments, _ = numbers(3, 20, 96, 3, kind)
