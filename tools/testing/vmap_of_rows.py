@@ -208,6 +208,7 @@ BY_RULES = {
     "norm": ["norm"],
     "pointwise": ["pointwise", "activation", "comparison", "special"],
     "pooling": ["pooling"],
+    "quantized": ["quantized"],
     "reduction": ["reduction", "scan", "softmax", "sorting", "statistics"],
     "view": ["view", "view_copies", "join", "creation"],
 }

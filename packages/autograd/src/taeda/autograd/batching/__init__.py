@@ -23,6 +23,7 @@ from . import (
     norm,
     pointwise,
     pooling,
+    quantized,
     reduction,
     view,
 )
