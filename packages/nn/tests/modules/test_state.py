@@ -208,3 +208,26 @@ def test_hooks_of_load_state_dict():
     del state["1.weight"]
     assert model.load_state_dict(state).missing_keys == []
     assert taeda.allclose(model[0].bias.detach(), before + 1)
+
+
+@pytest.mark.parametrize("cloned", [False, True])
+@pytest.mark.parametrize("meta", [False, True])
+def test_assigned_values_keep_weights_tied(meta, cloned):
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)
+            self.b.weight = self.a.weight
+
+    state = {k: v.clone() if cloned else v for k, v in Tied().state_dict().items()}
+    with taeda.device("meta" if meta else "cpu"):
+        model = Tied()
+    model.load_state_dict(state, assign=True)
+    assert model.a.weight is model.b.weight
+    assert model.c.weight is not model.a.weight
+    assert len(list(model.parameters())) == 5
+    assert all(taeda.equal(v, state[k]) for k, v in model.state_dict().items())
+    state["b.weight"] = state["b.weight"] + 1  # the checkpoint says that they differ
+    model.load_state_dict(state, assign=True)
+    assert model.a.weight is not model.b.weight
+    assert taeda.equal(model.b.weight, state["b.weight"])

@@ -24,25 +24,41 @@ static double total_of(const double *w, int64_t n)
     return good == n ? sum : -1;
 }
 
-/* Say what is wrong with the first row that was refused. */
-static td_status explain(const double *w, int64_t n, int64_t row)
+static int64_t drawable(const double *w, int64_t n) /* categories that have a weight */
 {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) count += w[i] > 0;
+    return count;
+}
+
+/* Say what is wrong with the first row that was refused. */
+static td_status explain(const weights *m)
+{
+    int64_t n = m->categories, row = m->refused;
+    const double *w = m->weights + row * n;
     for (int64_t i = 0; i < n; i++)
         if (!(w[i] >= 0 && w[i] < INFINITY))
             return td_fail(
                 TD_RUNTIME_ERROR,
                 "multinomial expects finite weights >= 0, but got %g at category %lld of row %lld",
                 w[i], (long long)i, (long long)row);
+    double total = total_of(w, n);
+    if (total > 0 && total < INFINITY)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "multinomial: %lld samples without replacement need as many categories with "
+                       "a weight above 0, but row %lld has %lld: pass replacement=True, or fewer",
+                       (long long)m->samples, (long long)row, (long long)drawable(w, n));
     return td_fail(TD_RUNTIME_ERROR,
                    "multinomial: the weights of row %lld sum to %g, but they must sum to a finite "
                    "number above 0",
-                   (long long)row, total_of(w, n));
+                   (long long)row, total);
 }
 
-static bool row_is_fine(const double *w, int64_t n)
+static bool row_is_fine(const weights *m, const double *w)
 {
-    double total = total_of(w, n);
-    return total > 0 && total < INFINITY;
+    double total = total_of(w, m->categories);
+    return total > 0 && total < INFINITY &&
+           (m->replacement || drawable(w, m->categories) >= m->samples);
 }
 
 /* First category whose running sum passes u times the total; the sums replace the weights. A
@@ -107,7 +123,7 @@ static void draw_rows(void *context, int64_t begin, int64_t end)
     weights *m = context;
     for (int64_t row = begin; row < end; row++) {
         double *w = m->weights + row * m->categories;
-        if (!row_is_fine(w, m->categories)) { /* left untouched, for the message */
+        if (!row_is_fine(m, w)) { /* left untouched, for the message */
             refuse(m, row);
             continue;
         }
@@ -134,5 +150,5 @@ td_status td_multinomial_run(td_tensor *out, td_tensor *values, td_tensor *unifo
     td_parallel(rows, 1 + 4096 / (m.categories + 1), draw_rows, &m);
     td_heavy_end(token);
     if (m.refused == INT64_MAX) return TD_OK;
-    return explain(m.weights + m.refused * m.categories, m.categories, m.refused);
+    return explain(&m);
 }

@@ -79,7 +79,8 @@ def _geometric(p: Geometric, q: Geometric) -> Tensor:
 
 @register(Poisson, Poisson)
 def _poisson(p: Poisson, q: Poisson) -> Tensor:
-    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+    apart = taeda.xlogy(p.rate, p.rate) - taeda.xlogy(p.rate, q.rate)  # 0 where nothing comes
+    return apart - (p.rate - q.rate)
 
 
 # ---- numbers ----

@@ -187,6 +187,18 @@ class Distribution:
         """exp of the entropy."""
         return self.entropy().exp()
 
+    def _inside(self, value: Tensor) -> Tensor:
+        """The values, those outside of the support moved to its nearer end, where `cdf` is 0 or 1."""
+        support = self.support
+        for name, move in (
+            ("lower_bound", taeda.Tensor.clamp_min),
+            ("upper_bound", taeda.Tensor.clamp_max),
+        ):
+            bound = getattr(support, name, None)
+            if bound is not None:
+                value = move(value, bound)
+        return value
+
     # ---- checks and text ----
 
     def _validate_sample(self, value: Any) -> None:

@@ -61,7 +61,7 @@ class Exponential(ExponentialFamily):
     def cdf(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        return -(-self.rate * value).expm1()
+        return -(-self.rate * self._inside(value)).expm1()
 
     def icdf(self, value: Tensor) -> Tensor:
         return -(-value).log1p() / self.rate

@@ -65,7 +65,7 @@ class Gamma(ExponentialFamily):
     def cdf(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        return taeda.igamma(self.concentration, self.rate * value)
+        return taeda.igamma(self.concentration, self.rate * self._inside(value))
 
     def entropy(self) -> Tensor:
         shape = self.concentration

@@ -118,7 +118,7 @@ class GeneralizedPareto(Distribution):
         return self.cdf(value).log()
 
     def cdf(self, value: Tensor) -> Tensor:
-        return -(-self._depth(value)).expm1()
+        return -(-self._depth(self._inside(value))).expm1()
 
     def icdf(self, value: Tensor) -> Tensor:
         return self._quantile(value)

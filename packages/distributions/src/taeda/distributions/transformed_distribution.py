@@ -127,6 +127,8 @@ class TransformedDistribution(Distribution):
         return value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
 
     def cdf(self, value: Tensor) -> Tensor:
+        if not self._validate_args:
+            value = self._inside(value)
         for transform in reversed(self.transforms):
             value = transform.inv(value)
         if self._validate_args:

@@ -225,7 +225,9 @@ class Registration:
     # ---- copies ----
 
     def __getstate__(self) -> dict[str, Any]:
-        """The attributes. Members appear once, in their tables."""
+        """The attributes. Members appear once, in their tables. What a hook computes before each
+        forward, as that of `weight_norm`, goes along as it is now, without its graph.
+        """
         state = dict(self.__dict__)
         state.pop("_compiled_call_impl", None)  # what was captured is of this process
         for table in TABLES:
@@ -234,6 +236,10 @@ class Registration:
                 for name in members:
                     state.pop(name, None)
                 state[table] = dict(members)
+        for hook in state.get("_forward_pre_hooks", {}).values():
+            made = state.get(getattr(hook, "_computes", None))
+            if isinstance(made, Tensor):
+                state[hook._computes] = made.detach()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

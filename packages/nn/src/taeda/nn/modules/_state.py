@@ -169,7 +169,10 @@ class State(Hooks, Traversal):
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         loading = _Loading(state_dict, strict, assign)
+        tied = _tied(self) if assign else []
         loading.load(self, loading.state, "")
+        for places in tied:
+            _tie(places)
         return loading.finish(self)
 
     def _load_from_state_dict(
@@ -299,6 +302,34 @@ class State(Hooks, Traversal):
                 setattr(self, name, value)
                 if isinstance(target, Parameter):
                     value.requires_grad_(target.requires_grad)
+
+
+Place = tuple[Any, str]  # a module, and the name of one of its parameters
+
+
+def _tied(module: Any) -> list[list[Place]]:
+    """The places that hold one parameter together."""
+    places: dict[int, list[Place]] = {}
+    for m in module.modules():
+        for name, param in m._parameters.items():
+            if param is not None:
+                places.setdefault(id(param), []).append((m, name))
+    return [found for found in places.values() if len(found) > 1]
+
+
+def _tie(places: list[Place]) -> None:
+    """They hold one parameter again, if what was loaded for each is the same."""
+    (first, name), *others = places
+    shared = first._parameters[name]
+    for m, n in others:
+        own = m._parameters[n]
+        if own is shared or own is None or shared is None or is_lazy(own) or is_lazy(shared):
+            continue
+        alike = (
+            own.shape == shared.shape and own.dtype is shared.dtype and own.device == shared.device
+        )
+        if alike and not own.is_meta and taeda.equal(own, shared):
+            setattr(m, n, shared)
 
 
 class _LoadHook:

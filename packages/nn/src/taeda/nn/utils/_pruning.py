@@ -30,6 +30,10 @@ class BasePruningMethod(ABC):
     PRUNING_TYPE = "unstructured"
     _tensor_name: str
 
+    @property
+    def _computes(self) -> str:
+        return self._tensor_name
+
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self._tensor_name, self.apply_mask(module))
 

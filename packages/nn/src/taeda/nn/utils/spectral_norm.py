@@ -24,7 +24,7 @@ class SpectralNorm:
             raise ValueError(
                 f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
             )
-        self.name = name
+        self.name = self._computes = name
         self.n_power_iterations = n_power_iterations
         self.dim = dim
         self.eps = eps

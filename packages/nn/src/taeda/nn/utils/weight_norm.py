@@ -18,7 +18,7 @@ class WeightNorm:
     """The hook: computes the weight from `<name>_g` and `<name>_v`."""
 
     def __init__(self, name: str, dim: int | None) -> None:
-        self.name = name
+        self.name = self._computes = name
         self.dim = -1 if dim is None else dim
 
     def compute_weight(self, module: Any) -> Any:
