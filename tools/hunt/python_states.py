@@ -84,7 +84,7 @@ def random_main(count: int, seed: int) -> int:
         program = random_python.smallest(program, lambda less: random_differs(less) is not None)
         found = random_differs(program)
         body = program.text()[len(random_python.HEAD) :]
-        print(f"seed {number}: {body}\n{program.changes}\n{found}", flush=True)
+        print(f"seed {number}: {body}\n{program.changes} {program.region}\n{found}", flush=True)
     print(f"{count} random programs, {sum(graphs)} became graphs, {wrong} differ")
     return int(wrong > 0)
 

@@ -6,6 +6,7 @@ Each statement stands by itself (`y` goes from one to the next), so any of them 
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import random
 import sys
@@ -125,6 +126,8 @@ y = (lambda z: z * G)(y)
 y = y * next(iter(L))
 y = y.clone().mul_(G)
 y = y.relu() if o.flag else y.tanh()
+y = m.inner(y @ y).float()
+y = (m(y) @ m.inner.weight).float()
 y = type(o)(2.0).scaled(y)
 """.strip().splitlines()
 
@@ -220,12 +223,18 @@ STATE = (
 
 @dataclass(frozen=True)
 class Program:
-    """Statements of the function, what it returns, and what changes before which call."""
+    """Statements of the function, what it returns, and what changes before which call.
+
+    `region` is one of autocast: around "each" call, its backward apart, or around "pairs" of calls.
+    """
 
     body: tuple[tuple[str, ...], ...]
     returns: str
     changes: tuple[tuple[int, str], ...]
     grown: bool  # whether what it is given wants gradients
+    region: str = (
+        ""  # of autocast: around "each" call, its backward apart, or around "pairs" of calls
+    )
 
     def text(self) -> str:
         lines = [f"    {line}" for statement in self.body for line in statement]
@@ -245,7 +254,9 @@ def made(seed: int) -> Program:
     changes = tuple(
         (own.randint(3, CALLS - 2), change) for change in own.sample(CHANGES, own.randint(1, 3))
     )
-    return Program(tuple(body), own.choice(RETURNS), changes, own.random() < 0.3)
+    returns, grown = own.choice(RETURNS), own.random() < 0.3
+    region = own.choice(["each", "pairs"]) if own.random() < 0.2 else ""
+    return Program(tuple(body), returns, changes, grown or bool(region), region)
 
 
 def outcome(program: Program, compile: Callable[[Any], Any]) -> list[str]:
@@ -258,9 +269,20 @@ def outcome(program: Program, compile: Callable[[Any], Any]) -> list[str]:
     try:
         exec(_code(text, filename), space)
         f = compile(space["f"])
-        return [line for number in range(CALLS) for line in _called(program, number, f, space)]
+        told: list[str] = []
+        for number in range(0, CALLS, 2):
+            with _region(program, "pairs"):
+                told += _called(program, number, f, space)
+                told += _called(program, number + 1, f, space)
+        return told
     finally:
         del linecache.cache[filename], sys.modules[NAME]
+
+
+def _region(program: Program, kind: str) -> Any:
+    """A region of autocast, if this is the kind that the program has."""
+    on = program.region == kind
+    return taeda.autocast("cpu", dtype=taeda.bfloat16) if on else contextlib.nullcontext()
 
 
 def _code(text: str, filename: str) -> Any:
@@ -274,7 +296,8 @@ def _called(program: Program, number: int, f: Any, space: dict[str, Any]) -> lis
     leaf = (taeda.arange(9.0).reshape(3, 3) / 4 + number).requires_grad_(program.grown)
     x = leaf * 1
     try:
-        result = f(x)
+        with _region(program, "each"):
+            result = f(x)
         told = repr(_told(result))
         if program.grown:
             _walk(result)

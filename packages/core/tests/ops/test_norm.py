@@ -355,3 +355,36 @@ def test_group_norm_keeps_channels_last():
         assert found.is_contiguous(memory_format=taeda.channels_last)
     assert taeda.allclose(taeda.group_norm(x, 3), taeda.group_norm(x.contiguous(), 3))
     assert taeda.group_norm(x.contiguous(), 3).is_contiguous()
+
+
+@pytest.mark.parametrize("weight", [None, taeda.float32, taeda.bfloat16], ids=str)
+@pytest.mark.parametrize("dtype", [taeda.bfloat16, taeda.float32, taeda.float64], ids=str)
+@pytest.mark.parametrize("op", ["layer", "group", "batch"])
+def test_gradients_have_the_dtypes_that_meta_tensors_say(op, dtype, weight):
+    aten = taeda.ops.aten
+
+    def kinds(device):
+        x = taeda.ones(4, 8, 5, dtype=dtype, device=device)
+        w = None if weight is None else taeda.ones(8, dtype=weight, device=device)
+        every = [True] * 3
+        if op == "layer":
+            w = None if w is None else w[:5]
+            out, *kept = aten.native_layer_norm.default(x, [5], w, w, 1e-5)
+            back = aten.native_layer_norm_backward.default(out, x, [5], *kept, w, w, every)
+        elif op == "group":
+            out, *kept = aten.native_group_norm.default(x, w, w, 4, 8, 5, 2, 1e-5)
+            back = aten.native_group_norm_backward.default(out, x, *kept, w, 4, 8, 5, 2, every)
+        else:
+            out, *kept = aten.native_batch_norm.default(x, w, w, None, None, True, 0.1, 1e-5)
+            back = aten.native_batch_norm_backward.default(
+                out, x, w, None, None, *kept, True, 1e-5, every
+            )
+        return [(t.dtype, t.shape) for t in (out, *kept, *back)]
+
+    try:
+        found = kinds("cpu")
+    except RuntimeError as refused:  # dtypes that do not go together are refused on both
+        with pytest.raises(RuntimeError, match=str(refused)[:20]):
+            kinds("meta")
+        return
+    assert kinds("meta") == found

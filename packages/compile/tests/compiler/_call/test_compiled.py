@@ -263,20 +263,105 @@ def test_a_call_under_a_mode_says_that_it_runs_as_it_is():
     def around(x):
         return x @ x
 
-    def inside(x):
-        with taeda.autocast("cpu", dtype=taeda.bfloat16):
-            return x @ x
-
-    outer, inner = taeda.compile(around), taeda.compile(inside)
+    compiled = taeda.compile(around)
     for _ in range(4):
         x = taeda.randn(4, 4)
-        with taeda.autocast("cpu", dtype=taeda.bfloat16):
-            assert outer(x).equal(around(x))
-        assert inner(x).equal(inside(x))
-    state = outer.__taeda_compiled__
-    assert len(state.reasons) == 1 and "autocast" in state.reasons[0] and not state.traces
-    state = inner.__taeda_compiled__
-    assert not state.reasons and len(state.traces) == 1
+        with taeda.overrides.BaseTorchFunctionMode():
+            assert compiled(x).equal(around(x))
+    state = compiled.__taeda_compiled__
+    assert len(state.reasons) == 1 and "a mode" in state.reasons[0] and not state.traces
+
+
+class Cast(nn.Module):
+    """Products in the lower type, a norm whose weight stays, draws, an island of float32."""
+
+    def __init__(self, p):
+        super().__init__()
+        self.a, self.norm, self.b, self.drop = (
+            nn.Linear(4, 4), nn.LayerNorm(4), nn.Linear(4, 4, bias=False), nn.Dropout(p),
+        )  # fmt: skip
+
+    def forward(self, x):
+        y = self.drop(self.norm(self.a(x)).relu())
+        with taeda.autocast("cpu", enabled=False):
+            y = y.float() * 2
+        return self.b(y) + self.a(x)
+
+
+def cast_steps(run, *, around="calls", caches=True, twice=False, outer=False, p=0.5, double=False):
+    """Losses, gradients and the cache of a few steps; `run` compiles the module or does nothing."""
+    taeda.manual_seed(0)
+    net = Cast(p)
+    call, found = run(net), []
+    for number in range(8):
+        x = taeda.randn(3, 4)
+        with taeda.autocast("cpu", dtype=taeda.bfloat16, cache_enabled=caches, enabled=not outer):
+            with taeda.autocast("cpu", dtype=taeda.float16 if number == 6 else taeda.bfloat16):
+                y = call(x)
+                if twice:
+                    y = y + call(x * 2) + taeda.nn.functional.linear(x, net.a.weight)
+            loss = y.float().square().mean()
+            if around == "all":
+                loss.backward()
+        if around == "calls":
+            loss.backward(create_graph=double)
+        found += [loss.detach(), *(q.grad.detach().clone() for q in net.parameters())]
+        with taeda.no_grad():  # what is in a cache is of an older version from here on
+            for q in net.parameters():
+                q -= 0.01 * q.grad
+        net.zero_grad()
+    return found, call
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"around": "all"}, {"twice": True}, {"twice": True, "around": "all"}, {"caches": False},
+        {"outer": True, "twice": True}, {"p": 0.0, "double": True},
+    ],
+    ids=lambda options: "-".join(options) or "plain",
+)  # fmt: skip
+def test_a_region_of_autocast_around_calls(options):
+    wanted, _ = cast_steps(lambda m: m, **options)
+    found, call = cast_steps(taeda.compile, **options)
+    assert all(a.equal(b) for a, b in zip(found, wanted, strict=True))
+    used = [t for traces in call._compiled.traces.values() for t in traces if t.trusted]
+    assert used, call._compiled.reasons
+    assert all(t.has_casts for t in used) is options.get("caches", True)
+
+
+def test_a_graph_is_for_its_region():
+    weight = nn.Parameter(taeda.randn(4, 4))
+    compiled = taeda.compile(lambda x: x @ weight)
+    for dtype in (taeda.bfloat16, taeda.float16, None, taeda.bfloat16) * 3:
+        x = taeda.randn(4, 4)
+        with taeda.autocast("cpu", dtype=dtype or taeda.bfloat16, enabled=dtype is not None):
+            made, wanted = compiled(x), x @ weight
+        assert made.dtype is (dtype or taeda.float32)
+        assert made.equal(wanted)
+    assert len(compiled.__taeda_compiled__.traces) == 3
+
+
+def test_a_weight_that_is_written_before_it_is_cast_again():
+    weight = nn.Parameter(taeda.ones(4, 4))
+
+    def program(x):
+        y = x @ weight
+        with taeda.no_grad():
+            weight.add_(1)
+        return (y + x @ weight).detach()
+
+    compiled = taeda.compile(program)
+    for _ in range(5):
+        x = taeda.randn(4, 4)
+        made = []
+        for run in (program, compiled):
+            with taeda.no_grad():
+                weight.fill_(1)
+            with taeda.autocast("cpu", dtype=taeda.bfloat16):
+                made.append(run(x))
+        assert made[0].equal(made[1])
+    assert "a weight is written before it is cast" in compiled.__taeda_compiled__.reasons[0]
 
 
 @pytest.mark.parametrize("place", ["attribute", "buffer", "plain", "dict", "list", "item"])

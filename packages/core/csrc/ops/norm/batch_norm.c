@@ -358,10 +358,10 @@ static td_status backward(td_tensor *out[3], const backward_args *a, const td_ch
 
 static td_status meta_gradients(td_tensor *out[3], const backward_args *a, const td_channels *shape)
 {
-    td_dtype dtype = (td_dtype)a->x->dtype;
-    if (a->wanted[0]) TD_TRY(result_like(&out[0], a->x, dtype));
+    td_dtype of_weight = (td_dtype)(a->weight ? a->weight->dtype : a->x->dtype);
+    if (a->wanted[0]) TD_TRY(result_like(&out[0], a->x, (td_dtype)a->x->dtype));
     for (int k = 1; k < 3; k++)
-        if (a->wanted[k]) TD_TRY(td_tensor_empty(&out[k], dtype, TD_META, 1, &shape->channels));
+        if (a->wanted[k]) TD_TRY(td_tensor_empty(&out[k], of_weight, TD_META, 1, &shape->channels));
     return TD_OK;
 }
 

@@ -177,12 +177,12 @@ static td_status numbers_pass(const backward_work *k, enum td_number_kind kind, 
 }
 
 static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int64_t *mask,
-                                int64_t channels, td_dtype dtype)
+                                int64_t channels, td_dtype dtype, td_dtype of_weight)
 {
     td_device device = (td_device)x->device;
     if (mask[0]) TD_TRY(td_tensor_empty(&out[0], dtype, device, x->ndim, x->sizes));
     for (int k = 1; k < 3; k++)
-        if (mask[k]) TD_TRY(td_tensor_empty(&out[k], dtype, device, 1, &channels));
+        if (mask[k]) TD_TRY(td_tensor_empty(&out[k], of_weight, device, 1, &channels));
     return TD_OK;
 }
 
@@ -217,8 +217,9 @@ td_status td_op_native_group_norm_backward(td_call *call)
         return td_fail(TD_RUNTIME_ERROR,
                        "native_group_norm_backward: expected %lld numbers of statistics",
                        (long long)rows(&g));
-    TD_TRY(make_gradients(call->out, x, mask, g.channels, td_is_meta(x) ? dtype : compute));
-    if (td_is_meta(x)) return TD_OK;
+    td_dtype of_weight = weight ? (td_dtype)weight->dtype : dtype;
+    if (td_is_meta(x)) return make_gradients(call->out, x, mask, g.channels, dtype, of_weight);
+    TD_TRY(make_gradients(call->out, x, mask, g.channels, compute, compute));
     backward_work k = {.g = &g};
     td_status status = td_cast_optional(&k.grad, grad, compute);
     if (status == TD_OK) status = td_cast_optional(&k.x, x, compute);
@@ -229,6 +230,6 @@ td_status td_op_native_group_norm_backward(td_call *call)
     td_tensor *made[] = {k.grad, k.x, k.mean, k.rstd, k.weight, k.numbers, k.sums};
     for (int i = 0; i < 7; i++) td_tensor_free(made[i]);
     for (int i = 0; i < 3 && status == TD_OK; i++)
-        status = td_norm_convert(&call->out[i], i && weight ? (td_dtype)weight->dtype : dtype);
+        status = td_norm_convert(&call->out[i], i ? of_weight : dtype);
     return status;
 }

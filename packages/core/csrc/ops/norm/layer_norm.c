@@ -150,13 +150,13 @@ typedef struct gradients {
 } gradients;
 
 static td_status make_gradients(td_tensor *out[3], const gradients *g, td_dtype dtype,
-                                int64_t nshape, const int64_t *shape, int count)
+                                td_dtype of_weight, int64_t nshape, const int64_t *shape, int count)
 {
     const td_tensor *x = g->x;
     for (int k = 0; k < count; k++) {
         td_device device = (td_device)x->device;
         if (g->wanted[k])
-            TD_TRY(k ? td_tensor_empty(&out[k], dtype, device, (int)nshape, shape)
+            TD_TRY(k ? td_tensor_empty(&out[k], of_weight, device, (int)nshape, shape)
                      : td_tensor_empty(&out[k], dtype, device, x->ndim, x->sizes));
     }
     return TD_OK;
@@ -174,9 +174,10 @@ static td_status backward(td_call *call, const char *op, const gradients *g, int
     if (g->rstd->numel != row.rows || (centred && g->mean->numel != row.rows))
         return td_fail(TD_RUNTIME_ERROR, "%s: expected %lld numbers of statistics, one a row", op,
                        (long long)row.rows);
-    bool meta = td_is_meta(g->x);
-    TD_TRY(make_gradients(call->out, g, meta ? dtype : compute, nshape, shape, count));
-    if (meta) return TD_OK;
+    td_dtype of_weight = g->weight ? (td_dtype)g->weight->dtype : dtype;
+    if (td_is_meta(g->x))
+        return make_gradients(call->out, g, dtype, of_weight, nshape, shape, count);
+    TD_TRY(make_gradients(call->out, g, compute, compute, nshape, shape, count));
     const td_tensor *from[5] = {g->grad, g->x, centred ? g->mean : NULL, g->rstd, g->weight};
     td_tensor *dense[5] = {NULL};
     td_status status = TD_OK;
@@ -197,8 +198,7 @@ static td_status backward(td_call *call, const char *op, const gradients *g, int
     }
     for (int k = 0; k < 5; k++) td_tensor_free(dense[k]);
     for (int k = 0; k < count && status == TD_OK; k++)
-        status =
-            td_norm_convert(&call->out[k], k && g->weight ? (td_dtype)g->weight->dtype : dtype);
+        status = td_norm_convert(&call->out[k], k ? of_weight : dtype);
     return status;
 }
 

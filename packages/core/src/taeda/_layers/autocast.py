@@ -61,6 +61,7 @@ class _Here(threading.local):
         self.caches = True
         self.nesting = 0
         self.cache: dict[tuple[int, Any], _Kept] = {}
+        self.watcher: Any = None  # is told of casts, and asked for those of weights
 
 
 _here = _Here()
@@ -223,6 +224,32 @@ def leave(before: Snapshot) -> None:
         clear_autocast_cache()
 
 
+def region() -> Any:
+    """What calls in this thread depend on, of casts; None outside of all regions."""
+    if not _here.nesting and not _is_needed():
+        return None
+    return *_here.enabled.values(), *_here.dtype.values(), _here.caches, _here.nesting > 0
+
+
+def watch(watcher: Any) -> Any:
+    """Who is told of casts in this thread from now on, None for nobody; who was before.
+
+    `casts(tensor)` is called before a tensor is cast; `weight(tensor, dtype)` gives the cast of a
+    weight, as `cast_weight` does.
+    """
+    before, _here.watcher = _here.watcher, watcher
+    return before
+
+
+def keep_weight(tensor: Tensor, target: dtype, cast: Tensor) -> None:
+    """From now on `cast` is what `cast_weight` gives for a weight, until that is written."""
+    _here.cache[_key_of(tensor, target)] = _Kept(tensor, tensor._version, cast)
+
+
+def _key_of(tensor: Tensor, target: dtype) -> tuple[int, Any]:
+    return id(tensor), target
+
+
 # ---- the layer ----
 
 
@@ -263,7 +290,11 @@ def _call_own(
 def _own_cast(value: Any, wanted: dict[str, Any]) -> Any:
     if isinstance(value, Tensor):
         target = wanted.get(value.device.type)
-        return value if target is None or value.dtype not in _CASTABLE else value.to(target)
+        if target is None or value.dtype not in _CASTABLE:
+            return value
+        if _here.watcher is not None and value.dtype is not target:
+            _here.watcher.casts(value)
+        return value.to(target)
     if type(value) in (list, tuple):
         return type(value)(_own_cast(item, wanted) for item in value)
     return value
@@ -307,7 +338,10 @@ def _cast(value: Any, cpu: dtype | None, cuda: dtype | None) -> Any:
         if target is None or kind is target:
             return value
         if kind is _SINGLE and value.requires_grad and _is_weight(value):
-            return _weight(value, target)
+            watcher = _here.watcher
+            return (cast_weight if watcher is None else watcher.weight)(value, target)
+        if _here.watcher is not None:
+            _here.watcher.casts(value)
         return value.to(target)
     if type(value) in (list, tuple):
         return type(value)(_cast(item, cpu, cuda) for item in value)
@@ -325,8 +359,9 @@ def _is_weight(tensor: Tensor) -> bool:
     )
 
 
-def _weight(tensor: Tensor, target: dtype) -> Tensor:
-    key = (id(tensor), target)
+def cast_weight(tensor: Tensor, target: dtype) -> Tensor:
+    """A weight in the lower type, once for all of its uses in the outermost region."""
+    key = _key_of(tensor, target)
     kept = _here.cache.get(key)
     if kept is None or kept.version != tensor._version:  # written since, by an optimizer's step
         kept = _here.cache[key] = _Kept(tensor, tensor._version, tensor.to(target))

@@ -21,6 +21,7 @@ import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 from taeda._core_api import warn
+from taeda._core_api.calls import AUTOCAST, keep_weight, region, snapshot
 from taeda._core_api.forks import taken_for_forks
 
 from .._arguments import containers, flatten, objects, tensors_in
@@ -41,7 +42,9 @@ __all__ = ["Compiled", "limits", "log"]
 
 log = log_of("dynamo")
 ATTEMPTS = 3
-AROUND = "a mode or transform (autocast, vmap) is active around a call, which runs as Python"
+AROUND = (
+    "a mode or transform (vmap, a mode of functions) is active around a call, which runs as Python"
+)
 
 
 class _Limits:
@@ -54,6 +57,7 @@ class _Limits:
 limits = _Limits()
 TRIAL = range(20, 32)  # the runs of a graph that are timed
 PATIENCE = 64  # after so many calls without a graph in a row, one in eight is asked what it is like
+CLEARLY = 0.9  # of the program's time, for a graph that leaves its casts to a region
 WAY = 5e-7  # seconds from a call to where the time begins
 # so many calls for which the first graph was none, and all graphs together are timed
 SCATTERED = 100
@@ -119,7 +123,8 @@ class Compiled:
         return self._count >= limits.graphs
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if _core.get_layers():
+        layers = _core.get_layers()
+        if layers and layers != AUTOCAST:
             return self._layered(args, kwargs)
         if _core.has_saved_hooks() or (not stance.plain and self._stays()):
             return self.function(*args, **kwargs)  # hooks see what the program itself saves
@@ -292,7 +297,8 @@ class Compiled:
             trace.seconds[by_graph].append(time.perf_counter() - start)
         if trace.runs == TRIAL[-1] and all(trace.seconds):
             program, graph = (min(found) for found in trace.seconds)
-            loses = graph + WAY > program
+            # a region keeps weights for both; what is left to win has to be clear
+            loses = graph + WAY > program * (CLEARLY if trace.has_casts else 1.0)
             if loses and trace.waits_for_chains():
                 trace.runs, trace.seconds = 0, ([], [])  # once more: chains may win it
             elif loses:
@@ -572,13 +578,20 @@ class _Again:
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, trace: Trace) -> None:
         self._function, self._args, self._kwargs, self._trace = function, args, kwargs, trace
         self._settings = _settings()
+        self._region = None if region() is None else snapshot()
 
     def holds(self) -> bool:
         """Whether the program is still the one that the graph computed."""
-        return self._trace.holds() and self._settings == _settings()
+        outside = self._region is not None or region() is None
+        return outside and self._trace.holds() and self._settings == _settings()
 
-    def __call__(self) -> Any:
-        return self._function(*self._args, **self._kwargs)
+    def __call__(self, casts: list[tuple[Tensor, Any, Tensor]]) -> Any:
+        if self._region is None:
+            return self._function(*self._args, **self._kwargs)
+        with self._region.restored():
+            for weight, dtype, cast in casts:
+                keep_weight(weight, dtype, cast)
+            return self._function(*self._args, **self._kwargs)
 
 
 def _profiles() -> list[Any] | None:
@@ -592,9 +605,8 @@ def _profiles() -> list[Any] | None:
 
 
 def _settings() -> Any:
-    """What operations ask apart from their arguments and the modes of gradients."""
-    casts = taeda.is_autocast_enabled("cpu") or taeda.is_autocast_enabled("cuda")
-    return _core.get_default_dtype(), _core.get_default_device(), casts
+    """What operations ask apart from their arguments, the modes of gradients and autocast."""
+    return _core.get_default_dtype(), _core.get_default_device()
 
 
 class _Head(Compiled):
@@ -682,5 +694,5 @@ def _environment() -> Any:
         _core.is_grad_enabled(), _core.is_inference_mode_enabled(), _core.get_default_dtype(),
         _core.get_default_device(),
         _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(),
-        taeda.get_num_threads(),
+        taeda.get_num_threads(), region(),
     )  # fmt: skip

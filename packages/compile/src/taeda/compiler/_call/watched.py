@@ -13,6 +13,7 @@ from typing import Any
 
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
+from taeda._core_api.calls import cast_weight, region, watch
 
 from .._arguments import tensors_in
 from .._replay.joint import MOST_RESULTS, differentiated
@@ -41,6 +42,7 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
     at the end is put back by stores, and each call that is needed has a `finally` of its own.
     """
     before, tracers = here.get(), _core.tracers
+    casts = _Casts(observer)
     entered, depth, key = tracers.entered, len(tracers.entered), id(observer)
     try:
         _patch(observer, key)
@@ -48,10 +50,12 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
         tracers.push(observer.recorder)
         observer.recorder.active = observer.active
         sys.setprofile(observer.profile)
+        casts.begin()
         result = _enter(observer, function, args, kwargs)
         if sys.getprofile() != observer.profile:
             observer.stop("somebody ended the watch over its code", quiet=True)
         if observer.active and observer.recorder.note_gradients():
+            casts.walks = True
             _differentiate_result(observer, result)
         sys.setprofile(None)
         observer.end()
@@ -69,9 +73,44 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
         finally:
             try:
                 tracers.restore(depth)
+                casts.end()
             finally:
                 if not _live and _collects:
                     gc.enable()
+
+
+class _Casts:
+    """Is told of casts while a run is recorded in a region of autocast. The region keeps the weights
+    that it cast: those are inputs of the graph.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self._before: Any = None
+        self._grad = _core.is_grad_enabled()
+        self.walks = False  # results are differentiated
+
+    def begin(self) -> None:
+        """Listen, if a region is around the call."""
+        around = region()
+        if around is not None and around[-1]:
+            self._before = watch(self)
+
+    def end(self) -> None:
+        """Whoever listened before does again."""
+        watch(self._before)
+
+    def weight(self, tensor: Tensor, dtype: Any) -> Tensor:
+        """The cast of a weight."""
+        self.casts(tensor)
+        if not self._grad:
+            self._observer.stop("a weight is cast with gradients on, in a call with gradients off")
+        return self._observer.recorder.add_cast(tensor, dtype, cast_weight)
+
+    def casts(self, tensor: Tensor) -> None:
+        """A tensor is cast. Backward may run in the region or outside of it."""
+        if self.walks:
+            self._observer.stop("its backward would be cast in a region of autocast", quiet=True)
 
 
 def _patch(observer: Observer, key: int) -> None:

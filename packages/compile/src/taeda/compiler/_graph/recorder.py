@@ -190,13 +190,32 @@ class Recorder:
         known = (i.example for i in self.graph.inputs if isinstance(i.example, Tensor))
         return all(_core.version_key(t) != key for t in known)
 
+    def add_cast(self, weight: Tensor, dtype: Any, make: Callable[[Tensor, Any], Tensor]) -> Tensor:
+        """What `make` gives: a weight in the dtype of a region around the call, which keeps it for
+        all uses in the region.
+        """
+        slot = self.slot_of(weight) if self.active else None
+        if slot is None or slot >= 0:
+            return make(weight, dtype)  # a leaf of this run is cast in it, too
+        if self._is_written(weight):
+            self.fail("a weight is written before it is cast")
+            return make(weight, dtype)
+        self.active = False
+        made = make(weight, dtype)
+        self.active = True
+        self.add_input("cast", (-slot - 1, dtype), made)
+        return made
+
+    def _is_written(self, tensor: Tensor) -> bool:
+        written = {s for step in self.graph.steps for s in step.writes}
+        return any(s in written for s, _ in self._memory[_core.storage_key(tensor)])
+
     def is_kept_as_it_was(self, tensor: Tensor) -> bool:
         """Whether it is a tensor that a guard keeps, and the run wrote nothing to its memory."""
         slot = self._slots.get(id(tensor), 0)
         if slot >= 0 or self.graph.inputs[-slot - 1].kind != "kept":
             return False
-        written = {s for step in self.graph.steps for s in step.writes}
-        return not any(s in written for s, _ in self._memory[_core.storage_key(tensor)])
+        return not self._is_written(tensor)
 
     def note_gradients(self) -> bool:
         """Write down which gradients were assigned since it was asked last; False, and the

@@ -40,7 +40,8 @@ def is_elementwise(op: str) -> bool:
 @dataclass
 class Input:
     """Where a tensor comes from: "argument" (its number), "kept" (itself), "grad" (of another
-    input), "made" (a constant).
+    input), "made" (a constant), "cast" (the number of an input that is a weight, and the dtype in
+    which a region of autocast around the call keeps it).
 
     One "number" comes from the dict of its source: the learning rate of a group, which schedules change.
     """

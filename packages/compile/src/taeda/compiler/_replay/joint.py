@@ -245,8 +245,9 @@ class Backward:
             self._add(graph, w, encode)
         count = len(self.inputs) + len(self.earlier)
         counts = [max(w.walk.places.count(n) for w in walks) for n in range(count)]
-        self.edges = [n for n, count in enumerate(counts) for _ in range(max(1, count))]
-        self.shared = [e for e, n in enumerate(self.edges) if counts[n] > 1]
+        self.counts = [max(1, count) for count in counts]  # edges of each place
+        self.edges = [n for n, count in enumerate(self.counts) for _ in range(count)]
+        self.shared = [e for e, n in enumerate(self.edges) if self.counts[n] > 1]
 
     def _add(self, graph: Graph, w: _Walked, encode: Encode) -> None:
         chosen, apart = w.walk.chosen, w.walk.apart

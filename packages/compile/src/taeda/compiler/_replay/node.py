@@ -104,12 +104,12 @@ class Context:
         return any(begun[edge] for edge in shared)
 
     def _over_edges(self, came: list[list[Tensor]]) -> tuple[Tensor | None, ...]:
-        edges = self.backward.edges
+        edges, counts = self.backward.edges, self.backward.counts
         rest = [
-            iter(some if len(some) <= edges.count(place) else [sum(some[1:], some[0])])
-            for place, some in enumerate(came)
+            iter(some if len(some) <= count else [sum(some[1:], some[0])])
+            for some, count in zip(came, counts, strict=True)
         ]
-        return tuple(next(rest[place], None) for place in edges)
+        return tuple([next(rest[place], None) for place in edges])
 
     def _otherwise(
         self, saved: list[Any], chosen: Choice, tangents: list[Tensor], apart: bool

@@ -15,6 +15,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
+from taeda._core_api.calls import cast_weight
 
 from .._arguments import objects, tensors_in
 from .._control._part import generators_of
@@ -90,8 +91,11 @@ class Trace:
         self._varying = [
             (n, kind, source)
             for n, (kind, source) in enumerate(self._inputs)
-            if kind in ("argument", "grad", "number")
+            if kind in ("argument", "grad", "number", "cast")
         ]
+        self._casts = [(n, source) for n, kind, source in self._varying if kind == "cast"]
+        if self._casts and lower is not None:
+            raise NoTrace("a region of autocast around the call keeps its weights")
         self._reads_gradients = any(kind == "grad" for _, kind, _ in self._varying)
         expected = (tuple(self.no_gradient), False), (tuple(self.has_gradient), True)
         self._gradients = [(numbers, there) for numbers, there in expected if numbers]
@@ -299,6 +303,11 @@ class Trace:
                 found[number] = tensors[source]
             elif kind == "number":
                 found[number] = source["lr"]
+            elif kind == "cast":
+                weight, dtype = source
+                if not found[weight].requires_grad:
+                    return None
+                found[number] = cast_weight(found[weight], dtype)
             elif source.grad is None or id(source.grad) in given:
                 return None
             else:
@@ -330,6 +339,11 @@ class Trace:
         return self._build(made)
 
     # ---- run by somebody else's function ----
+
+    @property
+    def has_casts(self) -> bool:
+        """Whether a region of autocast around the call casts weights for it."""
+        return bool(self._casts)
 
     @property
     def count(self) -> int:
@@ -391,7 +405,9 @@ class Trace:
         saved = list(made[self._count + n :])
         own = {id(old): new for old, new in zip(made[self._count :], results, strict=False)}
         saved = [own.get(id(value), value) for value in saved]
-        more = _More(self, again) if self.repeats and again is not None else None
+        more = None
+        if self.repeats and again is not None:
+            more = _More(self, again, [(inputs[w], d, inputs[n]) for n, (w, d) in self._casts])
         backward.attach(inputs, results, saved, more)
         return [own.get(id(value), value) for value in made[: self._count]]
 
@@ -462,11 +478,11 @@ def _has_hooks(tensor: Any) -> bool:
 class _More:
     """The results that want gradients, of the program itself."""
 
-    def __init__(self, trace: Trace, again: Any) -> None:
-        self._trace, self._again = trace, again
+    def __init__(self, trace: Trace, again: Any, casts: list[tuple[Tensor, Any, Tensor]]) -> None:
+        self._trace, self._again, self._casts = trace, again, casts
 
     def holds(self) -> bool:
         return bool(self._again.holds())
 
     def __call__(self) -> list[Tensor]:
-        return self._trace._grown_of(self._again)
+        return self._trace._grown_of(functools.partial(self._again, self._casts))
