@@ -225,16 +225,14 @@ STATE = (
 class Program:
     """Statements of the function, what it returns, and what changes before which call.
 
-    `region` is one of autocast: around "each" call, its backward apart, or around "pairs" of calls.
+    `grown` says whether what it is given wants gradients. `region` is one of autocast: around "each" call, its backward apart, or around "pairs" of calls.
     """
 
     body: tuple[tuple[str, ...], ...]
     returns: str
     changes: tuple[tuple[int, str], ...]
-    grown: bool  # whether what it is given wants gradients
-    region: str = (
-        ""  # of autocast: around "each" call, its backward apart, or around "pairs" of calls
-    )
+    grown: bool
+    region: str = ""
 
     def text(self) -> str:
         lines = [f"    {line}" for statement in self.body for line in statement]
