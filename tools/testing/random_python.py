@@ -225,7 +225,8 @@ STATE = (
 class Program:
     """Statements of the function, what it returns, and what changes before which call.
 
-    `grown` says whether what it is given wants gradients. `region` is one of autocast: around "each" call, its backward apart, or around "pairs" of calls.
+    `grown` says whether what it is given wants gradients. `region` is one of autocast: around
+    "each" call, its backward apart, or around "pairs" of calls.
     """
 
     body: tuple[tuple[str, ...], ...]

@@ -399,3 +399,45 @@ def test_tensors_that_are_replaced_at_each_call_are_let_go(place):
         assert run(taeda.ones(3)).equal(taeda.full((3,), number + 1.0))
     gc.collect()
     assert sum(found() is not None for found in alive) == 1
+
+
+def test_calls_without_graphs_need_not_be_asked():
+    def scaled(x, k):
+        return (x * k).relu() + k
+
+    compiled = taeda.compile(scaled)
+    x = taeda.randn(4)
+    for number in range(lookup.limits.graphs + lookup.PATIENCE + 1):
+        assert compiled(x, float(number)).equal(scaled(x, float(number)))
+    state = compiled.__taeda_compiled__
+    assert state.off
+    assert state.reasons == ["its 8 graphs are for none of its calls"]
+
+
+def test_a_function_that_never_had_a_graph_is_left_alone():
+    def read(x):
+        return x / x.norm().item()
+
+    compiled = taeda.compile(read)
+    for _ in range(lookup.GIVES_UP + 8):
+        compiled(taeda.ones(2))
+    assert compiled.__taeda_compiled__.off
+    whole = taeda.compile(lambda x, k: x * k, fullgraph=True)
+    for number in range(lookup.limits.graphs + lookup.PATIENCE + 8):
+        whole(taeda.ones(2), float(number))
+    assert not whole.__taeda_compiled__.off
+
+
+def test_a_unit_in_a_checkpoint_is_a_module_again():
+    net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4))
+
+    def step(x):
+        loss = taeda.utils.checkpoint.checkpoint(net, x, use_reentrant=False).square().sum()
+        loss.backward()
+        return loss.item()
+
+    compiled = taeda.compile(step)
+    for _ in range(24):
+        compiled(taeda.randn(2, 4))
+    state = compiled.__taeda_compiled__
+    assert state.units is None or not state.units.alive

@@ -57,6 +57,7 @@ class _Limits:
 limits = _Limits()
 TRIAL = range(20, 32)  # the runs of a graph that are timed
 PATIENCE = 64  # after so many calls without a graph in a row, one in eight is asked what it is like
+GIVES_UP = 512  # after so many, and never a graph, none is asked
 CLEARLY = 0.9  # of the program's time, for a graph that leaves its casts to a region
 WAY = 5e-7  # seconds from a call to where the time begins
 # so many calls for which the first graph was none, and all graphs together are timed
@@ -138,6 +139,7 @@ class Compiled:
             self._row += 1
             if self._row % 8:
                 return self._as_program(args, kwargs)
+            self._give_way()
         try:
             shape, tensors = flatten(args, kwargs)
             key = (_environment(), shape)
@@ -168,6 +170,7 @@ class Compiled:
         self._row += self._row <= PATIENCE
         if self._row == PATIENCE:
             self._let_go()
+            self._give_way()
         self._scattered += 1
         self._settle()
         return self._as_program(args, kwargs)
@@ -215,6 +218,22 @@ class Compiled:
         with self._lock:
             for key, found in self.traces.items():
                 self.traces[key] = [t for t in found if t.has_its_tensors()]
+
+    def _give_way(self) -> None:
+        """Where calls for which there is no graph follow each other, and there will be no graph for
+        them, they need not come here.
+        """
+        if self.fullgraph or not self.chooses or self.split is not None or self._has_units():
+            return
+        if self._count >= limits.graphs:
+            self.reasons.append(f"its {limits.graphs} graphs are for none of its calls")
+            self._say(f"{self.name} stays eager: {self.reasons[-1]}")
+            self.off = True
+        elif self._row >= GIVES_UP and not any(self.traces.values()):
+            self.off = True
+
+    def _has_units(self) -> bool:
+        return self.units is not None and bool(self.units.alive)
 
     def _move_to_front(self, key: Any, trace: Trace) -> None:
         """The graph that fits now is asked first next time; others walk through a list of their own."""
@@ -275,8 +294,7 @@ class Compiled:
         """Nothing is captured any more: if no graph is used either, calls need not come here."""
         used = self.split is not None
         used = used or any(trace.runs >= 0 for traces in self.traces.values() for trace in traces)
-        if self.units is not None:
-            used = used or bool(self.units.alive)
+        used = used or self._has_units()
         if not used and (self._count >= limits.graphs or self.traces or self.units is not None):
             self.off = not self.fullgraph
 
@@ -648,6 +666,8 @@ class Unit(Compiled):
         and the faster one stays.
         """
         number, self._calls = self._calls, self._calls + 1
+        if TRIAL and number > TRIAL[-1]:
+            self._decide()  # the last one raised: so a checkpoint ends what it computes again
         if number not in TRIAL:
             return self(args, kwargs)
         by_unit = number.bit_count() % 2 == 0  # in no rhythm that calls could have as well
@@ -660,6 +680,9 @@ class Unit(Compiled):
 
     def _decide(self) -> None:
         self.trial = None
+        if not any(t.trusted for found in self.traces.values() for t in found):
+            self.off = True  # under hooks of saved tensors, as in a checkpoint, there is none
+            return
         module, unit = (min(found, default=0.0) for found in self._seconds)
         if unit + WAY > 0.97 * module:
             self.off = True
