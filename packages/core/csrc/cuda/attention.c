@@ -42,7 +42,6 @@ static td_cuda_work work_of(int which, td_dtype dtype)
     return (td_cuda_work){.kind = "attention",
                           .how = which < MOVE ? "attention_together" : "attention_alone",
                           .name = names[which],
-                          .work = which,
                           .dtype = dtype};
 }
 

@@ -34,7 +34,6 @@ td_status td_cuda_conv_launch(int work, td_dtype dtype, int ordinal, td_cuda_con
     td_cuda_work w = {.kind = "conv",
                       .how = together ? "conv_together" : "conv_alone",
                       .name = names[work],
-                      .work = work,
                       .dtype = dtype};
     return together ? td_cuda_blocks(&w, ordinal, call->n, call)
                     : td_cuda_threads(&w, ordinal, call->n, call);

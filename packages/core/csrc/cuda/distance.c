@@ -32,7 +32,6 @@ td_status td_cuda_distance(const void *job, td_device device)
     td_cuda_work w = {.kind = "distance",
                       .how = "distance_alone",
                       .name = names[work],
-                      .work = work,
                       .dtype = (td_dtype)d->x->dtype};
     int ordinal = td_device_index(device);
     TD_TRY(td_cuda_use(ordinal));

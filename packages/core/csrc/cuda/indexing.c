@@ -57,12 +57,8 @@ static td_status launch(int work, td_dtype dtype, places_call *c, int ordinal)
 {
     bool moves = work < PUT || work == PUT + TD_PUT_COPY || work == SCATTER + TD_PUT_COPY;
     td_dtype d = moves ? bits_of(dtype) : dtype;
-    td_cuda_program w = {.kind = "places",
-                         .how = "places_alone",
-                         .name = names[work],
-                         .dtype = d,
-                         .from = d,
-                         .key = (const void *)(intptr_t)(work << 8 | d | 0x10000)};
+    td_cuda_program w = {
+        .kind = "places", .how = "places_alone", .name = names[work], .dtype = d, .from = d};
     void *function;
     if (c->n == 0) return TD_OK;
     TD_TRY(td_cuda_function(&w, ordinal, &function));

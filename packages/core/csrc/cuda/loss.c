@@ -22,16 +22,10 @@ typedef struct loss_call { /* laid out as in kernels/loss.h */
     td_cuda_ticket ticket;
 } loss_call;
 
-/* `key` tells one work and dtype from all others */
-static td_status launch(const char *how, const char *name, int key, td_dtype dtype, loss_call *c,
+static td_status launch(const char *how, const char *name, td_dtype dtype, loss_call *c,
                         int ordinal)
 {
-    td_cuda_program w = {.kind = "loss",
-                         .how = how,
-                         .name = name,
-                         .dtype = dtype,
-                         .from = dtype,
-                         .key = (const void *)(intptr_t)(key << 8 | dtype | 0x10000)};
+    td_cuda_program w = {.kind = "loss", .how = how, .name = name, .dtype = dtype, .from = dtype};
     void *function;
     if (c->n == 0) return TD_OK;
     TD_TRY(td_cuda_function(&w, ordinal, &function));
@@ -39,8 +33,6 @@ static td_status launch(const char *how, const char *name, int key, td_dtype dty
     return td_cuda_launch_blocks(function, ordinal, c->n < MOST_BLOCKS ? c->n : MOST_BLOCKS,
                                  UNIT_BLOCK, c, name);
 }
-
-enum { ROWS = 96, COLUMNS, PICK, SCALES, GRADIENT, MARGINS, JOIN, JOIN_TWO };
 
 /* ---- sums of blocks, and their sum ---- */
 
@@ -59,13 +51,13 @@ static td_status partials_begin(partials *p, int64_t n, loss_call *c, td_device 
 }
 
 /* of c->n blocks, into `to` */
-static td_status partials_join(const char *name, int key, loss_call *c, td_tensor *to, int ordinal)
+static td_status partials_join(const char *name, loss_call *c, td_tensor *to, int ordinal)
 {
     loss_call join = *c;
     join.count = c->n;
     join.n = 1;
     join.out = td_data(to);
-    return launch("loss_join_together", name, key, TD_F64, &join, ordinal);
+    return launch("loss_join_together", name, TD_F64, &join, ordinal);
 }
 
 static void partials_end(partials *p) { td_cuda_release(p->block, p->data, p->bytes); }
@@ -91,8 +83,8 @@ static td_status total(const td_pair_job *j, loss_call *c, td_device device)
     c->divisor = j->divisor;
     TD_TRY(partials_begin(&parts, c->n, c, device));
     td_status status =
-        launch("loss_sum_together", sums[p->kind], p->kind, (td_dtype)p->x->dtype, c, ordinal);
-    if (status == TD_OK) status = partials_join("one", JOIN, c, j->sum, ordinal);
+        launch("loss_sum_together", sums[p->kind], (td_dtype)p->x->dtype, c, ordinal);
+    if (status == TD_OK) status = partials_join("one", c, j->sum, ordinal);
     partials_end(&parts);
     return status;
 }
@@ -123,8 +115,8 @@ td_status td_cuda_pair_loss(const void *job, td_device device)
     TD_TRY(ask_for_probabilities(j, &c));
     if (!j->out) return td_cuda_fault_launched(total(j, &c, device));
     const char *name = (j->g ? slopes : singles)[p->kind];
-    return td_cuda_fault_launched(launch("loss_alone", name, p->kind + (j->g ? 32 : 64),
-                                         (td_dtype)p->x->dtype, &c, td_device_index(device)));
+    return td_cuda_fault_launched(
+        launch("loss_alone", name, (td_dtype)p->x->dtype, &c, td_device_index(device)));
 }
 
 /* ---- of class scores ---- */
@@ -144,8 +136,8 @@ static td_status pick(const td_class_job *j, loss_call *c, td_device device)
     c->chunk = 1;
     c->mean = j->s->reduction == 1;
     TD_TRY(partials_begin(&parts, 2 * c->n, c, device));
-    td_status status = launch("loss_alone", "pick", PICK, (td_dtype)j->s->x->dtype, c, ordinal);
-    if (status == TD_OK) status = partials_join("two", JOIN_TWO, c, j->sums, ordinal);
+    td_status status = launch("loss_alone", "pick", (td_dtype)j->s->x->dtype, c, ordinal);
+    if (status == TD_OK) status = partials_join("two", c, j->sums, ordinal);
     partials_end(&parts);
     return status;
 }
@@ -173,20 +165,16 @@ td_status td_cuda_class_loss(const void *job, td_device device)
     TD_TRY(td_cuda_use(ordinal));
     switch (j->what) {
         case TD_CLASS_STATISTICS:
-            if (s->inner == 1)
-                return launch("loss_rows_together", "rows", ROWS, dtype, &c, ordinal);
-            return launch("loss_alone", "columns", COLUMNS, dtype, &c, ordinal);
+            if (s->inner == 1) return launch("loss_rows_together", "rows", dtype, &c, ordinal);
+            return launch("loss_alone", "columns", dtype, &c, ordinal);
         case TD_CLASS_PICK:
             TD_TRY(ask_for_targets(s, &c));
             return td_cuda_fault_launched(pick(j, &c, device));
         case TD_CLASS_SCALES:
             TD_TRY(ask_for_targets(s, &c));
             c.total = s->reduction == 1 ? td_data(j->total) : NULL;
-            return td_cuda_fault_launched(
-                launch("loss_alone", "scales", SCALES, dtype, &c, ordinal));
-        default:
-            c.n *= s->classes;
-            return launch("loss_alone", "gradient", GRADIENT, dtype, &c, ordinal);
+            return td_cuda_fault_launched(launch("loss_alone", "scales", dtype, &c, ordinal));
+        default: c.n *= s->classes; return launch("loss_alone", "gradient", dtype, &c, ordinal);
     }
 }
 
@@ -217,6 +205,6 @@ td_status td_cuda_margins(const void *job, td_device device)
                    .parameter = m->margin};
     TD_TRY(td_cuda_use(td_device_index(device)));
     TD_TRY(ask_for_labels(m, &c));
-    return td_cuda_fault_launched(launch("loss_margins_together", "margins", MARGINS,
-                                         (td_dtype)m->x->dtype, &c, td_device_index(device)));
+    return td_cuda_fault_launched(launch("loss_margins_together", "margins", (td_dtype)m->x->dtype,
+                                         &c, td_device_index(device)));
 }

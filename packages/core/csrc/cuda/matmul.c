@@ -44,7 +44,6 @@ static td_status by_tiles(const td_product *p, int ordinal)
                          .name = "product",
                          .dtype = p->shorter ? p->shorter : p->dtype,
                          .from = p->dtype};
-    w.key = (const void *)(intptr_t)(w.dtype + 1);
     void *function;
     TD_TRY(td_cuda_function(&w, ordinal, &function));
     int64_t tiles = (p->m + TILE - 1) / TILE * ((p->n + TILE - 1) / TILE) * c.batches;

@@ -30,7 +30,6 @@ static td_status launch(int work, td_dtype dtype, norm_call *c, int ordinal)
     td_cuda_work w = {.kind = "norm",
                       .how = works[work].together ? "norm_together" : "norm_alone",
                       .name = works[work].name,
-                      .work = work,
                       .dtype = dtype};
     return works[work].together ? td_cuda_blocks(&w, ordinal, c->units, c)
                                 : td_cuda_threads(&w, ordinal, c->units, c);
@@ -159,11 +158,8 @@ static td_status numbers(const td_norm_job *j, int ordinal)
         [TD_NUMBER_GROUP_GRADIENT] = "group_gradient",
     };
     struct td_norm_numbers call = *j->of;
-    td_cuda_work w = {.kind = "numbers",
-                      .how = "numbers_alone",
-                      .name = names[j->kind],
-                      .work = (int)j->kind,
-                      .dtype = TD_F64};
+    td_cuda_work w = {
+        .kind = "numbers", .how = "numbers_alone", .name = names[j->kind], .dtype = TD_F64};
     return td_cuda_threads(&w, ordinal, call.n, &call);
 }
 

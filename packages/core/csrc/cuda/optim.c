@@ -104,7 +104,6 @@ static td_status launch(int work, td_dtype dtype, optim_call *c, int ordinal)
     td_cuda_work w = {.kind = "optim",
                       .how = work == POWERS ? "optim_together" : "optim_alone",
                       .name = names[work],
-                      .work = work,
                       .dtype = dtype};
     return work == POWERS ? td_cuda_blocks(&w, ordinal, c->n, c)
                           : td_cuda_threads(&w, ordinal, c->n, c);

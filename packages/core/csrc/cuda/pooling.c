@@ -46,7 +46,6 @@ td_status td_cuda_pool_windows(const void *job, td_device device)
     td_cuda_work w = {.kind = "pooling",
                       .how = "pooling_alone",
                       .name = names[j->kind][j->grad != NULL],
-                      .work = (int)j->kind * 2 + (j->grad != NULL),
                       .dtype = (td_dtype)j->x->dtype};
     int ordinal = td_device_index(device);
     TD_TRY(td_cuda_use(ordinal));

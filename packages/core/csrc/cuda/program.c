@@ -13,8 +13,7 @@ td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, bool anew, v
 
 typedef struct loaded {
     struct loaded *next;
-    const void *key;
-    const char *kind, *how; /* string constants: compared as pointers */
+    td_cuda_program program;
     int ordinal;
     void *function;
 } loaded;
@@ -25,9 +24,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static unsigned bucket_of(const td_cuda_program *w, int ordinal)
 {
-    uint64_t h = (uint64_t)(uintptr_t)w->key ^ (uint64_t)(uintptr_t)w->how << 7 ^
-                 (uint64_t)(uintptr_t)w->kind << 3 ^ (uint64_t)ordinal;
+    uint64_t h = (uint64_t)(uintptr_t)w->name ^ (uint64_t)(uintptr_t)w->how << 7 ^
+                 (uint64_t)(uintptr_t)w->kind << 3 ^ (uint64_t)w->dtype << 16 ^
+                 (uint64_t)w->from << 24 ^ (uint64_t)ordinal;
     return (unsigned)(h * 0x9e3779b97f4a7c15ull >> 40) % BUCKETS;
+}
+
+static bool alike(const td_cuda_program *a, const td_cuda_program *b)
+{
+    return a->name == b->name && a->kind == b->kind && a->how == b->how && a->dtype == b->dtype &&
+           a->from == b->from;
 }
 
 /* Entries are only added, at the front: readers need no lock. */
@@ -35,8 +41,7 @@ static void *find(const td_cuda_program *w, int ordinal)
 {
     loaded *at = __atomic_load_n(&buckets[bucket_of(w, ordinal)], __ATOMIC_ACQUIRE);
     for (; at; at = at->next)
-        if (at->key == w->key && at->kind == w->kind && at->how == w->how && at->ordinal == ordinal)
-            return at->function;
+        if (at->ordinal == ordinal && alike(&at->program, w)) return at->function;
     return NULL;
 }
 
@@ -46,7 +51,7 @@ static td_status add(const td_cuda_program *w, int ordinal, void *function)
     if (!made) return td_fail(TD_MEMORY_ERROR, "no memory to keep a loaded kernel");
     pthread_mutex_lock(&lock);
     loaded **first = &buckets[bucket_of(w, ordinal)];
-    *made = (loaded){*first, w->key, w->kind, w->how, ordinal, function};
+    *made = (loaded){*first, *w, ordinal, function};
     __atomic_store_n(first, made, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
     return TD_OK;
@@ -143,12 +148,7 @@ td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int
 
 static td_status function_of(const td_cuda_work *w, int ordinal, void **function)
 {
-    td_cuda_program want = {.kind = w->kind,
-                            .how = w->how,
-                            .name = w->name,
-                            .dtype = w->dtype,
-                            .from = w->dtype,
-                            .key = (const void *)(intptr_t)(w->work << 8 | w->dtype | 0x1000000)};
+    td_cuda_program want = {w->kind, w->how, w->name, w->dtype, w->dtype};
     return td_cuda_function(&want, ordinal, function);
 }
 

@@ -3,11 +3,11 @@
 #define TD_CUDA_PROGRAM_H
 #include "cuda/device.h"
 
+/* A value: two that are alike are one program. Strings are constants, and compared as pointers. */
 typedef struct td_cuda_program {
-    const char *kind; /* "loop", "cast", "copy", "negate", "reduce", "product" */
+    const char *kind; /* of taeda/_device_text/families.py, or "loop" */
     const char *how;  /* the kernel: "flat", "strided", "reduce_alone", ... */
     const char *name; /* of a loop, as the op table has it */
-    const void *key;  /* what tells it from all others of its kind and how */
     int dtype, from;  /* of a loop: what it computes in; of a cast: to and from */
 } td_cuda_program;
 
@@ -30,7 +30,6 @@ td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int
  * blocks of 64 threads that share a unit ("..._together"). All strings are constants. */
 typedef struct td_cuda_work {
     const char *kind, *how, *name;
-    int work; /* tells it from the others of its kind */
     td_dtype dtype;
 } td_cuda_work;
 td_status td_cuda_threads(const td_cuda_work *w, int ordinal, int64_t n, void *call);

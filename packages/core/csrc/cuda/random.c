@@ -32,7 +32,6 @@ td_status td_cuda_dropout(const void *job, td_device device)
     td_cuda_work w = {.kind = "random",
                       .how = "random_alone",
                       .name = j->backward ? "masked" : "dropout",
-                      .work = j->backward,
                       .dtype = (td_dtype)j->x->dtype};
     int ordinal = td_device_index(device);
     TD_TRY(td_cuda_use(ordinal));

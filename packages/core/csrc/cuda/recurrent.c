@@ -30,11 +30,8 @@ static td_status launch(layer *l, int work, int64_t threads)
         "lstm_forward", "gru_forward",   "tanh_forward",  "relu_forward", "lstm_backward",
         "gru_backward", "tanh_backward", "relu_backward", "begin",
     };
-    td_cuda_work w = {.kind = "recurrent",
-                      .how = "recurrent_alone",
-                      .name = names[work],
-                      .work = work,
-                      .dtype = l->dtype};
+    td_cuda_work w = {
+        .kind = "recurrent", .how = "recurrent_alone", .name = names[work], .dtype = l->dtype};
     l->call.n = threads;
     return td_cuda_threads(&w, td_device_index(l->device), threads, &l->call);
 }

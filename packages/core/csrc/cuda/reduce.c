@@ -54,12 +54,8 @@ static void fill(reduce_call *c, const td_reduce_plan *p)
 static td_status launch(const td_reduce_plan *p, int ordinal, const char *how, int64_t blocks,
                         reduce_call *c)
 {
-    td_cuda_program w = {.kind = "reduce",
-                         .how = how,
-                         .name = names[p->kind],
-                         .dtype = p->dtype,
-                         .from = p->dtype,
-                         .key = (const void *)(intptr_t)(p->kind << 8 | p->dtype | 0x10000)};
+    td_cuda_program w = {
+        .kind = "reduce", .how = how, .name = names[p->kind], .dtype = p->dtype, .from = p->dtype};
     void *function;
     TD_TRY(td_cuda_function(&w, ordinal, &function));
     return td_cuda_launch_blocks(function, ordinal, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS,

@@ -68,7 +68,6 @@ td_status td_cuda_resample(const void *job, td_device device)
     td_cuda_work w = {.kind = "resample",
                       .how = "resample_alone",
                       .name = names[!j->columns][j->adjoint],
-                      .work = 2 * !j->columns + j->adjoint,
                       .dtype = j->wide ? TD_F64 : TD_F32};
     if (j->n == 0) return TD_OK;
     TD_TRY(td_cuda_use(ordinal));

@@ -49,7 +49,6 @@ static td_status launch(int work, const td_grid_job *j, grid_call *c, int64_t n,
     td_cuda_work w = {.kind = "resample_grid",
                       .how = "resample_grid_alone",
                       .name = names[work],
-                      .work = work,
                       .dtype = j->wide ? TD_F64 : TD_F32};
     c->n = n;
     return td_cuda_threads(&w, ordinal, n, c);

@@ -26,8 +26,7 @@ static td_status launch(int work, td_dtype dtype, scan_call *c, int64_t units, i
         [TD_CUMMAX] = "max", [TD_CUMMIN] = "min",     [TOTAL] = "total",
         [BEFORE] = "before", [TRIANGLE] = "triangle",
     };
-    td_cuda_work w = {
-        .kind = "scan", .how = "scan_alone", .name = names[work], .work = work, .dtype = dtype};
+    td_cuda_work w = {.kind = "scan", .how = "scan_alone", .name = names[work], .dtype = dtype};
     c->units = units;
     return td_cuda_threads(&w, ordinal, units, c);
 }

@@ -33,8 +33,7 @@ td_status td_cuda_softmax(const void *job, td_device device)
                          .how = c.inner == 1 ? "softmax_together" : "softmax_alone",
                          .name = "softmax",
                          .dtype = a->dtype,
-                         .from = a->dtype,
-                         .key = (const void *)(intptr_t)(a->dtype + 1)};
+                         .from = a->dtype};
     void *function;
     TD_TRY(td_cuda_function(&w, ordinal, &function));
     int64_t blocks = c.inner == 1 ? c.outer : (c.outer * c.inner + UNIT_BLOCK - 1) / UNIT_BLOCK;

@@ -19,8 +19,7 @@ enum { MAKE, MERGE, WRITE, RANK };
 static td_status launch(int work, td_dtype dtype, sort_call *c, int64_t units, int ordinal)
 {
     static const char *names[] = {"make", "merge", "write", "rank"};
-    td_cuda_work w = {
-        .kind = "sort", .how = "sort_alone", .name = names[work], .work = work, .dtype = dtype};
+    td_cuda_work w = {.kind = "sort", .how = "sort_alone", .name = names[work], .dtype = dtype};
     c->units = units;
     return td_cuda_threads(&w, ordinal, units, c);
 }

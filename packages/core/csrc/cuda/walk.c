@@ -100,11 +100,7 @@ static td_cuda_program program_of(const td_walk *w, const char *how)
     td_cuda_program p = {.kind = "loop", .how = how, .dtype = w->dtypes[0], .from = w->dtypes[1]};
     if (w->kind == TD_WALK_LOOP) {
         p.name = loop_name(w);
-        p.dtype = w->entry->dtype;
-        p.key = (const char *)w->entry + (p.name == w->entry->name ? 0
-                                          : p.name[6] == 'b'       ? 1
-                                          : p.name[7] == 'i'       ? 2
-                                                                   : 3);
+        p.from = p.dtype = w->entry->dtype;
         return p;
     }
     if (w->kind == TD_WALK_NEGATE) {
@@ -117,7 +113,6 @@ static td_cuda_program program_of(const td_walk *w, const char *how)
         p.kind = "cast";
     }
     p.name = p.kind;
-    p.key = (const void *)(intptr_t)(p.dtype << 8 | p.from | 0x10000);
     return p;
 }
 
