@@ -133,7 +133,9 @@ def check(packages: dict[str, Package]) -> list[str]:
     for package in known:  # a file after the other, so that each is parsed once
         for _, text, inside in facts.texts(package.folder / "src"):
             facts.read(text, (surface.words, writes.writes, swallowed.swallows))
-            facts.read(text, (layers.imports, surface.uses, cycles.statements), inside)
+            facts.read(
+                text, (layers.imports, surface.uses, cycles.statements, cycles.lates), inside
+            )
     found += _wrong_advice(packages)
     rules = (layers, rooms, surface, writes, swallowed, cycles)
     return found + [fault for rule in rules for fault in rule.check(known)]

@@ -1,5 +1,6 @@
-"""Imports at the top of modules make no cycle: threads that import from both ends would wait for each other.
+"""Imports make no cycle: threads that import from both ends would wait for each other.
 
+Those inside functions count too, unless their line says why it stands there: `# late: it needs Tensor`.
 `from package import name` counts as an import of the module `package.name` if there is one, and of
 the package else; a module does not count as an importer of the packages it lies in, for those run
 when they are asked (`taeda._parts.packages`).
@@ -8,6 +9,7 @@ when they are asked (`taeda._parts.packages`).
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ import facts
 
 __all__ = ["check", "cycles", "imports"]
 
+LATE = re.compile(r"#.*\blate: \S")
+
 
 def check(packages: Iterable[Any]) -> list[str]:
     """A sentence for each cycle."""
@@ -23,7 +27,13 @@ def check(packages: Iterable[Any]) -> list[str]:
     for package in packages:
         files |= modules(package.folder / "src")
     found = cycles({name: imports(name, path, files) for name, path in files.items()})
-    return [f"modules import each other when they are imported: {', '.join(c)}" for c in found]
+    early = [f"modules import each other when they are imported: {', '.join(c)}" for c in found]
+    every = {name: imports(name, path, files, late=True) for name, path in files.items()}
+    return early or [
+        f"modules import each other in functions: {', '.join(c)}; write `# late: why` on the line that is to "
+        "stay, or import downward alone"
+        for c in cycles(every)
+    ]
 
 
 def modules(source: Path) -> dict[str, Path]:
@@ -35,11 +45,15 @@ def modules(source: Path) -> dict[str, Path]:
     return found
 
 
-def imports(name: str, path: Path, known: Iterable[str]) -> set[str]:
-    """Which of the known modules it imports when it is imported."""
+def imports(name: str, path: Path, known: Iterable[str], late: bool = False) -> set[str]:
+    """Which of the known modules it imports when it is imported; with `late` in functions as well."""
     known, found = set(known), set[str]()
     where = f"{name.replace('.', '/')}{'/__init__' * (path.name == '__init__.py')}.py"
-    for base, last in facts.of(statements, path.read_text(), where):
+    text = path.read_text()
+    for base, last in (
+        *facts.of(statements, text, where),
+        *(facts.of(lates, text, where) if late else ()),
+    ):
         found.add(f"{base}.{last}" if f"{base}.{last}" in known else base)
     return (found & known) - {name}
 
@@ -47,9 +61,25 @@ def imports(name: str, path: Path, known: Iterable[str]) -> set[str]:
 def statements(text: str, inside: str) -> Iterator[tuple[str, str]]:
     """(module, name taken from it or "") of the imports that run with the text of `taeda/nn/init.py`."""
     for statement in _at_import(facts.tree(text).body):
-        base = "" if isinstance(statement, ast.Import) else _base(statement, inside)
-        for alias in statement.names:
-            yield (base, alias.name) if base else (alias.name, "")
+        yield from _taken(statement, inside)
+
+
+def lates(text: str, inside: str) -> Iterator[tuple[str, str]]:
+    """The same of imports inside of functions, but for those whose last line says why."""
+    lines = text.splitlines()
+    for function in facts.nodes(text):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for statement in ast.walk(function):
+                if isinstance(statement, (ast.Import, ast.ImportFrom)) and not LATE.search(
+                    lines[(statement.end_lineno or 1) - 1]
+                ):
+                    yield from _taken(statement, inside)
+
+
+def _taken(statement: ast.Import | ast.ImportFrom, inside: str) -> Iterator[tuple[str, str]]:
+    base = "" if isinstance(statement, ast.Import) else _base(statement, inside)
+    for alias in statement.names:
+        yield (base, alias.name) if base else (alias.name, "")
 
 
 def _base(statement: ast.ImportFrom, inside: str) -> str:

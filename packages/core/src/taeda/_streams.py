@@ -20,7 +20,7 @@ def _device(device: Any) -> Any:
     if isinstance(device, int):
         return _core.device("cuda", device)
     if device is None:
-        from . import cuda
+        from . import cuda  # late: it stands on this module
 
         return _core.device("cuda" if cuda.is_available() else "cpu")
     return _core.device(device)
@@ -28,7 +28,7 @@ def _device(device: Any) -> Any:
 
 def _elsewhere(device: Any, name: str) -> Any:
     """The class of this name for devices that have streams of their own. RuntimeError for those without."""
-    from . import cuda
+    from . import cuda  # late: it stands on this module
 
     if device.type != "cuda":
         raise RuntimeError(

@@ -18,7 +18,7 @@ class VmapInfo(NamedTuple):
 
 def level_of(args: tuple[Any, ...]) -> Any:
     """The innermost map that one of the arguments has samples of; None if none has."""
-    from .batching import Batched, levels
+    from .batching import Batched, levels  # late: for vmap alone
 
     numbers = [a._level for a in args if type(a) is Batched]
     return next((one for one in levels() if numbers and one.number == max(numbers)), None)
@@ -79,7 +79,7 @@ def _values(level: Any, value: Any) -> Any:
 
 
 def _wrapped(level: Any, output: Any, dim: int | None) -> Any:
-    from .batching import batched
+    from .batching import batched  # late: for vmap alone
 
     if dim is None or not isinstance(output, Tensor):
         return output
@@ -92,7 +92,7 @@ def _by_sample(cls: Any, level: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 def each(level: Any, function: Any, argument: Any) -> Any:
     """`function` of one sample of its argument after another, and the results stacked."""
-    from .batching import each_sample
+    from .batching import each_sample  # late: for vmap alone
 
     return each_sample(level, function, argument)
 
@@ -101,7 +101,7 @@ def refuse_samples(values: Any) -> None:
     """RuntimeError if a sample is to be walked back from: its graph is that of all samples."""
     from taeda._core_api.trees import leaves
 
-    from .batching import Batched
+    from .batching import Batched  # late: for vmap alone
 
     if any(type(leaf) is Batched for leaf in leaves(values)):
         raise RuntimeError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .immutable_collections import immutable_dict, immutable_list
 
 if TYPE_CHECKING:
-    from .node import Node
+    from .node import Node  # late: nodes map their arguments
 
 __all__ = ["map_aggregate", "map_arg"]
 
@@ -33,6 +33,6 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
     """The same structure with `fn(node)` for each node in it."""
-    from .node import Node
+    from .node import Node  # late: nodes map their arguments
 
     return map_aggregate(a, lambda value: fn(value) if isinstance(value, Node) else value)

@@ -165,7 +165,7 @@ class GraphModule(nn.Module):
         anything is written, for what cannot be written as text: a submodule whose arguments are
         not among its attributes, a function or class that no import finds.
         """
-        from ._to_folder import to_folder
+        from ._to_folder import to_folder  # late: it writes graph modules
 
         to_folder(self, folder, module_name)
 

@@ -132,7 +132,7 @@ def dispatch_override(func: Function, args: tuple[Any, ...], kwargs: dict[str, A
             _core.set_excluded_flag(TRANSFORM, False)
     caller = _tail_above(sys._getframe(1))
     if caller is not None:
-        from .doors import _offer, is_for_others  # they need this module
+        from .doors import _offer, is_for_others  # late: they need this module
 
         if is_for_others(relevant := tuple(_scan(args, kwargs))):
             return _offer(tails[caller.f_code], caller, relevant)
@@ -216,7 +216,7 @@ def default_torch_function(
         refuse(func, _scan(args, kwargs or {}))
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
-    from ..overrides import get_default_nowrap_functions
+    from ..overrides import get_default_nowrap_functions  # late: it asks this module
 
     return result if func in get_default_nowrap_functions() else _as(cls, result)
 

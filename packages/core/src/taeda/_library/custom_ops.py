@@ -203,7 +203,7 @@ class CustomOpDef(_core.Operator):
 
     def register_autocast(self, device_type: str, cast_inputs: Any) -> None:
         """The type that its arguments have inside of autocast; see `library.register_autocast`."""
-        from taeda.library import register_autocast
+        from taeda.library import register_autocast  # late: it is made of this module
 
         register_autocast(self, device_type, cast_inputs)
 

@@ -185,7 +185,7 @@ def _new_file() -> tuple[int, str]:
 
 
 def _shared_files() -> Any:
-    from . import shared_files as _shared_files  # needs sockets, which few programs do
+    from . import shared_files as _shared_files  # late: needs sockets, which few programs do
 
     return _shared_files
 

@@ -115,7 +115,7 @@ class UntypedStorage(Casts):
         return self._bytes
 
     def _converted(self, dtype: Any) -> Any:
-        from .typed import TypedStorage
+        from .typed import TypedStorage  # late: typed ones are made of this class
 
         return TypedStorage._of_elements(self._bytes.to(dtype))
 

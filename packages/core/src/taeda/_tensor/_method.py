@@ -62,7 +62,7 @@ def set_property(name: str, get: Callable[[Tensor], Any], doc: str) -> None:
         return get(self) if type(self) is Tensor else asked(self)
 
     def asked(self: Tensor) -> Any:
-        from .._layers import dispatch as _dispatch  # it needs Tensor complete
+        from .._layers import dispatch as _dispatch  # late: it needs Tensor complete
 
         if not _dispatch.has_overrides((self,)):
             return get(self)

@@ -30,7 +30,7 @@ def _set_part(name: str) -> None:
 
     def write(self: Tensor, value: Any) -> None:
         if type(self) is not Tensor:
-            from .._layers import dispatch as _dispatch  # it needs Tensor complete
+            from .._layers import dispatch as _dispatch  # late: it needs Tensor complete
 
             if _dispatch.has_overrides((self,)):
                 _dispatch.dispatch_override(vars(Tensor)[name].__set__, (self, value), {})

@@ -54,7 +54,7 @@ def _copy_storage(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 @method
 def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
-    from .._pickling import describe
+    from .._pickling import describe  # late: it needs Tensor complete
 
     with no_grad():
         return describe(self)

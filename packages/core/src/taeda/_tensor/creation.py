@@ -247,7 +247,7 @@ def _known(item: Any) -> Any:
 
         return np.asarray(item)
     if hasattr(item, "__dlpack__"):
-        from ..utils.dlpack import from_dlpack
+        from ..utils.dlpack import from_dlpack  # late: it needs Tensor complete
 
         return from_dlpack(item)
     if hasattr(item, "__len__") and hasattr(item, "__getitem__") and not isinstance(item, dict):

@@ -104,7 +104,7 @@ def __dlpack__(
     copy: bool | None = None,
 ) -> Any:
     """A DLPack capsule on this memory, of version 1 if `max_version` allows it; see `taeda.utils.dlpack`."""
-    from ..utils.dlpack import export
+    from ..utils.dlpack import export  # late: it needs Tensor complete
 
     return export(self, stream, max_version, dl_device, copy)
 
@@ -114,7 +114,7 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     """Where the memory lies, in DLPack's numbers: (1, 0), the cpu, or (2, ordinal), a CUDA device.
     ValueError for a meta tensor, which has none.
     """
-    from ..utils.dlpack import device_of
+    from ..utils.dlpack import device_of  # late: it needs Tensor complete
 
     return device_of(self)
 
@@ -170,7 +170,7 @@ def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
     """
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
         raise ValueError(f"__array_namespace__: version 2025.12 is there, got {api_version!r}")
-    from .. import array_api
+    from .. import array_api  # late: it needs Tensor complete
 
     return array_api
 

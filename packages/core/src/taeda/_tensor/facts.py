@@ -26,7 +26,7 @@ def is_tensor(obj: Any) -> bool:
 
 def is_storage(obj: Any) -> bool:
     """True for a storage object."""
-    from ..storage import TypedStorage, UntypedStorage
+    from ..storage import TypedStorage, UntypedStorage  # late: it needs Tensor complete
 
     return isinstance(obj, (TypedStorage, UntypedStorage))
 
@@ -46,7 +46,7 @@ def is_complex(input: Tensor) -> bool:
 
 
 def _asked(function: Any, input: Any, answer: Any) -> Any:
-    from .._layers.doors import ask_of  # it needs Tensor complete
+    from .._layers.doors import ask_of  # late: it needs Tensor complete
 
     return ask_of(function, input, answer)
 

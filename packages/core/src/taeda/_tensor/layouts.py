@@ -9,7 +9,7 @@ from ._method import Tensor, method, set_property
 
 
 def _methods() -> Any:
-    import taeda  # when a method is called: it needs Tensor complete
+    import taeda  # late: it needs Tensor complete
 
     sparse: Any = taeda.sparse  # upward: says what to install if it is missing
     return sparse._methods

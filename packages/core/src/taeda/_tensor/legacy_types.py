@@ -103,7 +103,7 @@ class TensorType(type):
 
 
 def _check_cuda(kind: TensorType) -> None:
-    import taeda
+    import taeda  # late: it needs Tensor complete
 
     if not taeda.cuda.is_available():
         raise TypeError(

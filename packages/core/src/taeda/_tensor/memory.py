@@ -75,7 +75,7 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
 @method
 def untyped_storage(self: Tensor) -> Any:
     """The bytes that this tensor views."""
-    from ..storage import UntypedStorage
+    from ..storage import UntypedStorage  # late: it needs Tensor complete
 
     return UntypedStorage._of(self)
 
@@ -83,7 +83,7 @@ def untyped_storage(self: Tensor) -> Any:
 @method
 def storage(self: Tensor) -> Any:
     """The storage seen as elements of this tensor's dtype."""
-    from ..storage import TypedStorage
+    from ..storage import TypedStorage  # late: it needs Tensor complete
 
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
 
@@ -194,7 +194,7 @@ def record_stream(self: Tensor, stream: Any) -> None:
     For a tensor that was made on one stream and is used on another. RuntimeError for tensors that
     are not on a device, TypeError for what is no stream.
     """
-    from ..cuda import Stream
+    from ..cuda import Stream  # late: it needs Tensor complete
 
     if not isinstance(stream, Stream):
         raise TypeError(f"record_stream: wanted a taeda.cuda.Stream, got {type(stream).__name__}")
@@ -214,6 +214,6 @@ def const_data_ptr(self: Tensor) -> int:
 @method
 def storage_type(self: Tensor) -> Any:
     """The class of storage that holds this dtype, such as `taeda.FloatStorage`."""
-    from .. import storage
+    from .. import storage  # late: it needs Tensor complete
 
     return getattr(storage, self.storage().type().rpartition(".")[2])

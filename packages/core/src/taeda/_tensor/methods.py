@@ -18,7 +18,7 @@ def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 @method
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """(LU, pivots), with `get_infos` also which pivot is zero."""
-    from ..functional import lu as factors
+    from ..functional import lu as factors  # late: it needs Tensor complete
 
     return factors(self, pivot, get_infos)
 
@@ -134,7 +134,7 @@ def _with_history(cls: Any, source: Tensor) -> Any:
 
 def _autograd_method(name: str) -> None:
     def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from taeda.autograd import _tensor_methods  # upward: its absence is explained
+        from taeda.autograd import _tensor_methods  # upward: absence is explained; late: Tensor
 
         return getattr(_tensor_methods, name)(self, *args, **kwargs)
 
@@ -143,7 +143,7 @@ def _autograd_method(name: str) -> None:
 
 def _functional_method(name: str) -> None:
     def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from .. import functional
+        from .. import functional  # late: it needs Tensor complete
 
         return getattr(functional, name)(self, *args, **kwargs)
 

@@ -11,7 +11,7 @@ from .absent import ABSENT
 
 @method
 def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
-    from .printing import tensor_repr
+    from .printing import tensor_repr  # late: for who prints a tensor
 
     return tensor_repr(self)
 
@@ -19,7 +19,7 @@ def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
 @method
 def _repr_html_(self: Tensor) -> str:
     """What a notebook shows: statistics, a histogram, a picture where it is one."""
-    from .notebook import tensor_html
+    from .notebook import tensor_html  # late: for who shows a tensor
 
     return tensor_html(self)
 
@@ -72,7 +72,7 @@ def __rdiv__(self: Tensor, other: Any) -> Tensor:
 @classmethod  # type: ignore[misc]  # set on the type below
 def _torch_function(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The default: run the function on plain tensors, and give results the subclass."""
-    from .._layers.dispatch import default_torch_function
+    from .._layers.dispatch import default_torch_function  # late: it needs Tensor complete
 
     return default_torch_function(cls, func, types, args, kwargs or {})
 

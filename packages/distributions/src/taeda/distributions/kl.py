@@ -34,7 +34,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
 @functools.cache
 def _load_formulas() -> None:
     """Our own first: whoever registers another for a pair of theirs replaces it."""
-    from . import _kl_infinite, _kl_other, _kl_same  # noqa: F401 - each registers its formulas
+    from . import _kl_infinite, _kl_other, _kl_same  # noqa: F401 - each registers its formulas; late: they need the registry
 
 
 def register(type_p: type, type_q: type) -> Callable[[Formula], Formula]:

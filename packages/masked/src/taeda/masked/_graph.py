@@ -73,7 +73,7 @@ def is_masked(x: Any) -> bool:
 
 def tensor_of(data: Tensor, mask: Tensor) -> Tensor:
     """The masked tensor of these, outside of any graph."""
-    from ._tensor import MaskedTensor  # a class of what this file makes
+    from ._tensor import MaskedTensor  # late: a class of what this file makes
 
     made: Tensor = core.make_layout(
         _MASKED, tuple(data.shape), data.dtype, data.device, Masked(data, mask), MaskedTensor

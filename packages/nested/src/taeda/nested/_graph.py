@@ -65,7 +65,7 @@ def _values_for(gradient: Tensor, parts: Jagged) -> Tensor:
 
 def tensor_of(parts: Jagged) -> Tensor:
     """The nested tensor of these parts, outside of any graph."""
-    from ._tensor import NestedTensor  # a class of what this file makes
+    from ._tensor import NestedTensor  # late: a class of what this file makes
 
     values = parts.values
     made: Tensor = core.make_layout(

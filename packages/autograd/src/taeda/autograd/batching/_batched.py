@@ -132,7 +132,7 @@ class Batched(Tensor):
     def __torch_function__(
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        from ._call import call
+        from ._call import call  # late: it is made of this class
 
         return call(func, args, kwargs or {})
 

@@ -63,7 +63,7 @@ def call(key: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _outside(func: Any, args: Any, kwargs: Any) -> Any:
-    from ._call import call as next_call
+    from ._call import call as next_call  # late: it asks these rules
 
     return next_call(func, args, kwargs)
 
@@ -101,7 +101,7 @@ def _wrapped(level: Level, made: Any) -> Any:
 
 
 def _each(level: Level, func: Any, args: Any, kwargs: Any, writes: bool) -> Any:
-    from ._call import sample, stacked
+    from ._call import sample, stacked  # late: it asks these rules
 
     made = [
         _outside(func, sample(level, args, place), sample(level, kwargs, place))
@@ -112,7 +112,7 @@ def _each(level: Level, func: Any, args: Any, kwargs: Any, writes: bool) -> Any:
 
 def _same(level: Level, func: Any, args: Any, kwargs: Any) -> Any:
     """Mapped arguments, one draw: every sample meets the generator in the same state."""
-    from ._call import sample, stacked
+    from ._call import sample, stacked  # late: it asks these rules
 
     generator = kwargs.get("generator") or taeda.random.default_generator
     state = generator.get_state()

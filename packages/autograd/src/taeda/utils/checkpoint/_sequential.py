@@ -28,7 +28,7 @@ def checkpoint_sequential(
     >>> checkpoint_sequential([taeda.exp, taeda.log, taeda.neg], 2, x, use_reentrant=False)
     tensor([-1.], grad_fn=<NegBackward0>)
     """
-    from . import checkpoint
+    from . import checkpoint  # late: the package names this module
 
     if use_reentrant is None:
         use_reentrant = True

@@ -70,7 +70,7 @@ def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
     >>> explain(f)(taeda.ones(2)).graph_count
     0
     """
-    from .. import compile
+    from .. import compile  # late: it names this module
 
     inner = getattr(function, "_compiled_call_impl", None) or function  # of Module.compile()
     compiled = getattr(inner, "__taeda_compiled__", None) or getattr(inner, "_compiled", None)

@@ -131,7 +131,7 @@ _global_hooks.watch_call_hooks(_follow_global_hooks)
 
 def _rebuilt(module: nn.Module, asked: dict[str, Any]) -> OptimizedModule:
     """One like another, with nothing captured yet."""
-    from .. import compile
+    from .. import compile  # late: it names this module
 
     made: OptimizedModule = compile(module, **asked)
     return made

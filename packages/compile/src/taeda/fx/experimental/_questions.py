@@ -94,7 +94,7 @@ def check_consistent(new: Any, old: Any) -> None:
     """AssertionError unless two values that nodes had in two traces are alike: tensors of one
     shape, sizes and numbers equal.
     """
-    from .symbolic_shapes import statically_known_true  # which has this function as well
+    from .symbolic_shapes import statically_known_true  # late: it has this function as well
 
     if isinstance(new, Tensor) != isinstance(old, Tensor):
         raise AssertionError(f"{_said(old)} became {_said(new)}")

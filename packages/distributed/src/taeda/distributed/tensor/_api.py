@@ -122,7 +122,7 @@ class DTensor(Tensor):
         first rank. `grad_placements` says how gradients lie that come back: by default as the
         tensor, and whole where it is Partial.
         """
-        from ._functions import FromLocal
+        from ._functions import FromLocal  # late: they need DTensor
 
         mesh = check_mesh(mesh_or_current(device_mesh, "from_local"), "from_local")
         if not isinstance(local_tensor, Tensor) or isinstance(local_tensor, DTensor):
@@ -148,7 +148,7 @@ class DTensor(Tensor):
         `grad_placements` says how the gradient lies of which this rank will give its part: by
         default as the tensor, and whole where it is Partial.
         """
-        from ._functions import ToLocal
+        from ._functions import ToLocal  # late: they need DTensor
 
         back = _grad_placements(grad_placements, self.device_mesh, self.ndim, "to_local")
         if not taeda.is_grad_enabled() or not self.requires_grad:
@@ -182,7 +182,7 @@ class DTensor(Tensor):
         over when it returns, with `async_op` too. `forward_dtype` and `backward_dtype` are the
         dtypes in which values and gradients travel and arrive.
         """
-        from ._functions import Redistribute
+        from ._functions import Redistribute  # late: they need DTensor
 
         mesh = self.device_mesh
         if device_mesh is not None and device_mesh != mesh:
@@ -222,7 +222,7 @@ class DTensor(Tensor):
     def __torch_dispatch__(
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        from ._dispatch import run
+        from ._dispatch import run  # late: it needs DTensor
 
         return run(func, args, kwargs or {})
 

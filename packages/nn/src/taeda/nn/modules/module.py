@@ -183,7 +183,7 @@ class Module(State, Conversion):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the layers and their parameters, as `nn.summary` counts them."""
-        from .._summary import summary  # it needs Module
+        from .._summary import summary  # late: it needs Module
 
         return summary(self)._repr_html_()
 

@@ -22,7 +22,7 @@ class SubprocessHandler:
         stderr: str,
         local_rank_id: int,
     ) -> None:
-        from ..api import start_program
+        from ..api import start_program  # late: it starts these handlers
 
         self.local_rank_id = local_rank_id
         command = [entrypoint, *map(str, args)]
