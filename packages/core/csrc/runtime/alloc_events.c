@@ -37,8 +37,8 @@ void td_alloc_note(const void *block, int64_t bytes)
     if (ring.count == ROOM) {
         ring.lost++;
     } else {
-        ring.events[(ring.first + ring.count++) % ROOM] = (td_alloc_event){
-            .when = now(), .block = (int64_t)(intptr_t)block, .bytes = bytes};
+        ring.events[(ring.first + ring.count++) % ROOM] =
+            (td_alloc_event){.when = now(), .block = (int64_t)(intptr_t)block, .bytes = bytes};
     }
     pthread_mutex_unlock(&ring.lock);
 }

@@ -6,6 +6,7 @@ import math
 
 import taeda
 from taeda import Tensor
+from taeda._layers import no_grad
 
 __all__ = [
     "fake_quantize_per_channel_affine",
@@ -124,14 +125,14 @@ def fused_moving_avg_obs_fake_quant(
         raise RuntimeError(
             f"{name}: per_row_fake_quant is only supported on ch_axis 0, got {ch_axis}"
         )
-    with taeda.no_grad():
+    with no_grad():
         if observer_on.item():
             extremes = _extremes(self, per_row_fake_quant)
             for running, seen in zip((running_min, running_max), extremes, strict=True):
                 _move(running, seen, averaging_const)
     if not fake_quant_on.item():
         return self.clone()
-    with taeda.no_grad():
+    with no_grad():
         found = [
             _parameters(least, most, quant_min, quant_max, symmetric_quant)
             for least, most in zip(running_min.tolist(), running_max.tolist(), strict=True)

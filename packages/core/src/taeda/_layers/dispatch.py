@@ -323,7 +323,7 @@ def call_dispatched(op: str, args: tuple[Any, ...], inplace: bool, out: Any) -> 
     The innermost mode is asked, off the stack; without one the types of the arguments, a subclass before its
     superclasses, until one does not return NotImplemented. Nothing is recorded meanwhile.
     """
-    from taeda._library.operators import dispatched
+    from taeda._library.operators import dispatched  # late: its modules import this one
 
     func, positional, keywords = dispatched(op, args, inplace)
     if out is not None:
@@ -351,7 +351,7 @@ def call_dispatched(op: str, args: tuple[Any, ...], inplace: bool, out: Any) -> 
 def _ask(
     who: Any, kind: type, op: str, func: Any, kinds: tuple[type, ...], args: Any, kwargs: Any
 ) -> Any:
-    from taeda._library.table import rule_of
+    from taeda._library.table import rule_of  # late: its modules import this one
 
     rule = (rule_of(op, "torch_dispatch") or {}).get(kind)
     if rule is not None:

@@ -20,7 +20,7 @@ def asked(
     door: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """The call of a method that is watched: for others it is a call of `door`."""
-    from .._layers.doors import _ask, is_for_others  # it needs Tensor complete
+    from .._layers.doors import _ask, is_for_others  # late: it needs Tensor complete
 
     relevant = (*args, *kwargs.values())
     return (

@@ -116,7 +116,7 @@ def to(
 
 def _to_by_others(self: Tensor, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """The call where an argument that is none of those known has a `__torch_function__`."""
-    from .._layers import dispatch as _dispatch  # it needs Tensor complete
+    from .._layers import dispatch as _dispatch  # late: it needs Tensor complete
 
     if not _dispatch.has_overrides(args):
         raise  # noqa: PLE0704 - the caller handles the error
