@@ -1,5 +1,7 @@
 """Counts and shapes of a model's layers; nothing of the model changes."""
 
+import sys
+
 import pytest
 
 import taeda
@@ -77,3 +79,25 @@ def test_sizes_stand_for_an_input_of_zeros():
 def test_sizes_have_a_unit_in_which_they_can_be_read(width, size):
     with taeda.device("meta"):
         assert str(nn.summary(nn.Linear(width, width))).endswith(f", {size}")
+
+
+def test_memory_and_multiply_adds_of_one_run():
+    pytest.importorskip("taeda.utils.flop_counter", reason="work is counted by taeda-profiler")
+    layer = nn.Linear(8, 8)
+    net = nn.Sequential(nn.Conv2d(1, 2, 3, bias=False), nn.Flatten(), layer, layer)
+    found = nn.summary(net, (5, 1, 4, 4))
+    convolution, linear = 5 * 2 * 2 * 2 * 9, 5 * 8 * 8
+    work = [line.work for line in found.lines]
+    assert work == [convolution + 2 * linear, convolution, 0, 2 * linear, 2 * linear]
+    assert found.multiply_adds == convolution + 2 * linear
+    assert [line.held for line in found.lines][:3] == [5 * 8 * 4] * 3
+    assert found.outputs == 4 * 5 * 8 * 4
+    assert "multiply-adds" in str(found) and "<th>memory</th>" in found._repr_html_()
+    assert nn.summary(net).multiply_adds is None and "memory" not in str(nn.summary(net))
+
+
+def test_work_is_left_out_where_nobody_counts(monkeypatch):
+    monkeypatch.setitem(sys.modules, "taeda.utils.flop_counter", None)
+    found = nn.summary(nn.Linear(2, 3), (4, 2))
+    assert found.multiply_adds is None and "multiply-adds" not in str(found)
+    assert found.outputs == 48

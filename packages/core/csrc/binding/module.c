@@ -191,6 +191,8 @@ static PyMethodDef methods[] = {
      "Let the peak begin again at what is allocated now."},
     {"memory_trim", memory_trim, METH_NOARGS, "Give cached memory back to the system."},
     {"memory_set_limit", memory_set_limit, METH_O, "Most bytes that freed blocks may keep."},
+    {"memory_set_table", td_set_memory_table, METH_O,
+     "A callable whose text stands below errors of memory that is out."},
     {"memory_note", memory_note, METH_O, "Note what the allocator takes and gives back, or not."},
     {"memory_noted", memory_noted, METH_NOARGS,
      "(lost, [(nanoseconds, block, bytes)]) since the last call; bytes below 0 were given back."},

@@ -1,5 +1,7 @@
 /* errors.c - a status of the runtime becomes a Python exception. */
 #include "object/py.h"
+#include "runtime/alloc.h"
+#include <string.h>
 
 PyObject *td_linalg_error, *td_out_of_memory;
 
@@ -24,6 +26,39 @@ PyObject *td_no_memory(void)
     return NULL;
 }
 
+/* what says who holds memory, or NULL: a callable that returns a text */
+static PyObject *memory_table;
+#define WORTH_A_TABLE                                                           \
+    ((int64_t)1 << 20) /* bytes: what is smaller fails in loops over all places \
+                        */
+
+PyObject *td_set_memory_table(PyObject *module, PyObject *callable)
+{
+    (void)module;
+    Py_XSETREF(memory_table, Py_NewRef(callable));
+    Py_RETURN_NONE;
+}
+
+/* The exception of memory that is out, with the table where much was asked for. */
+static void raise_out_of_memory(void)
+{
+    PyObject *text = NULL,
+             *message = PyUnicode_DecodeUTF8(td_error_message(),
+                                             (Py_ssize_t)strlen(td_error_message()), "replace");
+    PyObject *table = memory_table;
+    if (td_alloc_refused() >= WORTH_A_TABLE && table && message) {
+        memory_table = NULL; /* the table itself may run out of memory */
+        text = PyObject_CallFunctionObjArgs(table, NULL);
+        if (!text) PyErr_Clear();
+        memory_table = table;
+    }
+    if (text && PyUnicode_Check(text) && PyUnicode_GetLength(text) > 0)
+        PyErr_Format(td_out_of_memory, "%U\n%U", message, text);
+    else if (message) PyErr_SetObject(td_out_of_memory, message);
+    Py_XDECREF(text);
+    Py_XDECREF(message);
+}
+
 PyObject *td_raise(td_status status)
 {
     PyObject *type = NULL;
@@ -33,7 +68,7 @@ PyObject *td_raise(td_status status)
         case TD_VALUE_ERROR: type = PyExc_ValueError; break;
         case TD_INDEX_ERROR: type = PyExc_IndexError; break;
         case TD_NOT_IMPLEMENTED: type = PyExc_NotImplementedError; break;
-        case TD_MEMORY_ERROR: type = td_out_of_memory; break;
+        case TD_MEMORY_ERROR: raise_out_of_memory(); return NULL;
         case TD_LINALG_ERROR: type = td_linalg_error ? td_linalg_error : PyExc_RuntimeError; break;
         default: type = PyExc_RuntimeError;
     }

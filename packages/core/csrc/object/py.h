@@ -137,6 +137,7 @@ static inline int td_raised(td_status status) { return td_raise(status), -1; }
 extern PyObject *td_linalg_error;  /* exception type, or NULL */
 extern PyObject *td_out_of_memory; /* taeda.OutOfMemoryError: a RuntimeError and a MemoryError */
 PyObject *td_no_memory(void);      /* raises it; NULL */
+PyObject *td_set_memory_table(PyObject *module, PyObject *callable); /* text below that */
 int td_add_errors(PyObject *module);
 PyObject *td_type_name(PyObject *o); /* "Tensor", for messages: new reference */
 /* TypeError of a text with one %V, which is the name of o's type; NULL */

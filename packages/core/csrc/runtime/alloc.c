@@ -339,13 +339,26 @@ static inline void give_watched(thread_cache *t, void *b, int64_t bytes)
     give(t, b, k);
 }
 
+static TD_THREAD_LOCAL int64_t refused; /* bytes that were not to be had */
+
+int64_t td_alloc_refused(void)
+{
+    int64_t bytes = refused;
+    refused = 0;
+    return bytes;
+}
+
 void *td_alloc(int64_t bytes)
 {
-    if (bytes < 0 || bytes > td_class_bytes(CLASSES - 1) - TD_CANARY_BYTES || must_fail())
+    if (must_fail()) return NULL;
+    if (bytes < 0 || bytes > td_class_bytes(CLASSES - 1) - TD_CANARY_BYTES) {
+        refused = bytes;
         return NULL;
+    }
     thread_cache *t = my_cache();
     void *b = __builtin_expect(td_guard_mode, 0) ? td_guard_take(bytes) : take_watched(t, bytes);
     if (b) count(t, bytes, 1);
+    else refused = bytes;
     if (__builtin_expect(td_alloc_noting, 0) && b) td_alloc_note(b, bytes);
     return b;
 }

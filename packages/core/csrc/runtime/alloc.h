@@ -15,7 +15,10 @@ typedef struct td_alloc_stats {
     int64_t mapped;    /* blocks that had to come from the system */
 } td_alloc_stats;
 
-void *td_alloc(int64_t bytes);            /* NULL when memory is out; bytes >= 0 */
+void *td_alloc(int64_t bytes); /* NULL when memory is out; bytes >= 0 */
+/* How many bytes this thread's last refused call asked for, since it was asked that; 0: none was
+ * refused, or by td_alloc_fail_at. */
+int64_t td_alloc_refused(void);
 void td_free(void *block, int64_t bytes); /* the same number of bytes */
 /* the same for the runtime's own structs: not in the statistics */
 void *td_alloc_struct(int64_t bytes);

@@ -244,9 +244,13 @@ static int allowed_cores(void)
 
 static int default_threads(void)
 {
-    const char *text = getenv("OMP_NUM_THREADS");
-    long n = text ? strtol(text, NULL, 10) : 0; /* of a list such as "4,2" the first counts */
-    return n >= 1 && n <= INT_MAX ? (int)n : allowed_cores();
+    static const char *const names[] = {"TAEDA_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"};
+    for (int k = 0; k < 3; k++) {
+        const char *text = getenv(names[k]);
+        long n = text ? strtol(text, NULL, 10) : 0; /* of a list such as "4,2" the first counts */
+        if (n >= 1 && n <= INT_MAX) return (int)n;
+    }
+    return allowed_cores();
 }
 
 int td_num_threads(void)

@@ -43,6 +43,7 @@ globals().update({n: f for n, f in _core.functions[""].items() if n not in _VARI
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 from . import _tensor  # noqa: E402 - needs the types above
+from ._memory_table import memory_table as _memory_table  # noqa: E402
 from ._native.blas import place as _place_of_blas  # noqa: E402
 from ._tensor.creation import as_tensor, asarray, from_numpy, frombuffer, tensor  # noqa: E402
 from ._tensor.facts import (  # noqa: E402
@@ -170,4 +171,5 @@ for _name, _value in list(globals().items()):
     _name_place(_value, __name__, _name)
 install_hint()
 _core.set_blas_path(*_place_of_blas())
+_core.memory_set_table(_memory_table)
 _greet_neighbours()

@@ -25,6 +25,14 @@ def test_the_environment_sets_the_number_of_threads(value, threads):
     assert run("import taeda; print(taeda.get_num_threads())", OMP_NUM_THREADS=value) == threads
 
 
+def test_ours_wins_over_those_of_the_field():
+    code = "import taeda; print(taeda.get_num_threads())"
+    field = {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "3"}
+    assert run(code, **field) == "3"
+    assert run(code, **field, TAEDA_NUM_THREADS="5") == "5"
+    assert run(code, **field, TAEDA_NUM_THREADS="many") == "3"
+
+
 @pytest.mark.parametrize("value", ["", "0", "-2", "many"])
 def test_otherwise_there_is_a_thread_for_each_core(value):
     cores = len(os.sched_getaffinity(0))

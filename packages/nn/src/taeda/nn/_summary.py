@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.programs import tracers
 
 from .modules.module import Module
 
@@ -25,6 +28,8 @@ class _Line:
     total: int
     note: str
     output: str = ""
+    held: int = 0  # bytes of its outputs
+    work: int | None = None  # multiply-adds, with those below; None: nobody counts
 
 
 @dataclass
@@ -37,22 +42,33 @@ class Summary:
     buffers: int
     bytes: int
     inputs: bool = field(default=False)
+    outputs: int = 0  # bytes that layers without layers in them return in one run
+    multiply_adds: int | None = None  # of one run; None without inputs, or without taeda-profiler
+
+    def _columns(self) -> list[tuple[str, list[str]]]:
+        """Titles with a cell for each line."""
+        columns = [("layer", [_label(line) for line in self.lines])]
+        if self.inputs:
+            columns.append(("output", [line.output for line in self.lines]))
+            columns.append(
+                ("memory", [_size(line.held) if line.held else "" for line in self.lines])
+            )
+        if self.multiply_adds is not None:
+            work = [f"{line.work:,}" if line.work else "" for line in self.lines]
+            columns.append(("multiply-adds", work))
+        columns.append(("parameters", [_count(line) for line in self.lines]))
+        return columns
 
     def __str__(self) -> str:
-        rows = [("layer", "output", "parameters")]
-        for line in self.lines:
-            label = f"{'  ' * line.depth}{line.name}: {line.kind}" if line.name else line.kind
-            count = (
-                f"{line.total:,}{' ' + line.note if line.note else ''}"
-                if line.total or line.note
-                else ""
-            )
-            rows.append((label, line.output, count))
-        keep = (0, 1, 2) if self.inputs else (0, 2)
-        widths = [max(len(row[i]) for row in rows) for i in keep]
+        columns = [
+            [title, *("  " * line.depth * (not at) + cell
+                      for line, cell in zip(self.lines, cells, strict=True))]
+            for at, (title, cells) in enumerate(self._columns())
+        ]  # fmt: skip
+        wide = [max(map(len, column)) for column in columns]
         shown = [
-            "  ".join(row[i].ljust(w) for i, w in zip(keep, widths, strict=True)).rstrip()
-            for row in rows
+            "  ".join(cell.ljust(w) for cell, w in zip(row, wide, strict=True)).rstrip()
+            for row in zip(*columns, strict=True)
         ]
         rule = "-" * max(map(len, shown))
         return "\n".join([shown[0], rule, *shown[1:], rule, self._totals()])
@@ -66,24 +82,33 @@ class Summary:
             text += f" ({frozen:,} of them frozen)"
         if self.buffers:
             text += f", {self.buffers:,} numbers in buffers"
-        return f"{text}, {_size(self.bytes)}"
+        text += f", {_size(self.bytes)}"
+        if self.inputs:
+            text += f"; outputs of layers {_size(self.outputs)}"
+        if self.multiply_adds is not None:
+            text += f", {self.multiply_adds:,} multiply-adds"
+        return text
 
     def _repr_html_(self) -> str:
-        head = (
-            '<tr><th style="text-align:left">layer</th>'
-            + "<th>output</th>" * self.inputs
-            + "<th>parameters</th></tr>"
-        )
+        (first, labels), *others = self._columns()
+        head = f'<tr><th style="text-align:left">{first}</th>'
+        head += "".join(f"<th>{title}</th>" for title, _ in others) + "</tr>"
         body = ""
-        for line in self.lines:
-            label = f"{line.name}: {line.kind}" if line.name else line.kind
-            cell = (
-                "<td "
-                f'style="text-align:left;padding-left:{1 + 1.5 * line.depth}em">{html.escape(label)}</td>'
-            )
-            output = f"<td>{html.escape(line.output)}</td>" if self.inputs else ""
-            body += f"<tr>{cell}{output}<td>{line.total:,} {html.escape(line.note)}</td></tr>"
+        for number, line in enumerate(self.lines):
+            style = f"text-align:left;padding-left:{1 + 1.5 * line.depth}em"
+            cells = "".join(f"<td>{html.escape(column[number])}</td>" for _, column in others)
+            body += f'<tr><td style="{style}">{html.escape(labels[number])}</td>{cells}</tr>'
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table><p>{self._totals()}</p>"
+
+
+def _label(line: _Line) -> str:
+    return f"{line.name}: {line.kind}" if line.name else line.kind
+
+
+def _count(line: _Line) -> str:
+    if not line.total and not line.note:
+        return ""
+    return f"{line.total:,}{' ' + line.note if line.note else ''}"
 
 
 def _size(count: int) -> str:
@@ -103,25 +128,27 @@ def summary(model: Module, *inputs: Any, depth: int | None = None, **options: An
     counts once, where it comes first.
 
     With `inputs` (and `options`, which the model gets as keywords) it is run once, in evaluation
-    and without gradients, and every layer's output shape is shown. A tuple of sizes stands for
-    zeros of them. `depth` ends the tree there. Modes and hooks are afterwards what they were.
+    and without gradients, and every layer's output is shown with its shape and memory; with
+    taeda-profiler the multiply-adds of products, convolutions and attention too. A tuple of sizes
+    stands for zeros of them. `depth` ends the tree there. Modes and hooks are afterwards what they were.
 
     >>> print(summary(taeda.nn.Sequential(taeda.nn.Linear(2, 3), taeda.nn.ReLU()), taeda.ones(4, 2)))
-    layer        output  parameters
-    -------------------------------
-    Sequential   [4, 3]  9
-      0: Linear  [4, 3]  9
-      1: ReLU    [4, 3]
-    -------------------------------
-    9 parameters, 36 bytes
+    layer        output  memory    multiply-adds  parameters
+    --------------------------------------------------------
+    Sequential   [4, 3]  48 bytes  24             9
+      0: Linear  [4, 3]  48 bytes  24             9
+      1: ReLU    [4, 3]  48 bytes
+    --------------------------------------------------------
+    9 parameters, 36 bytes; outputs of layers 96 bytes, 24 multiply-adds
     """
     seen: set[int] = set()
     lines: list[_Line] = []
     by_module: dict[Module, list[_Line]] = {}
     _walk(model, "", 0, depth, seen, lines, by_module)
+    outputs, work = 0, None
     if inputs or options:
         made = tuple(taeda.zeros(each) if _is_shape(each) else each for each in inputs)
-        _run(model, made, options, by_module)
+        outputs, work = _run(model, made, options, by_module)
     parameters = {id(p): p for p in model.parameters()}.values()
     buffers = {id(b): b for b in model.buffers()}.values()
     return Summary(
@@ -131,6 +158,8 @@ def summary(model: Module, *inputs: Any, depth: int | None = None, **options: An
         sum(b.numel() for b in buffers),
         sum(t.numel() * t.element_size() for t in (*parameters, *buffers)),
         bool(inputs or options),
+        outputs,
+        work,
     )
 
 
@@ -160,24 +189,78 @@ def _walk(
     return line.total
 
 
-def _run(model: Module, inputs: Any, options: Any, by_module: dict[Module, list[_Line]]) -> None:
+def _run(
+    model: Module, inputs: Any, options: Any, by_module: dict[Module, list[_Line]]
+) -> tuple[int, int | None]:
+    """Run it once. Bytes that its innermost layers returned, and its multiply-adds."""
     modes = {module: module.training for module in model.modules()}
-    handles = []
+    handles: list[Any] = []
+    counter = _Counter.made()
+    before: list[int] = []
+    outputs = 0
+
+    def begin(module: Module, _: Any) -> None:
+        before.append(counter.total if counter else 0)
 
     def note(module: Module, _: Any, output: Any) -> None:
-        for line in by_module[module]:
-            line.output = _shape(output)
+        nonlocal outputs
+        held, begun = _bytes(output), before.pop()
+        outputs += held if not module._modules else 0
+        for line in by_module.get(module, ()):
+            line.output, line.held = _shape(output), line.held + held
+            if counter is not None:
+                line.work = (line.work or 0) + counter.total - begun
 
     try:
-        handles += [module.register_forward_hook(note) for module in by_module]
+        for module in modes:
+            handles.append(module.register_forward_pre_hook(begin))
+            handles.append(module.register_forward_hook(note))
         model.eval()
-        with taeda.no_grad():
+        with taeda.no_grad(), counter or contextlib.nullcontext():
             model(*inputs, **options)
     finally:
         for handle in handles:
             handle.remove()
         for module, training in modes.items():
             module.training = training
+    return outputs, counter.total if counter else None
+
+
+class _Counter:
+    """Adds up the multiply-adds of this thread's operations, by the formulas of taeda-profiler."""
+
+    def __init__(self, cost: Callable[[str, tuple[Any, ...], Any], int]) -> None:
+        self._cost, self.total = cost, 0
+
+    @classmethod
+    def made(cls) -> _Counter | None:
+        """None where taeda-profiler is not installed."""
+        try:
+            from taeda.utils.flop_counter import flops_of  # upward: where it is installed
+        except ImportError:
+            return None
+        return cls(flops_of)
+
+    def __enter__(self) -> _Counter:
+        tracers.push(self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        tracers.remove(self)
+
+    def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        """Run one kernel and count its work."""
+        made = run()
+        self.total += self._cost(op.partition(".")[0], args, made) // 2
+        return made
+
+
+def _bytes(output: Any) -> int:
+    if isinstance(output, Tensor):
+        return output.numel() * output.element_size()
+    if isinstance(output, dict):
+        return sum(map(_bytes, output.values()))
+    return sum(map(_bytes, output)) if isinstance(output, (list, tuple)) else 0
 
 
 def _shape(output: Any) -> str:

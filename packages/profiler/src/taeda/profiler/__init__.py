@@ -13,6 +13,7 @@
     _trace.py       files: a trace for Chrome or Perfetto, stacks for a flame graph
     _schedule.py    which steps of a long run are recorded
     _timeline.py    what memory held, over time
+    _memory.py      who holds what now
     _observer.py    operations with their tensors, for replays
     _callbacks.py   callbacks around a sample of all operations
     _profile.py     the context that puts these together
@@ -29,6 +30,7 @@ from ._callbacks import (
     remove_operator_callback,
 )
 from ._collect import record_function
+from ._memory import Memory, memory, record_memory
 from ._observer import ExecutionTraceObserver
 from ._profile import _KinetoProfile, profile
 from ._schedule import ProfilerAction, schedule
@@ -37,6 +39,7 @@ from ._trace import tensorboard_trace_handler
 
 __all__ = [
     "ExecutionTraceObserver",
+    "Memory",
     "OperatorCall",
     "ProfilerAction",
     "ProfilerActivity",
@@ -44,9 +47,11 @@ __all__ = [
     "enable_operator_callbacks",
     "itt",
     "kineto_available",
+    "memory",
     "profile",
     "profiler",
     "record_function",
+    "record_memory",
     "remove_operator_callback",
     "schedule",
     "supported_activities",

@@ -1,0 +1,84 @@
+"""Who holds memory: by kind, by module, by line; the table below errors; the schema of viewers."""
+
+import pickle
+
+import pytest
+
+import taeda
+from taeda.profiler import memory, record_memory
+
+
+def test_kinds_and_modules():
+    nn = pytest.importorskip("taeda.nn", reason="modules have parameters")
+    optim = pytest.importorskip("taeda.optim", reason="optimizers have states")
+
+    class Holder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Sequential(nn.Linear(100, 100, bias=False), nn.BatchNorm1d(100))
+
+    model = Holder()
+    optimizer = optim.Adam(model.parameters())
+    model.inner(taeda.ones(4, 100)).sum().backward()
+    optimizer.step()
+    found = memory()
+    kinds = {kind: size for kind, size, _ in found.by_kind}
+    modules = {name: size for name, size, _ in found.by_module}
+    assert modules["Holder.inner.0"] == 2 * 40_000  # with its gradient
+    assert kinds["parameters"] >= 40_800 and kinds["states of optimizers"] >= 80_000
+    assert kinds["buffers"] >= 800 and sum(kinds.values()) >= found.allocated
+    assert "Holder.inner.0" in str(found) and "record_memory()" in str(found)
+
+
+def test_a_storage_counts_once():
+    before = {kind: size for kind, size, _ in memory().by_kind}
+    x = taeda.ones(10_000)
+    views = [x[i:] for i in range(10)]
+    after = {kind: size for kind, size, _ in memory().by_kind}
+    assert after["other tensors"] - before.get("other tensors", 0) == 40_000 and len(views) == 10
+
+
+def test_lines_while_they_are_recorded(tmp_path):
+    with record_memory() as record:
+        kept = taeda.ones(50_000)
+        taeda.ones(100_000)
+        found = memory()
+        made = record.snapshot()
+        record.dump_snapshot(tmp_path / "held.pickle")
+    place, size, blocks = found.by_line[0]
+    assert place.startswith(f"{__file__}:") and (size, blocks) == (200_000, 1)
+    assert next(row[1] for row in found.peak_by_line if row[0].startswith(__file__)) == 400_000
+    assert f"{__file__}:" in str(found) and "line, at the highest" in str(found)
+    blocks = [block for segment in made["segments"] for block in segment["blocks"]]
+    assert [b["frames"][0]["filename"] for b in blocks if b["size"] == 200_000] == [__file__]
+    assert [step["action"] for step in made["device_traces"][0]] == ["alloc"] * len(blocks)
+    assert pickle.loads((tmp_path / "held.pickle").read_bytes()).keys() == made.keys()
+    assert not memory().by_line and kept.numel() == 50_000
+    with pytest.raises(RuntimeError, match="nothing is recorded"):
+        record.snapshot()
+
+
+def test_one_recording_is_on_until_it_is_ended():
+    record_memory()
+    try:
+        with record_memory():
+            pass
+        x = taeda.ones(1000)
+        assert memory().by_line and x.numel() == 1000
+    finally:
+        record_memory(False)
+    assert not memory().by_line
+
+
+def test_errors_of_memory_show_the_table():
+    x = taeda.ones(5_000)
+    with pytest.raises(taeda.OutOfMemoryError) as caught:
+        taeda.empty(1 << 60, dtype=taeda.uint8)
+    text = str(caught.value)
+    assert text.startswith("out of memory") and "cpu holds" in text and "other tensors" in text
+    assert x.numel() == 5_000
+
+
+def test_other_devices():
+    with pytest.raises(ValueError, match="ask for cpu or cuda"):
+        memory("meta")
