@@ -128,6 +128,10 @@ def node(document):
     return document["graph_module"]["graph"]["nodes"][0]
 
 
+def output(document):
+    return document["graph_module"]["signature"]["output_specs"][0]
+
+
 def graph(document):
     return document["graph_module"]["graph"]
 
@@ -181,6 +185,18 @@ HOSTILE = {
     "another output": (
         MODEL,
         lambda d: d["graph_module"]["signature"]["output_specs"].clear(), "number of outputs",
+    ),
+    "a new value of nothing": (
+        MODEL,
+        lambda d: output(d).update(
+            buffer_mutation={"arg": {"name": "linear"}, "buffer_name": "x"}, user_output=None
+        ),
+        "new value of 'x', which is no input",
+    ),
+    "a gradient": (
+        MODEL,
+        lambda d: output(d).update(gradient_to_parameter={"arg": {}}, user_output=None),
+        "gradient_to_parameter', which is not read",
     ),
     "a pickle": (WEIGHTS, lambda d: weight(d).update(use_pickle=True), "pickled"),
     "a large tensor": (

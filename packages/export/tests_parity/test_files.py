@@ -72,3 +72,57 @@ def test_we_run_files_of_pytorch(name):
         wanted = numbers(model(*map(theirs, args)))
         for a, b in zip(numbers(run(*args)), wanted, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+class Counting(taeda.nn.Module):
+    """Its buffers and its argument are written."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = taeda.nn.BatchNorm1d(3)
+        self.register_buffer("count", taeda.zeros(()))
+
+    def forward(self, x):
+        self.count.add_(1)
+        x.mul_(2)
+        return self.norm(x) + self.count
+
+
+def test_pytorch_writes_what_the_signature_says():
+    model = Counting()
+    program = export(model, (taeda.ones(4, 3),)).run_decompositions({})
+    file = io.BytesIO()
+    save(program, file)
+    file.seek(0)
+    loaded = torch.export.load(file)
+    assert list(loaded.graph_signature.buffers_to_mutate.values()) == list(
+        program.graph_signature.buffers_to_mutate.values()
+    )
+    there, here = loaded.module(), program.module()
+    for seed in range(2):
+        x = taeda.randn(4, 3, generator=taeda.Generator().manual_seed(seed))
+        y = theirs(x.clone())
+        for a, b in zip(numbers(there(y)), numbers(here(x)), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(y.numpy(), x.numpy())
+    for name, value in here.named_buffers():
+        np.testing.assert_allclose(there.get_buffer(name).numpy(), value.numpy(), rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of PyTorch's own code
+def test_new_values_in_files_of_pytorch_are_written_here():
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(()))
+
+        def forward(self, x):
+            self.count.add_(1)
+            return x * self.count
+
+    made = torch.export.export(Model(), (torch.ones(2),)).run_decompositions({})
+    file = io.BytesIO()
+    torch.export.save(made, file)
+    file.seek(0)
+    run = load(file).module()
+    assert run(taeda.ones(2)).tolist() == [1.0, 1.0] and run(taeda.ones(2)).tolist() == [2.0, 2.0]

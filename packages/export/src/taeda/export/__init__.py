@@ -9,12 +9,17 @@
 
 from __future__ import annotations
 
-from . import dynamic_shapes, exported_program, graph_signature, passes
+from . import decomp_utils, dynamic_shapes, exported_program, graph_signature, passes
 from ._dataclasses import register_dataclass
 from ._export import export
 from ._files import load, save
 from .dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
-from .exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature
+from .exported_program import (
+    ExportedProgram,
+    ModuleCallEntry,
+    ModuleCallSignature,
+    default_decompositions,
+)
 from .graph_signature import ExportBackwardSignature, ExportGraphSignature
 
 __all__ = [
@@ -27,6 +32,8 @@ __all__ = [
     "ModuleCallEntry",
     "ModuleCallSignature",
     "ShapesCollection",
+    "decomp_utils",
+    "default_decompositions",
     "dims",
     "dynamic_shapes",
     "export",

@@ -17,6 +17,7 @@ from taeda.fx.graph_module import GraphModule
 
 from ._arguments import bound_arguments
 from ._dims import Symbols, planned
+from ._lifting import constants_lifted, placeholder_after
 from ._names import renamed, without_modes
 from ._shapes import note_shapes
 from ._tracing import Captured, captured_for
@@ -181,7 +182,7 @@ class _Exporting:
         for (_, kind, name, _, persistent), node in zip(self.state, inputs, strict=False):
             argument = TensorArgument(node.name)
             signature.input_specs.append(InputSpec(kind, argument, name, persistent))
-        constants = _lifted(gm, inputs[len(self.state) :], signature)
+        constants = constants_lifted(gm, inputs[len(self.state) :], signature)
         self._user_inputs(gm, inputs[len(self.state) :], signature)
         _user_outputs(gm.graph, signature)
         gm = renamed(gm)
@@ -205,11 +206,7 @@ class _Exporting:
                 place = next(rest)
                 spec: Any = TensorArgument(place.name)
             else:
-                where = (
-                    gm.graph.inserting_after(place) if place else gm.graph.inserting_before(None)
-                )
-                with where:
-                    place = gm.graph.placeholder(name)
+                place = placeholder_after(gm.graph, place, name)
                 spec = ConstantArgument(place.name, leaf)
             made.input_specs.append(InputSpec(InputKind.USER_INPUT, spec, None))
 
@@ -222,34 +219,6 @@ def _user_outputs(graph: Graph, signature: ExportGraphSignature) -> None:
         known = isinstance(value, taeda.fx.Node)
         spec: Any = TensorArgument(value.name) if known else ConstantArgument("", value)
         signature.output_specs.append(OutputSpec(OutputKind.USER_OUTPUT, spec))
-
-
-def _lifted(gm: GraphModule, users: list[Any], made: ExportGraphSignature) -> dict[str, Tensor]:
-    """Constants of the graph as inputs, which lie between the state and the arguments."""
-    found: dict[str, Tensor] = {}
-    first = users[0] if users else None
-    for number, node in enumerate(list(gm.graph.find_nodes(op="get_attr"))):
-        value = getattr(gm, str(node.target))
-        if not isinstance(value, Tensor):
-            raise UserError(
-                "the program holds a function of its own (a branch or loop by taeda.cond or "
-                "while_loop), which exported programs do not have yet"
-            )
-        name = f"lifted_tensor_{number}"
-        state = list(gm.graph.find_nodes(op="placeholder"))
-        place = gm.graph.inserting_before(first or next(iter(gm.graph.nodes)))
-        if first is None and state:
-            place = gm.graph.inserting_after(state[-1])
-        with place:
-            made_node = gm.graph.placeholder(f"c_{name}")
-        made_node.meta["val"] = found[name] = value.detach()
-        made_node.meta["shape"] = tuple(map(constant, value.shape))
-        node.replace_all_uses_with(made_node)
-        gm.graph.erase_node(node)
-        made.input_specs.append(
-            InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(made_node.name), name)
-        )
-    return found
 
 
 # ---- arguments and demands ----

@@ -10,7 +10,7 @@ import taeda
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
-__all__ = ["renamed", "without_modes"]
+__all__ = ["RESTORED", "renamed", "without_modes"]
 
 #: by getattr, for the checker takes the stub of taeda and this module in a circle
 _aten: Any = operator.attrgetter("ops.aten")(taeda)
@@ -36,12 +36,18 @@ def without_modes(gm: GraphModule) -> GraphModule:
     return gm
 
 
-def renamed(gm: GraphModule) -> GraphModule:
-    """The same program; a row of which only the first result is read is the function of that."""
+def _every(name: str) -> bool:
+    return True
+
+
+def renamed(gm: GraphModule, wanted: Callable[[str], bool] = _every) -> GraphModule:
+    """The same program; a row of which only the first result is read is the function of that, if
+    `wanted` says so of its name.
+    """
     for node in list(gm.graph.nodes):
         rule = _RULES.get(str(node.target)) if node.op == "call_function" else None
         made = rule(*node.args, **node.kwargs) if rule else None
-        if made is None:
+        if made is None or not wanted(str(made[0])):
             continue
         if str(node.target) in _SINGLE:
             _replace(gm, node, node, made)
@@ -117,3 +123,11 @@ _RULES: dict[str, Callable[..., Call | None]] = {
     "aten.native_group_norm.default": _group_norm,
     "aten._fused_attention.default": _attention,
 }
+#: the functions that rows of kernels get back
+RESTORED = frozenset(
+    getattr(_aten, name).default
+    for name in (
+        "conv1d", "conv2d", "conv3d", "batch_norm", "layer_norm", "group_norm",
+        "scaled_dot_product_attention",
+    )
+)  # fmt: skip

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from taeda import Tensor, nn
+from taeda import Tensor, nn, no_grad
+from taeda._core_api.programs import storage_key
 from taeda._core_api.trees import TreeSpec, tree_flatten, tree_unflatten
 from taeda.fx.experimental._expressions import Expression
 from taeda.fx.experimental._ranges import ValueRanges
@@ -16,7 +17,9 @@ from taeda.fx.graph_module import GraphModule
 from ._module_calls import ModuleCallEntry, ModuleCallSignature
 from .graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, TensorArgument
 
-__all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature"]
+__all__ = [
+    "ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions",
+]  # fmt: skip
 
 
 class ExportedProgram:
@@ -114,6 +117,36 @@ class ExportedProgram:
         """
         return _Program(self)
 
+    def run_decompositions(
+        self, decomp_table: Mapping[Any, Callable[..., Any]] | None = None,
+        decompose_custom_triton_ops: bool = False,
+    ) -> ExportedProgram:  # fmt: skip
+        """A program in which functions of `decomp_table` run in place of their operators, and no
+        operator writes into its arguments: new values of buffers, parameters and arguments are
+        outputs, before the results, and `graph_signature` says of what each is.
+
+        `decomp_table` is `default_decompositions()` if None, which takes operators apart that are made
+        of others (`conv2d`, `layer_norm`); with {} all of them stay. The program that `module()` gives
+        writes what this one wrote. The tensors are shared with this program.
+
+        NotImplementedError for an operator that the table keeps and that cannot be kept, and for
+        `decompose_custom_triton_ops`; UserError if a function of the table fixes a size; RuntimeError
+        if it runs its own operator without end.
+
+        >>> import taeda
+        >>> from taeda import nn
+        >>> from taeda.export import export
+        >>> ep = export(nn.Conv2d(1, 1, 3), (taeda.ones(1, 1, 4, 4),)).run_decompositions()
+        >>> [str(n.target) for n in ep.graph.nodes if n.op == "call_function"]
+        ['aten.convolution.default']
+        """
+        if decompose_custom_triton_ops:
+            raise NotImplementedError(
+                "run_decompositions: there are no operators of Triton in a program, so "
+                "decompose_custom_triton_ops must be False"
+            )
+        return _decomposed(self, decomp_table)
+
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError(
             "an ExportedProgram is data and cannot be called: call what its module() gives"
@@ -175,7 +208,31 @@ class _Program(nn.Module):
         for entry in program.graph_signature.input_specs:
             mine = entry.kind is InputKind.USER_INPUT
             flat.append(next(rest) if mine else _found(self, str(entry.target)))
-        return tree_unflatten(list(program.graph_module(*flat)), program._out_spec)
+        made = list(program.graph_module(*flat))
+        return tree_unflatten(self._written(flat, made), program._out_spec)
+
+    def _written(self, flat: list[Any], made: list[Any]) -> list[Any]:
+        """The results, after new values were written into what they are the values of."""
+        signature = self._program.graph_signature
+        given = {storage_key(t) for t in flat if isinstance(t, Tensor)}
+        made = [
+            # an input as it was before any of them is written
+            v.clone() if s.kind is not OutputKind.USER_OUTPUT and storage_key(v) in given else v
+            for s, v in zip(signature.output_specs, made, strict=True)
+        ]
+        arguments = {s.arg.name: t for s, t in zip(signature.input_specs, flat, strict=True)}
+        results = []
+        for spec, value in zip(signature.output_specs, made, strict=True):
+            if spec.kind is OutputKind.USER_OUTPUT:
+                results.append(value)
+            elif spec.kind is OutputKind.PARAMETER_MUTATION:
+                with no_grad():  # a leaf that wants gradients is written so only
+                    _found(self, str(spec.target)).copy_(value)
+            elif spec.kind is OutputKind.USER_INPUT_MUTATION:
+                arguments[str(spec.target)].copy_(value)
+            else:
+                _found(self, str(spec.target)).copy_(value)
+        return results
 
 
 def checked_leaves(program: ExportedProgram, args: Any, kwargs: dict[str, Any]) -> list[Any]:
@@ -262,3 +319,22 @@ def _where(expr: Expression, sizes: dict[str, int]) -> str:
 
 def _fail(said: str) -> NoReturn:
     raise AssertionError(f"Guard failed: {said}")
+
+
+def default_decompositions() -> Any:
+    """The table that `run_decompositions` uses: all operators that are made of others, a
+    `CustomDecompTable`. Delete an operator from it to keep it in the program.
+
+    >>> import taeda
+    >>> taeda.ops.aten.layer_norm.default in default_decompositions()
+    True
+    """
+    from .decomp_utils import CustomDecompTable
+
+    return CustomDecompTable()
+
+
+def _decomposed(program: ExportedProgram, table: Any) -> ExportedProgram:
+    from ._decompositions import decomposed  # it makes programs, so it imports this module
+
+    return decomposed(program, table)

@@ -7,11 +7,21 @@ from typing import Any
 
 import taeda
 
+from ..graph_signature import OutputKind
+
 __all__ = [
-    "DTYPES", "FORMATS", "LAYOUTS", "NUMBERS", "SCALARS", "SCHEMA", "TENSORS", "public_name",
+    "DTYPES", "FORMATS", "LAYOUTS", "NUMBERS", "SCALARS", "SCHEMA", "TENSORS", "WRITTEN",
+    "public_name",
 ]  # fmt: skip
 
 SCHEMA = (8, 20)
+
+#: outputs that are new values: their kind in files, and the field with what they are the value of
+WRITTEN: dict[OutputKind, tuple[str, str]] = {
+    OutputKind.BUFFER_MUTATION: ("buffer_mutation", "buffer_name"),
+    OutputKind.PARAMETER_MUTATION: ("parameter_mutation", "parameter_name"),
+    OutputKind.USER_INPUT_MUTATION: ("user_input_mutation", "user_input_name"),
+}
 
 DTYPES: dict[int, taeda.dtype] = {
     1: taeda.uint8,

@@ -34,7 +34,7 @@ from ..graph_signature import (
     TensorArgument,
 )
 from ._formulas import formula_of
-from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCHEMA, TENSORS
+from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCHEMA, TENSORS, WRITTEN
 from ._trees import spec_of
 
 __all__ = ["Archive", "program_of"]
@@ -135,7 +135,9 @@ class _Reader:
             for k, spec in enumerate(specs):
                 if spec.arg.name:
                     arg = replace(spec.arg, name=self._known(spec.arg.name).name)
-                    specs[k] = replace(spec, arg=arg)
+                    specs[k] = spec = replace(spec, arg=arg)
+                if spec.kind is OutputKind.USER_INPUT_MUTATION:
+                    specs[k] = replace(spec, target=self._known(spec.target).name)
 
     def _ranges(self) -> dict[str, ValueRanges]:
         made = {}
@@ -213,13 +215,11 @@ class _Reader:
             made.input_specs.append(_input_spec(kind, value))
         for entry in described["output_specs"]:
             ((kind, value),) = _union(entry)
-            if kind != "user_output":
-                raise FormatError(
-                    f"an output of the program is a {kind!r:.60}, which is not read: only results are"
-                )
-            made.output_specs.append(
-                OutputSpec(OutputKind.USER_OUTPUT, _argument_spec(value["arg"]))
-            )
+            if kind == "user_output":
+                spec = OutputSpec(OutputKind.USER_OUTPUT, _argument_spec(value["arg"]))
+            else:
+                spec = _new_value(kind, value, made)
+            made.output_specs.append(spec)
         return made
 
     def _check_state(self, signature: Any, state: Any, constants: Any) -> None:
@@ -361,6 +361,31 @@ class _Reader:
 
 
 # ---- pieces ----
+
+
+def _new_value(kind: str, value: Any, signature: ExportGraphSignature) -> OutputSpec:
+    """An output that is the new value of an input, which must be one of the program."""
+    for mine, (name, field) in WRITTEN.items():
+        if kind == name:
+            target = value[field]
+            known = {
+                OutputKind.BUFFER_MUTATION: signature.buffers,
+                OutputKind.PARAMETER_MUTATION: signature.parameters,
+                OutputKind.USER_INPUT_MUTATION: [
+                    s.arg.name
+                    for s in signature.input_specs
+                    if s.kind is InputKind.USER_INPUT and isinstance(s.arg, TensorArgument)
+                ],
+            }[mine]
+            if target not in known:
+                raise FormatError(
+                    f"an output is the new value of {target!r:.80}, which is no input"
+                )
+            return OutputSpec(mine, TensorArgument(_name(value["arg"]["name"])), target)
+    raise FormatError(
+        f"an output of the program is a {kind!r:.60}, which is not read: results and new values of "
+        "buffers, parameters and arguments are"
+    )
 
 
 def _describe(node: Node, value: Any, shape: Any, stride: Any) -> None:

@@ -17,9 +17,9 @@ from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.node import Node
 
 from ..exported_program import ExportedProgram
-from ..graph_signature import InputKind, TensorArgument
+from ..graph_signature import InputKind, OutputKind, TensorArgument
 from ._formulas import text_of
-from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, public_name
+from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, WRITTEN, public_name
 from ._trees import text_of_spec
 
 __all__ = ["archive_of"]
@@ -158,10 +158,18 @@ class _Program:
         specs = self.ep.graph_signature
         return {
             "input_specs": [_input_spec(s) for s in specs.input_specs],
-            "output_specs": [
-                {"user_output": {"arg": self._plain_argument(s.arg)}} for s in specs.output_specs
-            ],
+            "output_specs": [self._output_spec(s) for s in specs.output_specs],
         }
+
+    def _output_spec(self, spec: Any) -> dict[str, Any]:
+        if spec.kind is OutputKind.USER_OUTPUT:
+            return {"user_output": {"arg": self._plain_argument(spec.arg)}}
+        if spec.kind not in WRITTEN:
+            raise NotImplementedError(
+                f"save: {spec.arg.name} is a {spec.kind.name}, which has no place in a file yet"
+            )
+        kind, target = WRITTEN[spec.kind]
+        return {kind: {"arg": {"name": spec.arg.name}, target: spec.target}}
 
     def _plain_argument(self, arg: Any) -> dict[str, Any]:
         if isinstance(arg, TensorArgument):
