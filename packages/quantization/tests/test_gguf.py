@@ -25,6 +25,7 @@ KINDS = {
     "Q4_1": (3, 32, 20, 2),
     "Q4_K": (12, 256, 144, 2),
 }
+ALL = {**KINDS, "Q6_K": (14, 256, 210, 1)}
 
 
 def text(value):
@@ -32,11 +33,12 @@ def text(value):
 
 
 def random_bytes(kind, rows, columns):
-    _, numbers, size, floats = KINDS[kind]
+    _, numbers, size, floats = ALL[kind]
     rng = np.random.default_rng([rows, columns])
     data = rng.integers(0, 256, (rows, columns // numbers, size)).astype(np.uint8)
     scales = rng.uniform(0.001, 0.01, (rows, columns // numbers, floats)).astype("<f2")
-    data[..., : 2 * floats] = scales.view(np.uint8)
+    begin = 208 if kind == "Q6_K" else 0
+    data[..., begin : begin + 2 * floats] = scales.view(np.uint8)
     return data
 
 
@@ -49,7 +51,7 @@ def gguf(tensors):
             code, shape, data = 0, value.shape, value.tobytes()
         else:
             code, shape, data = (
-                KINDS[value[0]][0],
+                ALL[value[0]][0],
                 value[1],
                 random_bytes(value[0], *value[1]).tobytes(),
             )
@@ -97,6 +99,15 @@ def test_names_are_those_of_the_model():
     assert model.norm.weight.tolist() == [2.0] * 64
     index = taeda.tensor([[3, 49]])
     assert taeda.equal(model.tokens(index), tensors["token_embd.weight"].dequantize()[index])
+
+
+def test_groups_of_16_become_float32():
+    tensors = gguf({"0.weight": ("Q6_K", (20, 256)), "0.bias": np.ones(20, np.float32)})
+    state = gguf_state_dict(tensors)
+    assert list(state) == ["0.weight", "0.bias"]
+    model = load_quantized_(nn.Sequential(nn.Linear(256, 20)), state)
+    assert type(model[0]) is nn.Linear
+    assert taeda.equal(model[0].weight, tensors["0.weight"].dequantize())
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,10 @@ def test_every_kind_has_gguf_s_numbers(kind):
     assert (numbers, size) == (KINDS[kind].numbers, KINDS[kind].nbytes)
     rng = np.random.default_rng(0)
     data = rng.integers(0, 256, (64, 8, size)).astype(np.uint8)
-    for at in (0, 2):  # of kinds with one float16 number the second place is any
-        if at == 0 or kind in ("Q4_1", "Q4_K"):
-            scales = rng.uniform(-0.1, 0.1, (64, 8, 1)).astype("<f2")
-            data[..., at : at + 2] = scales.view(np.uint8)
+    places = {"Q4_1": (0, 2), "Q4_K": (0, 2), "Q6_K": (208,)}  # of float16 numbers
+    for at in places.get(kind, (0,)):
+        scales = rng.uniform(-0.1, 0.1, (64, 8, 1)).astype("<f2")
+        data[..., at : at + 2] = scales.view(np.uint8)
     data = data.reshape(64, -1)
     head = b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + struct.pack("<Q", 1) + b"w"
     head += struct.pack("<I2QIQ", 2, 8 * numbers, 64, of_gguf.value, 0)

@@ -14,7 +14,7 @@ import taeda
 from taeda._io.blocks import KINDS, Blocks
 from taeda._io.safetensors import FormatError
 
-CODES = {"Q4_0": 2, "Q4_1": 3, "Q8_0": 8, "Q4_K": 12}
+CODES = {"Q4_0": 2, "Q4_1": 3, "Q8_0": 8, "Q4_K": 12, "Q6_K": 14}
 
 
 def floats(block, *places):
@@ -59,14 +59,30 @@ def q4_k(block):
     return made
 
 
-WANTED = {"Q8_0": q8_0, "Q4_0": q4_0, "Q4_1": q4_1, "Q4_K": q4_k}
+def q6_k(block):
+    (step,) = floats(block, 208)
+    made = []
+    for half in range(2):
+        low, high = block[64 * half :], block[128 + 32 * half :]
+        for j in range(128):
+            byte = int(low[j % 64])
+            four = byte >> 4 if j >= 64 else byte & 15
+            two = int(high[j % 32]) >> (2 * (j // 32)) & 3
+            scale = int(block[192 + 8 * half + j // 16])
+            scale -= 256 if scale > 127 else 0
+            made.append(step * scale * ((four | two << 4) - 32))
+    return made
+
+
+WANTED = {"Q8_0": q8_0, "Q4_0": q4_0, "Q4_1": q4_1, "Q4_K": q4_k, "Q6_K": q6_k}
 
 
 def random_blocks(kind, rows, row):
     """Random bytes with sane scales."""
     rng = np.random.default_rng([rows, row, CODES[kind]])
     data = rng.integers(0, 256, (rows, row, KINDS[kind].nbytes)).astype(np.uint8)
-    for at in (0, 2) if kind in ("Q4_1", "Q4_K") else (0,):
+    places = {"Q4_1": (0, 2), "Q4_K": (0, 2), "Q6_K": (208,)}
+    for at in places.get(kind, (0,)):
         scales = rng.uniform(-0.1, 0.1, (rows, row)).astype("<f2")
         data[..., at : at + 2] = scales[..., None].view(np.uint8).reshape(rows, row, 2)
     return data
@@ -108,8 +124,8 @@ def test_integers_are_those_of_the_file(kind):
     ]
     parts = made.integers()
     assert parts.q.shape == made.shape
-    assert parts.q.dtype == (taeda.int8 if kind == "Q8_0" else taeda.uint8)
-    assert parts.scales.shape == (3, KINDS[kind].numbers // 32)
+    assert parts.q.dtype == (taeda.int8 if kind in ("Q8_0", "Q6_K") else taeda.uint8)
+    assert parts.scales.shape == (3, KINDS[kind].numbers // (16 if kind == "Q6_K" else 32))
     assert taeda.equal(parts.expanded(), made.dequantize())
 
 

@@ -93,8 +93,8 @@ REFUSED = {
     "version 1": (build(ONE, version=1), "version 1"),
     "big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "big-endian"),
     "blocks of another kind": (
-        build(ONE, kind=14),
-        "tensor 'w' is quantized \\(Q6_K\\).*blocks of Q8_0",
+        build(ONE, kind=13),
+        "tensor 'w' is quantized \\(Q5_K\\).*blocks of Q8_0",
     ),
     "rows that are no blocks": (build(ONE, kind=12), "\\(Q4_K\\).*no multiple of 256"),
     "blocks without dimensions": (

@@ -109,10 +109,23 @@ def _q4_k(data: Tensor) -> Integers:
     return Integers(q, (step * scales).flatten(1), (-(least * offsets)).flatten(1), 0)
 
 
+def _q6_k(data: Tensor) -> Integers:
+    """16 groups of 16. Of 128 numbers 64 bytes hold the four lower bits, 32 bytes the two upper ones."""
+    low = data[..., :128].unflatten(-1, (2, 1, 64))
+    lower = taeda.cat([low & 15, low >> 4], -2).flatten(-2)
+    high = data[..., 128:192].unflatten(-1, (2, 1, 32))
+    upper = taeda.cat([high >> shift & 3 for shift in (0, 2, 4, 6)], -2).flatten(-2)
+    q = (lower | upper << 4).to(taeda.int8) - 32
+    steps = data[..., 192:208].contiguous().view(taeda.int8)
+    scales = _floats(data, 208).float().unsqueeze(-1) * steps
+    return Integers(q.flatten(1), scales.flatten(1), None, 0)
+
+
 #: those that are read
 KINDS = {
     "Q8_0": Kind(32, 34, _q8_0),
     "Q4_0": Kind(32, 18, _q4_0),
     "Q4_1": Kind(32, 20, _q4_1),
     "Q4_K": Kind(256, 144, _q4_k),
+    "Q6_K": Kind(256, 210, _q6_k),
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import taeda
 from taeda import Tensor
 
-from ._pack import halves
+from ._pack import PIECE, halves
 
 __all__ = ["gguf_state_dict"]
 
@@ -17,11 +18,11 @@ def gguf_state_dict(
 ) -> dict[str, Tensor]:
     """What `taeda.load("model.gguf")` gave, as a state dict for `load_quantized_`.
 
-    tensors: tensors, which are taken as they are, and blocks of the kinds Q8_0, Q4_0, Q4_1 and Q4_K. A matrix
-    of blocks becomes `weight`, `scales` and perhaps `offsets` of its layer: the file's numbers in another
-    order, of which none is rounded. rename: from a name in the file to the name in the model; None leaves
-    names as they are. Raises ValueError for blocks that are no matrix named `weight`, and for two tensors
-    of one name.
+    tensors: tensors, which are taken as they are, and blocks. A matrix of Q8_0, Q4_0, Q4_1 or Q4_K becomes
+    `weight`, `scales` and perhaps `offsets` of its layer: the file's numbers in another order, of which none
+    is rounded. One of Q6_K, whose groups of 16 have no packed form yet, becomes float32. rename: from a
+    name in the file to the name in the model; None leaves names as they are. Raises ValueError for blocks
+    that are no matrix named `weight`, and for two tensors of one name.
 
     >>> import taeda
     >>> made = taeda.quantization.gguf_state_dict({"head.bias": taeda.ones(3)})
@@ -49,7 +50,9 @@ def _packed(name: str, renamed: str, blocks: Any) -> dict[str, Tensor]:
             f"'weight', and this one becomes {renamed!r}. Take {name!r}.dequantize() for other uses"
         )
     parts, prefix = blocks.integers(), f"{prefix}." if prefix else ""
-    nibbles = blocks.kind != "Q8_0"
+    if blocks.shape[1] // parts.scales.shape[1] % PIECE:
+        return {renamed: parts.expanded()}
+    nibbles = parts.q.dtype == taeda.uint8
     made = {"weight": halves(parts.q) if nibbles else parts.q, "scales": parts.scales}
     if parts.offsets is not None:
         made["offsets"] = parts.offsets
