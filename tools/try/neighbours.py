@@ -523,6 +523,30 @@ def torchvision() -> None:
     assert next(iter(torch.utils.data.DataLoader(data, 4)))[0].shape == (4, 3, 8, 8)
 
 
+@check("torchvision")
+def torchvision_detection() -> None:
+    torch = _torch()
+    from torchvision.models import detection
+    from torchvision.ops import batched_nms
+
+    boxes = torch.tensor([[5.0, 5, 40, 50], [5, 5, 40, 49], [20, 10, 60, 70]])
+    kinds = torch.tensor([0, 0, 1])
+    assert batched_nms(boxes, torch.tensor([0.5, 0.9, 0.1]), kinds, 0.5).tolist() == [1, 2]
+    pictures = [torch.rand(3, 64, 80), torch.rand(3, 60, 64)]
+    targets = [{"boxes": boxes[1:], "labels": kinds[1:] + 1} for _ in pictures]
+    options = {"weights": None, "weights_backbone": None, "num_classes": 3}
+    for model in (
+        detection.fasterrcnn_mobilenet_v3_large_320_fpn(**options, min_size=64, max_size=80),
+        detection.ssdlite320_mobilenet_v3_large(**options),
+    ):
+        losses = model(pictures, targets)
+        assert all(bool(loss.isfinite()) for loss in losses.values())
+        sum(losses.values()).backward()
+        assert any(bool(p.grad.any()) for p in model.parameters() if p.grad is not None)
+        found = model.eval()(pictures)
+        assert [len(one["boxes"]) == len(one["scores"]) for one in found] == [True, True]
+
+
 @check("timm", "torchvision")
 def timm() -> None:
     torch = _torch()

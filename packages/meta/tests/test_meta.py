@@ -42,6 +42,7 @@ MODULES = {
     "taeda-masked": "taeda.masked",
     "taeda-nested": "taeda.nested",
     "taeda-quantization": "taeda.quantization",
+    "taeda-vision-ops": "taeda.vision_ops",
     "taeda-onnx": "taeda.onnx",
     "taeda-benchmark": "taeda.utils.benchmark",
     "taeda-profiler": "taeda.profiler",

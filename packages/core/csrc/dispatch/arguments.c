@@ -2,7 +2,8 @@
  */
 #include "dispatch/arguments.h"
 
-/* numpy's words are accepted for the field's: axis, keepdims, x, a, x1, x2, and `input` for self */
+/* numpy's words are accepted for the field's: axis, keepdims, x, a, x1, x2; and `input` and
+ * `tensor` for self, and both names that PyTorch has for the sizes of split */
 static int same_name(const char *param, const char *given)
 {
     if (!strcmp(param, given)) return 1;
@@ -11,6 +12,8 @@ static int same_name(const char *param, const char *given)
         case 'a':
             return (!strcmp(given, "axis") && !strcmp(param, "dim")) ||
                    (!strcmp(given, "a") && (!strcmp(param, "self") || !strcmp(param, "input")));
+        case 's': return !strcmp(given, "split_size_or_sections") && !strcmp(param, "split_size");
+        case 't': return !strcmp(given, "tensor") && !strcmp(param, "self");
         case 'k': return !strcmp(given, "keepdims") && !strcmp(param, "keepdim");
         case 'x':
             if (!strcmp(given, "x2")) return !strcmp(param, "other");

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from taeda._library.operators import Namespace, namespace
 from taeda._native import core as _core
+from taeda._neighbours.compiled import brought
 
 __all__ = ["load_library", "loaded_libraries"]
 
@@ -31,7 +32,8 @@ def load_library(path: str | os.PathLike[str]) -> None:
     Its operators appear under `taeda.ops.<namespace>`. A kernel that is offered by name alone,
     without a schema (ABI 1.0), becomes an operator of Tensors in the namespace that the file's name
     gives: `scale.so` with the kernel "twice" gives `taeda.ops.scale.twice`. A library that was
-    loaded already is not loaded again.
+    loaded already is not loaded again. The compiled part of torchvision is not loaded at all:
+    `taeda.vision_ops` brings its operators.
 
     Raises ImportError, which says why: the file is missing, empty or no shared library; it is no
     extension of taeda; it needs another major or a later minor version of the ABI than
@@ -40,6 +42,9 @@ def load_library(path: str | os.PathLike[str]) -> None:
     full = str(Path(path).resolve())
     with _loading:
         if full in loaded_libraries:
+            return
+        if brought(Path(full)):
+            loaded_libraries.add(full)
             return
         kernels, _ = _core.load_extension(full)
         if kernels:

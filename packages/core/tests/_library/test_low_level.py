@@ -91,3 +91,23 @@ def test_a_fallback_serves_operators_without_a_kernel():
         every._destroy()
         with pytest.raises(NotImplementedError):
             taeda.ops.tl5.f(taeda.ones(1))
+
+
+def test_function_for_autocast_runs_in_place_of_the_operator():
+    lib = Library("autocast_keys", "FRAGMENT")
+    lib.define("twice(Tensor x, Tensor[] more) -> Tensor")
+    lib.impl("twice", lambda x, more: x * 2, "CPU")
+    asked = []
+
+    def lower(x, more):
+        asked.append(x.dtype)
+        return taeda.ops.autocast_keys.twice(x.half(), more)
+
+    for key in ("AutocastCPU", "AutocastXPU"):
+        lib.impl("twice", lower, key)
+    twice, x = taeda.ops.autocast_keys.twice, taeda.ones(1)
+    assert twice(x, [x]).dtype is taeda.float32
+    with taeda.autocast("cpu"):
+        assert twice(x, [x]).dtype is taeda.float16
+    assert asked == [taeda.float32]
+    assert twice(x, [x]).dtype is taeda.float32

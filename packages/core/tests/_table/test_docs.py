@@ -83,7 +83,7 @@ CASES = [
     (["f(Tensor self, *, Scalar alpha=1) -> Tensor"], "(input, *, alpha=1)"),
     (["f(int[] size, *, ScalarType? dtype=None) -> Tensor"], "(*size, dtype=None)"),
     (["f(Tensor self) -> Tensor", "f.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"],
-        "(input, dim=..., keepdim=False)"),
+        "(input, dim=None, keepdim=False)"),
     (["f(Tensor self, Tensor other) -> Tensor", "f.dim(Tensor self, int dim) -> Tensor"],
         "(input, *args, **kwargs)"),
     (["f(Tensor self, float p=inf, int[2] s=1) -> Tensor"], "(input, p=1e999, s=1)"),

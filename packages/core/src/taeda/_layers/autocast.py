@@ -283,8 +283,21 @@ def _call_own(
 ) -> Any:
     """Run an operator of a user on arguments of the types that its rule says."""
     wanted = {device: kind for device, kind in rule.items() if _here.enabled[device]}
+    for device, kind in wanted.items():
+        if not isinstance(kind, _core.dtype) and device in _devices_of((args, kwargs)):
+            return kind(*args, **kwargs)  # a function that its user gave for autocast
+    wanted = {device: kind for device, kind in wanted.items() if isinstance(kind, _core.dtype)}
     named = {name: _own_cast(value, wanted) for name, value in kwargs.items()}
     return func(*[_own_cast(value, wanted) for value in args], **named)
+
+
+def _devices_of(value: Any) -> set[str]:
+    """The kinds of devices that tensors among arguments are on."""
+    if isinstance(value, Tensor):
+        return {value.device.type}
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    return set().union(*map(_devices_of, value)) if isinstance(value, (list, tuple)) else set()
 
 
 def _own_cast(value: Any, wanted: dict[str, Any]) -> Any:

@@ -28,8 +28,10 @@ _KEYS = {
     "": "composite",
 }
 #: keys of layers that take functions elsewhere, and where
-_ELSEWHERE = ("Autograd", "AutogradCPU", "AutogradCUDA", "Autocast", "AutocastCPU", "AutocastCUDA", "Python",
+_ELSEWHERE = ("Autograd", "AutogradCPU", "AutogradCUDA", "Autocast", "Python",
               "Functionalize", "FuncTorchBatched", "ADInplaceOrView", "BackendSelect")  # fmt: skip
+#: keys of autocast, by device; None: there are no such devices, so nobody will ask
+_AUTOCAST = {"AutocastCPU": "cpu", "AutocastCUDA": "cuda", "AutocastXPU": None}
 _RESERVED = ("prim",)
 _blocks: set[str] = {"aten"}  # namespaces with a library of kind DEF
 
@@ -144,15 +146,19 @@ class Library:
         "CompositeExplicitAutograd", ...
 
         The operator may be defined later. "CompositeImplicitAutograd" (the default) is a function
-        in other operators, which are differentiated instead of it. A kernel that is there for that
-        key is replaced, with a warning.
+        in other operators, which are differentiated instead of it. "AutocastCPU" and "AutocastCUDA"
+        take the function that runs in place of the operator inside of autocast on that device. A
+        kernel that is there for that key is replaced, with a warning.
         """
         if not callable(fn):
             raise TypeError(
                 f"Input function is required to be a callable but found type {type(fn)}"
             )
         text = f"{self.ns}::{self._name_of(op_name)}"
-        slot = slot_of_key(dispatch_key or self.dispatch_key)
+        if (key := dispatch_key or self.dispatch_key) in _AUTOCAST and fn is not fallthrough_kernel:
+            self._impl_autocast(text, _AUTOCAST[key], fn)
+            return
+        slot = slot_of_key(key)
         if fn is fallthrough_kernel:
             return
         if with_keyset:
@@ -168,6 +174,12 @@ class Library:
             )
         table.set_kernel(text, slot, fn)
         self._kernels[text, slot] = fn
+
+    def _impl_autocast(self, text: str, device_type: str | None, fn: Function) -> None:
+        """The operator inside of autocast on a device is `fn`, which runs with autocast off."""
+        if device_type is not None:
+            rules.set_autocast(text, device_type, fn)
+            self._autocast_rules[text, device_type] = fn
 
     def _name_of(self, op_name: str | OpOverload) -> str:
         if isinstance(op_name, OpOverload):

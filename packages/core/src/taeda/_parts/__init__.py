@@ -42,6 +42,7 @@ DISTRIBUTIONS = {
     "profiler": "taeda-profiler",
     "quantization": "taeda-quantization",
     "sparse": "taeda-sparse",
+    "vision_ops": "taeda-vision-ops",
     "utils.benchmark": "taeda-benchmark",
     "utils.bottleneck": "taeda-profiler",
     "utils.flop_counter": "taeda-profiler",

@@ -28,6 +28,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "taeda-masked": ("taeda-autograd",),
     "taeda-nested": ("taeda-autograd",),
     "taeda-quantization": ("taeda-autograd", "taeda-nn"),
+    "taeda-vision-ops": ("taeda-autograd",),
     "taeda-benchmark": (),
     "taeda-profiler": (),
     "taeda-cpp-extension": (),

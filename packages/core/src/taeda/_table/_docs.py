@@ -240,9 +240,10 @@ def _merged(calls: list[_Call]) -> str:
     shown, optional = list(head), False
     for place, (name, kind, default) in enumerate(longest):
         everywhere = all(len(found) > place for found in positional)
-        given = {found[place][2] for found in positional if len(found) > place} - {None}
-        if not everywhere or optional or given:
-            default = given.pop() if len(given) == 1 else "..."
+        given = [found[place][2] for found in positional if len(found) > place]
+        defaults = [one for one in given if one is not None]
+        if not everywhere or optional or defaults:  # of several forms, the first one's
+            default = defaults[0] if defaults else "None"
         optional = optional or (default is not None and kind != "*")
         shown.append(_shown((name, kind, None if kind == "*" else default)))
     keywords: dict[str, tuple[str, str, str | None]] = {}
@@ -254,7 +255,7 @@ def _merged(calls: list[_Call]) -> str:
         shown.append("*")
     for name, kind, default in keywords.values():
         everywhere = all(any(p[0] == name for p in found) for found in lists)
-        shown.append(_shown((name, kind, default if everywhere or default is not None else "...")))
+        shown.append(_shown((name, kind, default if everywhere or default is not None else "None")))
     return ", ".join(shown)
 
 

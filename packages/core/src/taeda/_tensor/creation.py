@@ -240,7 +240,7 @@ def _known(item: Any) -> Any:
         return item
     if isinstance(item, (str, bytes)):
         raise TypeError(
-            f"new(): invalid data type '{type(item).__name__}': {item!r} is text, wanted numbers"
+            f"invalid data type '{type(item).__name__}': {item!r} is text, wanted numbers"
         )
     if hasattr(item, "__array__") or hasattr(item, "__array_interface__"):
         import numpy as np

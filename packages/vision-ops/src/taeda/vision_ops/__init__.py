@@ -1,0 +1,41 @@
+"""Operators on boxes and regions of pictures, under the names by which torchvision calls them.
+
+Importing it defines `taeda.ops.torchvision.nms` and the others; `install_as_torch()` and an import of
+torchvision do so by themselves.
+
+>>> import taeda
+>>> boxes = taeda.tensor([[0.0, 0, 2, 2], [0, 0, 2, 1.9], [5, 5, 6, 6]])
+>>> taeda.ops.torchvision.nms(boxes, taeda.tensor([0.5, 0.9, 0.1]), 0.5)
+tensor([1, 2])
+"""
+
+from __future__ import annotations
+
+import taeda as _taeda
+from taeda import library as _library
+
+from . import _boxes, _deform, _gradients, _regions
+
+__all__ = ["deform_conv2d", "nms", "ps_roi_align", "ps_roi_pool", "roi_align", "roi_pool"]
+
+_lib = _library.Library("torchvision", "FRAGMENT")
+for _schema, _function in {**_boxes.OPERATORS, **_regions.OPERATORS, **_deform.OPERATORS}.items():
+    _lib.define(_schema)
+    _lib.impl(_schema.partition("(")[0], _function, "CPU")
+# quantized pictures, which do not exist: defined, because torchvision gives them shapes; without a kernel
+_lib.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+_lib.define(
+    "qroi_align(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width, "
+    "int sampling_ratio, bool aligned) -> Tensor"
+)
+_lib.define("_cuda_version() -> int")
+_lib.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")  # compiled for no card
+_gradients.register()
+for _name in ("nms", "roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d"):
+    _library.register_autocast(f"torchvision::{_name}", "cpu", _taeda.float32)
+
+nms = _taeda.ops.torchvision.nms
+roi_align, roi_pool = _taeda.ops.torchvision.roi_align, _taeda.ops.torchvision.roi_pool
+ps_roi_align = _taeda.ops.torchvision.ps_roi_align
+ps_roi_pool = _taeda.ops.torchvision.ps_roi_pool
+deform_conv2d = _taeda.ops.torchvision.deform_conv2d
