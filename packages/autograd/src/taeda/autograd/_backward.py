@@ -164,7 +164,7 @@ def grad(
     (tensor(6.),)
     """
     if is_for_others(given := (*_tuple(outputs), *_tuple(inputs))):
-        return call_others(grad, given)  # type: ignore[no-any-return]  # theirs
+        return call_others(grad, given)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "

@@ -59,9 +59,9 @@ def set_property(name: str, get: Callable[[Tensor], Any], doc: str) -> None:
     """Add a property; `__torch_function__` of a subclass is asked with `Tensor.<name>.__get__`."""
 
     def read(self: Tensor) -> Any:
-        return get(self) if type(self) is Tensor else asked(self)
+        return get(self) if type(self) is Tensor else _ask_of(self)
 
-    def asked(self: Tensor) -> Any:
+    def _ask_of(self: Tensor) -> Any:
         from .._layers import dispatch as _dispatch  # late: it needs Tensor complete
 
         if not _dispatch.has_overrides((self,)):

@@ -63,6 +63,6 @@ def _room_for(
         return None
     param = next((params[step] for step in path if step in params), None)
     dtype = entry.properties.dtype
-    if _is_sharded(param) and param.shape == entry.size:
+    if param is not None and _is_sharded(param) and param.shape == entry.size:
         return taeda.zeros_like(param, dtype=dtype, requires_grad=False)
     return taeda.zeros(entry.size, dtype=dtype)
