@@ -12,6 +12,7 @@ sys.path.insert(0, str(HERE))
 
 import api_pages  # noqa: E402 - lies beside this file, as the next
 import charts  # noqa: E402
+import kinds_page  # noqa: E402
 import ops_page  # noqa: E402
 
 project = "taeda"
@@ -37,4 +38,5 @@ toc_object_entries = False  # a page's table of names is at its top
 charts.write(HERE / "figures.json", HERE / "images")
 ops_page.write(HERE / "reference" / "ops.md")
 ops_page.write_absent(HERE / "reference" / "absent.md")
+kinds_page.write(HERE / "reference" / "kinds.md")
 api_pages.write(HERE / "reference" / "api")

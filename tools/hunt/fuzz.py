@@ -93,9 +93,20 @@ def use(result: Any) -> None:
             and value.device.type == "cpu"
             and value.numel() < 1 << 16
         ):
-            value.detach().clone().tolist()
+            plain(value.detach().clone()).tolist()
             if value.requires_grad and value.grad_fn is not None:
                 value.sum().abs().backward()
+
+
+def plain(x: Any) -> Any:
+    """The elements that a tensor of any kind stores."""
+    import taeda
+
+    if type(x) is not taeda.Tensor and hasattr(x, "get_data"):
+        return x.get_data()
+    if x.layout is taeda.strided:
+        return x
+    return x._values() if x.layout is taeda.sparse_coo else x.values()
 
 
 Judge = Callable[[Counter[str], int], bool]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -99,6 +99,9 @@ DTYPES = (
 )
 SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8, 17)
 INDICES = ("index", "indices", "target", "repeats", "tensor_indices_or_sections")
+#: by which a call's tensors may be of another kind; "" for most calls
+KINDS = ("coo", "csr", "csc", "bsr", "jagged", "jagged", "holes", "masked")
+OTHERS = (taeda.sparse_coo, taeda.sparse_csr, taeda.sparse_bsc, taeda.jagged)
 LAYOUTS = ("plain", "plain", "plain", "transposed", "strided", "offset", "expanded", "overlapping")
 
 
@@ -112,6 +115,8 @@ class Near:
     dtype: str
     meta: bool
     length: int = 2  # of lists of tensors
+    kind: str = ""  # that of most tensors
+    offsets: list[Any] = field(default_factory=list)  # those that nested tensors share
 
 
 @dataclass
@@ -133,13 +138,23 @@ def spell(value: Any) -> str:
     """Short text of an argument; a tensor by its facts, because printing it would be a call of its own."""
     if isinstance(value, taeda.Tensor):
         facts = f"{tuple(value.shape)}, {str(value.dtype).partition('.')[2]}"
-        if not value.is_contiguous():
+        kind = _kind_of(value)
+        if kind:
+            facts += f", {kind}"
+        elif not value.is_contiguous():
             facts += f", strides {value.stride()}"
         facts += ", meta" if value.device.type == "meta" else ""
         return f"<{facts}{', grad' if value.requires_grad else ''}>"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(spell, value[:8])) + "]"
     return repr(value)[:80]
+
+
+def _kind_of(x: taeda.Tensor) -> str:
+    """What a tensor is if it is not plain."""
+    if x.layout is not taeda.strided:
+        return str(x.layout)
+    return "" if type(x) in (taeda.Tensor, taeda.nn.Parameter) else type(x).__name__
 
 
 def targets(row: Row) -> list[tuple[str, Callable[..., Any], bool]]:
@@ -167,6 +182,7 @@ def draw(row: Row, random: Random) -> Call:
         random.choice(DTYPES),
         random.random() < 0.05,
         random.choice((0, 1, 2, 3, 70)),
+        _kind(random),
     )
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
@@ -192,12 +208,15 @@ def draw(row: Row, random: Random) -> Call:
 def spoil(text: str, random: Random) -> Call:
     """The call that an expression makes, with inputs that may not fit it."""
     names = [name for name in compile(text, text, "eval").co_names if name in cases.SHAPES]
+    kind, offsets = _kind(random), []
     victim = random.choice(names) if names and random.random() < 0.3 else ""
     dtype = random.choice(DTYPES)
     inputs: dict[str, Any] = {}
     for name in names:
         shape = _shape(random) if name == victim else cases.SHAPES[name]
-        near = Near(shape, {"b": "bool", "i": "int64"}.get(name, dtype), False)
+        near = Near(
+            shape, {"b": "bool", "i": "int64"}.get(name, dtype), False, kind=kind, offsets=offsets
+        )
         inputs[name] = (
             _indices(near, random) if name == "i" else _tensor(near, random, certain=0.95)
         )
@@ -273,7 +292,7 @@ def _one(argument: Argument, near: Near, random: Random) -> Any:
                 (taeda.contiguous_format, taeda.preserve_format, taeda.channels_last)
             )
         case "Layout":
-            return taeda.strided
+            return taeda.strided if random.random() < 0.8 else random.choice(OTHERS)
         case "Generator":
             return taeda.Generator()
     raise ValueError(f"no values for arguments of type {argument.base}")
@@ -300,9 +319,46 @@ def _tensor(near: Near, random: Random, certain: float = 0.75) -> taeda.Tensor:
     x = _laid_out(_filled(shape, dtype, random), random)
     if x.is_complex() and random.random() < 0.2:
         x = x.conj()
+    if near.kind and random.random() < 0.8:
+        try:
+            x = _of_kind(x, near, random)
+        except (NotImplementedError, TypeError):
+            return x  # a dtype that the kind does not take
     if (x.is_floating_point() or x.is_complex()) and random.random() < 0.3:
         x = x.detach().requires_grad_()
     return x
+
+
+def _kind(random: Random) -> str:
+    return random.choice(KINDS) if random.random() < 0.15 else ""
+
+
+def _of_kind(x: taeda.Tensor, near: Near, random: Random) -> taeda.Tensor:
+    """The tensor as one of another kind, or as it is where that kind does not fit."""
+    if near.kind == "masked":
+        mask = taeda.ones(x.shape, dtype=taeda.bool, device=x.device)
+        return taeda.masked.masked_tensor(x, mask.tril() if x.dim() > 1 else mask)
+    if near.kind == "coo":
+        return x.to_sparse() if x.dim() else x
+    if x.dim() < 2 or (near.kind in ("csr", "csc", "bsr") and (x.dim() > 2 or not x.numel())):
+        return x
+    if near.kind == "holes" and x.shape[1]:
+        length = taeda.tensor([random.randint(0, x.shape[1]) for _ in range(x.shape[0])])
+        return taeda.nested.narrow(x, 1, 0, length.long(), layout=taeda.jagged)
+    if near.kind in ("jagged", "holes"):
+        return taeda.nested.nested_tensor_from_jagged(x, _offsets(x.shape[0], near, random))
+    ways = {"csr": x.to_sparse_csr, "csc": x.to_sparse_csc, "bsr": lambda: x.to_sparse_bsr((1, 1))}
+    return ways[near.kind]()
+
+
+def _offsets(rows: int, near: Near, random: Random) -> taeda.Tensor:
+    """Offsets for so many rows, mostly those that another tensor of the call has."""
+    known = [offsets for count, offsets in near.offsets if count == rows]
+    if known and random.random() < 0.9:
+        return known[0]
+    made = taeda.tensor(sorted([0, random.randint(0, rows), random.randint(0, rows), rows]))
+    near.offsets.append((rows, made))
+    return made
 
 
 def _filled(shape: tuple[int, ...], dtype: str, random: Random) -> taeda.Tensor:

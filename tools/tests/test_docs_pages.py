@@ -16,6 +16,7 @@ import taeda
 
 api_pages = load("docs/api_pages.py")
 charts = load("docs/charts.py")
+kinds_page = load("docs/kinds_page.py")
 ops_page = load("docs/ops_page.py")
 
 
@@ -65,6 +66,28 @@ def test_an_operation_shows_the_forms_in_which_it_is_called(tmp_path):
         for part in name.split("."):
             value = getattr(value, part)
     assert not re.search(r"\{py:obj\}`_|`taeda\.(\w+\.)*_", text)
+
+
+def test_kinds_compute_what_their_table_says(tmp_path):
+    """Of the functions of one tensor: those with a rule give a result, the others say that there is none."""
+    kinds_page.write(tmp_path / "kinds.md")
+    text = (tmp_path / "kinds.md").read_text()
+    x = taeda.tensor([[0.5, 0.0], [0.25, 0.75]])
+    made = {
+        "coordinates": x.to_sparse(), "rows": x.to_sparse_csr(), "columns": x.to_sparse_csc(),
+        "blocks": x.to_sparse_bsr((1, 1)), "masked": taeda.masked.masked_tensor(x, x > 0),
+        "nested": taeda.nested.nested_tensor(list(x), layout=taeda.jagged),
+    }  # fmt: skip
+    assert set(made) == set(kinds_page.KINDS)
+    for name in ("abs", "sin", "cos", "exp", "sigmoid", "neg", "trace", "corrcoef", "inverse"):
+        (line,) = [ln for ln in text.splitlines() if ln.startswith(f"| `{name}` |")] or [""]
+        cells = [cell.strip() for cell in line.split("|")[2:-1]] or [""] * len(made)
+        for kind, cell in zip(kinds_page.KINDS, cells, strict=True):
+            if cell:
+                assert getattr(taeda, name)(made[kind]).shape == made[kind].shape, (name, kind)
+            else:
+                with pytest.raises(NotImplementedError, match=name):
+                    getattr(taeda, name)(made[kind])
 
 
 def test_what_is_absent_is_listed_with_what_to_do(tmp_path):
