@@ -6,7 +6,6 @@ import math
 
 import taeda
 from taeda import Tensor
-from taeda._layers import no_grad
 
 __all__ = [
     "fake_quantize_per_channel_affine",
@@ -125,20 +124,18 @@ def fused_moving_avg_obs_fake_quant(
         raise RuntimeError(
             f"{name}: per_row_fake_quant is only supported on ch_axis 0, got {ch_axis}"
         )
-    with no_grad():
-        if observer_on.item():
-            extremes = _extremes(self, per_row_fake_quant)
-            for running, seen in zip((running_min, running_max), extremes, strict=True):
-                _move(running, seen, averaging_const)
+    if observer_on.item():
+        extremes = _extremes(self.detach(), per_row_fake_quant)
+        for running, seen in zip((running_min, running_max), extremes, strict=True):
+            _move(running, seen, averaging_const)
     if not fake_quant_on.item():
         return self.clone()
-    with no_grad():
-        found = [
-            _parameters(least, most, quant_min, quant_max, symmetric_quant)
-            for least, most in zip(running_min.tolist(), running_max.tolist(), strict=True)
-        ]
-        for target, column in zip((scale, zero_point), zip(*found, strict=True), strict=True):
-            _put(target, taeda.tensor(column, dtype=target.dtype, device=target.device))
+    found = [
+        _parameters(least, most, quant_min, quant_max, symmetric_quant)
+        for least, most in zip(running_min.tolist(), running_max.tolist(), strict=True)
+    ]
+    for target, column in zip((scale, zero_point), zip(*found, strict=True), strict=True):
+        _put(target, taeda.tensor(column, dtype=target.dtype, device=target.device))
     if per_row_fake_quant:
         return fake_quantize_per_channel_affine(self, scale, zero_point, 0, quant_min, quant_max)
     return fake_quantize_per_tensor_affine_tensor_qparams(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import taeda
@@ -302,7 +303,7 @@ def _checked_static(given: Tensor, name: str, heads: _Heads) -> Tensor:
 
 
 def _check_nested(
-    query: Tensor, key: Tensor, value: Tensor, embed: int, given: dict[str, object]
+    query: Tensor, key: Tensor, value: Tensor, embed: int, given: Mapping[str, object]
 ) -> None:
     """Raises AssertionError for what attention of nested tensors does not take."""
     name = "multi_head_attention_forward"
