@@ -105,6 +105,8 @@ SESSIONS = (
         f"{HUNT}/python_states.py {{}}"),
     row("fuzz-chains", "Random chains of elementwise operations give the same bits as C and as they are. `-- --programs 2000` for more.",
         f"{HUNT}/fuzz_chains.py {{}}"),
+    row("magnitude", "Numbers of 1e-30 to 1e30, one NaN among ordinary ones, and kinks: rows give what float64 gives. `-- --part 0/8` for a share.",
+        f"{HUNT}/magnitude.py {{}}"),
     row("properties", "What holds for every row of the op table holds with other numbers and sizes. `-- --seeds 1-50` for more.",
         f"{HUNT}/every_row.py {{}}"),
     row("ulps", "Functions of one number and their derivatives keep their bounds; the worst errors as a table. `-- --count 5000` for more.",

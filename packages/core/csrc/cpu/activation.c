@@ -79,7 +79,8 @@
 #define BINARY(X)                                                                                 \
     X(gelu_erf_backward, , x *vfma(y, VDENSITY(y), vnormal(y)))                                   \
     X(gelu_tanh_backward, ,                                                                       \
-      LET(vec s = vsigmoid(GELU_ARG(y)), x * (s + y * SIGMOID_SLOPE(s) * GELU_ARG_SLOPE(y))))     \
+      LET(vec z = vmin(C(40), vmax(C(-40), y)); /* beyond, 0 meets infinity */                    \
+          vec s = vsigmoid(GELU_ARG(z)), x * (s + z * SIGMOID_SLOPE(s) * GELU_ARG_SLOPE(z))))     \
     X(silu_backward, , LET(vec s = vsigmoid(y), x * s * vfma(y, C(1) - s, C(1))))                 \
     X(mish_backward, ,                                                                            \
       LET(vec w = MISH_W(y); vec t = w / (w + C(2)), x * (t + y * vsigmoid(y) * (C(1) - t * t)))) \

@@ -67,6 +67,21 @@ static void pack(const job *j, char *to)
         }
 }
 
+/* Squares in float have half the range of their root: distances that are infinite, or small, are
+ * found again in double. Numbers of y lie `width` apart, one panel's row beside the other. */
+static void mend(float *out, const float *x, const float *panel, int64_t n, int64_t width)
+{
+    for (int64_t k = 0; k < width; k++) {
+        if (!(out[k] < 0x1p-50F || out[k] == INFINITY)) continue;
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double apart = (double)x[i] - (double)panel[i * width + k];
+            sum += apart * apart;
+        }
+        out[k] = (float)sqrt(sum);
+    }
+}
+
 static void run_rows(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
@@ -78,7 +93,10 @@ static void run_rows(void *context, int64_t begin, int64_t end)
         char *out = j->out + row * d->others * j->item;
         for (int64_t left = d->others; left > 0; left -= j->width) {
             bool whole = left >= j->width;
-            j->kernel.panel(whole ? out : last, x, panel, d->n, d->p);
+            void *to = whole ? out : last;
+            j->kernel.panel(to, x, panel, d->n, d->p);
+            if (kind_of(d->p) == TD_DISTANCE_2 && d->x->dtype == TD_F32)
+                mend(to, (const float *)x, (const float *)panel, d->n, j->width);
             if (!whole) memcpy(out, last, (size_t)(left * j->item));
             out += TD_PANEL_BYTES;
             panel += d->n * TD_PANEL_BYTES;

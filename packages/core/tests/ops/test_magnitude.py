@@ -139,3 +139,43 @@ def test_erfcx_becomes_infinite_and_not_nan():
         y = taeda.special.erfcx(x)
         assert not y.isnan().any()
         assert y[x < -26.65].isinf().all()
+
+
+NORM_FORMS = {
+    "all": lambda x: x.norm(),
+    "rows": lambda x: x.norm(dim=1),
+    "columns": lambda x: x.norm(dim=0),
+    "both": lambda x: taeda.linalg.vector_norm(x, 2, (0, 1)),
+    "matrix": lambda x: taeda.linalg.matrix_norm(x),
+    "transposed": lambda x: x.T.norm(dim=0),
+    "dist": lambda x: taeda.dist(x, taeda.zeros_like(x)),
+    "foreach": lambda x: taeda._foreach_norm([x])[0],
+    "cdist": lambda x: taeda.cdist(x, taeda.zeros_like(x)[:1]),
+    "many rows": lambda x: taeda.cdist(x.repeat(60, 1), x.repeat(1, 1)),
+    "pairwise": lambda x: taeda.nn.functional.pairwise_distance(x, taeda.zeros_like(x), eps=0.0),
+}
+
+
+@pytest.mark.parametrize("n", [3, 30, 600, 5000])
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.bfloat16], ids=str)
+@pytest.mark.parametrize("form", NORM_FORMS)
+def test_a_length_has_the_range_of_its_numbers(form, dtype, n):
+    """Whatever the layout: squares of 1e-30 and 1e30 are not in float32."""
+    for scale in (1e-37, 1e-30, 1e-20, 1.0, 1e20, 1e30):
+        x = (taeda.arange(3 * n).reshape(3, n).sin() * scale).to(dtype)
+        found, wanted = NORM_FORMS[form](x).double(), NORM_FORMS[form](x.double())
+        near = wanted < 1e-6 * wanted.max()  # of a row to itself
+        off = ((found - wanted).abs() / wanted.max())[~near]
+        assert off.max().item() <= (1e-6 if dtype is taeda.float32 else 8e-3), scale
+
+
+def test_the_gradient_of_a_length_is_of_its_size():
+    for scale in (1e-30, 1e20, 1e30):
+        x = (taeda.arange(30) + 1.0).reshape(5, 6) * scale
+        found = []
+        for dtype in (taeda.float32, taeda.float64):
+            given = x.to(dtype).requires_grad_()
+            out = taeda.renorm(given, 2, 0, scale)
+            weights = taeda.arange(30, dtype=dtype).sin().reshape(5, 6)
+            found.append(taeda.autograd.grad((out * weights).sum() / scale, given)[0].double())
+        assert (found[0] - found[1]).abs().max() <= 1e-6 * found[1].abs().max()

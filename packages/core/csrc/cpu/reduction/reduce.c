@@ -9,6 +9,13 @@
 
 #define ROW_BLOCK 4096 /* elements */
 
+#define OF_REAL(v) ((double)(v))
+#define OF_NUMBER(v) ((v) == (v) ? (double)(v) : 0.0)
+#define OF_ABS(v) fabs((double)(v))
+#define OF_SQUARE(v) ((double)(v) * (double)(v))
+#define SQUARE_OF_BF16(v) OF_SQUARE(td_bf16_load(v))
+#define SQUARE_OF_F16(v) OF_SQUARE(td_f16_widen_1(v))
+
 /* ---- dense rows ---- */
 
 ROW_SUM_F32(add_f32, MAP_SAME)
@@ -31,31 +38,59 @@ ROW_FOLD_F64(multiply_f64, 1, MAP_SAME, JOIN_MUL)
             total = total OP(double) name##_block(x, ROW_BLOCK);        \
         return total OP(double) name##_block(x, n);                     \
     }
+/* Squares in float have half the range of their root: a block whose sum is infinite, NaN or near
+ * the denormals is added again in double. */
+#define SQUARES_OR(sum, name, x, n) \
+    ((sum) >= 0x1p-100F && (sum) < INFINITY ? (double)(sum) : name##_again(x, n))
+#define AGAIN(name, T, OF)                                      \
+    static TD_CALLED double name##_again(const T *x, int64_t n) \
+    {                                                           \
+        double total = 0;                                       \
+        for (int64_t i = 0; i < n; i++) total += OF(x[i]);      \
+        return total;                                           \
+    }
+AGAIN(norm2_row_f32, float, OF_SQUARE)
+ROW_FN float norm2_row_f32_block(const float *x, int64_t n) { return square_f32(x, n); }
+static double norm2_row_f32(const float *x, int64_t n)
+{
+    double total = 0;
+    for (int64_t m; n > 0; n -= m, x += m) {
+        m = n < ROW_BLOCK ? n : ROW_BLOCK;
+        float sum = norm2_row_f32_block(x, m);
+        total += SQUARES_OR(sum, norm2_row_f32, x, m);
+    }
+    return total;
+}
 BLOCKED_ROW(sum_row_f32, float, add_f32, 0, +)
 BLOCKED_ROW(sum_row_f64, double, add_f64, 0, +)
 BLOCKED_ROW(nansum_row_f32, float, nanadd_f32, 0, +)
 BLOCKED_ROW(nansum_row_f64, double, nanadd_f64, 0, +)
 BLOCKED_ROW(norm1_row_f32, float, abs_f32, 0, +)
 BLOCKED_ROW(norm1_row_f64, double, abs_f64, 0, +)
-BLOCKED_ROW(norm2_row_f32, float, square_f32, 0, +)
 BLOCKED_ROW(norm2_row_f64, double, square_f64, 0, +)
 BLOCKED_ROW(prod_row_f32, float, multiply_f32, 1, *)
 BLOCKED_ROW(prod_row_f64, double, multiply_f64, 1, *)
 
 /* Half types: 512 elements at a time, widened in registers. */
-#define HALF_ROW(name, v, MAP)                                                           \
+#define AS_IS(sum, name, x, n) (double)(sum)
+#define HALF_ROW(name, v, MAP, KEEP)                                                     \
     ROW_SUM(name##_sum, uint16_t, v, MAP)                                                \
     ROW_FN float name##_piece(const uint16_t *x, int64_t n) { return name##_sum(x, n); } \
     static double name(const uint16_t *x, int64_t n)                                     \
     {                                                                                    \
         double total = 0;                                                                \
-        for (; n > 512; n -= 512, x += 512) total += (double)name##_piece(x, 512);       \
-        return total + (double)name##_piece(x, n);                                       \
+        for (int64_t m; n > 0; n -= m, x += m) {                                         \
+            m = n < 512 ? n : 512;                                                       \
+            float sum = name##_piece(x, m);                                              \
+            total += KEEP(sum, name, x, m);                                              \
+        }                                                                                \
+        return total;                                                                    \
     }
-HALF_ROW(sum_row_bf16, vb, MAP_SAME)
-HALF_ROW(sum_row_f16, vh, MAP_SAME)
-HALF_ROW(norm2_row_bf16, vb, MAP_SQUARE)
-HALF_ROW(norm2_row_f16, vh, MAP_SQUARE)
+HALF_ROW(sum_row_bf16, vb, MAP_SAME, AS_IS)
+HALF_ROW(sum_row_f16, vh, MAP_SAME, AS_IS)
+AGAIN(norm2_row_bf16, uint16_t, SQUARE_OF_BF16)
+HALF_ROW(norm2_row_bf16, vb, MAP_SQUARE, SQUARES_OR)
+HALF_ROW(norm2_row_f16, vh, MAP_SQUARE, AS_IS)
 
 /* ---- dense columns: four rows a turn, so that accumulators are loaded and stored once for them
  * ---- */
@@ -73,10 +108,6 @@ HALF_ROW(norm2_row_f16, vh, MAP_SQUARE)
         for (; n > 0; n--, x += xn)                                                         \
             for (int64_t c = 0; c < m; c++) acc[c] += MAP(((const T *)x)[c]);               \
     }
-#define OF_REAL(v) ((double)(v))
-#define OF_NUMBER(v) ((v) == (v) ? (double)(v) : 0.0)
-#define OF_ABS(v) fabs((double)(v))
-#define OF_SQUARE(v) ((double)(v) * (double)(v))
 /* The same sums of half types, where four rows are added in float, as the elements of a row are.
  * Two groups of four a turn, so that accumulators are loaded and stored half as often. */
 #define ROW16(k) ((const uint16_t *)(x + (k) * xn) + c)
@@ -113,8 +144,6 @@ HALF_ROW(norm2_row_f16, vh, MAP_SQUARE)
 #define ADDING_HALVES(name, ACC_ROW, of, of_one) \
     HALF_COLS(name##_cols, of, of_one)           \
     TD_BLOCK(name, uint16_t, double, ACC_ROW, name##_cols, 0, a += (double)of_one(&v))
-#define SQUARE_OF_BF16(v) OF_SQUARE(td_bf16_load(v))
-#define SQUARE_OF_F16(v) OF_SQUARE(td_f16_widen_1(v))
 #define ADDING(name, T, ACC_ROW, MAP) \
     COLS_OF_FOUR(name##_cols, T, MAP) \
     TD_BLOCK(name, T, double, ACC_ROW, name##_cols, 0, a += MAP(v))

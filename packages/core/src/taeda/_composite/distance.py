@@ -72,4 +72,5 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     others = [*range(self.dim())]
     del others[wrap_dim(dim, self.dim())]
     norm = taeda.linalg.vector_norm(self, p, others, True)
-    return self * taeda.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).to(self.dtype)
+    # a quotient of the numbers themselves: the square of a large norm leaves the range
+    return taeda.where(norm > maxnorm, self / (norm + 1e-7) * maxnorm, self)

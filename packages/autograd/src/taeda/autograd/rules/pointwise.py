@@ -99,7 +99,8 @@ rule(
 
 
 def _addcdiv_divisor(grad: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> Tensor:
-    return -grad * _cj(value * tensor1 / (tensor2 * tensor2))
+    # the square of a small divisor has no place in the dtype
+    return -grad * _cj(value * (tensor1 / tensor2) / tensor2)
 
 
 rule(
@@ -220,7 +221,15 @@ rule("acos", self=lambda grad, self: grad * -_cj(_one_less_square(self).rsqrt())
 rule("atan", self=lambda grad, self: grad / _cj(_one_and_square(self)))
 rule("sinh", self=lambda grad, self: grad * _cj(self.cosh()))
 rule("cosh", self=lambda grad, self: grad * _cj(self.sinh()))
-rule("asinh", self=lambda grad, self: grad * _cj(_one_and_square(self).rsqrt()))
+
+
+def _asinh(grad: Tensor, self: Tensor) -> Tensor:
+    if self.is_complex():
+        return grad * _cj(_one_and_square(self).rsqrt())
+    return grad / taeda.hypot(self, taeda.ones_like(self))  # whose square may be infinite
+
+
+rule("asinh", self=_asinh)
 rule("acosh", self=lambda grad, self: grad * _cj((self - 1).rsqrt() * (self + 1).rsqrt()))
 rule("atanh", self=lambda grad, self: grad / _cj(_one_less_square(self)))
 rule_as_is("deg2rad", self=lambda grad: grad * (math.pi / 180))
@@ -254,10 +263,18 @@ rule(
     self=lambda grad, self, other: _turned(grad, other, self, other),
     other=lambda grad, self, other: _turned(grad, -self, self, other),
 )
+
+
+def _hypot(grad: Tensor, side: Tensor, result: Tensor) -> Tensor:
+    """Its share of the length; 0 at the origin, as that of a norm."""
+    origin = result == 0
+    return grad * taeda.where(origin, 0.0, side / taeda.where(origin, 1.0, result))
+
+
 rule(
     "hypot",
-    self=lambda grad, self, result: grad * (self / result),
-    other=lambda grad, other, result: grad * (other / result),
+    self=lambda grad, self, result: _hypot(grad, self, result),
+    other=lambda grad, other, result: _hypot(grad, other, result),
 )
 
 

@@ -332,7 +332,8 @@ def _vector_norm(
     if ord == 1:
         return grad * self.sgn()
     if ord == 2:
-        return self * taeda.where(norm == 0, 0.0, grad / taeda.where(norm == 0, 1.0, norm))
+        # grad / norm, which is smaller, may be 0 though its product with a large number is not
+        return taeda.where(norm == 0, 0.0, grad) * (self / taeda.where(norm == 0, 1.0, norm))
     size = self.abs()
     if math.isinf(ord):
         dims = list(dim or range(self.dim()))

@@ -1,0 +1,299 @@
+"""Numbers of any size, numbers that the type cannot hold, and one odd number among ordinary ones: a
+call gives what it gives for the same inputs in float64.
+
+    scaled   every tensor of numbers times 1e-30 to 1e30 (as far as the dtype goes)
+    numbers  in 16 bits: arguments that are plain numbers become 70000 and 1e-9
+    odd      one element is NaN, infinite or -9999: elements that do not see it keep their digits
+
+How far rounding may carry is measured, as `few_digits` does: the call in float64 is made again with
+every input moved by one unit of the short dtype. What fits the type may not become infinite or NaN
+on the way. Values beyond the type, and below its normal numbers, are not compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from outcomes import DOCUMENTED, EPSILON, array, flat
+from samples import Row, Sample, samples
+
+import taeda
+
+__all__ = ["APART", "DTYPES", "Case", "cases", "compared", "faults", "outcome"]
+
+Tensor = taeda.Tensor
+Outcome = dict[str, np.ndarray]
+DTYPES = ("float32", "float16", "bfloat16")
+_RANGE = {
+    "float16": (2.0**-14, 65504.0),
+    "bfloat16": (2.0**-126, 3.3e38),
+    "float32": (2.0**-126, 3.4e38),
+}
+_SCALES = {
+    "float32": (1e-30, 1e-20, 1e-10, 1.0, 1e10, 1e20, 1e30),
+    "bfloat16": (1e-30, 1e-10, 1.0, 1e10, 1e30),
+    "float16": (1e-6, 1e-3, 1.0, 1e2, 1e4),
+}  # fmt: skip
+_ODD = (float("nan"), float("inf"), -9999.0)
+_NUMBERS = (70000.0, 1e-9)
+_UNITS = {"float32": 64.0, "float16": 8.0, "bfloat16": 8.0}
+_MOVED = 4.0  # times what the moved inputs change
+#: families whose elements stand each for itself: their errors are measured by the element
+_EACH = ("pointwise", "activation", "comparison")
+_ALL = ("scaled", "numbers", "odd")
+#: a row, the kinds that it is not asked for, and why
+APART: dict[str, tuple[tuple[str, ...], str]] = {
+    **dict.fromkeys(
+        ("softsign", "tanhshrink", "i0e", "i1e"),
+        (_ALL, "a difference of nearly equal numbers: its error is one of those numbers"),
+    ),
+    **dict.fromkeys(
+        ("logit_backward", "soft_margin_loss_backward", "scaled_dot_product_attention", "_linalg_svd",
+         "svd", "svd.legacy", "lstsq", "lu_solve", "vander", "vander.linalg", "istft",
+         "cosine_embedding_loss", "_lstm", "_gru", "_rnn", "corrcoef", "cov",
+         "convolution_backward", "native_batch_norm_backward"),
+        (("scaled",), "products of inputs, or their squares, are beyond the type, though results are not"),
+    ),
+    **dict.fromkeys(
+        ("scatter_reduce.two", "index_reduce"),
+        (("scaled",), "the gradient of a product is the rounded product over an element"),
+    ),
+    **dict.fromkeys(
+        ("trapezoid.x", "trapz.x", "gradient.tensorarrayint", "gradient.tensorarray"),
+        (("odd", "scaled"), "a weight is a sum of steps, which cancel where they pass the odd number"),
+    ),
+    **dict.fromkeys(
+        ("gradient.scalarint", "gradient.scalararray"), (("numbers",), "quotients by it are beyond the type")
+    ),
+    **dict.fromkeys(
+        ("triangular_solve", "ormqr"), (("odd",), "the half that is not read is 0 times its numbers")
+    ),
+    **dict.fromkeys(("logit",), (("numbers",), "1 - eps is 1 in float32, and its logit infinite")),
+    **dict.fromkeys(("poisson_nll_loss",), (("scaled",), "its terms are 46 times their sum")),
+    "margin_ranking_loss": (("scaled",), "the sign of a product that is below the type"),
+    "triplet_margin_loss": (_ALL, "a difference of distances that eps makes equal"),
+    **dict.fromkeys(
+        ("layer_norm", "batch_norm", "group_norm", "instance_norm", "native_layer_norm",
+         "native_group_norm"),
+        (_ALL, "gradients across the norm are what cancellation leaves of those that arrive"),
+    ),
+    "rms_norm": (_ALL, "its eps is that of the dtype"),
+    "mvlgamma": (("scaled",), "below its domain"),
+    "sinc": (("scaled",), "pi times the number is rounded before its sine"),
+    **dict.fromkeys(
+        ("_grid_sample", "_grid_sample_backward"), (("scaled",), "at 0 the grid is between two pixels")
+    ),
+    "logcumsumexp": (("scaled",), "the gradient's logarithm is added to the numbers"),
+    **dict.fromkeys(
+        ("view.dtype", "view_copy.dtype"), (_ALL, "reads the bits of its elements as another dtype")
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A changed call, and the ordinary one it was made from."""
+
+    kind: str
+    said: str
+    sample: Sample
+    plain: Sample | None = None
+
+
+def faults(row: Row, dtype: str, *, seed: int = 0, **sizes: int) -> Iterator[str]:
+    """Every sample of the row that draws nothing at random and writes into none of its arguments."""
+    for case in cases(row, dtype, seed=seed, **sizes):
+        said = compared(case)
+        if said:
+            yield f"{case.sample}, {case.kind} {case.said}: {said}"
+
+
+def cases(row: Row, dtype: str, *, seed: int = 0, **sizes: int) -> Iterator[Case]:
+    """All changed calls of a row."""
+    if row.random or row.family in ("random", "creation", "optim"):
+        return
+    without = APART.get(row.schema.qualified, ((), ""))[0]
+    for sample in samples(row, dtype, seed=seed, **sizes):
+        if sample.written() or not any(t.is_floating_point() for t in sample.tensors()):
+            continue
+        for kind, made in (("scaled", _scaled), ("numbers", _numbers), ("odd", _odd)):
+            if kind not in without:
+                yield from made(sample)
+
+
+def _scaled(sample: Sample) -> Iterator[Case]:
+    for scale in _SCALES[sample.dtype]:
+
+        def change(t: Tensor, scale: float = scale) -> Tensor:
+            return t * scale if t.is_floating_point() else t
+
+        yield Case("scaled", f"by {scale:g}", sample.map(change))
+
+
+def _numbers(sample: Sample) -> Iterator[Case]:
+    if sample.dtype == "float32":
+        return
+    for place, argument in enumerate(sample.row.schema.arguments):
+        named = place >= len(sample.args)
+        given = sample.kwargs.get(argument.name) if named else sample.args[place]
+        if argument.base not in ("Scalar", "float") or type(given) not in (int, float):
+            continue
+        for number in _NUMBERS:
+            if named:
+                made = replace(sample, kwargs={**sample.kwargs, argument.name: number})
+            else:
+                made = replace(
+                    sample, args=(*sample.args[:place], number, *sample.args[place + 1 :])
+                )
+            yield Case("numbers", f"{argument.name}={number:g}", made)
+
+
+def _odd(sample: Sample) -> Iterator[Case]:
+    for place, t in enumerate(sample.tensors()):
+        if not t.is_floating_point() or not 1 < t.numel() <= 1 << 16:
+            continue
+        for odd in _ODD:
+            count = itertools.count()
+
+            def change(
+                t: Tensor, place: int = place, odd: float = odd, count: Any = count
+            ) -> Tensor:
+                if next(count) != place:
+                    return t
+                made = t.clone(memory_format=taeda.contiguous_format)
+                made.view(-1)[t.numel() // 2] = odd
+                return made
+
+            yield Case("odd", f"{odd:g} in tensor {place}", sample.map(change), sample)
+
+
+def compared(case: Case, short: Callable[[Sample, tuple[int, ...]], Outcome] | None = None) -> str:
+    """What is wrong with the case in its dtype (or as another library, `short`, computes it)."""
+    sample = case.sample
+    for chosen in _choices(sample):
+        try:
+            wanted = outcome(sample.map(_wide), chosen)
+            if case.plain:
+                moved = [outcome(case.plain.map(_wide), chosen)]
+            else:
+                moved = [
+                    outcome(sample.map(_moved(EPSILON[sample.dtype], n)), chosen) for n in (1, 2, 3)
+                ]
+            found = (short or outcome)(sample, chosen)
+        except (*DOCUMENTED, AssertionError):
+            continue  # no such dtype, no derivative, or numbers that the row refuses
+        for name, ours in found.items():
+            others = [m.get(name) for m in moved]
+            compare = _locally if case.plain else _apart
+            said = compare(ours, wanted.get(name), others, sample)
+            if said:
+                return f"{name}: {said}"
+        if chosen:
+            break
+    return ""
+
+
+def outcome(sample: Sample, chosen: tuple[int, ...]) -> Outcome:
+    """Values and gradients, in float64, by name."""
+    leaves: list[Tensor] = []
+    numbers = itertools.count()
+
+    def leaf(t: Tensor) -> Tensor:
+        if next(numbers) not in chosen or not t.is_floating_point():
+            return t.clone()
+        leaves.append(t.detach().clone().requires_grad_())
+        return leaves[-1]
+
+    made = [r for r in flat(sample.map(leaf).call()) if isinstance(r, Tensor)]
+    known = {f"result {k}": array(r) for k, r in enumerate(made)}
+    results = [r for r in made if r.requires_grad and r.is_floating_point()]
+    if not results or not leaves:
+        return known
+    name = sample.row.schema.name
+    cotangents = [cotangent(tuple(r.shape), name, k).to(r.dtype) for k, r in enumerate(results)]
+    grads = taeda.autograd.grad(results, leaves, cotangents, allow_unused=True)
+    return known | {f"gradient {k}": array(g) for k, g in enumerate(grads) if g is not None}
+
+
+def cotangent(shape: tuple[int, ...], name: str, number: int) -> Tensor:
+    """Eighths from -2 to 2, without 0: every dtype holds them."""
+    rng = np.random.default_rng(zlib.crc32(f"{name} {number}".encode()))
+    return taeda.from_numpy(np.array(rng.integers(1, 17, shape) / 8.0 * rng.choice([-1, 1], shape)))
+
+
+def _choices(sample: Sample) -> Iterator[tuple[int, ...]]:
+    numbers = tuple(k for k, t in enumerate(sample.tensors()) if t.is_floating_point())
+    yield numbers
+    yield ()
+
+
+def _comparable(theirs: np.ndarray | None, ours: np.ndarray, others: list[Any]) -> bool:
+    if theirs is None or theirs.dtype.kind != "f" or ours.dtype.kind != "f":
+        return False
+    return all(o is not None and o.shape == theirs.shape == ours.shape for o in others)
+
+
+def _apart(ours: Any, theirs: Any, others: list[Any], sample: Sample) -> str:
+    if not _comparable(theirs, ours, others):
+        return ""
+    unit, (least, most) = EPSILON[sample.dtype], _RANGE[sample.dtype]
+    with np.errstate(all="ignore"):
+        kept = np.abs(theirs) < most / 4
+        for other in others:
+            kept &= np.abs(other) < most / 4
+        each = sample.row.family in _EACH
+        # what is beyond the type in one place was formed of terms that are
+        if not kept.any() or not (each or kept.all()):
+            return ""
+        shift = np.max([np.abs(o - theirs) for o in others], axis=0)
+        size = np.abs(theirs)
+        if not each:
+            shift, size = shift[kept].max(initial=0), size[kept].max(initial=0)
+        allowed = _UNITS[sample.dtype] * unit * size + _MOVED * shift + 4 * least
+        allowed = np.broadcast_to(allowed, theirs.shape)
+        off = np.abs(ours - theirs)
+        bad = kept & ~(off <= allowed)
+    if not bad.any():
+        return ""
+    at = np.unravel_index(np.argmax(np.where(bad, np.nan_to_num(off, nan=np.inf), 0)), bad.shape)
+    return (
+        f"{ours[at]:.6g} where float64 has {theirs[at]:.6g}, allowed {allowed[at]:.3g} "
+        f"({bad.sum()} of {bad.size})"
+    )
+
+
+def _locally(ours: Any, theirs: Any, others: list[Any], sample: Sample) -> str:
+    """Of an odd number: what is no number stays where it belongs, and the rest keeps its digits."""
+    if not _comparable(theirs, ours, others):
+        return ""
+    (plain,), unit, (least, most) = others, EPSILON[sample.dtype], _RANGE[sample.dtype]
+    with np.errstate(all="ignore"):
+        strange = np.isnan(ours) & ~np.isnan(theirs) & (np.abs(theirs) < most / 4)
+        blind = (plain == theirs) & (np.abs(plain) < most / 4)  # they do not see it
+        size = np.abs(plain)[np.isfinite(plain)].max(initial=0)
+        off = np.abs(ours - theirs)
+        bad = strange | (blind & ~(off <= 2 * _UNITS[sample.dtype] * unit * size + 4 * least))
+    if not bad.any():
+        return ""
+    at = np.unravel_index(np.argmax(bad), bad.shape)
+    return f"{ours[at]:.6g} where float64 has {theirs[at]:.6g} ({bad.sum()} of {bad.size})"
+
+
+def _wide(t: Tensor) -> Tensor:
+    return t.to(taeda.float64) if t.is_floating_point() else t
+
+
+def _moved(unit: float, seed: int) -> Callable[[Tensor], Tensor]:
+    rng = np.random.default_rng(seed)
+
+    def move(t: Tensor) -> Tensor:
+        if not t.is_floating_point():
+            return t
+        return _wide(t) * taeda.from_numpy(np.array(1 + unit * rng.choice([-1.0, 1.0], t.shape)))
+
+    return move
