@@ -22,9 +22,10 @@ from . import (
     results,
     training,
 )
+from ._forms import FORMS
 from ._scenario import of
 
-__all__ = ["EAGER", "SCENARIOS"]
+__all__ = ["EAGER", "FORMS", "SCENARIOS"]
 
 #: in the order of the table in docs/compile-scenarios.md
 _SUBJECTS = (
