@@ -324,7 +324,7 @@ class Trace:
             self._waits_since = now
         return now - self._waits_since < PATIENCE and any_pending(self.program)
 
-    def run(self, tensors: list[Tensor], again: Callable[[], Any] | None = None) -> Any:
+    def run(self, tensors: list[Tensor], again: Callable[..., Any] | None = None) -> Any:
         """The result of the program; `missed` if an input is not what it was.
         `again` calls the program itself.
         """
@@ -411,7 +411,7 @@ class Trace:
         backward.attach(inputs, results, saved, more)
         return [own.get(id(value), value) for value in made[: self._count]]
 
-    def _grown_of(self, again: Callable[[], Any]) -> list[Tensor]:
+    def _grown_of(self, again: Callable[..., Any]) -> list[Tensor]:
         """The results that want gradients, of the program itself."""
         with taeda.enable_grad():
             return self.grown_in(again())
