@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from . import decomp_utils, dynamic_shapes, exported_program, graph_signature, passes
 from ._dataclasses import register_dataclass
+from ._draft import draft_export
 from ._export import export
 from ._files import load, save
 from .dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
@@ -21,6 +22,7 @@ from .exported_program import (
     default_decompositions,
 )
 from .graph_signature import ExportBackwardSignature, ExportGraphSignature
+from .unflatten import FlatArgsAdapter, UnflattenedModule, unflatten
 
 __all__ = [
     "AdditionalInputs",
@@ -29,12 +31,15 @@ __all__ = [
     "ExportBackwardSignature",
     "ExportGraphSignature",
     "ExportedProgram",
+    "FlatArgsAdapter",
     "ModuleCallEntry",
     "ModuleCallSignature",
     "ShapesCollection",
+    "UnflattenedModule",
     "decomp_utils",
     "default_decompositions",
     "dims",
+    "draft_export",
     "dynamic_shapes",
     "export",
     "exported_program",
@@ -43,4 +48,5 @@ __all__ = [
     "passes",
     "register_dataclass",
     "save",
+    "unflatten",
 ]

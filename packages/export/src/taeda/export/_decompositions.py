@@ -7,6 +7,7 @@ outputs then: the signature says of which buffer, parameter or argument each is 
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,6 +23,7 @@ from taeda.fx.node import Node
 
 from ._dims import Symbols
 from ._lifting import constants_lifted, placeholder_after
+from ._module_stack import note_modules
 from ._names import RESTORED, renamed, without_modes
 from ._shapes import note_shapes
 from ._tracing import Captured, captured_for
@@ -79,6 +81,14 @@ class _Through(Interpreter):
     def __init__(self, module: GraphModule, table: Table) -> None:
         super().__init__(module)
         self.table = table
+        self.stack = "[]"  # the calls of modules that the node at work is in
+
+    def run_node(self, n: Node) -> Any:
+        calls = n.meta.get("nn_module_stack", {})
+        self.stack = json.dumps(
+            [(name, int(key.partition("@")[2] or 0), kind) for key, (name, kind) in calls.items()]
+        )
+        return super().run_node(n)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         return super().call_function(self.table.get(target, target), args, kwargs)
@@ -93,6 +103,7 @@ class _Retraced:
         self.nodes = list(ep.graph.find_nodes(op="placeholder"))
         self.is_tensor = [isinstance(s.arg, TensorArgument) for s in self.specs]
         self.symbols = _symbols(ep)
+        self.at_work: _Through | None = None
         self.plan = [
             tuple(n.meta["shape"]) for n, t in zip(self.nodes, self.is_tensor, strict=True) if t
         ]
@@ -101,6 +112,7 @@ class _Retraced:
         """The program. Operators that `names` has not are called as they were."""
         made = self._captured()
         gm = GraphModule(made.module, made.module.graph)
+        note_modules(gm)
         tensors = list(gm.graph.find_nodes(op="placeholder"))
         examples = self._tensors()
         for node, exprs, tensor in zip(tensors, self.plan, examples, strict=True):
@@ -133,13 +145,18 @@ class _Retraced:
     def _captured(self) -> Captured:
         names = [n.name for n, t in zip(self.nodes, self.is_tensor, strict=True) if t]
         for turn in range(2):
-            made = captured_for(self._run, self._tensors(), names, self.plan, self.symbols, turn)
+            made = captured_for(
+                self._run, self._tensors(), names, self.plan, self.symbols, turn, self._stack
+            )
             if not made.fixed:
                 return made
         raise UserError(
             f"run_decompositions: with this table the program is one for fixed sizes only "
             f"({', '.join(sorted(made.fixed))}): a function of the table asks them"
         )
+
+    def _stack(self) -> str:
+        return "[]" if self.at_work is None else self.at_work.stack
 
     def _tensors(self) -> list[Tensor]:
         sizes = self.symbols.sizes
@@ -164,7 +181,8 @@ class _Retraced:
         def body(*tensors: Any) -> list[Any]:
             given, plain = iter(tensors), iter(rest)
             args = [next(given) if t else next(plain) for t in self.is_tensor]
-            return list(_Through(module, self.table).run(*args))
+            self.at_work = _Through(module, self.table)
+            return list(self.at_work.run(*args))
 
         with taeda.enable_grad():  # else a detach would be none
             made: list[Any] = functionalize(body)(*flat)

@@ -18,6 +18,7 @@ from taeda.fx.graph_module import GraphModule
 from ._arguments import bound_arguments
 from ._dims import Symbols, planned
 from ._lifting import constants_lifted, placeholder_after
+from ._module_stack import ModuleStack, note_modules
 from ._names import renamed, without_modes
 from ._shapes import note_shapes
 from ._tracing import Captured, captured_for
@@ -84,6 +85,7 @@ class _Exporting:
 
     def __init__(self, mod: nn.Module, args: Any, kwargs: Any, shapes: Any) -> None:
         self.mod, self.args, self.kwargs = mod, args, kwargs
+        self.stack = ModuleStack(mod)
         bound = bound_arguments(mod, args, kwargs)
         self.leaves, self.spec = tree_flatten((args, kwargs))
         demands = _demands(bound, shapes)
@@ -119,7 +121,9 @@ class _Exporting:
         turn = 0
         while True:
             plan, symbols = self._plan(fixed)
-            made = captured_for(self.run, self._tensors(), self._inputs(), plan, symbols, turn)
+            made = captured_for(
+                self.run, self._tensors(), self._inputs(), plan, symbols, turn, self.stack.text
+            )
             if not made.fixed:
                 _check_guards(made, symbols)
                 return self._finished(made, plan, symbols)
@@ -154,7 +158,7 @@ class _Exporting:
         rest = iter(flat[count:])
         leaves = [next(rest) if isinstance(v, Tensor) else v for v in self.leaves]
         args, kwargs = tree_unflatten(leaves, self.spec)
-        with taeda.enable_grad():  # else a detach would be none
+        with taeda.enable_grad(), self.stack.watched():  # else a detach would be none
             result = functional_call(self.mod, state, args, kwargs)
         made, self.out_spec = tree_flatten(result)
         for value in made:
@@ -174,6 +178,7 @@ class _Exporting:
 
     def _finished(self, made: Captured, plan: Any, symbols: Symbols) -> ExportedProgram:
         gm = GraphModule(made.module, made.module.graph)
+        note_modules(gm)
         inputs = list(gm.graph.find_nodes(op="placeholder"))
         for node, exprs, tensor in zip(inputs, plan, self._tensors(), strict=True):
             node.meta["val"] = tensor

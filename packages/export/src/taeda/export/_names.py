@@ -31,6 +31,7 @@ def without_modes(gm: GraphModule) -> GraphModule:
         if outside and isinstance(node.meta.get("val"), taeda.Tensor):
             with gm.graph.inserting_after(node):
                 apart = gm.graph.call_function(_aten.detach.default, (node,))
+            apart.meta["nn_module_stack"] = node.meta.get("nn_module_stack", {})
             node.replace_all_uses_with(apart, outside.__contains__)
     gm.recompile()
     return gm
@@ -71,6 +72,8 @@ def _replace(gm: GraphModule, node: Node, used: Node, made: Call) -> None:
     target, args, kwargs = made
     with gm.graph.inserting_before(node):
         new = gm.graph.call_function(target, args, kwargs)
+    if "nn_module_stack" in node.meta:
+        new.meta["nn_module_stack"] = node.meta["nn_module_stack"]
     parts = list(node.users) if used is not node else []
     used.replace_all_uses_with(new)
     for part in parts:

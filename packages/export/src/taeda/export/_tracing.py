@@ -49,11 +49,13 @@ class Captured:
 
 def captured_for(
     f: Callable[..., Any], tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
-    turn: int,
+    turn: int, line: Callable[[], str] | None = None,
 ) -> Captured:  # fmt: skip
-    """The graph of `f`. `turn` chooses among sizes at which it is traced."""
+    """The graph of `f`. `turn` chooses among sizes at which it is traced; what `line` gives is kept
+    with each node.
+    """
     hints = _hints(tensors, plan, symbols, turn)
-    tracer = _PlannedTracer(f, tensors, names, plan, symbols, hints)
+    tracer = _PlannedTracer(f, tensors, names, plan, symbols, hints, line)
     while True:
         made = tracer.attempt()
         if made is not None:
@@ -111,7 +113,7 @@ class _PlannedTracer(_Tracer):
 
     def __init__(
         self, f: Any, tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
-        hints: dict[str, int],
+        hints: dict[str, int], line: Callable[[], str] | None = None,
     ) -> None:  # fmt: skip
         self.wanted, self.hints = plan, hints
         given = tuple(
@@ -120,7 +122,13 @@ class _PlannedTracer(_Tracer):
             else t
             for t, exprs in zip(tensors, plan, strict=True)
         )
-        super().__init__(_recorded, f, given, names)
+
+        def record(trace: FakeCapture, *rest: Any) -> Call:
+            if line is not None:
+                trace.line = line
+            return _recorded(trace, *rest)
+
+        super().__init__(record, f, given, names)
         self.limits = dict(symbols.ranges)
         self.ranges = {n: r & ValueRanges(2) for n, r in symbols.ranges.items()}
 

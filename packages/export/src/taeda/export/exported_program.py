@@ -41,6 +41,7 @@ class ExportedProgram:
         self._range_constraints, self._guards = range_constraints, guards
         self._in_spec, self._out_spec = specs
         self._example_inputs = example_inputs
+        self._report: Any = None  # of draft_export
 
     @property
     def graph_module(self) -> GraphModule:
@@ -207,32 +208,36 @@ class _Program(nn.Module):
         flat = []
         for entry in program.graph_signature.input_specs:
             mine = entry.kind is InputKind.USER_INPUT
-            flat.append(next(rest) if mine else _found(self, str(entry.target)))
-        made = list(program.graph_module(*flat))
-        return tree_unflatten(self._written(flat, made), program._out_spec)
+            flat.append(next(rest) if mine else tensor_of(self, str(entry.target)))
+        return results_of(self, program, flat, list(program.graph_module(*flat)))
 
-    def _written(self, flat: list[Any], made: list[Any]) -> list[Any]:
-        """The results, after new values were written into what they are the values of."""
-        signature = self._program.graph_signature
-        given = {storage_key(t) for t in flat if isinstance(t, Tensor)}
-        made = [
-            # an input as it was before any of them is written
-            v.clone() if s.kind is not OutputKind.USER_OUTPUT and storage_key(v) in given else v
-            for s, v in zip(signature.output_specs, made, strict=True)
-        ]
-        arguments = {s.arg.name: t for s, t in zip(signature.input_specs, flat, strict=True)}
-        results = []
-        for spec, value in zip(signature.output_specs, made, strict=True):
-            if spec.kind is OutputKind.USER_OUTPUT:
-                results.append(value)
-            elif spec.kind is OutputKind.PARAMETER_MUTATION:
-                with no_grad():  # a leaf that wants gradients is written so only
-                    _found(self, str(spec.target)).copy_(value)
-            elif spec.kind is OutputKind.USER_INPUT_MUTATION:
-                arguments[str(spec.target)].copy_(value)
-            else:
-                _found(self, str(spec.target)).copy_(value)
-        return results
+
+def results_of(
+    module: nn.Module, program: ExportedProgram, flat: list[Any], made: list[Any]
+) -> Any:
+    """The results of a run of the graph that got `flat` and gave `made`, as the tree of the program,
+    after new values were written into what they are the values of: arguments, tensors of `module`.
+    """
+    signature = program.graph_signature
+    given = {storage_key(t) for t in flat if isinstance(t, Tensor)}
+    made = [
+        # an input as it was before any of them is written
+        v.clone() if s.kind is not OutputKind.USER_OUTPUT and storage_key(v) in given else v
+        for s, v in zip(signature.output_specs, made, strict=True)
+    ]
+    arguments = {s.arg.name: t for s, t in zip(signature.input_specs, flat, strict=True)}
+    results = []
+    for spec, value in zip(signature.output_specs, made, strict=True):
+        if spec.kind is OutputKind.USER_OUTPUT:
+            results.append(value)
+        elif spec.kind is OutputKind.PARAMETER_MUTATION:
+            with no_grad():  # a leaf that wants gradients is written so only
+                tensor_of(module, str(spec.target)).copy_(value)
+        elif spec.kind is OutputKind.USER_INPUT_MUTATION:
+            arguments[str(spec.target)].copy_(value)
+        else:
+            tensor_of(module, str(spec.target)).copy_(value)
+    return tree_unflatten(results, program._out_spec)
 
 
 def checked_leaves(program: ExportedProgram, args: Any, kwargs: dict[str, Any]) -> list[Any]:
@@ -258,7 +263,7 @@ def _keyword_names(spec: TreeSpec) -> list[str]:
     return list(context or [])
 
 
-def _found(module: nn.Module, name: str) -> Any:
+def tensor_of(module: nn.Module, name: str) -> Any:
     *path, last = name.split(".")
     for part in path:
         module = module._modules[part]

@@ -1,0 +1,320 @@
+"""An exported program as modules again: a module for each that was called, with its part of the graph."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from typing import Any
+
+from taeda import nn
+from taeda._core_api.trees import TreeSpec, tree_flatten, tree_unflatten
+from taeda.fx.graph import Graph
+from taeda.fx.interpreter import Interpreter
+from taeda.fx.node import Node, map_arg
+
+from .exported_program import ExportedProgram, checked_leaves, results_of, tensor_of
+from .graph_signature import InputKind
+
+__all__ = [
+    "FlatArgsAdapter", "InterpreterModule", "InterpreterModuleDispatcher", "UnflattenedModule",
+    "unflatten",
+]  # fmt: skip
+
+
+class FlatArgsAdapter(abc.ABC):
+    """Makes arguments of one tree those of another, for programs that are called otherwise than they
+    were exported.
+    """
+
+    @abc.abstractmethod
+    def adapt(
+        self, target_spec: TreeSpec, input_spec: TreeSpec, input_args: list[Any],
+        metadata: dict[str, Any] | None = None, obj: Any = None,
+    ) -> list[Any]:  # fmt: skip
+        """The leaves that the program wants, `target_spec` being their tree, from `input_args`, the
+        leaves of `input_spec`. `obj` is the module that is called.
+        """
+
+    def get_flat_arg_paths(self) -> list[str]:
+        """Where the leaves lie in the arguments, for adapters that say so; none otherwise."""
+        return []
+
+
+class InterpreterModule(nn.Module):
+    """A module that runs `graph` node by node, so an error names its node. What the graph names by
+    `get_attr` and `call_module` are members of the module. `ty` is the class it stands for.
+    """
+
+    def __init__(self, graph: Graph, ty: str | None = None) -> None:
+        super().__init__()
+        self.graph = graph
+        self._ty = ty
+
+    def type_name(self) -> str | None:
+        """The class of the module that it stands for."""
+        return self._ty
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The graph's result. Arguments by name follow the others in the order of the graph. TypeError
+        for names and numbers of arguments that it has not.
+        """
+        names = [str(n.target) for n in self.graph.find_nodes(op="placeholder")]
+        rest = names[len(args) :]
+        if len(args) > len(names) or set(rest) != set(kwargs):
+            raise TypeError(
+                f"the module takes {names}, got {len(args)} arguments and {sorted(kwargs)} by name"
+            )
+        return Interpreter(self, graph=self.graph).run(*args, *(kwargs[n] for n in rest))
+
+
+class InterpreterModuleDispatcher(nn.Module):
+    """A module that was called several times: each call runs the next of `call_modules`, and the
+    first again after the last. `attrs` are names of members of the first that are its own as well.
+    """
+
+    def __init__(self, attrs: set[str], call_modules: list[InterpreterModule]) -> None:
+        super().__init__()
+        if not call_modules:
+            raise AssertionError("InterpreterModuleDispatcher: call_modules is empty")
+        object.__setattr__(self, "_call_modules", list(call_modules))
+        self._number = 0
+        for name in sorted(attrs):
+            setattr(self, name, getattr(call_modules[0], name))
+
+    def call_modules(self) -> list[InterpreterModule]:
+        """The modules of the calls, in order."""
+        return list(self._call_modules)
+
+    def type_name(self) -> str | None:
+        """The class of the module that it stands for."""
+        return self._call_modules[0].type_name()
+
+    def _apply(self, fn: Any, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            "a module that is called several times cannot be moved or converted: move the program "
+            "(passes.move_to_device_pass) before unflatten"
+        )
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module of this call gives."""
+        made = self._call_modules[self._number](*args, **kwargs)
+        self._number = (self._number + 1) % len(self._call_modules)
+        return made
+
+
+class UnflattenedModule(nn.Module):
+    """What `unflatten` gives."""
+
+    def __init__(
+        self, export_module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None
+    ) -> None:
+        super().__init__()
+        object.__setattr__(self, "_program", export_module)
+        self.flat_args_adapter = flat_args_adapter
+        _Builder(self, export_module).build()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The program's results. AssertionError for arguments for which the program is not right."""
+        program: ExportedProgram = self._program
+        leaves, spec = tree_flatten((args, kwargs))
+        if self.flat_args_adapter is not None and spec != program._in_spec:
+            leaves = self.flat_args_adapter.adapt(program._in_spec, spec, leaves, None, self)
+            if len(leaves) != program._in_spec.num_leaves:
+                raise TypeError(
+                    f"the adapter gives {len(leaves)} leaves, and the program takes "
+                    f"{program._in_spec.num_leaves}"
+                )
+            args, kwargs = tree_unflatten(leaves, program._in_spec)
+        leaves = checked_leaves(program, args, kwargs)
+        made = Interpreter(self, graph=self.graph).run(*leaves)
+        rest = iter(leaves)
+        flat = [
+            next(rest) if s.kind is InputKind.USER_INPUT else tensor_of(self, str(s.target))
+            for s in program.graph_signature.input_specs
+        ]
+        return results_of(self, program, flat, list(made))
+
+
+def unflatten(
+    module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None
+) -> UnflattenedModule:
+    """A module with the modules of the exported one, under their names, each with its part of the
+    graph; parameters and buffers are copies. It is called as the exported module was, or, with a
+    `flat_args_adapter`, otherwise. Modules inside take the tensors that their part reads, one by one:
+    these need not be the arguments that they had.
+
+    TypeError for what is no program; NotImplementedError for a program from a file, which does not
+    say which modules ran.
+
+    >>> import taeda
+    >>> from taeda.export import export
+    >>> ep = export(nn.Sequential(nn.Linear(3, 2), nn.ReLU()), (taeda.ones(4, 3),))
+    >>> [name for name, _ in unflatten(ep).named_children()]
+    ['0', '1']
+    """
+    if not isinstance(module, ExportedProgram):
+        raise TypeError(f"unflatten: module is an ExportedProgram, got {type(module).__name__}")
+    return UnflattenedModule(module, flat_args_adapter)
+
+
+Calls = list[
+    tuple[str, str, str]
+]  # (name of the call, of the module, of its class), outermost first
+
+
+class _Builder:
+    """The modules of a program, from the calls that its nodes were in."""
+
+    def __init__(self, root: UnflattenedModule, program: ExportedProgram) -> None:
+        self.root, self.program = root, program
+        specs = program.graph_signature.input_specs
+        inputs = list(program.graph.find_nodes(op="placeholder"))
+        self.targets = {
+            node: str(spec.target)
+            for node, spec in zip(inputs, specs, strict=True)
+            if spec.kind is not InputKind.USER_INPUT
+        }
+        self.users = [n for n in inputs if n not in self.targets]
+        self.output = program.graph.output_node()
+        self.tensors = self._copies()
+        self.made: dict[str, list[InterpreterModule]] = {}
+
+    def _copies(self) -> dict[str, Any]:
+        """Copies of the tensors by name; one that has two names is one copy."""
+        program, known, made = self.program, {}, {}
+        lost = set(program.graph_signature.non_persistent_buffers)
+        for name in self.targets.values():
+            constant = name in lost or name not in program.state_dict
+            value = (program.constants if constant else program.state_dict)[name]
+            if id(value) not in known:
+                copy = value.detach().clone()
+                if isinstance(value, nn.Parameter):
+                    copy = nn.Parameter(copy, value.requires_grad)
+                known[id(value)] = copy
+            made[name] = known[id(value)]
+        return made
+
+    def build(self) -> None:
+        nodes = [n for n in self.program.graph.nodes if n.op not in ("placeholder", "output")]
+        if nodes and not any("nn_module_stack" in n.meta for n in nodes):
+            raise NotImplementedError(
+                "unflatten: the program does not say which modules ran (it was loaded from a file): "
+                "unflatten what export gives"
+            )
+        graph = Graph()
+        env = {n: graph.placeholder(n.name) for n in self.users}
+        made: dict[str, list[InterpreterModule]] = {}
+        self._body(graph, env, nodes, 0, "", made)
+        graph.output(map_arg(self.output.args[0], lambda n: self._value(graph, env, n, "")))
+        self.root.graph = graph
+        _attach(self.root, made)
+        self._state(self.root, "", set(self.targets.values()))
+
+    def _body(
+        self, graph: Graph, env: dict[Node, Node], nodes: list[Node], depth: int, prefix: str,
+        made: dict[str, list[InterpreterModule]],
+    ) -> None:  # fmt: skip
+        for call, part in _runs(nodes, depth):
+            if call is None:
+                for node in part:
+                    env[node] = graph.node_copy(node, lambda n: self._value(graph, env, n, prefix))
+                continue
+            _, name, kind = call
+            module, inputs, outputs = self._module(part, depth + 1, name, kind)
+            path = name[len(prefix) + 1 :] if prefix and name.startswith(f"{prefix}.") else name
+            made.setdefault(path, []).append(module)
+            args = tuple(self._value(graph, env, n, prefix) for n in inputs)
+            result = graph.call_module(path, args)
+            for k, node in enumerate(outputs):
+                env[node] = result if len(outputs) == 1 else graph.call_function(_item, (result, k))
+
+    def _module(
+        self, nodes: list[Node], depth: int, name: str, kind: str
+    ) -> tuple[InterpreterModule, list[Node], list[Node]]:
+        """The module of one call, what it reads from around and what is read of it."""
+        inside = set(nodes)
+        read = dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in inside)
+        own = [n for n in read if self.targets.get(n, "").startswith(f"{name}.")]
+        inputs = [n for n in read if n not in own]
+        outputs = [n for n in nodes if any(u not in inside for u in n.users)]
+        graph = Graph()
+        env = {n: graph.placeholder(n.name) for n in inputs}
+        made: dict[str, list[InterpreterModule]] = {}
+        self._body(graph, env, nodes, depth, name, made)
+        values = tuple(env[n] for n in outputs)
+        graph.output(values[0] if len(values) == 1 else values)
+        module = InterpreterModule(graph, kind)
+        _attach(module, made)
+        self._state(module, name, {t for t in self.targets.values() if t.startswith(f"{name}.")})
+        return module, inputs, outputs
+
+    def _value(self, graph: Graph, env: dict[Node, Node], node: Node, prefix: str) -> Node:
+        """The node there: a tensor of the state is an attribute."""
+        if node not in env:
+            name = self.targets[node]
+            env[node] = graph.get_attr(name[len(prefix) + 1 :] if prefix else name)
+        return env[node]
+
+    def _state(self, module: nn.Module, prefix: str, names: set[str]) -> None:
+        """The tensors of `names` as members of a module and of those below it."""
+        specs = {str(s.target): s for s in self.program.graph_signature.input_specs}
+        for full in sorted(names):
+            *path, last = (full[len(prefix) + 1 :] if prefix else full).split(".")
+            for owner in _owners(module, path):
+                value = self.tensors[full]
+                if specs[full].kind is InputKind.PARAMETER:
+                    owner.register_parameter(last, value)
+                else:
+                    owner.register_buffer(last, value, persistent=bool(specs[full].persistent))
+
+
+def _item(parts: Any, k: int) -> Any:
+    return parts[k]
+
+
+def _runs(
+    nodes: list[Node], depth: int
+) -> Iterator[tuple[tuple[str, str, str] | None, list[Node]]]:
+    """Nodes that follow each other in one call at this depth; None for those in no further call."""
+    part: list[Node] = []
+    before: tuple[str, str, str] | None = None
+    for node in nodes:
+        calls = _calls(node)
+        call = calls[depth] if len(calls) > depth else None
+        if part and call != before:
+            yield before, part
+            part = []
+        part.append(node)
+        before = call
+    if part:
+        yield before, part
+
+
+def _calls(node: Node) -> Calls:
+    stack = node.meta.get("nn_module_stack", {})
+    return [(key, name, kind) for key, (name, kind) in stack.items()]
+
+
+def _attach(owner: nn.Module, made: dict[str, list[InterpreterModule]]) -> None:
+    """Modules of calls under their names; one that was called several times is a dispatcher."""
+    for path, calls in made.items():
+        *folders, last = path.split(".")
+        place = _folder(owner, folders)
+        members = {n for m in calls[:1] for n in (*m._parameters, *m._buffers, *m._modules)}
+        single = calls[0] if len(calls) == 1 else InterpreterModuleDispatcher(members, calls)
+        place.add_module(last, single)
+
+
+def _folder(module: nn.Module, path: list[str]) -> nn.Module:
+    for name in path:
+        if name not in module._modules:
+            module.add_module(name, nn.Module())
+        module = module.get_submodule(name)
+    return module
+
+
+def _owners(module: nn.Module, path: list[str]) -> list[nn.Module]:
+    """The module at a path, and those of its calls."""
+    owner = _folder(module, path)
+    calls = owner.call_modules() if isinstance(owner, InterpreterModuleDispatcher) else []
+    return [owner, *calls]
