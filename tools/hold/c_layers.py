@@ -21,6 +21,7 @@ __all__ = [
     "WORKS",
     "check",
     "circles",
+    "knots",
     "leaking",
     "misdeclared",
     "misnamed",
@@ -43,6 +44,7 @@ LAYERS = (
     "binding",
     "package",
 )
+MOST = 9  # files that may call each other in a circle
 #: folders of devices, and what of the core each may include; of the rest only `binding` names them
 DEVICES = {"cuda": ("runtime", "cpu")}
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.M)
@@ -168,6 +170,35 @@ def named_upward(sources: dict[str, str], home: dict[str, str]) -> Iterator[str]
                 yield f"{file} names {name} of {home[name]}, which is of a higher layer: use a hook"
 
 
+def knots(sources: dict[str, str], home: dict[str, str]) -> Iterator[str]:
+    """A sentence for every circle of more than MOST files by the functions that they name."""
+    named = {
+        file: {home[name] for name in {*NAME.findall(text)} & home.keys()} - {file}
+        for file, text in sources.items()
+        if file.endswith(".c")
+    }
+    above: dict[str, set[str]] = {file: set() for file in named}
+    for file, others in named.items():
+        for other in others:
+            above[other].add(file)
+    left = set(named)
+    while left:
+        start = min(left)
+        circle = _reached(start, named) & _reached(start, above) | {start}
+        left -= circle
+        if len(circle) > MOST:
+            yield f"{len(circle)} files name each other's functions: {', '.join(sorted(circle))}"
+
+
+def _reached(start: str, graph: dict[str, set[str]]) -> set[str]:
+    found, waiting = set[str](), [start]
+    while waiting:
+        fresh = graph[waiting.pop()] - found
+        found |= fresh
+        waiting += fresh
+    return found
+
+
 def leaking(sources: dict[str, str], found: dict[str, list[str]]) -> Iterator[str]:
     """A sentence for every file that names a device past its table, and for what a device may not include."""
     for device, below in DEVICES.items():
@@ -216,7 +247,7 @@ def check(root: Path) -> list[str]:
     sources = texts(csrc)
     home = definitions(sources)
     names = [*misdeclared(sources, home), *named_upward(sources, home)]
-    seam = leaking(sources, found)
+    seam = [*leaking(sources, found), *knots(sources, home)]
     return [*upward(found), *circles(found), *names, *seam, *working(csrc), *misnamed(csrc)]
 
 

@@ -54,6 +54,14 @@ def test_a_device_is_asked_through_its_table(tmp_path):
     assert not [line for line in wrong if line.startswith(("binding", "cuda"))]
 
 
+@pytest.mark.parametrize("length", [9, 10])
+def test_a_circle_of_functions_has_nine_files_at_most(tmp_path, length):
+    call = "void td_f{0}(void)\n{{\n    td_f{1}();\n}}\n"
+    files = {f"ops/f{k}.c": call.format(k, (k + 1) % length) for k in range(length)}
+    found = [line for line in make(tmp_path, files) if "name each other's functions" in line]
+    assert [line.partition(" ")[0] for line in found] == (["10"] if length > 9 else [])
+
+
 def test_a_device_stands_on_runtime_and_cpu(tmp_path):
     text = '#include "ops/a.h"\n#include "cpu/b.h"\n#include "runtime/c.h"\n'
     below = {"ops/a.h": "", "cpu/b.h": "", "runtime/c.h": ""}

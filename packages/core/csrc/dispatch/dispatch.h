@@ -75,7 +75,6 @@ static inline td_device td_device_elsewhere(const td_frame *f)
 int td_run_on_device(td_frame *f, td_device device, td_made *made);
 
 /* ---- run_python.c ---- */
-PyObject *td_arguments_tuple(const td_frame *f);
 /* what a Python kernel gets for a tensor: outside the graph; None for NULL */
 PyObject *td_plain_tensor(PyObject *o, td_tensor *t);
 int td_run_python(td_frame *f, td_made *made);
@@ -104,8 +103,6 @@ static inline void td_come_back(td_outside was)
 }
 
 /* ---- results.c: into given tensors; 0, or -1 with an exception ---- */
-/* borrowed: the k-th tensor of out=, or NULL */
-PyObject *td_out_item(const td_frame *frame, int k);
 int td_check_cast(const char *name, td_dtype from, td_dtype to);
 int td_check_out(const td_frame *frame);
 int td_place_results(td_frame *frame, PyObject **outs, int nouts);

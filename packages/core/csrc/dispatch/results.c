@@ -94,14 +94,6 @@ static int write_result(td_frame *f, PyObject *target, PyObject *made)
     return status ? td_raised(status) : 0;
 }
 
-PyObject *td_out_item(const td_frame *f, int k)
-{
-    if (!f->out) return NULL;
-    if (PyTuple_Check(f->out)) return k < PyTuple_Size(f->out) ? PyTuple_GetItem(f->out, k) : NULL;
-    if (PyList_Check(f->out)) return k < PyList_Size(f->out) ? PyList_GetItem(f->out, k) : NULL;
-    return k == 0 ? f->out : NULL;
-}
-
 static int check_item(const td_frame *f, PyObject *o)
 {
     const char *name = f->schema->op.name;

@@ -17,17 +17,6 @@ static PyObject *implementation(const td_schema *s)
     return td_python_function(slot, path, s->op.name);
 }
 
-PyObject *td_arguments_tuple(const td_frame *f)
-{
-    PyObject *made = PyTuple_New(f->schema->nparams);
-    for (int k = 0; made && k < f->schema->nparams; k++) {
-        PyObject *o = td_argument_object(f, k);
-        if (!o) Py_CLEAR(made);
-        else PyTuple_SetItem(made, k, o);
-    }
-    return made;
-}
-
 PyObject *td_plain_tensor(PyObject *o, td_tensor *t)
 {
     if (!t) return Py_NewRef(Py_None);

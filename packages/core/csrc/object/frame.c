@@ -141,3 +141,14 @@ PyObject *td_argument_object(const td_frame *f, int k)
         default: return Py_NewRef(Py_None);
     }
 }
+
+PyObject *td_arguments_tuple(const td_frame *f)
+{
+    PyObject *made = PyTuple_New(f->schema->nparams);
+    for (int k = 0; made && k < f->schema->nparams; k++) {
+        PyObject *o = td_argument_object(f, k);
+        if (!o) Py_CLEAR(made);
+        else PyTuple_SetItem(made, k, o);
+    }
+    return made;
+}

@@ -272,6 +272,7 @@ static inline void td_frame_row(td_frame *f, const td_function *function,
     f->call.pinned = false;
 }
 PyObject *td_argument_object(const td_frame *frame, int k); /* new reference; defaults too */
+PyObject *td_arguments_tuple(const td_frame *frame);        /* of all of them */
 td_tensor *td_frame_temp(td_frame *frame, td_tensor *t);    /* freed when the frame closes */
 /* room for n more; 0, or -1 with MemoryError */
 int td_frame_more_pins(td_frame *frame, Py_ssize_t n);
@@ -284,6 +285,14 @@ PyObject *td_frame_tuple(td_frame *frame, PyObject *sequence);
 td_tensor **td_frame_list(td_frame *frame, int k, PyObject *sequence, Py_ssize_t *n);
 /* borrowed: item i of an argument that is a list of tensors */
 PyObject *td_frame_item(const td_frame *frame, int k, Py_ssize_t i);
+/* borrowed: the k-th tensor of out=, or NULL */
+static inline PyObject *td_out_item(const td_frame *f, int k)
+{
+    if (!f->out) return NULL;
+    if (PyTuple_Check(f->out)) return k < PyTuple_Size(f->out) ? PyTuple_GetItem(f->out, k) : NULL;
+    if (PyList_Check(f->out)) return k < PyList_Size(f->out) ? PyList_GetItem(f->out, k) : NULL;
+    return k == 0 ? f->out : NULL;
+}
 /* The handle of a tensor, which lasts until the frame closes, whatever becomes of the object; NULL
  * with MemoryError. */
 static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)

@@ -70,12 +70,16 @@ def _table(text: str, chained: bool = False) -> Family:
 
 
 def _own(
-    kind: str, names: tuple[str, ...], how: str, dtypes: tuple[str, ...], **rest: object
+    kind: str,
+    names: tuple[str, ...],
+    how: str,
+    dtypes: tuple[str, ...],
+    always: bool = False,
+    tried: tuple[str, ...] | None = None,
 ) -> Programs:
     """Programs whose symbols are `td_<kind>_<name><dtype>`."""
-    return Programs(
-        kind, names, (f"{kind}_{how}",), dtypes, f"td_{kind}_{{name}}<TD_{{dtype}}>", **rest
-    )  # type: ignore[arg-type] # the last two fields
+    symbol = f"td_{kind}_{{name}}<TD_{{dtype}}>"
+    return Programs(kind, names, (f"{kind}_{how}",), dtypes, symbol, always, tried)
 
 
 def _reducer(
