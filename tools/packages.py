@@ -168,6 +168,10 @@ def _wrong_changes(packages: dict[str, Package]) -> Iterator[str]:
                 f"{package.name} is {package.version}, and its CHANGELOG.md ends at {package.released}: "
                 f"`python tools/ship/changelog.py gather {package.short} {package.version} DATE`"
             )
+        if not package.released:
+            for kind in ("changed", "fixed", "removed"):
+                for path in sorted((package.folder / "changelog.d").glob(f"*.{kind}.md")):
+                    yield f"{package.name} was never released, so nobody misses {path.name}: remove it"
 
 
 def _wrong_advice(packages: dict[str, Package]) -> Iterator[str]:

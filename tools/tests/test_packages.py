@@ -136,6 +136,21 @@ def test_a_version_that_the_changelog_does_not_tell_is_named(released):
     assert "taeda-nn is 0.2.0, and its CHANGELOG.md ends at 0.1.0" in sentence
 
 
+def test_a_package_without_a_release_owes_no_fragments_but_what_it_brings(tree):
+    folder = tree / "packages/nn/changelog.d"
+    (folder / "first.added.md").write_text("Layers.")
+    (folder / "sums.fixed.md").write_text("A fault that nobody had.")
+    (sentence,) = workspace.check(workspace.load(tree))
+    assert sentence == "taeda-nn was never released, so nobody misses sums.fixed.md: remove it"
+
+
+def test_every_package_tells_of_its_release():
+    for package in workspace.load().values():
+        if package.released:
+            assert package.released == package.version
+            assert not [*(package.folder / "changelog.d").glob("first.*")]
+
+
 def test_the_real_workspace_holds(capsys):
     assert workspace.main(["check"]) == 0, capsys.readouterr().out
 
