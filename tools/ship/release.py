@@ -60,7 +60,7 @@ def run(*command: object, cwd: Path | None = None, env: dict[str, str] | None = 
 
 
 def clone(source: Path, target: Path) -> Path:
-    run("git", "clone", "--quiet", "--local", source, target)
+    run("git", "clone", "--quiet", source, target)
     return target
 
 
