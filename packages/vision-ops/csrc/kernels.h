@@ -72,8 +72,7 @@ static NAME(region) NAME(region_of)(const Bins *b, const T *roi)
 /* the channel of the picture that a bin reads: its own, or one of each bin (position-sensitive) */
 static int64_t NAME(source)(const Bins *b, int64_t channel, int64_t row, int64_t column)
 {
-    return b->of_picture == b->channels ? channel
-                                        : (channel * b->rows + row) * b->columns + column;
+    return b->of_picture == b->channels ? channel : (channel * b->rows + row) * b->columns + column;
 }
 
 /* result[bin] = mean of samples; or, with `gradient`, the pictures' gradient gets each bin's */

@@ -136,7 +136,7 @@ class _Retraced:
         ep = self.ep
         guards = list(dict.fromkeys([*ep._guards, *made.guards]))
         return ExportedProgram(
-            gm, signature, ep.state_dict, {**ep.constants, **constants}, dict(made.ranges), guards,
+            gm, signature, dict(ep.state_dict), {**ep.constants, **constants}, dict(made.ranges), guards,
             (ep._in_spec, ep._out_spec), example_inputs=ep.example_inputs,
         )  # fmt: skip
 
@@ -200,13 +200,14 @@ class _Retraced:
         pairs = list(zip(self.specs, nodes, mine, strict=True))
         for spec, node, user in pairs:
             if not user and node is not None:
-                arg = TensorArgument(node.name)
+                state = TensorArgument(node.name)
                 signature.input_specs.append(
-                    InputSpec(spec.kind, arg, spec.target, spec.persistent)
+                    InputSpec(spec.kind, state, spec.target, spec.persistent)
                 )
         users = [node for _, node, user in pairs if user and node is not None]
         constants = constants_lifted(gm, users, signature, self.ep.constants)
-        place: Node | None = (list(gm.graph.find_nodes(op="placeholder")) or [None])[-1]
+        inputs = list(gm.graph.find_nodes(op="placeholder"))
+        place = inputs[-1] if inputs else None
         before = [node for _, node, user in pairs if not user and node is not None]
         if users:
             place = users[0].prev if (before or constants) else None
@@ -230,7 +231,9 @@ class _Retraced:
         """
         output = gm.graph.output_node()
         before = list(zip(self.ep.graph_signature.output_specs, output.args[0], strict=True))
-        known = [(s.kind, s.target, v) for s, v in before if s.kind is not OutputKind.USER_OUTPUT]
+        known: list[tuple[OutputKind, str | None, Any]] = [
+            (s.kind, s.target, v) for s, v in before if s.kind is not OutputKind.USER_OUTPUT
+        ]
         known.extend(
             (*_kind_of_write(spec), written[spec.arg.name])
             for spec in signature.input_specs

@@ -72,4 +72,5 @@ def note_modules(gm: GraphModule) -> None:
         node.meta["nn_module_stack"] = follower
     for node in gm.graph.nodes:
         if node.target is operator.getitem:
-            node.meta["nn_module_stack"] = node.args[0].meta.get("nn_module_stack", {})  # type: ignore[union-attr]
+            whole: Any = node.args[0]
+            node.meta["nn_module_stack"] = whole.meta.get("nn_module_stack", {})

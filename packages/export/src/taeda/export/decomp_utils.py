@@ -89,7 +89,7 @@ class CustomDecompTable(dict[Any, Callable[..., Any]]):
             other.materialize() if isinstance(other, CustomDecompTable) else other
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The function for an operator, or `default`."""

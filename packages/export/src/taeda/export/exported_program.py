@@ -15,7 +15,13 @@ from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 
 from ._module_calls import ModuleCallEntry, ModuleCallSignature
-from .graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, TensorArgument
+from .graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+)
 
 __all__ = [
     "ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions",
@@ -281,7 +287,7 @@ def _check(program: ExportedProgram, leaves: list[Any]) -> None:
     sizes: dict[str, int] = {}
     formulas: list[tuple[str, Expression, int]] = []
     for spec, node, value in zip(specs, inputs, leaves, strict=True):
-        if not isinstance(spec.arg, TensorArgument):
+        if isinstance(spec.arg, ConstantArgument):
             if type(value) is not type(spec.arg.value) or value != spec.arg.value:
                 _fail(f"{spec.arg.name} == {spec.arg.value!r}, got {value!r}")
             continue
@@ -340,6 +346,6 @@ def default_decompositions() -> Any:
 
 
 def _decomposed(program: ExportedProgram, table: Any) -> ExportedProgram:
-    from ._decompositions import decomposed  # it makes programs, so it imports this module
+    from ._decompositions import decomposed  # late: it makes programs
 
     return decomposed(program, table)

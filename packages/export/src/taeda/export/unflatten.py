@@ -157,9 +157,8 @@ def unflatten(
     return UnflattenedModule(module, flat_args_adapter)
 
 
-Calls = list[
-    tuple[str, str, str]
-]  # (name of the call, of the module, of its class), outermost first
+#: names of the call, of the module, of its class, outermost first
+Calls = list[tuple[str, str, str]]
 
 
 class _Builder:

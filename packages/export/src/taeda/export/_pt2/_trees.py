@@ -23,7 +23,8 @@ def text_of_spec(spec: TreeSpec) -> str:
 def _entry(spec: TreeSpec) -> dict[str, Any]:
     if spec.is_leaf():
         return {"type": None, "context": None, "children_spec": []}
-    named = is_dataclass(spec.type) and serialized_name(spec.type)
+    cls: Any = spec.type
+    named = is_dataclass(cls) and serialized_name(cls)
     kind = _KINDS.get(spec.type) or named
     if not kind:
         raise NotImplementedError(

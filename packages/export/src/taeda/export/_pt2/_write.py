@@ -17,7 +17,7 @@ from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.node import Node
 
 from ..exported_program import ExportedProgram
-from ..graph_signature import InputKind, OutputKind, TensorArgument
+from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from ._formulas import text_of
 from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, WRITTEN, public_name
 from ._trees import text_of_spec
@@ -174,6 +174,10 @@ class _Program:
     def _plain_argument(self, arg: Any) -> dict[str, Any]:
         if isinstance(arg, TensorArgument):
             return {"as_tensor": {"name": arg.name}}
+        if not isinstance(arg, ConstantArgument):
+            raise NotImplementedError(
+                f"save: {arg.name} is a {type(arg).__name__}, which has no place in a file yet"
+            )
         return _constant(arg.value)
 
     def _graph(self) -> dict[str, Any]:
@@ -181,7 +185,7 @@ class _Program:
         constants = {
             s.arg.name: s.arg.value
             for s in self.ep.graph_signature.input_specs
-            if not isinstance(s.arg, TensorArgument)
+            if isinstance(s.arg, ConstantArgument)
         }
         for node in self.ep.graph.nodes:
             if node.op == "placeholder":

@@ -96,7 +96,7 @@ def _shaped(of_shapes: Callable[..., int], formula: Callable[..., int]) -> Calla
 
 def _tracker() -> Any:
     try:
-        from taeda.utils.module_tracker import ModuleTracker  # upward: modules come from there
+        from taeda.utils.module_tracker import ModuleTracker  # upward; late: of modules
     except ModuleNotFoundError:
         return _Nowhere()
     return ModuleTracker()
