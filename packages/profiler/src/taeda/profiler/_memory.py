@@ -72,8 +72,8 @@ def _table(title: str, rows: list[Row]) -> Iterator[str]:
         shown.append((f"{len(rest)} others", format_memory(size), f"{count:,}"))
     cells = [(title, "held", "pieces"), *shown]
     wide = [max(len(row[k]) for row in cells) for k in range(3)]
-    for name, size, pieces in cells:
-        yield f"  {size:>{wide[1]}}  {pieces:>{wide[2]}}  {name}"
+    for name, held, pieces in cells:
+        yield f"  {held:>{wide[1]}}  {pieces:>{wide[2]}}  {name}"
 
 
 def memory(device: Any = None) -> Memory:

@@ -24,7 +24,7 @@ def _entry(spec: TreeSpec) -> dict[str, Any]:
     if spec.is_leaf():
         return {"type": None, "context": None, "children_spec": []}
     cls: Any = spec.type
-    named = is_dataclass(cls) and serialized_name(cls)
+    named = is_dataclass(spec.type) and serialized_name(cls)
     kind = _KINDS.get(spec.type) or named
     if not kind:
         raise NotImplementedError(

@@ -237,9 +237,9 @@ class Registration:
                     state.pop(name, None)
                 state[table] = dict(members)
         for hook in state.get("_forward_pre_hooks", {}).values():
-            made = state.get(getattr(hook, "_computes", None))
-            if isinstance(made, Tensor):
-                state[hook._computes] = made.detach()
+            name = getattr(hook, "_computes", None)
+            if isinstance(name, str) and isinstance(state.get(name), Tensor):
+                state[name] = state[name].detach()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
