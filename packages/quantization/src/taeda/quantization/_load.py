@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import taeda
 from taeda import Tensor
@@ -15,6 +15,8 @@ from ._quantize import _put
 
 __all__ = ["load_quantized_"]
 
+_Model = TypeVar("_Model", bound=Module)
+
 _KINDS: dict[tuple[type[Module], Any], Any] = {
     (Linear, taeda.int8): Int8Linear,
     (Linear, taeda.uint8): Int4Linear,
@@ -23,7 +25,7 @@ _KINDS: dict[tuple[type[Module], Any], Any] = {
 }
 
 
-def load_quantized_(model: Module, state_dict: Mapping[str, Any]) -> Module:
+def load_quantized_(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
     """Load what `state_dict()` of a quantized model gave into a float model of the same code, in place.
 
     model: as it was before `quantize_`; the layers that were packed change places with packed ones, the
