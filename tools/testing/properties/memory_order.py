@@ -51,7 +51,12 @@ _PARTIAL = {
         "view_copy.dtype",
         "view_as_complex_copy",
     ),
-    *("view_as_real", "view_as_real_copy", "_fused_attention_backward"),
+    *(
+        "view_as_real",
+        "view_as_real_copy",
+        "_fused_attention_backward",
+        "_ragged_attention_backward",
+    ),
     *("_lstm_backward", "_gru_backward", "_rnn_backward"),
 }
 #: families whose results have the same bits for every layout

@@ -124,6 +124,18 @@ def fused_moving_avg_obs_fake_quant(
         raise RuntimeError(
             f"{name}: per_row_fake_quant is only supported on ch_axis 0, got {ch_axis}"
         )
+    if quant_min == quant_max:
+        raise RuntimeError(
+            f"{name}: quant_min and quant_max are both {quant_min}: no range has a scale"
+        )
+    written = {
+        "running_min": running_min,
+        "running_max": running_max,
+        "scale": scale,
+        "zero_point": zero_point,
+    }
+    read = {"self": self, "observer_on": observer_on, "fake_quant_on": fake_quant_on}
+    _refuse_shared(name, written, read)
     if observer_on.item():
         extremes = _extremes(self.detach(), per_row_fake_quant)
         for running, seen in zip((running_min, running_max), extremes, strict=True):
@@ -141,6 +153,26 @@ def fused_moving_avg_obs_fake_quant(
     return fake_quantize_per_tensor_affine_tensor_qparams(
         self, scale, zero_point, quant_min, quant_max
     )
+
+
+def _refuse_shared(name: str, written: dict[str, Tensor], read: dict[str, Tensor]) -> None:
+    """What is written while the rest is still to be read, or written, has memory of its own."""
+    places = {which: _place(x) for which, x in {**written, **read}.items()}
+    for one in written:
+        for other in places:
+            (begin, end), (start, stop) = places[one], places[other]
+            if one != other and begin < stop and start < end:
+                raise RuntimeError(
+                    f"{name}: {one} is written, and shares memory with {other}: clone one of them"
+                )
+
+
+def _place(x: Tensor) -> tuple[int, int]:
+    """The bytes from the first element to the last."""
+    if x.numel() == 0 or x.is_meta:
+        return 0, 0
+    reach = sum((n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True))
+    return x.data_ptr(), x.data_ptr() + (reach + 1) * x.element_size()
 
 
 def _extremes(x: Tensor, per_row: bool) -> tuple[Tensor, Tensor]:

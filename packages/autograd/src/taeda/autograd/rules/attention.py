@@ -54,15 +54,16 @@ def _ragged(
     result0: Tensor,
     result1: Tensor,
 ) -> tuple[Tensor | None, ...]:
-    grad, none = grads[0], (None, None)
+    grad = grads[0]
     if grad is None:
-        return None, None, None, *none
+        return None, None, None
     offsets = query_offsets, key_offsets
     if not taeda.is_grad_enabled():
-        made = _nn._ragged_attention_backward(
-            grad, query, key, value, result0, result1, *offsets, is_causal, scale
+        return tuple(
+            _nn._ragged_attention_backward(
+                grad, query, key, value, result0, result1, *offsets, is_causal, scale
+            )
         )
-        return (*made, *none)
     queries, keys = (list(itertools.pairwise(ends)) for ends in offsets)
     pieces = [
         _by_weights(grad_i, q_i, k_i, v_i, None, is_causal, scale)
@@ -75,8 +76,8 @@ def _ragged(
         )
     ]
     if not pieces:
-        return query * 0, key * 0, value * 0, *none
-    return (*(taeda.cat(parts, 2).squeeze(0) for parts in zip(*pieces, strict=True)), *none)
+        return query * 0, key * 0, value * 0
+    return tuple(taeda.cat(parts, 2).squeeze(0) for parts in zip(*pieces, strict=True))
 
 
 def _sequences(x: Tensor, bounds: list[tuple[int, int]]) -> list[Tensor]:
