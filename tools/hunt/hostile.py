@@ -345,8 +345,10 @@ def _of_kind(x: taeda.Tensor, near: Near, random: Random) -> taeda.Tensor:
     if near.kind == "holes" and x.shape[1]:
         length = taeda.tensor([random.randint(0, x.shape[1]) for _ in range(x.shape[0])])
         return taeda.nested.narrow(x, 1, 0, length.long(), layout=taeda.jagged)
-    if near.kind in ("jagged", "holes"):
+    if near.kind in ("jagged", "holes") and x.dim() < 64:  # its batch is one dimension more
         return taeda.nested.nested_tensor_from_jagged(x, _offsets(x.shape[0], near, random))
+    if near.kind in ("jagged", "holes"):
+        return x
     ways = {"csr": x.to_sparse_csr, "csc": x.to_sparse_csc, "bsr": lambda: x.to_sparse_bsr((1, 1))}
     return ways[near.kind]()
 
