@@ -82,7 +82,7 @@ def run_docstrings(package: str = "taeda") -> tuple[int, int]:
     top = importlib.import_module(package)
     tried = failed = 0
     for info in pkgutil.walk_packages(top.__path__, f"{package}."):
-        if "_native." in info.name:
+        if "_native." in info.name or "_pyinstaller." in info.name:  # another program runs the hook
             continue
         module = importlib.import_module(info.name)
         run = functools.partial(run_docstrings_of, module, {package: top})

@@ -218,7 +218,9 @@ def default_torch_function(
         result = func(*args, **(kwargs or {}))
     from ..overrides import get_default_nowrap_functions  # late: it asks this module
 
-    return result if func in get_default_nowrap_functions() else _as(cls, result)
+    # what a pickle is made of holds the plain tensor below, not an object of `cls` again
+    plain = func in get_default_nowrap_functions() or func is Tensor.__reduce_ex__
+    return result if plain else _as(cls, result)
 
 
 def _as(cls: type, result: Any) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from taeda import nn
+from taeda._core_api import warn
 from taeda.compiler._errors import UserError
 
 from ._collected import AdditionalInputs, ShapesCollection
@@ -73,7 +73,7 @@ def draft_export(
             shapes = _fixed(error, shapes, failures)
     program._report = DraftExportReport(tuple(failures), shapes)
     if failures:
-        warnings.warn(f"draft_export: {program._report}", UserWarning, stacklevel=2)
+        warn(f"draft_export: {program._report}", UserWarning)
     return program
 
 
