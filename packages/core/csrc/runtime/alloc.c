@@ -90,6 +90,7 @@ typedef struct thread_list {
 typedef struct thread_cache {
     thread_list lists[THREAD_CLASSES];
     atomic_llong allocated, calls;     /* since the last settling */
+    int64_t refused;                   /* bytes that were not to be had */
     struct thread_cache *next, **link; /* all threads' caches, under the shared lock */
 } thread_cache;
 
@@ -339,26 +340,29 @@ static inline void give_watched(thread_cache *t, void *b, int64_t bytes)
     give(t, b, k);
 }
 
-static TD_THREAD_LOCAL int64_t refused; /* bytes that were not to be had */
+static void refuse(thread_cache *t, int64_t bytes)
+{
+    if (t) t->refused = bytes;
+}
 
 int64_t td_alloc_refused(void)
 {
-    int64_t bytes = refused;
-    refused = 0;
+    int64_t bytes = mine ? mine->refused : 0;
+    if (mine) mine->refused = 0;
     return bytes;
 }
 
 void *td_alloc(int64_t bytes)
 {
     if (must_fail()) return NULL;
+    thread_cache *t = my_cache();
     if (bytes < 0 || bytes > td_class_bytes(CLASSES - 1) - TD_CANARY_BYTES) {
-        refused = bytes;
+        refuse(t, bytes);
         return NULL;
     }
-    thread_cache *t = my_cache();
     void *b = __builtin_expect(td_guard_mode, 0) ? td_guard_take(bytes) : take_watched(t, bytes);
     if (b) count(t, bytes, 1);
-    else refused = bytes;
+    else refuse(t, bytes);
     if (__builtin_expect(td_alloc_noting, 0) && b) td_alloc_note(b, bytes);
     return b;
 }

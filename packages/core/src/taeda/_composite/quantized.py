@@ -72,10 +72,10 @@ def fake_quantize_per_channel_affine(
     name = "fake_quantize_per_channel_affine"
     _check(name, self, quant_min, quant_max)
     if scale.dtype not in (taeda.float32, taeda.bfloat16):
-        raise RuntimeError(f"{name}: Scale must be Float or BFloat16, found {scale.dtype}")
+        raise RuntimeError(f"{name}: the scale has dtype {scale.dtype}, wanted float32 or bfloat16")
     if zero_point.dtype not in (taeda.int32, taeda.float32, taeda.float16):
         raise RuntimeError(
-            f"{name}: Zero-point must be Int32, Float or Half, found {zero_point.dtype}"
+            f"{name}: the zero point has dtype {zero_point.dtype}, wanted int32, float32 or float16"
         )
     if scale.dim() != 1 or zero_point.dim() != 1 or scale.numel() != zero_point.numel():
         raise RuntimeError(
@@ -88,8 +88,8 @@ def fake_quantize_per_channel_affine(
         )
     if self.shape[axis] != scale.numel():
         raise RuntimeError(
-            f"{name}: dimensions of scale and zero-point are not consistent with input tensor: "
-            f"{scale.numel()} of them for the shape {tuple(self.shape)} along {axis}"
+            f"{name}: one scale and zero point for each place along the axis is wanted, got "
+            f"{scale.numel()} for the shape {tuple(self.shape)} along {axis}"
         )
     if zero_point.numel() and not zero_point.is_meta:
         for zero in (zero_point.min().item(), zero_point.max().item()):

@@ -10,6 +10,7 @@ There is no other way in: `tools/packages.py check` refuses it.
     layouts      what rules of sparse, nested and masked tensors are written with
     table        the op table: rows, schemas, the functions behind composites
     doors        where public functions written in Python ask overrides
+    foreign      objects of PyTorch itself among the arguments of a call
     files        a file that is replaced whole or not at all, classes whose objects files hold
     sharing      memory that several processes see
     forks        locks that a fork waits for
