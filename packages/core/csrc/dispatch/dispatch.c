@@ -352,6 +352,7 @@ static void look_at_out(td_frame *f) /* its types have a say as well */
 static int takes_part(PyObject *o)
 {
     static const char *const ends[] = {"start", "stop", "step"};
+    if (td_is_tensor(o)) return 0; /* a tensor where none is taken is a mistake, of any type */
     if (!PySlice_Check(o)) {
         Py_INCREF(o); /* the type is asked in Python, which may take it out of its list */
         int found = td_has_override(o);
