@@ -23,6 +23,6 @@ op("fused_moving_avg_obs_fake_quant(Tensor self, Tensor observer_on, Tensor fake
    "Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, "
    "float averaging_const, int quant_min, int quant_max, int ch_axis, "
    "bool per_row_fake_quant=False, bool symmetric_quant=False) -> Tensor",
-   composite=True, variants="function", reads_value="sometimes",
+   composite=True, variants="function", reads_value="always",
    doc="Where observer_on is not 0, running extremes of self move on; where fake_quant_on is not 0, scale "
        "and zero_point are made of those, and self is quantized with them and back.")
