@@ -134,7 +134,8 @@ class _Owners:
             storage = tensor.untyped_storage()
         except MemoryError:
             raise
-        except (RuntimeError, NotImplementedError):  # a tensor without memory of its own
+        # a tensor without memory of its own; a parameter of a lazy module
+        except (RuntimeError, NotImplementedError, ValueError):
             return
         self._seen.setdefault(storage.data_ptr(), ((kind, module), storage.nbytes()))
 

@@ -171,7 +171,8 @@ def _address(tensor: Tensor) -> int:
         return int(tensor.untyped_storage().data_ptr())
     except MemoryError:
         raise
-    except (RuntimeError, NotImplementedError):  # a tensor without memory of its own
+    # a tensor without memory of its own; a parameter of a lazy module
+    except (RuntimeError, NotImplementedError, ValueError):
         return -1
 
 

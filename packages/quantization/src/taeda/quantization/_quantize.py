@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from taeda import Tensor
 from taeda.nn import Embedding, Linear, Module, UninitializedParameter
+from taeda.nn.parameter import is_lazy
 
 from ._config import Int4WeightOnly, Int8WeightOnly
 from ._eligible import Places, label_of, reason
@@ -81,10 +82,9 @@ def _tensors(model: Module) -> Iterable[Tensor]:
 
 
 def _bytes_of(model: Module) -> int:
-    """Parameters and buffers, each memory once."""
-    storages = {
-        t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in _tensors(model)
-    }
+    """Parameters and buffers, each memory once; those of lazy modules have none yet."""
+    given = (t for t in _tensors(model) if not is_lazy(t))
+    storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in given}
     return sum(storages.values())
 
 
