@@ -8,6 +8,7 @@ earlier one's names. `python tools/hold/doctests.py README.md` runs chosen pages
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import functools
 import importlib
@@ -16,6 +17,7 @@ import os
 import pkgutil
 import re
 import sys
+import tempfile
 import traceback
 import types
 from collections.abc import Callable, Iterator
@@ -57,9 +59,10 @@ def in_a_child(run: Callable[[], tuple[int, int]]) -> tuple[int, int]:
 def run_page(path: Path) -> tuple[int, int]:
     """Run the blocks of a page. Return how many were run and how many failed."""
     text = path.read_text()
-    if LASTS in "".join(code for _, code in blocks(text)):
-        return in_a_child(lambda: run_blocks(path, text))
-    return run_blocks(path, text)
+    lasts = LASTS in "".join(code for _, code in blocks(text))
+    # what an example saves lies in a folder that goes
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return in_a_child(lambda: run_blocks(path, text)) if lasts else run_blocks(path, text)
 
 
 def run_blocks(path: Path, text: str) -> tuple[int, int]:
@@ -99,7 +102,7 @@ def run_docstrings_of(module: types.ModuleType, names: dict[str, Any]) -> tuple[
 
 
 def main(arguments: list[str]) -> int:
-    chosen = [Path(name) for name in arguments]
+    chosen = [Path(name).resolve() for name in arguments]
     pages = chosen or sorted({path for pattern in PAGES for path in ROOT.glob(pattern)})
     counts = [run_page(path) for path in pages]
     if not chosen:
