@@ -6,7 +6,9 @@
 #include "cpu/simd/vmath.h"
 
 #define PART(n, i, width) ((n) - (i) < (width) ? (n) - (i) : (width))
-#define BLOCK 1024 /* elements added up in the working precision before the sum goes to double */
+#define BLOCK                                                                                  \
+    1024 /* elements added up in the working precision before the sum goes to double (a device \
+            too: cuda/loss.c) */
 
 #define BLOCK_SUM(suffix, real, v, WIDTH)                                                \
     static __attribute__((noinline)) real block_sum_##suffix(const real *x, int64_t n)   \

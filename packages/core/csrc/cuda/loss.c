@@ -7,8 +7,9 @@
 #include "cuda/program.h"
 #include "cuda/workers.h"
 
-#define BLOCK 4096        /* pairs or targets of one partial sum */
-#define BLOCKS_OF_CHUNK 8 /* of pairs: the processor's threads take 32,768 at a time */
+#define BLOCK 1024         /* pairs of one partial sum, as in cpu/loss.c */
+#define TARGETS 4096       /* targets of one */
+#define BLOCKS_OF_CHUNK 32 /* of pairs: the processor's threads take 32,768 at a time */
 #define UNIT_BLOCK 64
 #define MOST_BLOCKS 65535
 
@@ -132,7 +133,7 @@ static td_status pick(const td_class_job *j, loss_call *c, td_device device)
 {
     partials parts;
     int ordinal = td_device_index(device);
-    c->n = (c->count + BLOCK - 1) / BLOCK;
+    c->n = (c->count + TARGETS - 1) / TARGETS;
     c->chunk = 1;
     c->mean = j->s->reduction == 1;
     TD_TRY(partials_begin(&parts, 2 * c->n, c, device));

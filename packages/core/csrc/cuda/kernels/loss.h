@@ -17,7 +17,8 @@
 #include "cuda/kernels/fault.h"
 #include "cuda/kernels/softmax.h"
 
-#define TD_LOSS_BLOCK 4096
+#define TD_LOSS_BLOCK 1024   /* pairs of one partial sum, as in csrc/cpu/loss.c */
+#define TD_LOSS_TARGETS 4096 /* targets of one */
 
 struct td_loss_call { /* laid out as in csrc/cuda/loss.c */
     char *out, *slope;
@@ -171,8 +172,8 @@ template <class R> struct td_loss_pick {
     {
         const R *stat = (const R *)c.statistics, *x = (const R *)c.x;
         double sum = 0, weight = 0;
-        int64_t first = chunk * TD_LOSS_BLOCK;
-        for (int64_t i = first; i < first + TD_LOSS_BLOCK && i < c.count; i++) {
+        int64_t first = chunk * TD_LOSS_TARGETS;
+        for (int64_t i = first; i < first + TD_LOSS_TARGETS && i < c.count; i++) {
             int64_t target = ((const int64_t *)c.t)[i];
             double loss = 0;
             if (target != c.ignore && td_checked(c.ticket, target, c.classes, false) >= 0) {
