@@ -11,6 +11,8 @@ tensor([1, 2])
 
 from __future__ import annotations
 
+from typing import Any as _Any
+
 import taeda as _taeda
 from taeda import library as _library
 
@@ -34,8 +36,8 @@ _gradients.register()
 for _name in ("nms", "roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d"):
     _library.register_autocast(f"torchvision::{_name}", "cpu", _taeda.float32)
 
-nms = _taeda.ops.torchvision.nms
-roi_align, roi_pool = _taeda.ops.torchvision.roi_align, _taeda.ops.torchvision.roi_pool
-ps_roi_align = _taeda.ops.torchvision.ps_roi_align
-ps_roi_pool = _taeda.ops.torchvision.ps_roi_pool
-deform_conv2d = _taeda.ops.torchvision.deform_conv2d
+_defined: _Any = _taeda.ops.torchvision  # its names are those of the schemas above
+nms = _defined.nms
+roi_align, roi_pool = _defined.roi_align, _defined.roi_pool
+ps_roi_align, ps_roi_pool = _defined.ps_roi_align, _defined.ps_roi_pool
+deform_conv2d = _defined.deform_conv2d
