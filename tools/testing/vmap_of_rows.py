@@ -208,7 +208,7 @@ BY_RULES = {
     "norm": ["norm"],
     "pointwise": ["pointwise", "activation", "comparison", "special"],
     "pooling": ["pooling"],
-    "quantized": ["quantized"],
+    "fake_quantize": ["fake_quantize"],
     "reduction": ["reduction", "scan", "softmax", "sorting", "statistics"],
     "view": ["view", "view_copies", "join", "creation"],
 }

@@ -15,6 +15,7 @@ from taeda._core_api.calls import TRANSFORM, register_layer
 from . import (
     conv,
     distance,
+    fake_quantize,
     fft,
     indexing,
     linalg,
@@ -23,7 +24,6 @@ from . import (
     norm,
     pointwise,
     pooling,
-    quantized,
     reduction,
     view,
 )

@@ -9,7 +9,7 @@ import taeda
 from taeda.func import vmap
 
 
-@pytest.mark.parametrize("family", BY_RULES["quantized"])
+@pytest.mark.parametrize("family", BY_RULES["fake_quantize"])
 def test_every_row_is_its_loop(family):
     check_family(family)
 
