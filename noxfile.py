@@ -19,6 +19,7 @@ import nox
 ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT / "tools" / "hold"))
 from sessions import (  # noqa: E402
+    DEVICES,
     NAMES,
     PYTHONS,
     declare,
@@ -28,7 +29,8 @@ from sessions import (  # noqa: E402
     oracle,
     row,
     sanitized,
-)  # fmt: skip
+    tests_on,
+)
 
 nox.needs_version = ">=2025.5.1"
 nox.options.default_venv_backend = "uv|virtualenv"  # uv when it is there
@@ -39,15 +41,9 @@ nox.options.sessions = ["lint", "types", "tests-all"]
 
 HAS_GPU = shutil.which("nvidia-smi") is not None
 each_package = nox.parametrize("package", [nox.param(name, id=name) for name in NAMES])
-DEVICES = (("core", "cuda-null"), *((name, device) for name in NAMES for device in ("cpu", "cuda")))
 each_device = nox.parametrize(
     "package, device", [nox.param(*pair, id=", ".join(pair)) for pair in DEVICES]
 )
-ON_DEVICE = {
-    "cpu": ("packages/{}/tests",),
-    "cuda-null": ("packages/{}/tests/cuda", "packages/{}/tests/_cuda"),
-    "cuda": ("-m", "gpu", "packages/{}/tests"),
-}
 FILES = ("core", "autograd", "nn")  # what reads files
 HUNT = "python tools/hunt"
 
@@ -167,11 +163,8 @@ def matrix(session: nox.Session, package: str, device: str) -> None:
     if device == "cuda" and not HAS_GPU:
         session.skip("no NVIDIA device here")
     install_wheels(session, package, device)
-    words = (word.format(package) for word in ON_DEVICE[device])
-    # 5: no test has the mark `gpu`
-    session.run(
-        "pytest", *words, *session.posargs, success_codes=[0, 5] if device == "cuda" else [0]
-    )
+    codes = [0, 5] if device == "cuda" else [0]  # 5: no test has the mark `gpu`
+    session.run("pytest", *tests_on(package, device), *session.posargs, success_codes=codes)
 
 
 @nox.session(name="tests-all")

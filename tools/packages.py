@@ -41,6 +41,8 @@ ADVICE = Path("src/taeda/_parts/advice.py")
 VERSION_LINE = re.compile(r'^__version__ = "[^"]*"', re.M)
 RELEASE = re.compile(r"^## (\d+\.\d+\.\d+) \(", re.M)
 PARTS = ("major", "minor", "patch")
+#: Pythons that the packages run on
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 ROOT = workspace.ROOT
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PYTHONS = workspace.PYTHONS
 PACKAGES = workspace.load(ROOT)
 NAMES = tuple(package.short for package in workspace.order(PACKAGES))
 #: packages and devices of the matrix; only core has tests that bring the stand-in driver

@@ -39,7 +39,6 @@ import packages
 
 ROOT = packages.ROOT
 LIBRARIES = ["taeda/__init__.abi3.so", "taeda/_native/_core.abi3.so"]
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 EXTENSIONS = Path("packages/core/tests/extensions")
 OTHERS = ("PYTHONPATH", "VIRTUAL_ENV", "TAEDA_NATIVE")  # would bring what is not installed
 DATE_OF_FILES = "1580601600"  # in archives, as hatchling has it
@@ -173,7 +172,7 @@ def contents(folder: Path) -> Iterator[str]:
 
 def interpreters() -> dict[str, str]:
     """The Pythons that are here, by version."""
-    candidates = {version: filter(_answers, _candidates(version)) for version in PYTHONS}
+    candidates = {version: filter(_answers, _candidates(version)) for version in packages.PYTHONS}
     return {
         version: first
         for version, found in candidates.items()
@@ -287,8 +286,8 @@ def everywhere(into: Path, scratch: Path) -> Path:
     """Install the files into each Python, or say which is missing; the Python of the last environment."""
     found, libraries = interpreters(), extensions(scratch / "extensions")
     if not found:
-        raise Wrong(f"none of the Pythons {', '.join(PYTHONS)} is here")
-    for version in PYTHONS:
+        raise Wrong(f"none of the Pythons {', '.join(packages.PYTHONS)} is here")
+    for version in packages.PYTHONS:
         if version not in found:
             say(
                 f"Python {version}: skipped, there is none here; `uv python install {version}` brings it"

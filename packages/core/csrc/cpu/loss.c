@@ -6,9 +6,6 @@
 #include "cpu/simd/vmath.h"
 
 #define PART(n, i, width) ((n) - (i) < (width) ? (n) - (i) : (width))
-#define BLOCK                                                                                  \
-    1024 /* elements added up in the working precision before the sum goes to double (a device \
-            too: cuda/loss.c) */
 
 #define BLOCK_SUM(suffix, real, v, WIDTH)                                                \
     static __attribute__((noinline)) real block_sum_##suffix(const real *x, int64_t n)   \
@@ -62,9 +59,9 @@ BLOCK_SUM(f64, double, vd, VD_WIDTH)
         double total = 0;                                                                          \
         v p = v##_set((real)parameter);                                                            \
         (void)p;                                                                                   \
-        for (int64_t first = 0; first < n; first += BLOCK) {                                       \
+        for (int64_t first = 0; first < n; first += TD_LOSS_BLOCK) {                               \
             const real *px = (const real *)xs + first, *pt = (const real *)ts + first;             \
-            int64_t m = PART(n, first, BLOCK);                                                     \
+            int64_t m = PART(n, first, TD_LOSS_BLOCK);                                             \
             v s[SUM_ACCS];                                                                         \
             SUM_ZERO(v, s);                                                                        \
             SUM_OVER(WIDTH, m, {                                                                   \
@@ -82,11 +79,11 @@ BLOCK_SUM(f64, double, vd, VD_WIDTH)
 #define SUM_HEAVY(name, suffix, real, v, WIDTH, VALUE)                                             \
     static double name##_sum_##suffix(const void *xs, const void *ts, int64_t n, double parameter) \
     {                                                                                              \
-        real values[BLOCK];                                                                        \
+        real values[TD_LOSS_BLOCK];                                                                \
         double total = 0;                                                                          \
-        for (int64_t first = 0; first < n; first += BLOCK) {                                       \
+        for (int64_t first = 0; first < n; first += TD_LOSS_BLOCK) {                               \
             const real *px = (const real *)xs + first, *pt = (const real *)ts + first;             \
-            int64_t m = PART(n, first, BLOCK);                                                     \
+            int64_t m = PART(n, first, TD_LOSS_BLOCK);                                             \
             name##_each_##suffix(values, px, pt, m, parameter);                                    \
             total += (double)block_sum_##suffix(values, m);                                        \
         }                                                                                          \

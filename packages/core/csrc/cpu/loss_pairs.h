@@ -3,6 +3,10 @@
 #ifndef TD_LOSS_PAIRS_H
 #define TD_LOSS_PAIRS_H
 
+/* Elements added up in the working precision before their sum goes to double: the same everywhere,
+ * so that the bits are. */
+#define TD_LOSS_BLOCK 1024
+
 #define SIGN(d) \
     vsel(vgt(d, vzero(d)), vset(d, 1), vsel(vlt(d, vzero(d)), vset(d, -1), (d) * vset(d, 0)))
 #define MSE_VALUE (x - t) * (x - t)

@@ -2,13 +2,13 @@
  * in the processor's order; targets and probabilities are looked at by the kernels (fault.h). */
 #include "cpu/loss_class_run.h"
 #include "cpu/loss_margin_run.h"
+#include "cpu/loss_pairs.h"
 #include "cpu/loss_run.h"
 #include "cuda/fault.h"
 #include "cuda/program.h"
 #include "cuda/workers.h"
 
-#define BLOCK 1024         /* pairs of one partial sum, as in cpu/loss.c */
-#define TARGETS 4096       /* targets of one */
+#define TARGETS 4096       /* of one partial sum */
 #define BLOCKS_OF_CHUNK 32 /* of pairs: the processor's threads take 32,768 at a time */
 #define UNIT_BLOCK 64
 #define MOST_BLOCKS 65535
@@ -79,7 +79,7 @@ static td_status total(const td_pair_job *j, loss_call *c, td_device device)
     const td_pair_problem *p = j->problem;
     partials parts;
     int ordinal = td_device_index(device);
-    c->n = (c->count + BLOCK - 1) / BLOCK;
+    c->n = (c->count + TD_LOSS_BLOCK - 1) / TD_LOSS_BLOCK;
     c->chunk = BLOCKS_OF_CHUNK;
     c->divisor = j->divisor;
     TD_TRY(partials_begin(&parts, c->n, c, device));

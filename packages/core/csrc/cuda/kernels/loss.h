@@ -17,8 +17,7 @@
 #include "cuda/kernels/fault.h"
 #include "cuda/kernels/softmax.h"
 
-#define TD_LOSS_BLOCK 1024   /* pairs of one partial sum, as in csrc/cpu/loss.c */
-#define TD_LOSS_TARGETS 4096 /* targets of one */
+#define TD_LOSS_TARGETS 4096 /* targets of one partial sum */
 
 struct td_loss_call { /* laid out as in csrc/cuda/loss.c */
     char *out, *slope;

@@ -20,6 +20,7 @@ from taeda._core_api.runtime import memory_stats
 from ._blocks import deliver, listen, stop_listening
 from ._collect import place_of
 from ._ledger import Held, Ledger, Origin
+from ._tensors import storage_of
 from ._texts import format_memory
 
 __all__ = ["Memory", "memory", "record_memory"]
@@ -130,12 +131,8 @@ class _Owners:
     def add(self, kind: str, module: str, tensor: Tensor) -> None:
         if tensor.device.type != self._device:
             return
-        try:
-            storage = tensor.untyped_storage()
-        except MemoryError:
-            raise
-        # a tensor without memory of its own; a parameter of a lazy module
-        except (RuntimeError, NotImplementedError, ValueError):
+        storage = storage_of(tensor)
+        if storage is None:
             return
         self._seen.setdefault(storage.data_ptr(), ((kind, module), storage.nbytes()))
 

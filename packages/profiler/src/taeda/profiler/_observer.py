@@ -15,6 +15,8 @@ from taeda import Tensor
 from taeda._core_api.files import atomic_write
 from taeda._core_api.programs import tracers
 
+from ._tensors import storage_of
+
 __all__ = ["ExecutionTraceObserver"]
 
 SCHEMA = "1.1.1-chakra.0.0.4"
@@ -141,10 +143,10 @@ class ExecutionTraceObserver:
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, Tensor):
-            storage = value.untyped_storage()
-            address = storage.data_ptr()
+            storage = storage_of(value)
+            place = (0, 0) if storage is None else (storage.data_ptr(), value.storage_offset())
             number = self._number(value)
-            return [number, address, value.storage_offset(), value.numel(), value.element_size(),
+            return [number, *place, value.numel(), value.element_size(),
                     str(value.device)]  # fmt: skip
         if isinstance(value, (list, tuple)):
             return [self._value(item) for item in value]

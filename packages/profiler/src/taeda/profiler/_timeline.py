@@ -23,7 +23,7 @@ from taeda import Tensor
 from taeda._core_api.files import atomic_write
 from taeda._core_api.runtime import backward_task
 
-from ._tensors import tensors_of
+from ._tensors import storage_of, tensors_of
 
 __all__ = ["Action", "Block", "BlockLog", "Category", "write_timeline"]
 
@@ -167,13 +167,8 @@ class BlockLog:
 
 
 def _address(tensor: Tensor) -> int:
-    try:
-        return int(tensor.untyped_storage().data_ptr())
-    except MemoryError:
-        raise
-    # a tensor without memory of its own; a parameter of a lazy module
-    except (RuntimeError, NotImplementedError, ValueError):
-        return -1
+    storage = storage_of(tensor)
+    return -1 if storage is None else storage.data_ptr()
 
 
 def write_timeline(path: str | os.PathLike[str], log: BlockLog, begin: int, device: str) -> None:
