@@ -28,9 +28,8 @@ PyObject *td_no_memory(void)
 
 /* what says who holds memory, or NULL: a callable that returns a text */
 static PyObject *memory_table;
-#define WORTH_A_TABLE                                                           \
-    ((int64_t)1 << 20) /* bytes: what is smaller fails in loops over all places \
-                        */
+/* bytes: what is smaller fails in loops over all places */
+#define WORTH_A_TABLE ((int64_t)1 << 20)
 
 PyObject *td_set_memory_table(PyObject *module, PyObject *callable)
 {
@@ -49,8 +48,12 @@ static void raise_out_of_memory(void)
     if (td_alloc_refused() >= WORTH_A_TABLE && table && message) {
         memory_table = NULL; /* the table itself may run out of memory */
         text = PyObject_CallFunctionObjArgs(table, NULL);
-        if (!text) PyErr_Clear();
         memory_table = table;
+        if (!text && !PyErr_ExceptionMatches(PyExc_Exception)) { /* Ctrl-C goes on */
+            Py_DECREF(message);
+            return;
+        }
+        if (!text) PyErr_Clear();
     }
     if (text && PyUnicode_Check(text) && PyUnicode_GetLength(text) > 0)
         PyErr_Format(td_out_of_memory, "%U\n%U", message, text);
