@@ -1,7 +1,7 @@
 /* padding_inside.c - _pad_inside: a border of what is inside, mirrored or repeated; negative
  * padding cuts. */
-#include "cpu/indexing.h"
 #include "cpu/padding_run.h"
+#include "ops/indexing/index.h"
 #include "ops/layout.h"
 #include "runtime/alloc.h"
 
@@ -81,44 +81,43 @@ static td_status run(td_call *call, const td_tensor *from, mode m)
     return TD_OK;
 }
 
-/* ---- on a device: a dimension at a time, as indexing by places ---- */
+/* ---- on a device: a dimension at a time, gathered along it ---- */
 
-static void row_offsets(int64_t *at, int64_t n, int64_t bytes)
+/* The places of dimension d of `from`, on its device, as indices of the shape `sizes`: one line of
+ * numbers, of stride 0 in every other dimension. */
+static td_status places_along(td_tensor **out, const td_tensor *from, const int64_t *sizes, int d,
+                              int64_t before, mode m)
 {
-    for (int64_t i = 0; i < n; i++) at[i] = i * bytes;
+    int64_t strides[TD_MAX_DIMS] = {0};
+    td_tensor *line, *there;
+    strides[d] = 1;
+    TD_TRY(td_tensor_empty(&line, TD_I64, TD_CPU, 1, &sizes[d]));
+    int64_t *places = td_data(line);
+    for (int64_t i = 0; i < sizes[d]; i++) places[i] = place_of(i - before, from->sizes[d], m);
+    td_status status = td_sent_to(&there, line, (td_device)from->device);
+    td_tensor_free(line);
+    if (status != TD_OK) return status;
+    status = td_tensor_view(out, there, from->ndim, sizes, strides, there->offset);
+    td_tensor_free(there);
+    return status;
 }
 
 /* `from` with dimension d padded, row-major */
 static td_status pad_dimension(td_tensor **out, const td_tensor *from, int d, int64_t before,
                                int64_t size, mode m)
 {
-    int64_t sizes[TD_MAX_DIMS], none = 0, outer = 1, run = td_itemsize((td_dtype)from->dtype);
-    for (int k = 0; k < from->ndim; k++) {
-        sizes[k] = k == d ? size : from->sizes[k];
-        if (k < d) outer *= sizes[k];
-        if (k > d) run *= sizes[k];
-    }
-    int64_t bytes = (outer + size) * (int64_t)sizeof(int64_t), *places = td_alloc(bytes);
-    if (!places)
-        return td_fail(TD_MEMORY_ERROR, "pad: no memory for %lld bytes of places", LL(bytes));
-    td_device device = (td_device)from->device;
-    td_status status = td_tensor_empty(out, (td_dtype)from->dtype, device, from->ndim, sizes);
-    row_offsets(places, outer, from->sizes[d] * run);
-    for (int64_t i = 0; i < size; i++)
-        places[outer + i] = place_of(i - before, from->sizes[d], m) * run;
-    td_index_walk walk = {.outer = outer,
-                          .count = size,
-                          .inner = 1,
-                          .run = run,
-                          .outer_at = places,
-                          .at = places + outer,
-                          .inner_at = &none};
-    td_places_job job = {.what = TD_PLACES_TAKE, .out = *out, .from = from, .walk = &walk};
+    int64_t sizes[TD_MAX_DIMS];
+    td_tensor *places;
+    bool inside;
+    for (int k = 0; k < from->ndim; k++) sizes[k] = k == d ? size : from->sizes[k];
+    TD_TRY(places_along(&places, from, sizes, d, before, m));
+    td_status status =
+        td_tensor_empty(out, (td_dtype)from->dtype, (td_device)from->device, from->ndim, sizes);
     if (status == TD_OK) {
-        status = td_work_run(TD_WORK_PLACES, &job, device, "_pad_inside");
+        status = td_places_gather(*out, places, from, d, &inside);
         if (status != TD_OK) td_tensor_free(*out);
     }
-    td_free(places, bytes);
+    td_tensor_free(places);
     return status;
 }
 
