@@ -76,3 +76,20 @@ void td_placing_run(const td_placing *p)
     td_parallel(rows, GRAIN_BYTES / (bytes + 1) + 1, run_rows, (void *)p);
     td_heavy_end(token);
 }
+
+static int64_t place_of(int64_t i, int64_t size, td_border border)
+{
+    if (border == TD_REPLICATE) return i < 0 ? 0 : i >= size ? size - 1 : i;
+    i = i < 0 ? -i : i;
+    return i < size ? i : 2 * (size - 1) - i;
+}
+
+void td_border_places(int64_t *places, int64_t n, int64_t before, int64_t size, td_border border)
+{
+    for (int64_t i = 0; i < n; i++) places[i] = place_of(i - before, size, border);
+}
+
+void td_border_places_of(td_tensor *places, int64_t before, int64_t size, td_border border)
+{
+    td_border_places(td_data(places), places->numel, before, size, border);
+}

@@ -15,4 +15,12 @@ typedef struct td_placing {
 } td_placing;
 
 void td_placing_run(const td_placing *p);
+
+typedef enum td_border { TD_REFLECT, TD_REPLICATE } td_border;
+
+/* Where the outputs -before, 1 - before, ... of a dimension of `size` inputs read them; n of them
+ */
+void td_border_places(int64_t *places, int64_t n, int64_t before, int64_t size, td_border border);
+/* the same into a row-major tensor of int64 */
+void td_border_places_of(td_tensor *places, int64_t before, int64_t size, td_border border);
 #endif

@@ -6,7 +6,6 @@
 #define AXES 64
 #define UNIT_BLOCK 64 /* threads of a block: all work on one unit, or each on one of its own */
 #define MOST_BLOCKS 65535
-#define ACCUMULATOR 24 /* bytes, at most */
 
 typedef struct reduce_call { /* laid out as in kernels/reduce.h */
     const char *x;
@@ -83,7 +82,8 @@ td_status td_cuda_reduce(const td_reduce_plan *p, td_device device)
     TD_TRY(td_cuda_use(ordinal));
     fill(&c, p);
     void *block = NULL;
-    int64_t bytes = c.chunks > 1 ? c.outer_kept * c.strips * c.strip * c.chunks * ACCUMULATOR : 0;
+    int64_t bytes =
+        c.chunks > 1 ? c.outer_kept * c.strips * c.strip * c.chunks * TD_MAX_ACCUMULATOR : 0;
     if (bytes) TD_TRY(td_cuda_alloc(&c.partial, bytes, device, &block));
     td_status status = run(p, ordinal, &c);
     /* the next owner's work comes after, on the same stream */

@@ -120,6 +120,10 @@ VFN double td_fold_sum_of(const typename td_mem<D>::type *x, int64_t n)
 }
 
 /* ---- reducers: what cpu/reduction says of each ---- */
+/* reducers with a `kept`, which looks at a block once more */
+template <class S> struct td_reads_again {
+    enum { value = 0 };
+};
 template <int D> struct td_real {
     typedef typename td_mem<D>::type type;
 };
@@ -144,9 +148,26 @@ template <> struct td_four<TD_BF16> {
     typedef float type;
 };
 
-/* sums in double of what STEP makes of an element; a block of rows is cut into PIECE elements, four
- * rows of a column are added in FOUR */
-#define TD_SUMS(name, FOLD, PIECE, FOUR, VALUE, DONE)                                           \
+/* squares of float32 and bfloat16 have half the range of their root: a piece whose sum is infinite,
+ * NaN or near the denormals is added again in double (SQUARES_OR of cpu/reduction/reduce.c) */
+template <int D, class R>
+VFN_CALLED double td_squares_or(double sum, const typename td_mem<D>::type *x, int64_t n)
+{
+    if ((D != TD_F32 && D != TD_BF16) || (sum >= 0x1p-100 && sum < INFINITY)) return sum;
+    double total = 0;
+#pragma unroll 1
+    for (int64_t i = 0; i < n; i++) {
+        double v = (double)td_read<D, R>(x[i]);
+        total += v * v;
+    }
+    return total;
+}
+#define TD_AS_IS(D, sum, x, n) (sum)
+#define TD_SQUARES_OR(D, sum, x, n) td_squares_or<D, R>(sum, x, n)
+
+/* sums in double of what STEP makes of an element; a block of rows is cut into PIECE elements, of
+ * which KEEP says what the sum is worth, four rows of a column are added in FOUR */
+#define TD_SUMS(name, FOLD, PIECE, KEEP, FOUR, VALUE, DONE)                                     \
     template <int D> struct name {                                                              \
         typedef typename td_mem<D>::type T;                                                     \
         typedef typename td_real<D>::type R;                                                    \
@@ -163,8 +184,11 @@ template <> struct td_four<TD_BF16> {
         static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)            \
         {                                                                                       \
             double total = 0;                                                                   \
-            for (; n > 0; n -= PIECE, x += PIECE)                                               \
-                total = total + td_fold_sum_of<FOLD, D, R>(x, n < PIECE ? n : PIECE);           \
+            for (; n > 0; n -= PIECE, x += PIECE) {                                             \
+                int64_t m = n < PIECE ? n : PIECE;                                              \
+                double sum = td_fold_sum_of<FOLD, D, R>(x, m);                                  \
+                total = total + KEEP(D, sum, x, m);                                             \
+            }                                                                                   \
             return total;                                                                       \
         }                                                                                       \
         static TD_IN acc column(const char *x, int64_t n, int64_t xn)                           \
@@ -186,10 +210,10 @@ template <> struct td_four<TD_BF16> {
         }                                                                                       \
     };
 #define TD_PIECE (D == TD_F16 || D == TD_BF16 ? 512 : TD_ROW_BLOCK)
-TD_SUMS(td_sum_real, td_fold_sum, TD_PIECE, typename td_four<D>::type, v, a / c.divisor)
-TD_SUMS(td_nansum, td_fold_nansum, TD_PIECE, double, v == v ? v : 0.0, a / c.divisor)
-TD_SUMS(td_norm1, td_fold_abs, TD_PIECE, double, fabs(v), a / c.divisor)
-TD_SUMS(td_norm2, td_fold_square, TD_PIECE, double, v *v, sqrt(a))
+TD_SUMS(td_sum_real, td_fold_sum, TD_PIECE, TD_AS_IS, typename td_four<D>::type, v, a / c.divisor)
+TD_SUMS(td_nansum, td_fold_nansum, TD_PIECE, TD_AS_IS, double, v == v ? v : 0.0, a / c.divisor)
+TD_SUMS(td_norm1, td_fold_abs, TD_PIECE, TD_AS_IS, double, fabs(v), a / c.divisor)
+TD_SUMS(td_norm2, td_fold_square, TD_PIECE, TD_SQUARES_OR, double, v *v, sqrt(a))
 
 /* accumulators that give the same in any order, or have one order only: threads of a row take every
  * 64th element, or one takes all */
@@ -356,78 +380,8 @@ template <int D> struct td_argmax : td_arg_of<D, true> {
 template <int D> struct td_argmin : td_arg_of<D, false> {
 };
 
-/* ---- variance: count, mean and sum of squared deviations (cpu/reduction/moments.c) ---- */
-template <int D> struct td_moments {
-    typedef typename td_mem<D>::type T;
-    typedef typename td_vector<T>::type V;
-    struct acc {
-        double n, mean, m2;
-    };
-    enum { columns = 1, lanes = td_vector<T>::lanes / 2 }; /* SUM_BYTES */
-    static TD_IN acc start() { return {0, 0, 0}; }
-    static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &)
-    {
-        double delta = (double)v - a.mean;
-        a.n += 1;
-        a.mean += delta / a.n;
-        a.m2 += delta * ((double)v - a.mean);
-    }
-    static TD_IN acc join(acc a, acc b)
-    {
-        double n = a.n + b.n, delta = b.mean - a.mean, share = b.n / n;
-        double mean = delta == delta ? a.mean + delta * share : a.mean + b.mean;
-        return {n, mean, a.m2 + b.m2 + delta * delta * a.n * share};
-    }
-    static TD_IN acc piece(const T *x, int64_t n)
-    {
-        T mean = (T)(td_fold_sum_of<td_fold_sum, D, T>(x, n) / (double)n);
-        V s = V(T(0)), q = V(T(0)), m = V(mean);
-        int64_t at = 0;
-        int lane = (int)threadIdx.x;
-        for (; at + 2 * lanes <= n; at += 2 * lanes)
-            if (lane < lanes) {
-                V d = V(x[at + lane]) - m, e = V(x[at + lanes + lane]) - m;
-                s = s + (d + e);
-                q = q + vfma(d, d, e * e);
-            }
-        for (int64_t i = at + lane; lane < lanes && i < n; i += lanes) {
-            V d = V(x[i]) - m;
-            s = s + d;
-            q = vfma(d, d, q);
-        }
-        double sum = (double)td_tree<td_fold_sum, T>(s, lanes),
-               squares = (double)td_tree<td_fold_sum, T>(q, lanes);
-        double rest = sum / (double)n;
-        return {(double)n, rest == rest ? (double)mean + rest : (double)mean, squares - sum * rest};
-    }
-    static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)
-    {
-        acc all = start();
-        for (int64_t i = 0; i < n; i += TD_ROW_BLOCK) {
-            acc made = piece(x + i, n - i < TD_ROW_BLOCK ? n - i : TD_ROW_BLOCK);
-            all = i ? join(all, made) : made;
-        }
-        return all;
-    }
-    static TD_IN acc column(const char *x, int64_t n, int64_t xn)
-    {
-        double mean = 0, m2 = 0;
-#pragma unroll 1
-        for (int64_t i = 0; i < n; i++) {
-            double v = (double)*(const T *)(x + i * xn), delta = v - mean;
-            mean += delta * (1 / (double)(i + 1));
-            m2 += delta * (v - mean);
-        }
-        return {(double)n, mean, m2};
-    }
-    static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int k)
-    {
-        double freedom = a.n - c.correction,
-               variance = (a.m2 < 0 ? 0 : a.m2) / (freedom < 0 ? 0 : freedom);
-        double made = k ? a.mean : c.root ? sqrt(variance) : variance;
-        *(T *)out = (T)made;
-    }
-};
+/* ---- variance: what kernels/moments.h says ---- */
+#include "cuda/kernels/moments.h"
 
 /* ---- units ---- */
 VFN_CALLED int64_t td_offset_of(const td_axis *axes, int64_t n, int64_t index, bool of_out)
@@ -440,20 +394,28 @@ VFN_CALLED int64_t td_offset_of(const td_axis *axes, int64_t n, int64_t index, b
     }
     return n ? offset + index * (of_out ? axes[0].out : axes[0].x) : 0;
 }
+/* what a block is worth, n elements xn bytes apart; double moments may want to read them again */
+template <class S>
+VFN typename S::acc td_kept(typename S::acc a, const char *x, int64_t n, int64_t xn)
+{
+    if constexpr (td_reads_again<S>::value) return S::kept(a, x, n, xn);
+    else return a;
+}
 template <class S, bool Together>
 VFN typename S::acc td_block(const td_reduce_call &c, const char *x, int64_t m, int64_t n,
                              int64_t first)
 {
     typedef typename S::T T;
     if (n > TD_SHORT_ROW && c.n.x == (int64_t)sizeof(T)) {
-        if constexpr (Together) return S::row((const T *)x, n, first, c);
+        if constexpr (Together) return td_kept<S>(S::row((const T *)x, n, first, c), x, n, c.n.x);
     } else if constexpr (S::columns) {
-        if (c.m.x == (int64_t)sizeof(T) && m >= 4) return S::column(x, n, c.n.x);
+        if (c.m.x == (int64_t)sizeof(T) && m >= 4)
+            return td_kept<S>(S::column(x, n, c.n.x), x, n, c.n.x);
     }
     typename S::acc a = S::start();
 #pragma unroll(Together ? 1 : 4)
     for (int64_t i = 0; i < n; i++) S::step(a, *(const T *)(x + i * c.n.x), first + i, c);
-    return a;
+    return td_kept<S>(a, x, n, c.n.x);
 }
 template <class S>
 VFN void td_write(const td_reduce_call &c, int64_t task, int64_t column, typename S::acc a)
