@@ -23,8 +23,9 @@ SPILL = 32  # bytes a thread may spill at most
 MORE = {
     # the gradient of max pooling holds windows and places of three dimensions in 64 bits at once
     **{("pooling", arch): 80 for arch in ARCHES},
-    # as this assembler has it for sm_100: reductions and pooling spill more than elsewhere
-    ("reduce", 100): 48,
+    # moments of double call what reads a row again, amid the walk
+    **{("reduce", arch): 80 for arch in ARCHES},
+    # as this assembler has it for sm_100: pooling spills more than elsewhere
     ("pooling", 100): 120,
     ("resample", 100): 64,
     ("resample", 120): 64,  # its gradient goes through the tables of both dimensions

@@ -40,7 +40,9 @@ KERNELS: dict[str, dict[str, tuple[int, int] | None]] = {
     },
     "reduce": {
         "td_reduce_together<td_sum_real<TD_F32>>": None, "td_reduce_together<td_max<TD_F32>>": None,
-        "td_reduce_alone<td_sum_real<TD_F32>>": None, "td_reduce_together<td_sum_real<TD_BF16>>": None,
+        "td_reduce_parts_together<td_sum_real<TD_F32>>": None,
+        "td_reduce_columns_together<td_sum_real<TD_F32>>": None,
+        "td_reduce_together<td_sum_real<TD_BF16>>": None,
     },
     "softmax": {"td_softmax_together<float>": None},
     "norm": {"td_norm_together<td_norm_rows<float>>": None, "td_norm_together<td_norm_slope<float>>": None},

@@ -1,11 +1,18 @@
-/* reduce.c - a planned reduction as one or two launches (kernels/reduce.h). */
+/* reduce.c - a planned reduction as one to three launches (kernels/reduce.h). */
 #include <string.h>
 #include "cpu/reduction/reduce_plan.h"
 #include "cuda/program.h"
 
 #define AXES 64
-#define UNIT_BLOCK 64 /* threads of a block: all work on one unit, or each on one of its own */
+#define UNIT_BLOCK 64    /* threads of a block: all work on one unit, or each on one of its own */
+#define COLUMN_BLOCK 256 /* threads of a block of 32 columns */
+#define COLUMN_TILE 32
 #define MOST_BLOCKS 65535
+/* with fewer units than this, long ones are spread over more blocks: that changes no bit */
+#define FEW_ROWS 1024
+#define FEW_COLUMNS 131072
+#define LEAST_PIECE 256 /* elements: below, what is kept of pieces would be as much as they are */
+#define PART_BYTES 256  /* of a part, at most: 64 lanes of float, 32 of double */
 
 typedef struct reduce_call { /* laid out as in kernels/reduce.h */
     const char *x;
@@ -13,6 +20,8 @@ typedef struct reduce_call { /* laid out as in kernels/reduce.h */
     int64_t out_size[2];
     double divisor, correction, exponent;
     int64_t root, kept, reduced, strip, strips, piece, pieces, chunks, outer_kept, outer_reduced;
+    char *parts;
+    int64_t part, each; /* elements of a part; parts of a piece */
     td_axis m, n, axes[AXES];
 } reduce_call;
 _Static_assert(sizeof(reduce_call) <= 4096, "a launch carries 4,096 bytes of arguments");
@@ -25,6 +34,35 @@ static const char *names[TD_REDUCTIONS] = {
     [TD_ABSMIN] = "absmin", [TD_ABSMAX] = "absmax",   [TD_ARGMIN] = "argmin",
     [TD_ARGMAX] = "argmax", [TD_MOMENTS] = "moments",
 };
+
+static td_status launch(const td_reduce_plan *p, int ordinal, const char *how, int64_t blocks,
+                        int threads, reduce_call *c)
+{
+    td_cuda_program w = {
+        .kind = "reduce", .how = how, .name = names[p->kind], .dtype = p->dtype, .from = p->dtype};
+    void *function;
+    TD_TRY(td_cuda_function(&w, ordinal, &function));
+    return td_cuda_launch_blocks(function, ordinal, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS,
+                                 threads, c, w.name);
+}
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+static int64_t outputs_of(const reduce_call *c) { return c->outer_kept * c->strips * c->strip; }
+static int64_t pieces_of(const reduce_call *c) { return c->pieces * c->outer_reduced; }
+
+static bool dense_rows(const td_reduce_plan *p)
+{
+    return p->n.x == td_itemsize(p->dtype) && p->n.size > TD_SHORT_ROW;
+}
+
+/* Elements of a part of a row: where cpu/reduction adds up in the working precision. A norm of any
+ * power has one order only. */
+static int64_t part_of(const td_reduce_plan *p)
+{
+    bool sums = p->kind == TD_SUM || p->kind == TD_NORM2;
+    if (p->kind == TD_NORMP) return p->piece;
+    return sums && (p->dtype == TD_F16 || p->dtype == TD_BF16) ? 512 : 4096;
+}
 
 static void fill(reduce_call *c, const td_reduce_plan *p)
 {
@@ -44,31 +82,56 @@ static void fill(reduce_call *c, const td_reduce_plan *p)
                        .chunks = p->chunks,
                        .outer_kept = p->outer_kept,
                        .outer_reduced = p->outer_reduced,
+                       .part = part_of(p),
+                       .each = ceil_div(p->piece, part_of(p)),
                        .m = p->m,
                        .n = p->n};
     memcpy(c->axes, p->keep, (size_t)p->kept * sizeof *p->keep);
     memcpy(c->axes + p->kept, p->reduce, (size_t)p->reduced * sizeof *p->reduce);
 }
 
-static td_status launch(const td_reduce_plan *p, int ordinal, const char *how, int64_t blocks,
-                        reduce_call *c)
+static bool worth_spreading(const td_reduce_plan *p, const reduce_call *c)
 {
-    td_cuda_program w = {
-        .kind = "reduce", .how = how, .name = names[p->kind], .dtype = p->dtype, .from = p->dtype};
-    void *function;
-    TD_TRY(td_cuda_function(&w, ordinal, &function));
-    return td_cuda_launch_blocks(function, ordinal, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS,
-                                 UNIT_BLOCK, c, w.name);
+    return dense_rows(p) && outputs_of(c) * c->chunks < FEW_ROWS && c->piece >= LEAST_PIECE &&
+           pieces_of(c) * c->each > c->chunks;
 }
 
-static td_status run(const td_reduce_plan *p, int ordinal, reduce_call *c)
+/* sums whose columns are added four rows at a time, of strips that are all wide enough for it */
+static bool worth_tiling(const td_reduce_plan *p, const reduce_call *c)
 {
-    int64_t outputs = c->outer_kept * c->strips * c->strip, units = outputs * c->chunks;
-    bool rows = c->n.x == td_itemsize(p->dtype) && c->n.size > 12; /* TD_SHORT_ROW */
-    if (rows) TD_TRY(launch(p, ordinal, "reduce_together", units, c));
-    else TD_TRY(launch(p, ordinal, "reduce_alone", (units + UNIT_BLOCK - 1) / UNIT_BLOCK, c));
+    bool fours =
+        p->kind == TD_SUM || p->kind == TD_NANSUM || p->kind == TD_NORM1 || p->kind == TD_NORM2;
+    bool real =
+        p->dtype == TD_F32 || p->dtype == TD_F64 || p->dtype == TD_F16 || p->dtype == TD_BF16;
+    int64_t last = c->m.size - (c->strips - 1) * c->strip;
+    return fours && real && !dense_rows(p) && p->m.x == td_itemsize(p->dtype) && last >= 4 &&
+           c->piece >= 8 && outputs_of(c) * c->chunks < FEW_COLUMNS;
+}
+
+/* ---- many blocks an output ---- */
+
+static td_status spread(const td_reduce_plan *p, int ordinal, reduce_call *c)
+{
+    int64_t outputs = outputs_of(c), pieces = outputs * pieces_of(c);
+    if (c->each > 1)
+        TD_TRY(launch(p, ordinal, "reduce_parts_together", pieces * c->each, UNIT_BLOCK, c));
+    TD_TRY(launch(p, ordinal, "reduce_pieces_together", pieces, UNIT_BLOCK, c));
+    return launch(p, ordinal, "reduce_outputs_together", outputs, UNIT_BLOCK, c);
+}
+
+/* ---- a block, or a thread, a unit ---- */
+
+static td_status units(const td_reduce_plan *p, int ordinal, reduce_call *c)
+{
+    int64_t outputs = outputs_of(c), all = outputs * c->chunks;
+    if (dense_rows(p)) TD_TRY(launch(p, ordinal, "reduce_together", all, UNIT_BLOCK, c));
+    else if (worth_tiling(p, c))
+        TD_TRY(launch(p, ordinal, "reduce_columns_together",
+                      c->outer_kept * c->strips * c->chunks * ceil_div(c->strip, COLUMN_TILE),
+                      COLUMN_BLOCK, c));
+    else TD_TRY(launch(p, ordinal, "reduce_alone", ceil_div(all, UNIT_BLOCK), UNIT_BLOCK, c));
     return c->partial
-               ? launch(p, ordinal, "reduce_join", (outputs + UNIT_BLOCK - 1) / UNIT_BLOCK, c)
+               ? launch(p, ordinal, "reduce_join", ceil_div(outputs, UNIT_BLOCK), UNIT_BLOCK, c)
                : TD_OK;
 }
 
@@ -81,12 +144,19 @@ td_status td_cuda_reduce(const td_reduce_plan *p, td_device device)
                        "reductions of so many separate dimensions are not implemented");
     TD_TRY(td_cuda_use(ordinal));
     fill(&c, p);
+    bool many = worth_spreading(p, &c);
+    int64_t kept = many           ? outputs_of(&c) * pieces_of(&c)
+                   : c.chunks > 1 ? outputs_of(&c) * c.chunks
+                                  : 0,
+            parts = many && c.each > 1 ? kept * c.each * PART_BYTES : 0,
+            bytes = parts + kept * TD_MAX_ACCUMULATOR;
+    char *space = NULL;
     void *block = NULL;
-    int64_t bytes =
-        c.chunks > 1 ? c.outer_kept * c.strips * c.strip * c.chunks * TD_MAX_ACCUMULATOR : 0;
-    if (bytes) TD_TRY(td_cuda_alloc(&c.partial, bytes, device, &block));
-    td_status status = run(p, ordinal, &c);
+    if (bytes) TD_TRY(td_cuda_alloc(&space, bytes, device, &block));
+    c.parts = space;
+    c.partial = bytes ? space + parts : NULL;
+    td_status status = many ? spread(p, ordinal, &c) : units(p, ordinal, &c);
     /* the next owner's work comes after, on the same stream */
-    if (block) td_cuda_release(block, c.partial, bytes);
+    if (block) td_cuda_release(block, space, bytes);
     return status;
 }

@@ -84,6 +84,38 @@ for dtype, sizes in SIZES.items():
                     same(tuple(taeda.var_mean(x.cuda(), dim)), tuple(taeda.var_mean(x, dim)), told)
 """
 )
+# few outputs of much: pieces and their parts by many blocks, columns in tiles
+SPREAD = (
+    SAME
+    + """
+import taeda
+taeda.manual_seed(0)
+norm = taeda.linalg.vector_norm
+ANY = {
+    "sum": lambda t, d: t.sum(d), "var": lambda t, d: t.var(d), "double": lambda t, d: t.double().std(d),
+    "amax": lambda t, d: t.amax(d), "amin": lambda t, d: t.bfloat16().amin(d),
+    "norm": lambda t, d: norm(t, dim=d), "half amax": lambda t, d: t.half().amax(d),
+    "half": lambda t, d: t.half().sum(d), "int": lambda t, d: (t * 100).int().sum(d),
+    "norm1": lambda t, d: norm(t.double(), 1, dim=d), "norm3": lambda t, d: norm(t, 3, dim=d),
+}
+ONE = {
+    "argmin": lambda t, d: t.argmin(d), "prod": lambda t, d: (t * 1.2).prod(d),
+    "max": lambda t, d: tuple(t.max(d)),
+    "any": lambda t, d: (t > 4).any(d), "nansum": lambda t, d: t.nansum(d),
+}
+SHAPES = ((600_000,), 0), ((7, 3, 700), (0, 2)), ((5003, 40), 0), ((2, 90_011), 1), ((70, 2, 33), 0)
+for shape, dim in SHAPES:
+    x = taeda.randn(*shape)
+    x.flatten()[::2] *= 0  # zeros of both signs: which one is an extremum depends on the lane
+    for name, f in {**ANY, **(ONE if isinstance(dim, int) else {})}.items():
+        same(f(x.cuda(), dim), f(x, dim), (name, shape, dim))
+        made, wanted = f(x.cuda(), dim), f(x, dim)
+        if isinstance(made, taeda.Tensor) and made.is_floating_point():
+            same(made.signbit(), wanted.signbit(), (name, shape, "sign"))
+    x.flatten()[x.numel() * 2 // 3] = float("nan")
+    same(x.cuda().amax(dim), x.amax(dim), (shape, "nan"))
+"""
+)
 
 
 @pytest.mark.slow
@@ -101,3 +133,8 @@ def test_the_other_reductions_too():
 @pytest.mark.slow
 def test_numbers_at_the_ends_of_their_range_have_the_processors_bits():
     standin.run(EXTREMES, TAEDA_NULL_PROTECT="0")
+
+
+@pytest.mark.slow
+def test_few_outputs_of_much_have_the_processors_bits():
+    standin.run(SPREAD, TAEDA_NULL_PROTECT="0")

@@ -127,7 +127,7 @@ template <int D> struct td_moments {
         a.m2 += delta * ((double)v - a.mean);
     }
     static TD_IN acc join(acc a, acc b) { return td_moments_join(a, b); }
-    static TD_IN deviations part(const T *x, int64_t n, T mean)
+    static TD_IN deviations deviate(const T *x, int64_t n, T mean)
     {
         V s = V(T(0)), q = V(T(0)), m = V(mean);
         int64_t at = 0;
@@ -146,12 +146,12 @@ template <int D> struct td_moments {
         double sum = (double)td_tree<td_fold_sum, T>(s, lanes);
         return {sum, (double)td_tree<td_fold_sum, T>(q, lanes)};
     }
-    static TD_IN acc piece(const T *x, int64_t n)
+    static TD_IN acc part(const T *x, int64_t n, int64_t, const td_reduce_call &)
     {
         T mean = (T)(td_fold_sum_of<td_fold_sum, D, T>(x, n) / (double)n);
         double sum = 0, squares = 0;
         for (int64_t i = 0; i < n; i += TD_MOMENTS_PART) {
-            deviations d = part(x + i, n - i < TD_MOMENTS_PART ? n - i : TD_MOMENTS_PART, mean);
+            deviations d = deviate(x + i, n - i < TD_MOMENTS_PART ? n - i : TD_MOMENTS_PART, mean);
             sum = i ? sum + d.sum : d.sum;
             squares = i ? squares + d.squares : d.squares;
         }
@@ -164,14 +164,13 @@ template <int D> struct td_moments {
         made.m2 = squares - sum * rest;
         return made;
     }
-    static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)
+    static TD_IN acc chain(bool begun, acc a, acc part)
     {
-        acc all = start();
-        for (int64_t i = 0; i < n; i += TD_ROW_BLOCK) {
-            acc made = piece(x + i, n - i < TD_ROW_BLOCK ? n - i : TD_ROW_BLOCK);
-            all = i ? td_moments_plain(all, made) : made;
-        }
-        return all;
+        return begun ? td_moments_plain(a, part) : part;
+    }
+    static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)
+    {
+        return td_row_of_parts<td_moments>(x, n, TD_ROW_BLOCK, first, c);
     }
     static TD_IN acc column(const char *x, int64_t n, int64_t xn)
     {

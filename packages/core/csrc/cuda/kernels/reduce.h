@@ -3,7 +3,8 @@
  *
  *   unit = (output strip, chunk, output of the strip)      td_reduce_together: 64 threads a unit, for rows that lie side by side
  *                                                          td_reduce_alone: one thread a unit, neighbours read neighbours
- *   chunks of a unit, if there are several                 td_reduce_join: one thread an output */
+ *   chunks of a unit, if there are several                 td_reduce_join: one thread an output
+ * Few outputs of much are spread over more blocks: kernels/reduce_spread.h. */
 #ifndef TD_REDUCE_TEXT_H
 #define TD_REDUCE_TEXT_H
 #include "cpu/reduction/norm_power.h"
@@ -23,6 +24,8 @@ struct td_reduce_call { /* laid out as in csrc/cuda/reduce.c */
     int64_t out_size[2];
     double divisor, correction, exponent;
     int64_t root, kept, reduced, strip, strips, piece, pieces, chunks, outer_kept, outer_reduced;
+    char *parts; /* kernels/reduce_spread.h */
+    int64_t part, each;
     td_axis m, n, axes[64]; /* first the kept, then the reduced ones */
 };
 
@@ -133,8 +136,11 @@ template <> struct td_real<TD_F16> {
 template <> struct td_real<TD_BF16> {
     typedef float type;
 };
-template <int D> struct td_is_float {
-    enum { value = D == TD_F16 || D == TD_BF16 || D == TD_F32 || D == TD_F64 };
+template <int D> struct td_is_short {
+    enum { value = D == TD_F16 || D == TD_BF16 };
+};
+template <int D> struct td_in_lanes { /* extrema by the lanes of a row */
+    enum { value = D == TD_F32 || D == TD_F64 };
 };
 
 /* what four numbers of a sum along columns are added in */
@@ -165,6 +171,18 @@ VFN_CALLED double td_squares_or(double sum, const typename td_mem<D>::type *x, i
 #define TD_AS_IS(D, sum, x, n) (sum)
 #define TD_SQUARES_OR(D, sum, x, n) td_squares_or<D, R>(sum, x, n)
 
+/* a row as its parts of `block` elements, in order */
+template <class S>
+VFN typename S::acc td_row_of_parts(const typename S::T *x, int64_t n, int64_t block, int64_t first,
+                                    const td_reduce_call &c)
+{
+    typename S::acc a = S::start();
+#pragma unroll 1
+    for (int64_t i = 0; i < n; i += block)
+        a = S::chain(i > 0, a, S::part(x + i, n - i < block ? n - i : block, first + i, c));
+    return a;
+}
+
 /* sums in double of what STEP makes of an element; a block of rows is cut into PIECE elements, of
  * which KEEP says what the sum is worth, four rows of a column are added in FOUR */
 #define TD_SUMS(name, FOLD, PIECE, KEEP, FOUR, VALUE, DONE)                                     \
@@ -181,15 +199,15 @@ VFN_CALLED double td_squares_or(double sum, const typename td_mem<D>::type *x, i
         }                                                                                       \
         static TD_IN acc start() { return 0; }                                                  \
         static TD_IN void step(acc &a, T t, int64_t, const td_reduce_call &) { a += value(t); } \
-        static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)            \
+        static TD_IN acc part(const T *x, int64_t n, int64_t, const td_reduce_call &)           \
         {                                                                                       \
-            double total = 0;                                                                   \
-            for (; n > 0; n -= PIECE, x += PIECE) {                                             \
-                int64_t m = n < PIECE ? n : PIECE;                                              \
-                double sum = td_fold_sum_of<FOLD, D, R>(x, m);                                  \
-                total = total + KEEP(D, sum, x, m);                                             \
-            }                                                                                   \
-            return total;                                                                       \
+            double sum = td_fold_sum_of<FOLD, D, R>(x, n);                                      \
+            return KEEP(D, sum, x, n);                                                          \
+        }                                                                                       \
+        static TD_IN acc chain(bool begun, acc a, acc part) { return (begun ? a : 0) + part; }  \
+        static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)     \
+        {                                                                                       \
+            return td_row_of_parts<name>(x, n, PIECE, first, c);                                \
         }                                                                                       \
         static TD_IN acc column(const char *x, int64_t n, int64_t xn)                           \
         {                                                                                       \
@@ -215,6 +233,14 @@ TD_SUMS(td_nansum, td_fold_nansum, TD_PIECE, TD_AS_IS, double, v == v ? v : 0.0,
 TD_SUMS(td_norm1, td_fold_abs, TD_PIECE, TD_AS_IS, double, fabs(v), a / c.divisor)
 TD_SUMS(td_norm2, td_fold_square, TD_PIECE, TD_SQUARES_OR, double, v *v, sqrt(a))
 
+/* parts of a row that may be joined as rows are */
+#define TD_ANY_PART(row)                                                                 \
+    static TD_IN acc part(const T *x, int64_t n, int64_t first, const td_reduce_call &c) \
+    {                                                                                    \
+        return row(x, n, first, c);                                                      \
+    }                                                                                    \
+    static TD_IN acc chain(bool begun, acc a, acc part) { return begun ? join(a, part) : part; }
+
 /* accumulators that give the same in any order, or have one order only: threads of a row take every
  * 64th element, or one takes all */
 #define TD_PLAIN(name, ACC, START, STEP, JOIN, OUT, ANY_ORDER)                              \
@@ -233,6 +259,7 @@ TD_SUMS(td_norm2, td_fold_square, TD_PIECE, TD_SQUARES_OR, double, v *v, sqrt(a)
         {                                                                                   \
             return td_row_of<name>(x, n, first, c);                                         \
         }                                                                                   \
+        TD_ANY_PART(row)                                                                    \
         static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int k) { OUT; } \
     };
 template <class S>
@@ -281,14 +308,14 @@ template <int D> struct td_prod_real {
     static TD_IN acc start() { return 1; }
     static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &) { a *= (double)v; }
     static TD_IN acc join(acc a, acc b) { return a * b; }
-    static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)
+    static TD_IN acc part(const T *x, int64_t n, int64_t, const td_reduce_call &)
     {
-        double total = 1;
-        for (; n > 0; n -= TD_ROW_BLOCK, x += TD_ROW_BLOCK) {
-            int64_t piece = n < TD_ROW_BLOCK ? n : TD_ROW_BLOCK;
-            total = total * (double)td_fold_plain<td_fold_product, D, T>(x, piece);
-        }
-        return total;
+        return (double)td_fold_plain<td_fold_product, D, T>(x, n);
+    }
+    static TD_IN acc chain(bool begun, acc a, acc part) { return (begun ? a : 1) * part; }
+    static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)
+    {
+        return td_row_of_parts<td_prod_real>(x, n, TD_ROW_BLOCK, first, c);
     }
     static TD_IN acc column(const char *x, int64_t n, int64_t xn)
     {
@@ -318,7 +345,11 @@ template <class T> VFN bool td_better(T v, T a, bool max)
         static TD_IN acc start() { return {R(0), false}; }                                       \
         static TD_IN void take(acc &a, R v)                                                      \
         {                                                                                        \
-            if (!a.begun || (MAX ? v > a.value : v < a.value) | (v != v)) a = {v, true};         \
+            bool better = (MAX ? v > a.value : v < a.value) | (v != v);                          \
+            if constexpr (td_is_short<D>::value) /* the processor's order: -0 below 0 */         \
+                better |=                                                                        \
+                    v == a.value && signbit(MAX ? a.value : v) && !signbit(MAX ? v : a.value);   \
+            if (!a.begun || better) a = {v, true};                                               \
         }                                                                                        \
         static TD_IN void step(acc &a, T t, int64_t, const td_reduce_call &)                     \
         {                                                                                        \
@@ -332,9 +363,11 @@ template <class T> VFN bool td_better(T v, T a, bool max)
         }                                                                                        \
         static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)      \
         {                                                                                        \
-            if constexpr (td_is_float<D>::value) return {td_fold_plain<FOLD, D, R>(x, n), true}; \
+            if constexpr (td_in_lanes<D>::value) return {td_fold_plain<FOLD, D, R>(x, n), true}; \
             else return td_row_of<name>(x, n, first, c);                                         \
         }                                                                                        \
+        TD_ANY_PART(row)                                                                         \
+        typedef FOLD fold;                                                                       \
         enum { plain = 0, columns = 0 };                                                         \
         static TD_IN void finish(const td_reduce_call &, acc a, char *out, int)                  \
         {                                                                                        \
@@ -369,6 +402,7 @@ template <int D, bool Max> struct td_arg_of {
     {
         return td_row_of<td_arg_of>(x, n, first, c);
     }
+    TD_ANY_PART(row)
     static TD_IN void finish(const td_reduce_call &, acc a, char *out, int k)
     {
         if (k) *(int64_t *)out = a.index;
@@ -487,4 +521,5 @@ __global__ void __launch_bounds__(64) td_reduce_join(const __grid_constant__ td_
         td_write<S>(c, task, column, a);
     }
 }
+#include "cuda/kernels/reduce_spread.h"
 #endif

@@ -17,7 +17,11 @@ REAL, SHORT, COMPLEX = ("F32", "F64"), ("F16", "BF16"), ("C64", "C128")
 NUMBERS = (*WHOLE, *SHORT, *REAL)
 SIZES = ("U8", "I16", "I32", "I64", "C128")  # elements that are only moved: one of each size
 WALKS = ("flat", "strided")
-REDUCE = ("reduce_together", "reduce_alone", "reduce_join")
+REDUCE = (
+    *("reduce_together", "reduce_alone", "reduce_join"),
+    *("reduce_parts_together", "reduce_pieces_together", "reduce_outputs_together"),
+)
+COLUMNS = ("sum", "nansum", "norm1", "norm2")  # added four rows at a time, of floats
 CELLS = ("lstm", "gru", "tanh", "relu")
 CASTS = ("F32 F64", "BF16 F32", "F16 F64", "I32 F32", "U64 F64", "BOOL C64", "C128 F16", "I8 I64")
 
@@ -85,9 +89,9 @@ def _own(
 def _reducer(
     name: str, dtypes: tuple[str, ...], tried: tuple[str, ...] = (), symbol: str = ""
 ) -> Programs:
-    return Programs(
-        "reduce", (name,), REDUCE, dtypes, f"td_{symbol or name}<TD_{{dtype}}>", tried=tried
-    )
+    columns = ("reduce_columns_together",) * (name in COLUMNS and dtypes != WHOLE)
+    symbol = f"td_{symbol or name}<TD_{{dtype}}>"
+    return Programs("reduce", (name,), (*REDUCE, *columns), dtypes, symbol, tried=tried)
 
 
 def _puts(names: tuple[str, ...], tried: tuple[str, ...] = ()) -> Programs:
