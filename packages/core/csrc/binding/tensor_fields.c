@@ -19,7 +19,11 @@ static PyObject *get_device(PyObject *o, void *c)
 {
     return td_device_object(td_claimed_device(SELF));
 }
-static PyObject *get_layout(PyObject *o, void *c) { return td_layout_object(SELF->layout); }
+/* a quantized tensor is exactly a Tensor, and its integers are strided */
+static PyObject *get_layout(PyObject *o, void *c)
+{
+    return td_layout_object(SELF->layout == TD_QUANTIZED ? TD_STRIDED : SELF->layout);
+}
 static PyObject *get_ndim(PyObject *o, void *c) { return PyLong_FromLong(SELF->t->ndim); }
 static PyObject *get_itemsize(PyObject *o, void *c)
 {

@@ -28,6 +28,17 @@ static PyObject *only(PyObject *const *a, Py_ssize_t n, PyObject *kw,
 {
     return n ? a[0] : kw && PyTuple_Size(kw) ? a[n] : otherwise;
 }
+/* What a quantized tensor says of its memory: what its integers say, asked with `argument` unless
+ * that is None. */
+static PyObject *ask_integers(PyObject *o, const char *name, PyObject *argument)
+{
+    PyObject *integers = PyObject_GetAttrString(SELF->parts, "integers");
+    PyObject *said = !integers             ? NULL
+                     : argument == Py_None ? PyObject_CallMethod(integers, name, NULL)
+                                           : PyObject_CallMethod(integers, name, "O", argument);
+    Py_XDECREF(integers);
+    return said;
+}
 static PyObject *m_size(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
     PyObject *which = only(a, n, kw, Py_None);
@@ -37,6 +48,7 @@ static PyObject *m_size(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject 
 static PyObject *m_stride(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
     PyObject *which = only(a, n, kw, Py_None);
+    if (SELF->layout == TD_QUANTIZED) return ask_integers(o, "stride", which);
     if (td_has_parts(SELF)) return td_refuse_memory(o, "stride()");
     return which == Py_None ? td_dims_object(SELF->t->ndim, SELF->t->strides)
                             : entry(SELF, which, "stride", 1);
@@ -49,12 +61,14 @@ static PyObject *m_element_size(PyObject *o, PyObject *u)
 }
 static PyObject *m_storage_offset(PyObject *o, PyObject *u)
 {
+    if (SELF->layout == TD_QUANTIZED) return ask_integers(o, "storage_offset", Py_None);
     if (td_has_parts(SELF)) return td_refuse_memory(o, "storage_offset()");
     return PyLong_FromLongLong(SELF->t->offset);
 }
 static PyObject *m_data_ptr(PyObject *o, PyObject *u)
 {
     td_note_untraced("an address is read");
+    if (SELF->layout == TD_QUANTIZED) return ask_integers(o, "data_ptr", Py_None);
     if (td_has_parts(SELF)) return td_refuse_memory(o, "data_ptr()");
     return PyLong_FromVoidPtr(SELF->t->numel ? td_data(SELF->t) : NULL);
 }
@@ -97,6 +111,8 @@ static PyObject *m_is_contiguous(PyObject *o, PyObject *args, PyObject *kw)
         return PyErr_Format(PyExc_TypeError,
                             "is_contiguous(): memory_format must be taeda.memory_format, not %S",
                             Py_TYPE(format));
+    if (SELF->layout == TD_QUANTIZED)
+        return ask_integers(o, "is_contiguous", format ? format : Py_None);
     if (td_has_parts(SELF)) Py_RETURN_FALSE;
     if (code == 1)
         return PyErr_Format(PyExc_RuntimeError,

@@ -65,7 +65,8 @@ enum td_layout {
     TD_SPARSE_BSR,
     TD_SPARSE_BSC,
     TD_JAGGED,
-    TD_MASKED, /* strided for its user: what has values and a mask */
+    TD_MASKED,    /* strided for its user: what has values and a mask */
+    TD_QUANTIZED, /* strided for its user: integers, scales and zero points */
     TD_LAYOUTS
 };
 enum { TD_VIEW_PLAIN, TD_VIEW_MULTI, TD_VIEW_NO_GRAD, TD_VIEW_INFERENCE };

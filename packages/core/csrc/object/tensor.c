@@ -110,6 +110,11 @@ static void tensor_dealloc(PyObject *o)
 
 PyObject *td_refuse_memory(PyObject *o, const char *what)
 {
+    if (((PyTensor *)o)->layout == TD_QUANTIZED)
+        return PyErr_Format(
+            PyExc_RuntimeError,
+            ".%s is not supported for a quantized tensor: ask its int_repr() or dequantize()",
+            what);
     if (((PyTensor *)o)->layout >= TD_JAGGED)
         return PyErr_Format(PyExc_RuntimeError,
                             ".%s is not supported for a %S: it has no memory of its own. Ask the "

@@ -110,6 +110,20 @@ _EXPORTS = {
         "sparse",
     ),
     **dict.fromkeys(("dsmm", "hsmm", "saddmm", "spmm"), "sparse._old_names"),
+    **dict.fromkeys(
+        ("_empty_affine_quantized", "_make_per_channel_quantized_tensor",
+         "_make_per_tensor_quantized_tensor", "dequantize", "int_repr", "q_per_channel_axis",
+         "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point",
+         "quantize_per_channel", "quantize_per_tensor", "quantize_per_tensor_dynamic",
+         "quantized_batch_norm", "quantized_max_pool1d", "quantized_max_pool2d",
+         "quantized_max_pool3d"),
+        "quantization._public",
+    ),
+    **dict.fromkeys(
+        ("per_channel_affine", "per_channel_affine_float_qparams", "per_channel_symmetric",
+         "per_tensor_affine", "per_tensor_symmetric", "qscheme"),
+        "_tensor.qschemes",
+    ),
     "vmap": "func",
     "set_printoptions": "_tensor.printing",
     **dict.fromkeys(

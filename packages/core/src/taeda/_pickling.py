@@ -55,7 +55,7 @@ def _extent(tensor: Tensor) -> tuple[int, int]:
 def describe(tensor: Tensor) -> tuple[Any, ...]:
     """What `__reduce_ex__` returns."""
     cls, state = type(tensor), dict(tensor.__dict__) or None
-    if tensor.layout is not _core.strided:
+    if _core.parts_of(tensor) is not None:
         return _describe_layout(tensor)
     if tensor._dispatches():
         return _describe_dispatching(tensor)

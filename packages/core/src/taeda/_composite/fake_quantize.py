@@ -143,7 +143,7 @@ def fused_moving_avg_obs_fake_quant(
     if not fake_quant_on.item():
         return self.clone()
     found = [
-        _parameters(least, most, quant_min, quant_max, symmetric_quant)
+        choose_parameters(least, most, quant_min, quant_max, symmetric_quant)
         for least, most in zip(running_min.tolist(), running_max.tolist(), strict=True)
     ]
     for target, column in zip((scale, zero_point), zip(*found, strict=True), strict=True):
@@ -205,11 +205,11 @@ def _float32(x: float) -> float:
     return float(taeda.tensor(x, dtype=taeda.float32).item())
 
 
-def _parameters(
-    least: float, most: float, quant_min: int, quant_max: int, symmetric: bool
+def choose_parameters(
+    least: float, most: float, quant_min: int, quant_max: int, symmetric: bool = False
 ) -> tuple[float, int]:
-    """Scale and zero point of a range, which is made to hold 0. The zero point is the end whose integer is
-    the more exact, nudged to an integer within the range.
+    """Scale (a double) and zero point of a range, which is made to hold 0. The zero point is the end whose
+    integer is the more exact, nudged to an integer within the range.
     """
     steps, both = quant_max - quant_min, least < 0 < most
     if both and symmetric:
@@ -222,12 +222,12 @@ def _parameters(
         scale = 0.1
     if scale < _SMALL_SCALE:
         least, most = _spread(least, most, scale, steps)
-        scale = _SMALL_SCALE
+        scale = _float32(_SMALL_SCALE)
     if both and symmetric:
-        return _float32(scale), round((quant_min + quant_max) / 2)
+        return scale, round((quant_min + quant_max) / 2)
     by_least = abs(quant_min) - abs(least / scale) < abs(quant_max) - abs(most / scale)
     zero = quant_min - least / scale if by_least else quant_max - most / scale
-    return _float32(scale), min(max(round(zero), quant_min), quant_max)
+    return scale, min(max(round(zero), quant_min), quant_max)
 
 
 def _spread(least: float, most: float, scale: float, steps: int) -> tuple[float, float]:

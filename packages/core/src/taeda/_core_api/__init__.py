@@ -7,7 +7,8 @@ There is no other way in: `tools/packages.py check` refuses it.
     operators    the operators of nn
     chains       chains of elementwise operators that were compiled as one, and from what text
     programs     what records operations, and runs them again
-    layouts      what rules of sparse, nested and masked tensors are written with
+    layouts      what rules of sparse, nested, masked and quantized tensors are written with
+    quantization how a range of numbers becomes a scale and a zero point
     table        the op table: rows, schemas, the functions behind composites
     doors        where public functions written in Python ask overrides
     foreign      objects of PyTorch itself among the arguments of a call

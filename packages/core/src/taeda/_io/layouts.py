@@ -1,5 +1,5 @@
-"""Tensors with parts (sparse, masked, nested) as data: the strided tensors that they are made of, and what
-else there is to say.
+"""Tensors with parts (sparse, masked, nested, quantized) as data: the strided tensors that they are made
+of, and what else there is to say.
 """
 
 from __future__ import annotations
@@ -33,10 +33,13 @@ def has_parts(x: Tensor) -> bool:
 
 def facts_of(x: Tensor) -> tuple[str, list[Tensor], tuple[int, ...], bool]:
     """(name of the layout, parts, size, is it known to be coalesced?) of a tensor with parts; of a nested one
-    the ragged dimension in place of the size.
+    the ragged dimension in place of the size, of a quantized one what its integers stand for.
     """
     parts = _core.parts_of(x)
     name = getattr(parts, "in_files", str(x.layout).rpartition(".")[2])
+    if name == "quantized":
+        tensors, facts = parts.saved()
+        return name, tensors, facts, False
     if name not in LAYOUTS and name not in MAKERS:
         raise NotImplementedError(
             f"no file holds tensors of layout {x.layout}: save the strided tensors that it is made of"
@@ -52,6 +55,8 @@ def from_facts(name: str, parts: Sequence[Any], size: Sequence[int], is_coalesce
         return _masked(parts)
     if name == "jagged":
         return _jagged(parts, size)
+    if name == "quantized":
+        return _quantized(parts, size)
     if LAYOUTS.get(name) != len(parts) or not all(isinstance(p, Tensor) for p in parts):
         raise ValueError(f"a tensor of layout {name!s:.50} is not made of {len(parts)} values")
     if any(part.layout is not taeda.strided or part.requires_grad for part in parts):
@@ -87,6 +92,12 @@ def _jagged(parts: Sequence[Any], size: Sequence[int]) -> Tensor:
     values, offsets, lengths = (*parts, None)[:3]
     nested: Any = taeda.nested  # upward: such a file
     made: Tensor = nested.nested_tensor_from_jagged(values, offsets, lengths, size[0])
+    return made
+
+
+def _quantized(parts: Sequence[Any], facts: Sequence[Any]) -> Tensor:
+    quantization: Any = taeda.quantization  # upward: such a file
+    made: Tensor = quantization._saved.from_saved(parts, facts)
     return made
 
 

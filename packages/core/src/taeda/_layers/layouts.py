@@ -18,16 +18,29 @@ _WAY = "Compute with its values() and make a new one of them, or with x.to_dense
 #: what to do instead, by layout
 _WAYS = {
     _core._masked: "Compute with its get_data() and get_mask(), or with x.to_tensor(value)",
+    _core._quantized: "Compute with its dequantize(), or with its int_repr(), q_scale() and q_zero_point()",
     _core.jagged: "Compute with the tensors of its unbind(), or with x.to_padded_tensor(padding)",
 }
 
 
 #: what brings the rules of a layout: a package, and a name of it that loads it. Others are sparse
-_PACKAGES = {_core.jagged: ("nested", "nested_tensor"), _core._masked: ("masked", "masked_tensor")}
+_PACKAGES = {
+    _core.jagged: ("nested", "nested_tensor"),
+    _core._masked: ("masked", "masked_tensor"),
+    _core._quantized: ("quantization", "quantize_per_tensor"),
+}
+#: what the messages call a layout that has no name for users
+_NAMES = {
+    _core._masked: "a MaskedTensor",
+    _core._quantized: "a quantized tensor",
+}
 
 
-def _named(layout: Any) -> str:
-    return "MaskedTensor" if layout is _core._masked else str(layout)
+def _named(layouts: Sequence[Any]) -> str:
+    """ "a tensor of layout taeda.sparse_coo", "a quantized tensor", and so on."""
+    plain = [str(layout) for layout in layouts if layout not in _NAMES]
+    words = [f"a tensor of layout {' and '.join(plain)}"] * bool(plain)
+    return " and ".join([*words, *(_NAMES[layout] for layout in layouts if layout in _NAMES)])
 
 
 def load(layouts: Sequence[Any]) -> None:
@@ -41,16 +54,12 @@ def load(layouts: Sequence[Any]) -> None:
 def refuse(row: str, layouts: Sequence[Any], in_place: int, why: str) -> NoReturn:
     """NotImplementedError that names the operator, the layout and the way round."""
     name = row.partition(".")[0] + "_" * in_place
-    named = " and ".join(_named(layout) for layout in layouts if layout is not _core.strided)
+    named = _named([layout for layout in layouts if layout is not _core.strided])
     if why == "out=":
-        raise NotImplementedError(
-            f"{name}: out= is not supported with a tensor of layout {named}. Use the result"
-        )
+        raise NotImplementedError(f"{name}: out= is not supported with {named}. Use the result")
     if why:
-        raise NotImplementedError(
-            f"{name}: {why} is not supported for a tensor of layout {named}. Use backward()"
-        )
+        raise NotImplementedError(f"{name}: {why} is not supported for {named}. Use backward()")
     way = next((text for layout, text in _WAYS.items() if layout in layouts), _WAY)
     if in_place:
         way = f"Use {name[:-1]}, or this: {way[0].lower()}{way[1:]}"
-    raise NotImplementedError(f"{name}: there is no kernel for a tensor of layout {named}. {way}")
+    raise NotImplementedError(f"{name}: there is no kernel for {named}. {way}")

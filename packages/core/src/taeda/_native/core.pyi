@@ -77,6 +77,7 @@ uint64: dtype
 uint8: dtype
 jagged: layout
 _masked: layout
+_quantized: layout
 sparse_bsc: layout
 sparse_bsr: layout
 sparse_coo: layout

@@ -40,6 +40,7 @@ DISTRIBUTIONS = {
     "monitor": "taeda-profiler",
     "nested": "taeda-nested",
     "profiler": "taeda-profiler",
+    "ao": "taeda-quantization",
     "quantization": "taeda-quantization",
     "sparse": "taeda-sparse",
     "vision_ops": "taeda-vision-ops",

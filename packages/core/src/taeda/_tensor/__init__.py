@@ -10,6 +10,7 @@ from . import (
     memory,
     methods,
     protocols,
+    quantized,
     subclasses,
 )
 from ._method import Tensor
@@ -24,6 +25,7 @@ __all__ = [
     "memory",
     "methods",
     "protocols",
+    "quantized",
     "subclasses",
 ]
 

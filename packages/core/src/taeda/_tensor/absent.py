@@ -13,12 +13,7 @@ from ._method import Tensor
 
 __all__ = ["ABSENT"]
 
-ABSENT = frozenset(
-    """
-    dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
-    q_zero_point qscheme align_as align_to names refine_names rename rename_ to_mkldnn
-    """.split()
-)
+ABSENT = frozenset("align_as align_to names refine_names rename rename_ to_mkldnn".split())
 
 
 class _Absent:

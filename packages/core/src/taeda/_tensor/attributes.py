@@ -46,7 +46,7 @@ for _part in ("real", "imag"):
 
 
 _ABSENT = (
-    *("is_quantized", "is_mkldnn", "is_mps", "is_xpu"),
+    *("is_mkldnn", "is_mps", "is_xpu"),
     *("is_nested", "is_ipu", "is_xla", "is_mtia", "is_maia", "is_vulkan"),
 )
 _PROPERTIES: dict[str, tuple[Callable[[Tensor], Any], str]] = {

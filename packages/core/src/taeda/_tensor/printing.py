@@ -291,10 +291,24 @@ def _parts_text(tensor: Tensor, indent: int) -> str:
     return (",\n" + " " * indent).join(shown)
 
 
+def _quantized_text(tensor: Tensor, parts: Any, prefix: str) -> str:
+    """The numbers that the integers of a quantized tensor stand for, then how they do."""
+    quantization: Any = taeda.quantization  # upward: it has made this tensor
+    hidden = tensor.device.type == "meta"
+    numbers = (
+        "..." if hidden else _contents(parts.floats(), len(prefix)) if tensor.numel() else "[]"
+    )
+    place = [f"device='{tensor.device}'"] * (tensor.device.type != "cpu")
+    return _close(prefix + numbers, [*place, *quantization._printing.suffixes(parts)], len(prefix))
+
+
 def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The text of a tensor: `tensor(`, its numbers, then what cannot be guessed from them."""
     with DisableTorchFunction():
         prefix = _prefix(self)
+        parts = _core.parts_of(self)
+        if tensor_contents is None and getattr(parts, "in_files", "") == "quantized":
+            return _quantized_text(self, parts, prefix)
         if tensor_contents is None and self.layout is not _core.strided:
             return prefix + _parts_text(self, len(prefix)) + ")"
         if tensor_contents is not None:

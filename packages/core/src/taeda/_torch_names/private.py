@@ -167,10 +167,6 @@ MODULES: dict[str, dict[str, Any]] = {
         "_default_to_fused_or_foreach": f"{_OPTIM}choose_kernels", "_get_value": f"{_OPTIM}number_of",
         "_dispatch_sqrt": f"{_OPTIM}root", "_view_as_real": f"{_OPTIM}reals_of",
     },
-    # torchvision's quantized models, which are imported with the others
-    "torch.ao": {},
-    "torch.ao.quantization": {name: _class(name, "torch.ao.quantization") for name in ("QuantStub",
-        "DeQuantStub")},
     # as a build of theirs without it says
     "torch.distributed.rpc": {"is_available": lambda: False},
     "torch.distributed._tensor": {"DTensor": "taeda.distributed.tensor:DTensor"},

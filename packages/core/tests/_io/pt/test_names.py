@@ -14,7 +14,7 @@ def test_every_name_stands_for_something_of_ours():
     for key, found in names.KNOWN.items():
         module, _, name = key.partition(" ")
         assert names.find(module, name) is found
-        assert isinstance(found, (Known, StorageType, taeda.dtype)), key
+        assert isinstance(found, (Known, StorageType, taeda.dtype, taeda.qscheme)), key
         if isinstance(found, Known):
             assert found.name == key
 
@@ -42,7 +42,9 @@ def test_nothing_else_is_known(name):
 
 def test_storages_and_dtypes():
     assert names.find("torch", "BFloat16Storage").dtype is taeda.bfloat16
-    assert not names.find("torch", "QInt8Storage").readable
+    assert names.find("torch", "QInt8Storage").dtype is taeda.qint8
+    assert not names.find("torch", "QUInt2x4Storage").readable
+    assert names.find("torch", "per_tensor_affine") is taeda.per_tensor_affine
     assert names.find("torch", "int16") is taeda.int16
     for dtype, name in names.STORAGE_OF.items():
         assert names.find("torch", name).dtype is dtype
@@ -52,7 +54,6 @@ def test_storages_and_dtypes():
     ("name", "words"),
     [
         ("torch Tensor", "a type is called that can only be named"),
-        ("torch._utils _rebuild_qtensor", "a quantized tensor"),
         ("torch._utils _rebuild_nested_tensor", "a nested tensor"),
         ("torch._utils _rebuild_wrapper_subclass", "a class of its own"),
     ],

@@ -9,14 +9,22 @@
 ['int8', 'int8']
 """
 
+from . import _methods as _methods
+from . import _printing as _printing
+from . import _saved as _saved
+from . import rules as _rules
 from ._config import int4_weight_only, int8_weight_only
 from ._gguf import gguf_state_dict
 from ._load import load_quantized_
+from ._make import quantize_per_channel, quantize_per_tensor, quantize_per_tensor_dynamic
 from ._modules import Int4Embedding, Int4Linear, Int8Embedding, Int8Linear
 from ._quantize import quantize_
 from ._report import Report, Row
 
+_rules.load()
+
 __all__ = [
     "Int4Embedding", "Int4Linear", "Int8Embedding", "Int8Linear", "Report", "Row", "gguf_state_dict",
-    "int4_weight_only", "int8_weight_only", "load_quantized_", "quantize_",
+    "int4_weight_only", "int8_weight_only", "load_quantized_", "quantize_", "quantize_per_channel",
+    "quantize_per_tensor", "quantize_per_tensor_dynamic",
 ]  # fmt: skip

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import enum
 import functools
+import math
 import struct
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from ..._tensor.qschemes import qscheme
 from .. import safetypes
 from ..budget import Budget
 from ..layouts import MAKERS, facts_of, has_parts, made_of
@@ -23,7 +25,7 @@ from ..tree.encoding import has_state
 from .errors import RefusedPickle
 from .keys import Keys
 from .machine import LONGEST_NAME
-from .names import STORAGE_OF
+from .names import QUANTIZED, STORAGE_OF
 from .others import Bare, writer_of
 
 __all__ = ["Emitter"]
@@ -402,6 +404,8 @@ class Emitter:
             )
         name, parts, size, is_coalesced = facts_of(value)
         self.kept.append(parts)
+        if name == "quantized":
+            return (yield from self.new_quantized(value, parts, size))
         if name in MAKERS:
             made = made_of(name, value, parts, size)
             self.kept.append(made)
@@ -411,6 +415,27 @@ class Emitter:
         yield from self.call_of(
             "torch._utils", "_rebuild_sparse_tensor", getattr(taeda, name), facts
         )
+        self.remember(id(value))
+
+    def new_quantized(self, value: Tensor, parts: list[Tensor], facts: tuple[Any, ...]) -> Steps:
+        """(storage, offset, size, stride, how it is scaled, requires_grad, hooks)."""
+        integers, *channels = parts
+        dtype, scheme, *scaled = facts[:4]
+        self.name("torch._utils", "_rebuild_qtensor")
+        self.out += b"("
+        self.storage(integers, f"{QUANTIZED[dtype]}Storage")
+        self.value(integers.storage_offset())
+        self.counts(value.shape)
+        is_packed = integers.shape != value.shape
+        self.counts(_contiguous(value.shape) if is_packed else value.stride())
+        self.out += b"("
+        self.name("torch", scheme.removesuffix("_float_qparams"))
+        for fact in (*channels, scaled[0]) if channels else scaled:
+            yield from self.parts(fact)
+        self.out += b"t"
+        self.value(False)
+        self.empty_ordered_dict()
+        self.out += b"tR"
         self.remember(id(value))
 
     def maker(self, value: Tensor) -> None:
@@ -440,9 +465,9 @@ class Emitter:
         if marks := {m: True for m in ("conj", "neg") if getattr(value, f"is_{m}")()}:
             self.value(marks)
 
-    def storage(self, tensor: Tensor) -> None:
+    def storage(self, tensor: Tensor, kind: str | None = None) -> None:
         """The identity of a tensor's storage. Each storage is written once."""
-        plain = STORAGE_OF.get(tensor.dtype)
+        plain = kind or STORAGE_OF.get(tensor.dtype)
         address = _core.storage_address(tensor)
         number = self.numbers.setdefault(address, len(self.storages))
         if number == len(self.storages):
@@ -455,6 +480,11 @@ class Emitter:
         self.value(tag_of(tensor))
         self.value(count // tensor.element_size() if plain else count)
         self.out += b"tQ"
+
+
+def _contiguous(size: Sequence[int]) -> tuple[int, ...]:
+    """Strides of a tensor of this size whose numbers lie one after the other."""
+    return tuple(math.prod(size[at + 1 :]) for at in range(len(size)))
 
 
 def _no_hooks() -> dict[str, Any]:
@@ -510,6 +540,7 @@ _WRITERS: dict[type, Write] = {
     defaultdict: Emitter.default_dict,
     taeda.Size: _called("torch", "Size", tuple),
     taeda.device: lambda self, value: self.call("torch", "device", str(value)),
+    qscheme: lambda self, value: self.name("torch", value.name),
     Tensor: Emitter.tensor,
     Bare: Emitter.bare,
 }

@@ -12,12 +12,13 @@ from typing import Any, NoReturn
 
 import taeda
 
+from ..._tensor import qschemes
 from ..storages import UNINITIALIZED
 from . import arrays, plain, rebuild
 from .context import Context, Known, StorageType
 from .errors import RefusedPickle
 
-__all__ = ["KNOWN", "STORAGE_OF", "find", "present"]
+__all__ = ["KNOWN", "QUANTIZED", "STORAGE_OF", "find", "present"]
 
 
 def find(module: str, name: str) -> Any:
@@ -56,8 +57,12 @@ _STORAGES = {
     "ComplexDouble": "complex128",
     "ComplexFloat": "complex64",
 }
-_QUANTIZED = ("QUInt8", "QInt8", "QInt32", "QUInt4x2", "QUInt2x4")
-_DTYPES = """bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32
+#: by dtype what torch calls its storage
+QUANTIZED = {"quint8": "QUInt8", "qint8": "QInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2"}
+#: how numbers are scaled
+SCHEMES = [name for name in qschemes.__all__ if name != "qscheme"]
+_DTYPES = """quint8 qint8 qint32 quint4x2 quint2x4
+bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32
 complex64 complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"""
 
 
@@ -108,9 +113,7 @@ _MAKERS = {
     "torch._utils _rebuild_sparse_tensor": rebuild.sparse,
     "torch.masked.maskedtensor.core MaskedTensor": rebuild.masked,
     "torch.nested nested_tensor_from_jagged": rebuild.jagged,
-    "torch._utils _rebuild_qtensor": _refuse(
-        "a quantized tensor: save `tensor.dequantize()`, or `tensor.int_repr()` with its scale"
-    ),
+    "torch._utils _rebuild_qtensor": rebuild.quantized,
     "torch._utils _rebuild_nested_tensor": _refuse(
         "a nested tensor: save the list that `tensor.unbind()` gives"
     ),
@@ -131,7 +134,12 @@ KNOWN: dict[str, Any] = {
         f"torch {name}Storage": StorageType(f"{name}Storage", getattr(taeda, dtype))
         for name, dtype in _STORAGES.items()
     },
-    **{f"torch {name}Storage": StorageType(f"{name}Storage", None, False) for name in _QUANTIZED},
+    **{
+        f"torch {name}Storage": StorageType(f"{name}Storage", getattr(taeda, dtype))
+        for dtype, name in QUANTIZED.items()
+    },
+    "torch QUInt2x4Storage": StorageType("QUInt2x4Storage", None, False),
+    **{f"torch {name}": getattr(qschemes, name) for name in SCHEMES},
     "torch UntypedStorage": StorageType("UntypedStorage", None),
     "torch _UntypedStorage": StorageType("UntypedStorage", None),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 from taeda.storage import TypedStorage, UntypedStorage
 
+from ..._tensor.qschemes import qscheme
 from ..layouts import LAYOUTS, from_facts
 from .allowed import Allowed
 from .context import Context, Known, want
@@ -26,6 +28,7 @@ __all__ = [
     "meta_tensor",
     "parameter",
     "parameter_with_state",
+    "quantized",
     "sparse",
     "tensor_v1",
     "tensor_v2",
@@ -95,6 +98,31 @@ def jagged(arguments: Arguments, context: Context) -> Tensor:
     context.budget.spend(TENSOR)
     made = _of_layout("nested", "jagged", [part.detach() for part in parts], (arguments[3],))
     return made.requires_grad_(bool(parts and parts[0].requires_grad))
+
+
+def quantized(arguments: Arguments, context: Context) -> Tensor:
+    """(storage, offset, size, stride, (scheme, scale, zero point) or (scheme, scales, zero points, axis),
+    requires_grad, backward_hooks).
+    """
+    chosen = arguments[:5]
+    kinds = (TypedStorage, int, (tuple, list), (tuple, list), tuple)
+    storage, offset, size, stride, scaled = want(chosen, kinds, "a quantized tensor")
+    if len(arguments) != 7 or not scaled or not isinstance(scaled[0], qscheme):
+        raise RefusedPickle("a quantized tensor is made of 7 values, one of them how it is scaled")
+    word = str(storage.dtype).rpartition(".")[2]
+    plain = {"quint8": taeda.uint8, "qint8": taeda.int8, "qint32": taeda.int32}.get(word)
+    size, scheme = counts(size, "a shape"), str(scaled[0]).rpartition(".")[2]
+    if word == "quint4x2":
+        context.budget.spend(TENSOR)
+        count = (math.prod(size) + 1) // 2
+        integers = _on_storage(storage.untyped(), taeda.uint8, offset, (count,), (1,), context)
+    elif plain is None:
+        raise RefusedPickle(f"a quantized tensor does not lie on a storage of {storage.dtype}")
+    else:
+        integers = _on_storage(storage.untyped(), plain, offset, size, stride, context)
+    parts = [integers, *(x.detach() for x in scaled[1:] if isinstance(x, Tensor))]
+    facts = [word, scheme, *(x for x in scaled[1:] if not isinstance(x, Tensor)), *size]
+    return _of_layout("quantized", "quantized", parts, facts)
 
 
 def _of_layout(

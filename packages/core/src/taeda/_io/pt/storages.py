@@ -47,7 +47,7 @@ def named(identity: Any, length: int) -> tuple[Named, Any]:
         raise RefusedPickle("a storage is named by its kind, key, location and length")
     if not kind.readable:
         raise RefusedPickle(
-            f"the file holds a {kind.name}: quantized tensors are not read; save "
+            f"the file holds a {kind.name}: numbers of two bits are not read; save "
             "`tensor.dequantize()`, or `tensor.int_repr()` with its scale"
         )
     if not 0 <= count < 1 << 60:

@@ -1,0 +1,156 @@
+"""Quantized tensors beside PyTorch's: integers, scales and zero points to the last bit."""
+
+from __future__ import annotations
+
+import io
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+import taeda
+
+F, TF = taeda.nn.functional, torch.nn.functional
+DTYPES = ("quint8", "qint8", "qint32")
+
+
+def ours(x):
+    return taeda.from_numpy(x.numpy().copy())
+
+
+def same(made, wanted):
+    assert tuple(made.shape) == tuple(wanted.shape)
+    assert str(made.dtype).rpartition(".")[2] == str(wanted.dtype).rpartition(".")[2]
+    assert np.array_equal(made.int_repr().numpy(), wanted.int_repr().numpy())
+    assert np.array_equal(made.dequantize().numpy(), wanted.dequantize().numpy())
+    if wanted.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        assert made.q_scale() == wanted.q_scale()
+        assert made.q_zero_point() == wanted.q_zero_point()
+
+
+def drawn(seed, *shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 3
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("seed", range(4))
+def test_one_scale_with_ties(dtype, seed):
+    scale, zero = 0.0123 * (seed + 1), 7 * seed
+    x = drawn(seed, 1000)
+    for values in (x, (x / scale * 2).round() * scale / 2):
+        wanted = torch.quantize_per_tensor(values, scale, zero, getattr(torch, dtype))
+        same(taeda.quantize_per_tensor(ours(values), scale, zero, getattr(taeda, dtype)), wanted)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("axis", range(3))
+def test_channels_with_ties(dtype, axis):
+    x = drawn(axis, 5, 6, 7)
+    scales = torch.rand(x.shape[axis], dtype=torch.float64) * 0.1 + 1e-3
+    zeros = torch.randint(0, 100, (x.shape[axis],))
+    shape = [-1 if d == axis else 1 for d in range(3)]
+    ties = ((x / scales.reshape(shape) * 2).round() * scales.reshape(shape) / 2).float()
+    for values in (x, ties):
+        wanted = torch.quantize_per_channel(values, scales, zeros, axis, getattr(torch, dtype))
+        made = taeda.quantize_per_channel(
+            ours(values), ours(scales), ours(zeros), axis, getattr(taeda, dtype)
+        )
+        same(made, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["quint8", "quint4x2"])
+def test_zero_points_in_float(dtype):
+    x, scales, zeros = drawn(0, 8, 6), torch.rand(8) * 0.1 + 0.05, torch.rand(8) * 10
+    wanted = torch.quantize_per_channel(x, scales, zeros, 0, getattr(torch, dtype))
+    made = taeda.quantize_per_channel(ours(x), ours(scales), ours(zeros), 0, getattr(taeda, dtype))
+    same(made, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["quint8", "qint8"])
+@pytest.mark.parametrize("reduced", [False, True])
+def test_ranges_of_the_numbers(dtype, reduced):
+    for seed in range(20):
+        x = drawn(seed, 50) + seed - 10
+        wanted = torch.quantize_per_tensor_dynamic(x, getattr(torch, dtype), reduced)
+        same(taeda.quantize_per_tensor_dynamic(ours(x), getattr(taeda, dtype), reduced), wanted)
+    for x in (torch.zeros(3), torch.ones(3), torch.tensor([1e-30, 0.0])):
+        wanted = torch.quantize_per_tensor_dynamic(x, getattr(torch, dtype), reduced)
+        same(taeda.quantize_per_tensor_dynamic(ours(x), getattr(taeda, dtype), reduced), wanted)
+
+
+CALLS = {
+    "relu": lambda m, f, x: m.relu(x),
+    "sigmoid": lambda m, f, x: m.sigmoid(x),
+    "tanh": lambda m, f, x: m.tanh(x),
+    "hardsigmoid": lambda m, f, x: f.hardsigmoid(x),
+    "leaky_relu": lambda m, f, x: f.leaky_relu(x, 0.1),
+    "gelu": lambda m, f, x: m.nn.functional.gelu(x).int_repr(),
+    "threshold": lambda m, f, x: f.threshold(x, 0.5, 0.2),
+    "relu6": lambda m, f, x: f.relu6(x),
+    "clamp": lambda m, f, x: x.clamp(-0.4, 1.1),
+    "hardtanh": lambda m, f, x: f.hardtanh(x),
+    "max_pool2d": lambda m, f, x: f.max_pool2d(x, 3, 2, 1),
+    "avg_pool2d": lambda m, f, x: f.avg_pool2d(x, 3, 2, 1),
+    "avg_pool": lambda m, f, x: f.avg_pool2d(x, 3, 2, 1, False, False),
+    "adaptive": lambda m, f, x: f.adaptive_avg_pool2d(x, (4, 3)),
+    "mean": lambda m, f, x: x.mean((2, 3)),
+    "nearest": lambda m, f, x: f.interpolate(x, scale_factor=2),
+    "std": lambda m, f, x: x.std(1),
+    "bilinear": lambda m, f, x: f.interpolate(x, scale_factor=2, mode="bilinear"),
+    "sort": lambda m, f, x: x.sort(-1)[0],
+    "topk": lambda m, f, x: x.topk(2)[0],
+    "cat": lambda m, f, x: m.cat([x, x], 1),
+    "max": lambda m, f, x: x.max(1)[0],
+    "pad": lambda m, f, x: f.pad(x, (1, 2)),
+    "flip": lambda m, f, x: x.flip(1),
+    "eq": lambda m, f, x: x == 0.1,
+    "masked_fill": lambda m, f, x: x.masked_fill(m.tensor([True] * 5 + [False] * 6), 0.7),
+    "batch_norm": lambda m, f, x: m.quantized_batch_norm(
+        x, m.arange(6.0), m.ones(6), m.ones(6), m.arange(6.0) + 0.3, 1e-5, 0.07, 33
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["quint8", "qint8"])
+@pytest.mark.parametrize("name", CALLS)
+def test_operations(name, dtype):
+    if name in ("batch_norm",) and dtype == "qint8":
+        pytest.skip("PyTorch has no such kernel for qint8")
+    x = drawn(3, 2, 6, 9, 11)
+    theirs = torch.quantize_per_tensor(x, 0.05, 20, getattr(torch, dtype))
+    mine = taeda.quantize_per_tensor(ours(x), 0.05, 20, getattr(taeda, dtype))
+    wanted, made = CALLS[name](torch, TF, theirs), CALLS[name](taeda, F, mine)
+    if wanted.is_quantized:
+        same(made, wanted)
+    else:
+        assert np.array_equal(made.numpy(), wanted.numpy())
+
+
+def test_files_both_ways():
+    x = drawn(0, 3, 5)
+    scales, zeros = torch.rand(3) + 0.1, torch.tensor([1, 2, 3])
+    theirs = [
+        torch.quantize_per_tensor(x, 0.1, 3, torch.quint8),
+        torch.quantize_per_tensor(x, 0.1, 3, torch.qint32).t(),
+        torch.quantize_per_channel(x, scales, zeros, 0, torch.qint8),
+        torch.quantize_per_channel(x, scales, zeros.float(), 0, torch.quint4x2),
+    ]
+    file = io.BytesIO()
+    torch.save(theirs, file)
+    file.seek(0)
+    mine = taeda.load(file)
+    for made, wanted in zip(mine, theirs, strict=True):
+        same(made, wanted)
+    file = io.BytesIO()
+    taeda.save(mine, file, format="pt")
+    file.seek(0)
+    for made, wanted in zip(mine, torch.load(file), strict=True):
+        same(made, wanted)
