@@ -197,7 +197,7 @@ MODULES: dict[str, dict[str, Any]] = {
     },
     # how an exporter writes operators of theirs: there is none, so nobody will ask
     "torch.onnx": {"register_custom_op_symbolic": _nothing, "is_in_onnx_export": lambda: False,
-        "TensorProtoDataType": f"{_HERE}onnx_types:TensorProtoDataType"},
+        "TensorProtoDataType": "taeda.onnx:TensorProtoDataType"},
     "torch.onnx.symbolic_helper": {"parse_args": lambda *kinds: _same},
     "torch.onnx.symbolic_opset11": {},
     "torch.jit": {**_SCRIPT, "interface": _same, "Error": type("Error", (RuntimeError,), {}),

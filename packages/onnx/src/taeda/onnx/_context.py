@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from taeda.fx.node import Node as GraphNode
 
 from ._dtypes import code
 from ._model import Attribute, Model, Node
-from .errors import OnnxExporterError
+from .errors import SymbolicValueError, UnsupportedOperatorError
 
 __all__ = ["Context", "Value"]
 
@@ -86,7 +86,8 @@ class Context:
 
     def ops(
         self, kind: str, count: int, *inputs: Value | None, dtype: taeda.dtype | None = None,
-        rank: int | None = None, domain: str = "", **attributes: Attribute,
+        rank: int | None = None, domain: str = "", props: Mapping[str, str] | None = None,
+        **attributes: Attribute,
     ) -> list[Value]:  # fmt: skip
         """An operator of several results. Absent inputs at the end are left out: one that is an
         empty name there kills some versions of onnxruntime.
@@ -100,8 +101,16 @@ class Context:
         outputs = [Value(self.name(kind.lower()), made, size) for _ in range(count)]
         origin = str(self.node) if self.node is not None else ""
         kept = {n: a for n, a in attributes.items() if a is not None}
-        self.model.nodes.append(Node(kind, names, [v.name for v in outputs], kept, domain, origin))
+        self.model.nodes.append(
+            Node(kind, names, [v.name for v in outputs], kept, domain, origin, dict(props or {}))
+        )
         return outputs
+
+    def version(self, domain: str, version: int | None) -> None:
+        """The version of a domain that the program names; two must be the same."""
+        known = self.model.domains.setdefault(domain, version or 1)
+        if version is not None and known != version:
+            raise self.refuse(f"the versions {known} and {version} of {domain} in one model")
 
     def cast(self, value: Value, dtype: taeda.dtype) -> Value:
         """The value in this dtype."""
@@ -171,10 +180,22 @@ class Context:
         given = [dims] if isinstance(dims, int) else list(dims or range(value.rank))
         return [d % value.rank for d in given] if value.rank else []
 
-    def refuse(self, why: str) -> OnnxExporterError:
-        """The error for a node that has no model."""
+    def refuse(self, why: str) -> SymbolicValueError:
+        """The error for a node whose rule does not take these arguments."""
         assert self.node is not None
-        return OnnxExporterError(f"{self.node.target} ({self.node.format_node()}): {why}")
+        return SymbolicValueError(f"{self.node.target} ({self.where()}): {why}", self.node)
+
+    def no_rule(self, why: str) -> UnsupportedOperatorError:
+        """The error for a node whose row has no rule."""
+        assert self.node is not None
+        name = str(self.node.target)
+        return UnsupportedOperatorError(name, self.opset, msg=f"{name} ({self.where()}): {why}")
+
+    def where(self) -> str:
+        """The node as text, and the line of the program, if it is known."""
+        assert self.node is not None
+        line = str(self.node.meta.get("stack_trace") or "").strip().splitlines()
+        return f"{self.node.format_node()}" + (f", {line[0].strip()}" if line else "")
 
 
 def numbers(shape: tuple[Expression, ...]) -> tuple[int | None, ...]:

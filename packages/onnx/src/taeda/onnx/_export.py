@@ -13,18 +13,19 @@ import taeda.export
 from taeda import Tensor, nn
 from taeda._core_api import warn
 from taeda._core_api.files import atomic_write
-from taeda.export import Dim, ExportedProgram
+from taeda.export import AdditionalInputs, Dim, ExportedProgram, ShapesCollection
 
 from ._modes import OperatorExportTypes, TrainingMode, exporting, select_model_mode_for_export
 from ._optimize import optimized
 from ._program import ONNXProgram
 from ._symbolic import own_rules
 from ._translate import translated
+from .errors import OnnxExporterWarning
 
-__all__ = ["export"]
+__all__ = ["DEFAULT_OPSET", "export"]
 
+DEFAULT_OPSET = 20
 _OPSETS = range(17, 29)
-_DEFAULT = 20
 
 
 def export(
@@ -111,7 +112,7 @@ def export(
 
 def _opset(version: int | None) -> int:
     if version is None:
-        return _DEFAULT
+        return DEFAULT_OPSET
     if type(version) is not int or version not in _OPSETS:
         raise ValueError(f"opset_version must be from 17 to 28, got {version!r:.100}")
     return version
@@ -159,7 +160,10 @@ def _program(model: Any, args: Any, named: Any, shapes: Any, training: Any) -> E
     if training == TrainingMode.EVAL and any(
         part.training for part in model.modules() if _differs(part)
     ):
-        warn("onnx.export: the module is in training mode, and is exported in eval mode")
+        warn(
+            "onnx.export: the module is in training mode, and is exported in eval mode",
+            OnnxExporterWarning,
+        )
     with exporting(), select_model_mode_for_export(model, TrainingMode(training)):
         return taeda.export.export(model, args, named, dynamic_shapes=shapes)
 
@@ -218,6 +222,8 @@ def _axis_names(
     if shapes is None or isinstance(model, ExportedProgram):
         return {}
     bound = _parameters(model, args, named)
+    if isinstance(shapes, ShapesCollection | AdditionalInputs):
+        shapes = shapes.dynamic_shapes(model, args, named)
     listed = shapes if isinstance(shapes, Mapping) else dict(zip(bound, shapes, strict=False))
     nodes = {n.name: n for n in program.graph.find_nodes(op="placeholder")}
     inputs = iter(program.graph_signature.user_inputs)

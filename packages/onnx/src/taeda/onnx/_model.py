@@ -14,7 +14,7 @@ from taeda import Tensor
 from . import _wire as wire
 from ._dtypes import code
 
-__all__ = ["External", "Model", "Node", "Port"]
+__all__ = ["External", "Model", "Node", "Port", "tensor_bytes"]
 
 Attribute = int | float | str | list[int] | list[float] | list[str] | Tensor
 
@@ -31,6 +31,7 @@ class Node:
     attributes: dict[str, Attribute]
     domain: str = ""
     origin: str = ""
+    props: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -52,6 +53,7 @@ class Model:
     inputs: list[Port] = field(default_factory=list)
     outputs: list[Port] = field(default_factory=list)
     domains: dict[str, int] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)  # by node of the program, until optimized
 
     def pieces(
         self, external: External | None = None, *, weights: bool = True, as_inputs: bool = False,
@@ -115,10 +117,20 @@ def _ir_version(opset: int) -> int:
 
 def memory(tensor: Tensor) -> memoryview:
     """The bytes of a tensor in order; a copy only of one that lies otherwise."""
+    if tensor.is_meta:
+        raise ValueError(
+            "the model was made without memory, so its weights have no values: give them to "
+            "apply_weights, or leave them out by include_initializers=False"
+        )
     flat: Any = tensor.detach().contiguous().reshape(-1)
     if not flat.numel():
         return memoryview(b"")
     return memoryview(flat.view(taeda.uint8).numpy()).cast("B")
+
+
+def tensor_bytes(name: str, tensor: Tensor) -> wire.Message:
+    """A tensor as a file of its own."""
+    return _tensor(name, tensor)
 
 
 def _tensor(name: str, tensor: Tensor, external: External | None = None) -> wire.Message:
@@ -137,10 +149,12 @@ def _node(node: Node) -> wire.Message:
     for name in node.outputs:
         made += wire.text(2, name)
     made += wire.text(3, node.outputs[0]) + wire.text(4, node.kind)
-    for name, value in node.attributes.items():
-        made += wire.message(5, wire.text(1, name) + _attribute(value))
+    for name, attribute in node.attributes.items():
+        made += wire.message(5, wire.text(1, name) + _attribute(attribute))
     if node.origin:
         made += wire.text(6, node.origin)
+    for key, value in node.props.items():
+        made += wire.message(9, wire.text(1, key) + wire.text(2, value))
     return made + (wire.text(7, node.domain) if node.domain else [])
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from .errors import OnnxExporterError
 
-__all__ = ["own_rules", "register_custom_op_symbolic", "unregister_custom_op_symbolic"]
+__all__ = [
+    "own_rules", "register_custom_op_symbolic", "row_name", "unregister_custom_op_symbolic"
+]  # fmt: skip
 
 _entered: dict[str, dict[int, Callable[..., Any]]] = {}
 
@@ -20,15 +22,16 @@ def register_custom_op_symbolic(
     `symbolic_fn` takes a context and the arguments of the operator, tensors as values of the model,
     and gives a value: `lambda g, x: g.op("Relu", x)`. OnnxExporterError for a name of another form.
     """
-    _entered.setdefault(_checked(symbolic_name), {})[opset_version] = symbolic_fn
+    _entered.setdefault(row_name(symbolic_name), {})[opset_version] = symbolic_fn
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
     """Forget what was entered for this name and opset, if anything was."""
-    _entered.get(_checked(symbolic_name), {}).pop(opset_version, None)
+    _entered.get(row_name(symbolic_name), {}).pop(opset_version, None)
 
 
-def _checked(name: str) -> str:
+def row_name(name: str) -> str:
+    """`namespace.name` of `namespace::name`; OnnxExporterError for a name of another form."""
     namespace, sign, rest = name.partition("::") if isinstance(name, str) else ("", "", "")
     if not (sign and namespace.isidentifier() and rest.replace(".", "_").isidentifier()):
         raise OnnxExporterError(f"an operator is named like 'custom::gelu', got {name!r:.100}")

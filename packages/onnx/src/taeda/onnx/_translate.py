@@ -44,9 +44,11 @@ def translated(
             groups.before(ctx, node)
             ctx.values[node] = _call(ctx, node, own)
             groups.after(ctx, node)
+            if isinstance(ctx.values[node], Value):
+                ctx.model.values[node.name] = ctx.values[node].name
     ctx.node = None
     _outputs(ctx, program, results)
-    ctx.model.domains = dict(domains)
+    ctx.model.domains.update(domains)
     return ctx.model
 
 
@@ -70,7 +72,7 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
     if found is None:
         found = RULES.get(name) or (RULES.get(_functional(name)) if _in_place(target) else None)
     if found is None:
-        raise ctx.refuse(_unknown(name))
+        raise ctx.no_rule(_unknown(name))
     return _with_sizes(ctx, node, _applied(ctx, found, args, kwargs))
 
 

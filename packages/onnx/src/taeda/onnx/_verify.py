@@ -22,19 +22,21 @@ from taeda.export import ExportedProgram
 from taeda.export.graph_signature import InputKind, TensorArgument
 
 from ._model import External, Model
-from .errors import OnnxExporterError
+from .errors import OnnxExporterError, OnnxExporterWarning
 
-__all__ = ["verified", "write", "written"]
+__all__ = ["run_apart", "run_file", "verified", "write", "written"]
 
 _LIMIT = 1 << 30  # bytes from which weights must lie beside the model
 _SECONDS = 600
 
 
-def written(model: Model, folder: Path) -> Path:
-    """The model as a file in a folder, and its weights beside it if they are large."""
+def written(model: Model, folder: Path, *, untyped: bool = False) -> Path:
+    """The model as a file in a folder, and its weights beside it if they are large. `untyped` is
+    that of `Model.pieces`.
+    """
     path = folder / "model.onnx"
     external = External("model.onnx.data") if model.size() > _LIMIT else None
-    write(path, model.pieces(external))
+    write(path, model.pieces(external, untyped=untyped))
     if external is not None:
         write(folder / external.location, external.pieces)
     return path
@@ -55,12 +57,12 @@ def verified(program: ExportedProgram, model: Model, rtol: float = 1e-4, atol: f
     if importlib.util.find_spec("onnxruntime") is None:
         warn(
             "onnx.export: onnxruntime is not installed, so nothing was verified; verify=False "
-            "says that this is meant"
+            "says that this is meant",
+            OnnxExporterWarning,
         )
         return 0
     calls = _calls(program)
-    with tempfile.TemporaryDirectory() as place:
-        results = _run(model, calls, Path(place))
+    results = run_apart(model, calls)
     run = program.module()
     for k, leaves in enumerate(calls):
         wanted = _results(run, program, leaves)
@@ -68,27 +70,43 @@ def verified(program: ExportedProgram, model: Model, rtol: float = 1e-4, atol: f
     return len(calls)
 
 
-def _run(model: Model, calls: list[list[Any]], folder: Path) -> list[list[np.ndarray]]:
-    """The results of each call."""
-    path = written(model, folder)
+def run_apart(
+    model: Model, calls: list[list[Any]], *, backend: str = "CPUExecutionProvider",
+    untyped: bool = False, path: Path | None = None,
+) -> list[list[np.ndarray]]:  # fmt: skip
+    """The results of a model for the tensors among the arguments of each call, in a process of its
+    own. `path` is a file that has it already. OnnxExporterError if it does not run.
+    """
+    arrays = [[v.detach().numpy() for v in leaves if isinstance(v, Tensor)] for leaves in calls]
+    if path is not None:
+        return run_file(path, arrays, len(model.outputs), backend)
+    with tempfile.TemporaryDirectory() as place:
+        made = written(model, Path(place), untyped=untyped)
+        return run_file(made, arrays, len(model.outputs), backend)
+
+
+def run_file(
+    path: Path, calls: list[list[np.ndarray]], outputs: int, backend: str
+) -> list[list[np.ndarray]]:
+    """The results of the model in a file for the inputs of each call."""
     given = io.BytesIO()
     np.lib.format.write_array(given, np.array(len(calls)), allow_pickle=False)
-    for leaves in calls:
-        for value in (v for v in leaves if isinstance(v, Tensor)):
-            np.lib.format.write_array(given, value.detach().numpy(), allow_pickle=False)
-    command = [sys.executable, str(Path(__file__).with_name("_child.py")), str(path)]
+    for arrays in calls:
+        for value in arrays:
+            np.lib.format.write_array(given, value, allow_pickle=False)
+    command = [sys.executable, str(Path(__file__).with_name("_child.py")), str(path), backend]
     try:
         done = subprocess.run(
             command, input=given.getvalue(), capture_output=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise OnnxExporterError(f"onnxruntime gave no result in {_SECONDS} s") from error
+        raise OnnxExporterError(f"{backend} gave no result in {_SECONDS} s") from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         why = said[-1] if said else f"the process ended with {done.returncode}"
         raise OnnxExporterError(f"onnxruntime does not run this model: {why:.1000}")
     made = io.BytesIO(done.stdout)
-    count = range(len(model.outputs))
+    count = range(outputs)
     return [[np.lib.format.read_array(made, allow_pickle=False) for _ in count] for _ in calls]
 
 

@@ -21,7 +21,7 @@ from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 
 from .._errors import NotLowered, UserError
-from .lower import Writer, written_steps
+from .lower import Writer, overload_of, written_steps
 from .passes import written_inputs
 from .recorder import Recorder
 from .steps import Step
@@ -73,6 +73,10 @@ class Capture(Recorder):
             "make it before the call, or pass it as an argument"
         )
         return None
+
+    def takes_custom(self, op: str) -> bool:
+        """One that writes nothing is a node as every other."""
+        return not overload_of(op)._schema.is_mutable
 
     def _has_fixed_shape(self, op: str, args: Any, made: Any) -> bool:
         return True

@@ -24,7 +24,7 @@ from .._errors import NotLowered
 from .passes import needed, without_aliases
 from .steps import DATA, GRADIENT, VIEW, WRITES_OUT, WRITES_SELF, Graph, Step
 
-__all__ = ["Lowered", "Writer", "lowered", "written_steps"]
+__all__ = ["Lowered", "Writer", "lowered", "overload_of", "written_steps"]
 
 fx.has_side_effect(taeda.set_grad_enabled)
 
@@ -58,12 +58,21 @@ def written_steps(
 @functools.cache
 def _operator(op: str, in_place: bool) -> Any:
     """The overload of `taeda.ops.aten` behind a row."""
+    if op not in _spaces():
+        return overload_of(op)
     name, _, overload = op.partition(".")
     space = _spaces()[op]
     if space in ("linalg", "special", "fft"):
         name = f"{space}_{name}"
     packet = getattr(taeda.ops.aten, name + "_" * in_place)
     return getattr(packet, overload or "default")
+
+
+def overload_of(op: str) -> Any:
+    """The overload of an operator that was defined at run time, which is "namespace::name"."""
+    space, _, rest = op.partition("::")
+    name, _, overload = rest.partition(".")
+    return getattr(getattr(getattr(taeda.ops, space), name), overload or "default")
 
 
 @functools.cache
@@ -137,7 +146,8 @@ class Writer:
                 self.set(slot, part, self.recorded.examples.get(slot))
 
     def _name(self, step: Step) -> str:
-        return step.op.partition(".")[0] + "_" * (step.form == WRITES_SELF)
+        name = step.op.rpartition("::")[2].partition(".")[0]
+        return name + "_" * (step.form == WRITES_SELF)
 
     def _is_tuple(self, step: Step) -> bool:
         if step.form in (VIEW, DATA):

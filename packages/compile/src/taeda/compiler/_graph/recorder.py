@@ -298,7 +298,7 @@ class Recorder:
         """Run one kernel and write it down."""
         if not self.active:
             return run()
-        if op not in _flags:
+        if op not in _flags and not self.takes_custom(op):
             self.fail(f"{op} was defined at run time")
             return run()
         found = self._mapped(args)
@@ -309,6 +309,12 @@ class Recorder:
         if self.active and self._has_fixed_shape(op, args, made):
             self._note(op, args, found, made, goals, targets)
         return made
+
+    def takes_custom(self, op: str) -> bool:
+        """Whether an operator that was defined at run time can be a step: what runs steps knows the
+        rows of the table alone.
+        """
+        return False
 
     def _mapped(self, args: tuple[Any, ...]) -> Any:
         template: list[Any] = []
@@ -367,7 +373,11 @@ class Recorder:
             return
         form = PLAIN
         if goals:
-            form = WRITES_SELF if targets[0] is args[0] and _flags[op] & _INPLACE else WRITES_OUT
+            form = (
+                WRITES_SELF
+                if targets[0] is args[0] and _flags.get(op, 0) & _INPLACE
+                else WRITES_OUT
+            )
         outs: list[int | None] = []
         fresh: list[tuple[Tensor, int]] = []
         next_slot = self.graph.slots

@@ -34,7 +34,7 @@ _PICKS_A_LOOP = ("where.self", "div.Tensor_mode")
 
 def is_elementwise(op: str) -> bool:
     """Whether one loop over elements is all that this row does."""
-    return _kinds[op] == "pointwise" or op in _PICKS_A_LOOP
+    return _kinds.get(op) == "pointwise" or op in _PICKS_A_LOOP
 
 
 @dataclass
@@ -94,7 +94,7 @@ class Step:
             return self.draws  # what it writes it made
         return (
             bool(self.targets)
-            or bool(_flags[self.op] & (_RANDOM | _MUTATES))
+            or bool(_flags.get(self.op, 0) & (_RANDOM | _MUTATES))
             or self.op.startswith("fill_")
         )
 

@@ -12,6 +12,7 @@ from . import (
     _pointwise,
     _recurrent,
     _reduction,
+    _symbolic,
     _views,
 )
 from ._registry import FRESH, RULES
