@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -13,7 +14,9 @@ from taeda.compiler._errors import UserError
 from taeda.fx.experimental._expressions import Expression, constant, symbol
 from taeda.fx.experimental._ranges import ValueRanges
 
-__all__ = ["Dim", "dims"]
+__all__ = ["Derived", "Dim", "Symbols", "dims", "planned", "read_from", "solved"]
+
+_SYMBOL = re.compile(r"\bs\d+\b")
 
 
 class _Hint(Enum):
@@ -114,23 +117,36 @@ class Symbols:
     shown: dict[str, str]
     sizes: dict[str, int]  # those of the example
 
+    def is_named(self, name: str) -> bool:
+        """Whether a symbol is a Dim of the user, and not a size without a name."""
+        return self.shown[name].isidentifier()
+
+    def text(self, formula: Any) -> str:
+        """A formula, or what is said of one, with the user's names for sizes."""
+        return _SYMBOL.sub(lambda found: self.shown.get(found[0], found[0]), str(formula))
+
 
 def planned(
-    leaves: list[tuple[str, Any, Any]], fixed: set[str]
-) -> tuple[list[tuple[Expression, ...]], Symbols]:
+    leaves: list[tuple[str, Any, Any]], fixed: set[str],
+    related: Mapping[str, Expression] | None = None,
+) -> tuple[list[tuple[Expression, ...]], Symbols]:  # fmt: skip
     """What stands for each size of each tensor among (name, tensor, demands); the symbols in
-    `fixed` are numbers. UserError for demands that contradict each other or the example.
+    `fixed` are numbers, and those in `related` formulas. UserError for demands that contradict each
+    other or the example.
     """
     symbols = Symbols({}, set(), {}, {})
+    instead = related or {}
     plan = []
     for name, tensor, wanted in leaves:
         by_dim = _by_dimension(name, tensor, wanted)
         plan.append(
             tuple(
-                _size(symbols, f"{name}.size({d})", n, by_dim.get(d), fixed)
+                _size(symbols, f"{name}.size({d})", n, by_dim.get(d), fixed).replaced(instead)
                 for d, n in enumerate(tensor.shape)
             )
         )
+    for name in (*fixed, *instead):
+        symbols.ranges.pop(name, None)
     _stand_alone(symbols, plan)
     return plan, symbols
 
@@ -205,12 +221,28 @@ def _entered(
 
 
 def _stand_alone(symbols: Symbols, plan: list[tuple[Expression, ...]]) -> None:
-    """Each symbol is read from a size that it is; UserError for one that is none."""
-    alone = {str(e) for exprs in plan for e in exprs}
+    """Each symbol is read from a size; UserError for one that no size is, times a number and a shift."""
+    found = {name for exprs in plan for e in exprs if (name := read_from(e)) is not None}
     for name in symbols.ranges:
         used = any(name in e.symbols() for exprs in plan for e in exprs)
-        if used and name not in alone:
-            raise UserError(
-                f"no size of the arguments is {symbols.shown[name]} itself: only formulas of it are "
-                "sizes, from which it cannot be read yet. Name the size that varies"
-            )
+        if used and name not in found:
+            raise UserError(f"no size of the arguments tells {symbols.shown[name]}")
+
+
+def read_from(expr: Expression) -> str | None:
+    """The symbol that a size tells; None if it tells none, or several."""
+    names = expr.symbols()
+    if len(names) != 1:
+        return None
+    (name,) = names
+    factor = expr.terms.get(((name, 1),), 0)
+    rest = expr - constant(factor) * symbol(name)
+    return name if factor > 0 and rest.number is not None else None
+
+
+def solved(expr: Expression, size: int) -> int | None:
+    """What the symbol of `read_from` is where the size is this; None if it is no integer."""
+    (name,) = expr.symbols()
+    least = expr.value({name: 0})
+    value, rest = divmod(size - least, expr.value({name: 1}) - least)
+    return None if rest else value

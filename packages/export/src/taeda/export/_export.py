@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import taeda
@@ -12,6 +12,7 @@ from taeda.compiler._errors import UserError
 from taeda.func import functional_call
 from taeda.fx.experimental._distinct import distinct
 from taeda.fx.experimental._expressions import Expression, constant
+from taeda.fx.experimental._ranges import ValueRanges
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 
@@ -21,7 +22,9 @@ from ._lifting import constants_lifted, placeholder_after
 from ._module_stack import ModuleStack, note_modules
 from ._names import renamed, without_modes
 from ._shapes import note_shapes
-from ._tracing import Captured, captured_for
+from ._suggested import check_guards, check_ties, elsewhere, fixes, settle_ranges
+from ._ties import Ties, most_of, ties_of
+from ._tracing import Captured, captured_for, runs_at, sizes_to_trace
 from .dynamic_shapes import AdditionalInputs, ShapesCollection
 from .exported_program import ExportedProgram
 from .graph_signature import (
@@ -102,6 +105,7 @@ class _Exporting:
             *(("b", InputKind.BUFFER, n, t, n in persistent) for n, t in mod.named_buffers()),
         ]
         self.out_spec: Any = None
+        self.most: dict[str, int] = {}  # the largest sizes of symbols at which the program runs
 
     def _check_leaves(self) -> None:
         for name, leaf, demand in zip(self.names, self.leaves, self.demands, strict=True):
@@ -118,22 +122,63 @@ class _Exporting:
     def program(self) -> ExportedProgram:
         """The program, after sizes that fall were tried at others."""
         fixed: set[str] = set()
+        related: dict[str, Expression] = {}
+        near: frozenset[str] = frozenset()
         turn = 0
         while True:
-            plan, symbols = self._plan(fixed)
-            made = captured_for(
-                self.run, self._tensors(), self._inputs(), plan, symbols, turn, self.stack.text
-            )
-            if not made.fixed:
-                _check_guards(made, symbols)
-                return self._finished(made, plan, symbols)
-            if turn == 0:
+            plan, symbols = self._plan(fixed, related)
+            try:
+                made = self._captured(plan, symbols, turn, near)
+            except (UserError, MemoryError):
+                raise
+            except Exception as error:
+                if related or fixed:
+                    raise
+                ties = self._ties(plan, symbols, error, turn)
+                check_ties(ties, symbols)
+                fixed, related = ties.numbers, ties.formulas
+                continue
+            if made.fixed:
+                if turn > 0 or made.fixed <= near:
+                    fixed |= self._fallen(made.fixed, plan, symbols)
                 turn = 1
                 continue
-            strict = sorted(made.fixed & symbols.strict)
-            if strict:
-                raise UserError(_fixes(symbols, strict))
-            fixed |= made.fixed
+            beside = elsewhere(made.guards, symbols) - near
+            if not beside:
+                settle_ranges(made, symbols)
+                check_guards(made.guards, symbols)
+                if limited := sorted(self.most.keys() & symbols.strict):
+                    raise UserError(fixes(symbols, limited, self.most))
+                return self._finished(made, plan, symbols)
+            near |= beside  # the example is on the other side of a branch
+
+    def _captured(self, plan: Any, symbols: Symbols, turn: int, near: frozenset[str]) -> Captured:
+        return captured_for(
+            self.run, self._tensors(), self._inputs(), plan, symbols, turn, self.stack.text, near
+        )
+
+    def _fallen(self, names: set[str], plan: Any, symbols: Symbols) -> set[str]:
+        """Which of the symbols that fell at two sizes are numbers; others get a largest size."""
+        runs = self._runs(plan, symbols)
+        largest = {
+            name: most
+            for name in sorted(names - self.most.keys())
+            if (most := most_of(runs, symbols, name)) is not None
+        }
+        strict = sorted((names - largest.keys()) & symbols.strict)
+        if strict:
+            raise UserError(fixes(symbols, strict, {}))
+        self.most.update(largest)
+        return names - largest.keys()
+
+    def _runs(self, plan: Any, symbols: Symbols) -> Callable[[dict[str, int]], Exception | None]:
+        tensors, names = self._tensors(), self._inputs()
+        return lambda sizes: runs_at(self.run, tensors, names, plan, symbols, sizes)
+
+    def _ties(self, plan: Any, symbols: Symbols, error: Exception, turn: int) -> Ties:
+        """Which sizes the program ties, if it runs at those of the example."""
+        hints = sizes_to_trace(self._tensors(), plan, symbols, turn, frozenset())
+        return ties_of(self._runs(plan, symbols), symbols, hints, error)
 
     def _tensors(self) -> list[Tensor]:
         return [t for *_, t, _ in self.state] + [t for t in self.leaves if isinstance(t, Tensor)]
@@ -143,12 +188,14 @@ class _Exporting:
         mine = [n for n, t in zip(self.names, self.leaves, strict=True) if isinstance(t, Tensor)]
         return _unique([*names, *mine])
 
-    def _plan(self, fixed: set[str]) -> tuple[list[tuple[Expression, ...]], Symbols]:
+    def _plan(
+        self, fixed: set[str], related: dict[str, Expression]
+    ) -> tuple[list[tuple[Expression, ...]], Symbols]:
         entries = zip(self.names, self.leaves, self.demands, strict=True)
         given = [(n, t, d) for n, t, d in entries if isinstance(t, Tensor)]
-        plan, symbols = planned(given, fixed)
-        for name in fixed:
-            symbols.ranges.pop(name, None)
+        plan, symbols = planned(given, fixed, related)
+        for name, most in self.most.items():
+            symbols.ranges[name] &= ValueRanges(0, most)
         return [tuple(map(constant, t.shape)) for *_, t, _ in self.state] + plan, symbols
 
     def run(self, *flat: Any) -> list[Any]:
@@ -275,39 +322,3 @@ def _unique(names: list[str]) -> list[str]:
             names[k] = f"{name}_{number}"
         taken.add(names[k])
     return names
-
-
-# ---- errors ----
-
-
-def _check_guards(made: Captured, symbols: Symbols) -> None:
-    """UserError for relations that the program needs and a Dim does not promise."""
-    broken = [g for g in made.guards if g.symbols() & symbols.strict]
-    if not broken:
-        return
-    said = []
-    fixed = sorted(set().union(*(g.symbols() for g in broken)) & symbols.strict)
-    for guard in broken:
-        text = str(guard)
-        for name in sorted(guard.symbols()):
-            text = text.replace(name, symbols.shown[name])
-        said.append(text)
-    raise UserError(
-        f"the program is this one only where {' and '.join(said)}, which dynamic_shapes does not "
-        "promise. Limit the Dim by min= or max=, write the size as a formula of another Dim, leave it "
-        "to Dim.AUTO, or make it a number. Suggested fixes:\n" + _as_numbers(symbols, fixed)
-    )
-
-
-def _as_numbers(symbols: Symbols, names: list[str]) -> str:
-    """Lines that make sizes those of the example, for `refine_dynamic_shapes_from_suggested_fixes`."""
-    return "\n".join(f"  {symbols.shown[n]} = None  # {symbols.sizes[n]}" for n in names)
-
-
-def _fixes(symbols: Symbols, names: list[str]) -> str:
-    shown = ", ".join(symbols.shown[n] for n in names)
-    return (
-        f"Constraints violated ({shown})! At other sizes the program runs other operators, or has "
-        "numbers that no formula explains, so the graph would hold for one size only. "
-        "Suggested fixes:\n" + _as_numbers(symbols, names)
-    )

@@ -14,18 +14,18 @@ import taeda.compiler._control
 from taeda import Tensor
 from taeda.compiler._errors import UserError
 from taeda.compiler._graph.capture import Call, captured
-from taeda.fx.experimental._expressions import Expression
+from taeda.fx.experimental._expressions import Expression, symbol
 from taeda.fx.experimental._fakes import FakeCapture, NoValue, fake_of
 from taeda.fx.experimental._for_any_size import ForAnySize
 from taeda.fx.experimental._ranges import ValueRanges, settled
 from taeda.fx.experimental._symbolic_trace import _Run, _Tracer
 from taeda.fx.graph_module import GraphModule
 
-from ._dims import Symbols
+from ._dims import Symbols, read_from
 
 _ = taeda.compiler._control  # branches and loops of programs are recorded by it
 
-__all__ = ["Captured", "captured_for"]
+__all__ = ["Captured", "captured_for", "runs_at", "sizes_to_trace"]
 
 Plan = list[tuple[Expression, ...]]
 
@@ -49,12 +49,12 @@ class Captured:
 
 def captured_for(
     f: Callable[..., Any], tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
-    turn: int, line: Callable[[], str] | None = None,
+    turn: int, line: Callable[[], str] | None = None, near: frozenset[str] = frozenset(),
 ) -> Captured:  # fmt: skip
-    """The graph of `f`. `turn` chooses among sizes at which it is traced; what `line` gives is kept
-    with each node.
+    """The graph of `f`. `turn` chooses among sizes at which it is traced, and those `near` are the
+    example's; what `line` gives is kept with each node.
     """
-    hints = _hints(tensors, plan, symbols, turn)
+    hints = sizes_to_trace(tensors, plan, symbols, turn, near)
     tracer = _PlannedTracer(f, tensors, names, plan, symbols, hints, line)
     while True:
         made = tracer.attempt()
@@ -63,12 +63,33 @@ def captured_for(
             return Captured(tracer.with_one(made), tracer)
 
 
-def _hints(tensors: list[Tensor], plan: Plan, symbols: Symbols, turn: int) -> dict[str, int]:
-    """A size for each symbol: in its range, not 0 or 1, unlike all other sizes."""
+def runs_at(
+    f: Callable[..., Any], tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
+    sizes: dict[str, int],
+) -> Exception | None:  # fmt: skip
+    """What the program raises at these sizes; None if it runs."""
+    try:
+        _PlannedTracer(f, tensors, names, plan, symbols, sizes).run({})
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the program raises there is the answer
+        return error
+    return None
+
+
+def sizes_to_trace(
+    tensors: list[Tensor], plan: Plan, symbols: Symbols, turn: int, near: frozenset[str]
+) -> dict[str, int]:
+    """A size for each symbol: in its range, not 0 or 1, unlike all other sizes; that of the example
+    for those `near` it.
+    """
     taken = {n for t, exprs in zip(tensors, plan, strict=True) for n in _numbers(t, exprs)}
     made: dict[str, int] = {}
     for name, limits in symbols.ranges.items():
         own = symbols.sizes[name]
+        if name in near and own > 1:
+            made[name] = own
+            continue
         several = [own * k for k in range(1, 12)] if own > 1 else [6, 10, 12, 14, 15, 18, 20]
         near = [n for n in range(2, 40) if n not in several]
         allowed = [n for n in (*several, *near) if n > 1 and n in limits]
@@ -137,8 +158,12 @@ class _PlannedTracer(_Tracer):
         for name in expr.symbols():
             self.env.var_to_val[name] = self.hints[name]
             self.env.var_to_sources.setdefault(name, []).append(f"tensor {number}, dimension {dim}")
-            if str(expr) == name:
-                self.where.setdefault(name, (number, dim))
+        if (read := read_from(expr)) is not None:
+            self.where.setdefault(read, (number, dim))
+            if expr != symbol(read):
+                self.formulas.setdefault(read, expr)
+            elif self.formulas.pop(read, None) is not None:
+                self.where[read] = (number, dim)
         return expr
 
     def attempt(self) -> GraphModule | None:

@@ -14,6 +14,7 @@ from taeda.fx.experimental._ranges import ValueRanges
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 
+from ._dims import read_from, solved
 from ._module_calls import ModuleCallEntry, ModuleCallSignature
 from .graph_signature import (
     ConstantArgument,
@@ -294,11 +295,12 @@ def _check(program: ExportedProgram, leaves: list[Any]) -> None:
         _check_kind(spec.arg.name, value, node)
         for dim, (expr, size) in enumerate(zip(node.meta["shape"], value.shape, strict=True)):
             place = f"{spec.arg.name}.size()[{dim}]"
-            if expr.symbols() == {str(expr)}:
-                sizes.setdefault(str(expr), size)
+            name = read_from(expr)
+            if name is not None and (found := solved(expr, size)) is not None:
+                sizes.setdefault(name, found)
             formulas.append((place, expr, size))
     for place, expr, size in formulas:
-        if expr.value(sizes) != size:
+        if not expr.symbols() <= sizes.keys() or expr.value(sizes) != size:
             _fail(f"{place} == {expr}{_where(expr, sizes)}, got {size}")
     _check_sizes(program, sizes)
 
@@ -324,7 +326,7 @@ def _check_sizes(program: ExportedProgram, sizes: dict[str, int]) -> None:
 
 
 def _where(expr: Expression, sizes: dict[str, int]) -> str:
-    names = sorted(expr.symbols())
+    names = sorted(expr.symbols() & sizes.keys())
     return f" ({', '.join(f'{n} is {sizes[n]}' for n in names)})" if names else ""
 
 

@@ -91,6 +91,7 @@ class _Tracer:
         self.ranges: dict[str, ValueRanges] = {}  # what sizes can be, where a caller says it
         self.plan: dict[int, tuple[Expression, ...]] = {}
         self.where: dict[str, tuple[int, int]] = {}
+        self.formulas: dict[str, Expression] = {}  # sizes that are no symbols, but tell one
         self.tensors = list({id(t): t for t in tensors_in(args)}.values())
         for number, tensor in enumerate(self.tensors):
             self.plan[id(tensor)] = tuple(
@@ -157,27 +158,38 @@ class _Tracer:
         values: dict[str, list[int]] = {}
         self.divisors = {}
         for name in self.moving:
-            values[name] = self._alone(name, base, runs)
-            if len(values[name]) < self._fewest(name):
+            others = self._candidates(name, base)
+            values[name] = self._alone(name, base, runs, others)
+            if len(values[name]) < self._fewest(name, others):
                 self._fix(name)
                 return None
         return self._together(base, runs, values)
 
-    def _fewest(self, name: str) -> int:
+    def _fewest(self, name: str, others: list[int]) -> int:
         """At how many other sizes a symbol must have given the same program."""
         limits = self.ranges.get(name)
-        return 4 if limits is None else int(min(4, limits.upper - limits.lower))
+        if limits is None:
+            return 4
+        return int(min(4, limits.upper - limits.lower, max(len(others), 1)))
 
-    def _alone(self, name: str, base: _Run, runs: list[_Run]) -> list[int]:
+    def _candidates(self, name: str, base: _Run) -> list[int]:
+        """Sizes to move a symbol to: those that no guard refuses, and below its own if few do not."""
+        hint = self.env.var_to_val[name]
+        made = [n for n in self._other_sizes(name, hint) if not self._is_refused({name: n}, base)]
+        if name not in self.ranges or len(made) >= 4:
+            return made
+        limits = self.ranges[name]
+        below = (n for n in range(hint - 1, 1, -1) if n in limits and n not in made)
+        return [*made, *(n for n in below if not self._is_refused({name: n}, base))][:12]
+
+    def _alone(self, name: str, base: _Run, runs: list[_Run], others: list[int]) -> list[int]:
         """The sizes at which one symbol, moved alone, gives the same program; none if it is the same
         at some sizes and not at others, unless those are the ones that a number divides.
         """
         hint = self.env.var_to_val[name]
         good: list[int] = []
         bad: list[int] = []
-        for other in self._other_sizes(name, hint):
-            if self._is_refused({name: other}, base):
-                continue
+        for other in others:
             found = self.tried({name: other}, base)
             (bad if found is None else good).append(other)
             if found is not None:
@@ -415,6 +427,7 @@ class _Writer:
         self.graph, self.tracer, self.own = graph, tracer, own
         self.before: Node = graph.output_node()
         self.made: dict[Any, Node] = {}
+        self.read: set[Node] = set()  # nodes between an argument and a symbol
 
     def tree(self, value: Any, numbers: Iterator[Expression | Real | None]) -> Any:
         """Arguments with nodes in place of numbers that depend on sizes."""
@@ -475,15 +488,31 @@ class _Writer:
             with self.graph.inserting_before(self._first()):
                 for key in path[1:]:
                     node = self.graph.call_function(operator.getitem, (node, key))
-                self.made[name] = self.graph.call_function(
+                size = self.graph.call_function(
                     taeda.ops.aten.sym_size.int, (node, dim), name="sym_size_int"
                 )
+                self.made[name] = self._solved(name, size)
         return self.made[name]
+
+    def _solved(self, name: str, size: Node) -> Node:
+        """The symbol that a size tells which is a multiple of it and a number."""
+        expr = self.tracer.formulas.get(name)
+        if expr is None:
+            return size
+        least = expr.value({name: 0})
+        factor = expr.value({name: 1}) - least
+        self.read.add(size)
+        if least:
+            size = self.graph.call_function(operator.sub, (size, least))
+            self.read.add(size)
+        if factor == 1:
+            return size
+        return self.graph.call_function(operator.floordiv, (size, factor))
 
     def _first(self) -> Node:
         """The first node that is neither an input nor a size."""
         kinds = ("placeholder",)
-        sizes = set(self.made.values())
+        sizes = {*self.made.values(), *self.read}
         return next(n for n in self.graph.nodes if n.op not in kinds and n not in sizes)
 
     def _node(self, function: Any, args: tuple[Any, ...]) -> Node:
