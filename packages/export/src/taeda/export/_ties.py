@@ -108,7 +108,7 @@ def _partners(
 def _guesses(
     base: Sizes, first: str, others: list[str]
 ) -> Iterator[tuple[list[str], Callable[[str], Expression]]]:
-    """Who may move with `first`, and how: those of its size, each alone, all of them."""
+    """Who may move with `first`, and how: each alone, those of its size, all of them."""
 
     def shifted(name: str) -> Expression:
         return symbol(first) + constant(base[name] - base[first])
@@ -117,7 +117,7 @@ def _guesses(
         return constant(base[name] // base[first]) * symbol(first)
 
     equal = [name for name in others if base[name] == base[first]]
-    groups = [equal, *([name] for name in others), others]
+    groups = [*([name] for name in others), equal, others]
     for names in groups:
         if names:
             yield names, shifted
