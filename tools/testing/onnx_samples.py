@@ -120,4 +120,112 @@ def _samples():
     return {**made, **more_made}
 
 
-SAMPLES = _samples()
+_SPECIAL = "erfc expm1 log1p deg2rad rad2deg frac sinc isfinite signbit angle nan_to_num"
+_SPECIAL_PAIRS = "logaddexp logaddexp2 copysign heaviside float_power fmax fmin hypot atan2 xlogy"
+
+
+def _further():
+    x, y = normal(3, 4).clamp(-0.9, 0.9), normal(4, 3).t() + 0.01
+    odd = taeda.tensor([0.0, -0.0, 1.0, -2.0, float("inf"), -float("inf"), float("nan"), 0.25])
+    ints, index = taeda.arange(-6, 6).view(3, 4), taeda.tensor([2, 0])
+    image, line = normal(2, 4, 8, 8), normal(2, 4, 8)
+    volume, mask = normal(1, 2, 4, 4, 4), x > 0
+    made = {f"{n}(odd)": (lambda v, n=n: getattr(v, n)(), (odd,)) for n in _SPECIAL.split()}
+    made |= {
+        f"{n}(, odd)": (lambda a, b, n=n: getattr(taeda, n)(a, b), (odd, odd.flip(0)))
+        for n in _SPECIAL_PAIRS.split()
+    }
+    made |= {
+        f"{n}(, pairs)": (lambda a, b, n=n: getattr(taeda, n)(a.abs(), b), (x, y))
+        for n in _SPECIAL_PAIRS.split()
+    }
+    made |= {
+        f"F.{n}": (
+            lambda a, b, n=n: tuple(
+                getattr(F, n)(a, b, reduction=r) for r in ("none", "mean", "sum")
+            ),
+            (x, y),
+        )
+        for n in "mse_loss l1_loss huber_loss smooth_l1_loss soft_margin_loss".split()
+    }
+    made |= {
+        f"F.{n}(targets)": (
+            lambda a, b, n=n: tuple(
+                getattr(F, n)(a, b, reduction=r) for r in ("none", "mean", "sum")
+            ),
+            (x.sigmoid(), y.sigmoid()),
+        )
+        for n in ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+    }
+    made |= {
+        f"{n}(dim)": (lambda v, n=n: getattr(v, n)(-1), (x,))
+        for n in "cumprod logcumsumexp cummax cummin count_nonzero median nansum".split()
+    }
+    made |= {
+        f"{n}()": (lambda v, n=n: getattr(v, n)(), (x,))
+        for n in "count_nonzero median nansum".split()
+    }
+    more = {
+        "small": (lambda v: (v.expm1(), v.log1p()), (odd * 1e-6,)),
+        "relu6 of integers": (lambda v: F.relu6(v), (ints,)),
+        "isfinite of integers": (lambda v: v.isfinite(), (ints,)),
+        "special": (lambda v: (taeda.special.ndtr(v), taeda.special.entr(v), taeda.special.xlog1py(v, v), v.logit(0.1), v.sigmoid().logit()), (x,)),
+        "numbers for NaN": (lambda v: v.nan_to_num(1.0, 2.0, 3.0), (odd,)),
+        "extremes of integers": (lambda a: (taeda.fmax(a, a.flip(0)), taeda.fmin(a, a.flip(0)), *a.cummax(1), *a.cummin(0)), (ints,)),
+        "shifts": (lambda a, b: (a << b, a >> b), (ints, ints.abs() % 4)),
+        "rsub": (lambda a, b: (taeda.rsub(a, b, alpha=2), taeda.rsub(a, 3)), (x, y)),
+        "cross entropy": (lambda a, t, w: (*(F.cross_entropy(a, t, reduction=r) for r in ("none", "mean", "sum")), F.cross_entropy(a, t, w, ignore_index=1), F.nll_loss(a, t, w), F.cross_entropy(a[0], t[0])), (x, taeda.tensor([0, 3, 1]), y[0].abs())),
+        "cross entropy of images": (lambda a, t: F.cross_entropy(a, t), (image, taeda.arange(128).view(2, 8, 8) % 4)),
+        "norms": (lambda v: tuple(taeda.linalg.vector_norm(v, p, d, k) for p in (0, 1, 2, 3.5, float("inf"), -float("inf")) for d, k in ((None, False), (1, True))), (x,)),
+        "distances": (lambda a, b: (taeda.cdist(a, b), taeda.cdist(a, b, 1.0), taeda.cdist(a, b, 3.0), F.pairwise_distance(a, b)), (x, y + 0)),
+        "cross": (lambda a, b: taeda.linalg.cross(a, b, dim=0), (x, y)),
+        "determinant": (lambda v: taeda.linalg.det(v), (normal(2, 3, 3),)),
+        "sorted places": (lambda s, v: (taeda.searchsorted(s.sort(-1)[0], v), taeda.searchsorted(s[0].sort()[0], v, right=True), taeda.bucketize(v, s[0].sort()[0], out_int32=True), taeda.bucketize(s, s[0].sort()[0], right=True)), (x, y + 0)),
+        "k-th": (lambda v: (*v.kthvalue(2), *v.kthvalue(1, 0, True), *v.median(1), *v.median(0, True)), (x,)),
+        "rows": (lambda v, i, s: (v.index_add(0, i, s, alpha=2), v.index_copy(0, i, s), v.index_fill(1, i, 3)), (x, index, normal(2, 4))),
+        "reduced places": (lambda v, i: tuple(v.scatter_reduce(0, i, v, r) for r in ("sum", "prod", "amax", "amin")), (x, taeda.tensor([[0, 2, 1, 1], [1, 0, 0, 2]]))),
+        "put": (lambda v, i: (v.index_put((i,), v[:2]), v.index_put((i, i + 1), v[0, :2], True), taeda.index_put(v, (i,), v[0])), (x, index)),
+        "put by assignment": (put_by_assignment, (x, index, mask)),
+        "scatters of parts": (lambda v: (v.select_scatter(v[0] * 2, 0, 1), v.slice_scatter(v[:, :2] * 2, 1, 1, 4, 2), v.slice_scatter(v[:1], 0, 1, 2)), (x,)),
+        "take": (lambda v, i: v.take(i), (x, taeda.tensor([[0, 11], [5, -1]]))),
+        "filled": (lambda v: (v.clone().fill_(3), v.clone().zero_(), v.clone().copy_(v[0]), taeda.ops.aten.fill(v, 2), v.clone().fill_(1)), (x,)),
+        "index behind": (lambda v, i: (v[:, i, i], v[:, i], v[:, :, i, i + 1], v[..., i]), (image, index)),
+        "unfold": (lambda v: (v.unfold(1, 2, 1), v.unfold(0, 2, 3), v.unfold(-1, 3, 1)), (x,)),
+        "columns": (lambda a: (F.unfold(a, 3, 2, 1, 2), F.unfold(a[0], (2, 3))), (image,)),
+        "columns back": (lambda a: F.fold(F.unfold(a, 2, stride=2), (8, 8), 2, stride=2), (image,)),
+        "pixels back": (lambda a: F.pixel_unshuffle(a, 2), (image,)),
+        "windows": (lambda a, b, c: (F.adaptive_avg_pool2d(a, (3, 5)), F.adaptive_avg_pool1d(b, 3), F.adaptive_max_pool2d(a, (3, 4)), F.adaptive_max_pool1d(b, 3), F.adaptive_max_pool3d(c, 3)), (image, line, volume)),
+        "windows and places": (lambda a, b, c: (*F.max_pool2d(a, 3, 2, 1, return_indices=True), *F.max_pool1d(b, 2, return_indices=True), *F.max_pool3d(c, 2, return_indices=True)), (image, line, volume)),
+        "another divisor": (lambda a: F.avg_pool2d(a, 3, 2, 1, divisor_override=5), (image,)),
+        "exact nearest": (lambda a, b, c: (F.interpolate(a, (11, 5), mode="nearest-exact"), F.interpolate(b, 13, mode="nearest-exact"), F.interpolate(c, (5, 6, 3), mode="nearest-exact")), (image, line, volume)),
+        "bicubic": (lambda a: (F.interpolate(a, (11, 5), mode="bicubic"), F.interpolate(a, (11, 13), mode="bicubic", align_corners=True)), (image,)),
+        "antialias": (lambda a: F.interpolate(a, (5, 11), mode="bilinear", antialias=True), (image,)),
+        "antialias of cubes": (lambda a: F.interpolate(a, (5, 11), mode="bicubic", antialias=True), (image,)),
+        "antialias of waves": (lambda a: F.interpolate(a, (5, 11), mode="lanczos", antialias=True), (image,)),
+        "samples": (lambda a, g: tuple(F.grid_sample(a, g, m, p, c) for m in ("bilinear", "nearest") for p in ("zeros", "border", "reflection") for c in (False, True)), (image, normal(2, 3, 5, 2).clamp(-1.3, 1.3))),
+        "batch statistics": (lambda a, w: (F.batch_norm(a, None, None, training=True), F.instance_norm(a, weight=w, bias=w)), (image, normal(4))),
+        "rms norm": (lambda v: (F.rms_norm(v, (4,)), F.rms_norm(v, (4,), v[0])), (x,)),
+        "bags": (lambda w, i: (F.embedding_bag(i, w, mode="sum"), F.embedding_bag(i, w, mode="mean")), (x, taeda.tensor([[0, 2], [1, 1]]))),
+        "far distances": (lambda a: taeda.cdist(a, a[:27] + 1), (normal(30, 4),)),
+        "mm": (lambda a, b: a.mm(b.t()), (x, y)),
+        "two results": (lambda v: (*v.aminmax(), *v.aminmax(dim=1), *taeda.std_mean(v), *taeda.var_mean(v, 1), *taeda.std_mean(v, 1, correction=0), *taeda.var_mean(v, unbiased=False), *taeda.std_mean(v, 1, False), *taeda.var_mean(v, 1, correction=0), v.count_nonzero((0, 1))), (x,)),
+        "constants": (lambda v: (v[0, 0] + taeda.linspace(0, 1, 5), taeda.logspace(0, 1, 3), taeda.tril_indices(3, 4), taeda.triu_indices(3, 3, 1), taeda.eye(3), taeda.eye(2, 4, dtype=taeda.int64)), (x,)),
+        "empty": (lambda v: (taeda.empty(2, 3).fill_(1), taeda.empty_like(v).zero_(), v.new_empty(2).fill_(2)), (x,)),
+        "diagonals": (lambda v, a: (v.diagonal(), v.diagonal(1), v.diagonal(-2), a.diagonal(1, 1, 3), v.diag_embed(), v.diag_embed(-1, 0, 1), v[0].diag()), (x, image)),
+        "turned around": (lambda v, a: (a.mT, a.mH, v.T, v.H, v.adjoint(), a.movedim(1, -1), a.movedim((0, 1), (2, 0)), a.swapdims(1, 2)), (x, image)),
+        "as another": (lambda v, a: (v.reshape_as(a), v.view_as(a), v[:1].expand_as(v), v.ravel(), v[:1].broadcast_to(3, 4), v.tile(2), v.tile(2, 1, 2)), (x, ints.view(2, 6))),
+        "uneven parts": (lambda v: (*v[None].dsplit(2), *v.vsplit([1]), *v.hsplit([1, 3]), *v[None].dsplit([1]), *v.vsplit(3), *v.tensor_split(3, 1), *v.tensor_split((1, 3), 1), *v.hsplit(2), *v.split_with_sizes([1, 3], 1)), (x,)),
+    }  # fmt: skip
+    return {**made, **more}
+
+
+def put_by_assignment(v, i, m):
+    a, b, c, d = v.clone(), v.clone(), v.clone(), v[:, None].expand(3, 2, 4).clone()
+    a[i] = 2.0
+    b[m] = 3.0
+    c[:, i] = v[:, :2]
+    d[m[:, :2]] = 1.0
+    return a, b, c, d
+
+
+SAMPLES = {**_samples(), **_further()}

@@ -121,3 +121,59 @@ def _tril(ctx: Context, x: Value, diagonal: Any = 0) -> Value:
 @rule("triu", fresh=True)
 def _triu(ctx: Context, x: Value, diagonal: Any = 0) -> Value:
     return ctx.op("Trilu", x, ctx.tensor(diagonal, taeda.int64), upper=1)
+
+
+@rule("eye", "eye.m", fresh=True)
+def _eye(ctx: Context, n: Any, m: Any = None, **_: Any) -> Value:
+    zeros = ctx.op(
+        "Expand", ctx.number(0.0, taeda.float32), ctx.integers([n, n if m is None else m]), rank=2
+    )
+    return ctx.cast(ctx.op("EyeLike", zeros, dtype=taeda.float32), ctx.dtype)
+
+
+@rule("empty.memory_format", "new_empty", "empty_like", fresh=True)
+def _empty(ctx: Context, *args: Any, **_: Any) -> Value:
+    """What nobody has written is 0."""
+    size = args[-1] if isinstance(args[-1], list | tuple) else args[0]
+    if isinstance(size, Value):
+        return _filled(ctx, ctx.shape(size), 0, size.rank)
+    return _filled(ctx, ctx.integers(list(size)), 0, len(size))
+
+
+def _constant(row: str) -> None:
+    """Rows of numbers alone: what they give is a constant of the model."""
+
+    @rule(row, fresh=True)
+    def apply(ctx: Context, *args: Any, **options: Any) -> Value:
+        assert ctx.node is not None
+        if any(isinstance(a, Value) for a in args):
+            raise ctx.refuse("its numbers differ from call to call")
+        function: Any = ctx.node.target
+        kept = {n: a for n, a in options.items() if n != "device"}
+        return ctx.op("Identity", ctx.weight(function(*args, **kept)))
+
+
+for _row in ("linspace", "logspace", "tril_indices", "triu_indices"):
+    _constant(_row)
+
+
+@rule("diag_embed", fresh=True)
+def _diag_embed(ctx: Context, x: Value, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Value:
+    rank, more = x.rank + 1, abs(offset)
+    ends = [0] * (2 * x.rank)
+    ends[x.rank - 1 if offset < 0 else -1] = more
+    column = ctx.op(
+        "Unsqueeze", ctx.op("Pad", x, ctx.integers(ends)), ctx.integers([-1]), rank=rank
+    )
+    size = ctx.op("Shape", column, dtype=taeda.int64, rank=1, start=-2, end=-1)
+    count = ctx.op("Squeeze", size, ctx.integers([0]), rank=0)
+    places = ctx.op("Range", ctx.number(0, taeda.int64), count, ctx.number(1, taeda.int64), rank=1)
+    rows = ctx.op("Add", ctx.reshape(places, [-1, 1]), ctx.number(offset, taeda.int64))
+    on = ctx.op("Equal", places, rows, dtype=taeda.bool, rank=2)
+    made = ctx.op("Where", on, column, ctx.number(0, x.dtype), dtype=x.dtype, rank=rank)
+    first, second = dim1 % rank, dim2 % rank
+    rest = iter(range(rank - 2))
+    order = [
+        rank - 2 if d == first else rank - 1 if d == second else next(rest) for d in range(rank)
+    ]
+    return ctx.op("Transpose", made, perm=order)

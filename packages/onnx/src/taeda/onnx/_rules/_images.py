@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .._context import Context, Value
@@ -73,15 +74,19 @@ def _max_pools(count: int) -> None:
         ctx: Context, x: Value, kernel_size: Any, stride: Any = (), padding: Any = 0,
         ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
     ) -> Value:  # fmt: skip
-        if divisor_override is not None or ceil_mode:
-            raise ctx.refuse("an average by another divisor, or of windows that are cut")
+        if ceil_mode:
+            raise ctx.refuse("an average of windows that are cut at the edge: pad the image")
         pads = _each(padding, count)
         kernel = _each(kernel_size, count)
-        return ctx.op(
+        whole = count_include_pad or divisor_override is not None
+        made = ctx.op(
             "AveragePool", _batched(ctx, x, count), kernel_shape=kernel,
             strides=_each(stride, count) if stride else kernel, pads=[*pads, *pads],
-            count_include_pad=int(count_include_pad),
+            count_include_pad=int(whole),
         )  # fmt: skip
+        if divisor_override is None:
+            return made
+        return ctx.op("Mul", made, ctx.number(math.prod(kernel) / divisor_override, x.dtype))
 
     @rule(f"adaptive_avg_pool{count}d", fresh=True)
     def adaptive(ctx: Context, x: Value, output_size: Any) -> Value:
@@ -92,7 +97,9 @@ def _max_pools(count: int) -> None:
         steps = [None if k is None or k % n else k // n for k, n in zip(known, sizes, strict=True)]
         kernel = [s for s in steps if s is not None]
         if len(kernel) != count:
-            raise ctx.refuse("sizes that do not divide into the given number of windows")
+            from ._windows import averaged  # late: windows of any size are made of what is here
+
+            return averaged(ctx, "ReduceMean", x, sizes)
         return ctx.op("AveragePool", _batched(ctx, x, count), kernel_shape=kernel, strides=kernel)
 
 

@@ -31,8 +31,10 @@ def _index(ctx: Context, x: Value, indices: list[Value | None]) -> Value:
         dim, index = given[0]
         return ctx.op("Gather", x, index, axis=dim, rank=len(ctx.sizes()))
     dims = [d for d, _ in given]
-    if dims != list(range(dims[0], dims[0] + len(dims))) or dims[0]:
-        raise ctx.refuse("several index tensors that do not begin at the first dimension")
+    if dims != list(range(dims[0], dims[0] + len(dims))):
+        raise ctx.refuse("index tensors with whole dimensions between them")
+    if dims[0]:  # GatherND begins at the first dimension
+        return _behind(ctx, x, indices, dims)
     rank = max(i.rank for _, i in given)
     shapes = [ctx.shape(i) for _, i in given]
     common = shapes[0]
@@ -43,6 +45,18 @@ def _index(ctx: Context, x: Value, indices: list[Value | None]) -> Value:
     columns = [ctx.op("Unsqueeze", i, last, rank=rank + 1) for i in spread]
     places = ctx.op("Concat", *columns, axis=rank)
     return ctx.op("GatherND", x, places, rank=len(ctx.sizes()))
+
+
+def _behind(ctx: Context, x: Value, indices: list[Value | None], dims: list[int]) -> Value:
+    """Index tensors behind whole dimensions: these go to the end, and back."""
+    before, rest = list(range(dims[0])), list(range(dims[-1] + 1, x.rank))
+    turned = ctx.op("Transpose", x, perm=[*dims, *before, *rest])
+    given: list[Value | None] = [indices[d] for d in dims]
+    made = _index(ctx, turned, given)
+    rank = max(i.rank for i in given if i is not None)
+    places, whole = list(range(rank)), list(range(rank, rank + len(before)))
+    last = list(range(rank + len(before), rank + len(before) + len(rest)))
+    return ctx.op("Transpose", made, perm=[*whole, *places, *last], rank=len(ctx.sizes()))
 
 
 def _broadcast(ctx: Context, a: Value, b: Value) -> Value:

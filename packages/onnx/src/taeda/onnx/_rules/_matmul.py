@@ -20,7 +20,7 @@ def _linear(ctx: Context, x: Value, weight: Value, bias: Value | None = None) ->
     return made if bias is None else ctx.op("Add", made, bias)
 
 
-@rule("bmm", "matmul", "mv", "dot", fresh=True)
+@rule("bmm", "matmul", "mm", "mv", "dot", fresh=True)
 def _matmul(ctx: Context, a: Value, b: Value) -> Value:
     return ctx.op("MatMul", a, b, rank=len(ctx.sizes()))
 
@@ -101,3 +101,16 @@ def _masked_rows(ctx: Context, scores: Value, made: Value) -> Value:
         most = ctx.op("ReduceMax", scores, ctx.integers([-1]), keepdims=1)
     empty = ctx.op("Equal", most, ctx.number(-math.inf, dtype), dtype=taeda.bool)
     return ctx.op("Where", empty, ctx.number(0.0, dtype), made, dtype=dtype, rank=made.rank)
+
+
+@rule("_bag_sums", fresh=True)
+def _bag_sums(ctx: Context, weight: Value, indices: Value, edges: Value) -> Value:
+    """Bags lie behind each other, so each is a difference of running sums."""
+    rows = ctx.op("Gather", weight, indices, axis=0, rank=2)
+    sums = ctx.op("CumSum", rows, ctx.number(0, taeda.int64))
+    sums = ctx.op("Pad", sums, ctx.integers([1, 0, 0, 0]))
+    places = [ctx.integers([n]) for n in (0, 1, -1, (1 << 63) - 1)]
+    starts = ctx.op("Slice", edges, places[0], places[2])
+    ends = ctx.op("Slice", edges, places[1], places[3])
+    parts = [ctx.op("Gather", sums, places, axis=0, rank=2) for places in (ends, starts)]
+    return ctx.op("Sub", *parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._context import Context, Value
+from ._reduction import reduced
 from ._registry import rule
 
 
@@ -11,8 +12,10 @@ def _batch_norm(
     ctx: Context, x: Value, weight: Value | None, bias: Value | None, mean: Value | None,
     var: Value | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool = False,
 ) -> Value:  # fmt: skip
-    if training or mean is None or var is None:
-        raise ctx.refuse("a batch norm by the statistics of the batch: export in eval mode")
+    if training and mean is not None:
+        raise ctx.refuse("a batch norm that writes its statistics: export in eval mode")
+    if mean is None or var is None:
+        return _by_batch(ctx, x, weight, bias, eps)
     count = ctx.shape(mean)
     ones = weight or ctx.op("Expand", ctx.number(1.0, x.dtype), count, rank=1)
     zeros = bias or ctx.op("Expand", ctx.number(0.0, x.dtype), count, rank=1)
@@ -47,3 +50,30 @@ def _group_norm(
     if weight is not None:
         made = ctx.op("Mul", made, ctx.reshape(weight, places))
     return made if bias is None else ctx.op("Add", made, ctx.reshape(bias, places))
+
+
+def _by_batch(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, eps: float
+) -> Value:
+    """By mean and variance of all that one channel has."""
+    axes = [d for d in range(x.rank) if d != 1]
+    apart = ctx.op("Sub", x, reduced(ctx, "ReduceMean", x, axes, True))
+    spread = reduced(ctx, "ReduceMean", ctx.op("Mul", apart, apart), axes, True)
+    root = ctx.op("Sqrt", ctx.op("Add", spread, ctx.number(float(eps), x.dtype)))
+    made = ctx.op("Div", apart, root)
+    places = [-1, *[1] * (x.rank - 2)]
+    if weight is not None:
+        made = ctx.op("Mul", made, ctx.reshape(weight, places))
+    return made if bias is None else ctx.op("Add", made, ctx.reshape(bias, places))
+
+
+@rule("_fused_rms_norm", fresh=True)
+def _rms_norm(
+    ctx: Context, x: Value, shape: list[int], weight: Value | None, eps: float
+) -> list[Value]:
+    axes = list(range(x.rank - len(shape), x.rank))
+    mean = reduced(ctx, "ReduceMean", ctx.op("Mul", x, x), axes, True)
+    root = ctx.op("Sqrt", ctx.op("Add", mean, ctx.number(float(eps), x.dtype)))
+    scale = ctx.op("Reciprocal", root)
+    made = ctx.op("Mul", x, scale)
+    return [made if weight is None else ctx.op("Mul", made, weight), scale]

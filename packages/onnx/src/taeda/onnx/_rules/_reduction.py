@@ -167,3 +167,54 @@ def _cumsum(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
     if not x.rank:
         return ctx.cast(x, ctx.dtype)
     return ctx.op("CumSum", ctx.cast(x, ctx.dtype), ctx.number(dim % x.rank, taeda.int64))
+
+
+@rule("aminmax", fresh=True)
+def _aminmax(
+    ctx: Context, x: Value, *, dim: int | None = None, keepdim: bool = False
+) -> list[Value]:
+    dims = None if dim is None else [dim]
+    return [_extreme(ctx, f"Reduce{k}", x, dims, keepdim) for k in ("Min", "Max")]
+
+
+@rule("nansum", fresh=True)
+def _nansum(
+    ctx: Context, x: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Value:
+    x = ctx.cast(x, ctx.dtype)
+    if x.dtype.is_floating_point:
+        nothing = ctx.op("IsNaN", x, dtype=taeda.bool)
+        x = ctx.op("Where", nothing, ctx.number(0.0, x.dtype), x, dtype=x.dtype)
+    return reduced(ctx, "ReduceSum", x, dim, keepdim)
+
+
+@rule("count_nonzero", "count_nonzero.dim_IntList", fresh=True)
+def _count_nonzero(ctx: Context, x: Value, dim: Any = None) -> Value:
+    return reduced(ctx, "ReduceSum", ctx.cast(ctx.cast(x, taeda.bool), taeda.int64), dim, False)
+
+
+def _both(row: str, root: bool) -> None:
+    def apply(ctx: Context, x: Value, dim: Any, correction: Any, keepdim: bool) -> list[Value]:
+        made = _variance(ctx, x, dim, correction, keepdim)
+        mean = reduced(ctx, "ReduceMean", x, dim, keepdim)
+        return [ctx.op("Sqrt", made) if root else made, mean]
+
+    @rule(row, fresh=True)
+    def whole(ctx: Context, x: Value, unbiased: bool = True) -> list[Value]:
+        return apply(ctx, x, None, int(unbiased), False)
+
+    @rule(f"{row}.dim", fresh=True)
+    def over(
+        ctx: Context, x: Value, dim: Any, unbiased: bool = True, keepdim: bool = False
+    ) -> list[Value]:
+        return apply(ctx, x, dim, int(unbiased), keepdim)
+
+    @rule(f"{row}.correction", fresh=True)
+    def corrected(
+        ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False
+    ) -> list[Value]:
+        return apply(ctx, x, dim, 1 if correction is None else correction, keepdim)
+
+
+_both("std_mean", True)
+_both("var_mean", False)

@@ -11,7 +11,12 @@ from .._context import Context, Value
 from ._registry import rule
 
 
-@rule("contiguous", "clone", "detach")
+@rule("clone", fresh=True)
+def _clone(ctx: Context, x: Value, **_: Any) -> Value:
+    return ctx.op("Identity", x)
+
+
+@rule("contiguous", "detach")
 def _as_it_is(ctx: Context, x: Value, **_: Any) -> Value:
     return ctx.op("Identity", x)
 
@@ -63,7 +68,7 @@ def _permute(ctx: Context, x: Value, dims: list[int]) -> Value:
     return ctx.op("Transpose", x, perm=[d % x.rank for d in dims])
 
 
-@rule("transpose.int", "swapaxes")
+@rule("transpose.int", "swapaxes", "swapdims")
 def _transpose(ctx: Context, x: Value, dim0: int, dim1: int) -> Value:
     order = list(range(x.rank))
     if order:
@@ -91,7 +96,7 @@ def _squeeze(ctx: Context, x: Value, dim: Any = None) -> Value:
     return ctx.op("Squeeze", x, ctx.integers(dims), rank=x.rank - len(dims))
 
 
-@rule("expand")
+@rule("expand", "broadcast_to")
 def _expand(ctx: Context, x: Value, sizes: list[Any], implicit: bool = False) -> Value:
     new = len(sizes) - x.rank
     wanted = [
@@ -100,8 +105,9 @@ def _expand(ctx: Context, x: Value, sizes: list[Any], implicit: bool = False) ->
     return ctx.op("Expand", x, ctx.integers(wanted), rank=len(sizes))
 
 
-@rule("repeat", fresh=True)
+@rule("repeat", "tile", fresh=True)
 def _repeat(ctx: Context, x: Value, repeats: list[Any]) -> Value:
+    repeats = [*[1] * (x.rank - len(repeats)), *repeats]
     new = len(repeats) - x.rank
     if new:
         x = ctx.op("Unsqueeze", x, ctx.integers(list(range(new))), rank=len(repeats))
@@ -152,7 +158,7 @@ def _split(ctx: Context, x: Value, split_size: Any, dim: int = 0) -> list[Value]
     return [_slice(ctx, x, dim, n, n + split_size) for n in starts]
 
 
-@rule("split.sizes")
+@rule("split.sizes", "split_with_sizes")
 def _split_with_sizes(ctx: Context, x: Value, sizes: list[Any], dim: int = 0) -> list[Value]:
     made: list[Value] = []
     start: Any = 0
@@ -208,3 +214,89 @@ def _rolled(ctx: Context, x: Value, move: int, dim: int) -> Value:
         place = ctx.op("Mod", ctx.number(-move, taeda.int64), size)
     parts = _slice(ctx, x, dim, place, None), _slice(ctx, x, dim, 0, place)
     return ctx.op("Concat", *parts, axis=dim % x.rank)
+
+
+@rule("mT", "mH", "adjoint", "matrix_H", "numpy_T")
+def _turned(ctx: Context, x: Value) -> Value:
+    assert ctx.node is not None
+    order = list(range(x.rank))
+    if "numpy_T" in str(ctx.node.target):
+        order.reverse()
+    elif x.rank > 1:
+        order[-2:] = order[:-3:-1]
+    return ctx.op("Transpose", x, perm=order)
+
+
+@rule("movedim.int", "movedim.intlist")
+def _movedim(ctx: Context, x: Value, source: Any, destination: Any) -> Value:
+    given = [[v] if isinstance(v, int) else list(v) for v in (source, destination)]
+    before, after = ([d % x.rank for d in dims] for dims in given)
+    rest = iter(d for d in range(x.rank) if d not in before)
+    places = dict(zip(after, before, strict=True))
+    return ctx.op(
+        "Transpose", x, perm=[places[d] if d in places else next(rest) for d in range(x.rank)]
+    )
+
+
+@rule("ravel")
+def _ravel(ctx: Context, x: Value) -> Value:
+    return ctx.reshape(x, [-1])
+
+
+@rule("reshape_as", "view_as")
+def _reshape_as(ctx: Context, x: Value, other: Value) -> Value:
+    return ctx.op("Reshape", x, ctx.shape(other), rank=other.rank, allowzero=1)
+
+
+@rule("expand_as")
+def _expand_as(ctx: Context, x: Value, other: Value) -> Value:
+    return ctx.op("Expand", x, ctx.shape(other), rank=other.rank)
+
+
+@rule("tensor_split.sections")
+def _tensor_split(ctx: Context, x: Value, sections: int, dim: int = 0) -> list[Value]:
+    size = ctx.size(x, dim)
+    if not isinstance(size, int):
+        raise ctx.refuse("parts of a size that differs from call to call: use chunk")
+    each, more = divmod(size, sections)
+    ends = list(itertools.accumulate([each + (k < more) for k in range(sections)], initial=0))
+    return [_slice(ctx, x, dim, a, b) for a, b in itertools.pairwise(ends)]
+
+
+@rule("tensor_split.indices")
+def _tensor_split_at(ctx: Context, x: Value, indices: list[int], dim: int = 0) -> list[Value]:
+    ends = [0, *indices, None]
+    return [_slice(ctx, x, dim, a, b) for a, b in itertools.pairwise(ends)]
+
+
+@rule("diagonal")
+def _diagonal(ctx: Context, x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+    first, second = dim1 % x.rank, dim2 % x.rank
+    rest = [d for d in range(x.rank) if d not in (first, second)]
+    turned = ctx.op("Transpose", x, perm=[*rest, first, second])
+    high, wide = (ctx.tensor(ctx.size(x, d), taeda.int64) for d in (first, second))
+    zero, one = ctx.number(0, taeda.int64), ctx.number(1, taeda.int64)
+    rows = ctx.op("Add", high, ctx.number(min(offset, 0), taeda.int64))
+    columns = ctx.op("Sub", wide, ctx.number(max(offset, 0), taeda.int64))
+    count = ctx.op("Max", ctx.op("Min", rows, columns), zero)
+    places = ctx.op("Range", zero, count, one, rank=1)
+    row = ctx.op("Add", places, ctx.number(max(-offset, 0), taeda.int64))
+    column = ctx.op("Add", places, ctx.number(max(offset, 0), taeda.int64))
+    flat = ctx.op("Add", ctx.op("Mul", row, wide), column)
+    sizes = [ctx.size(x, d) for d in rest]
+    joined = ctx.reshape(turned, [*sizes, ctx.op("Mul", high, wide)])
+    return ctx.op("Gather", joined, flat, axis=len(rest))
+
+
+def _split_along(row: str, dim: int) -> None:
+    @rule(f"{row}.int")
+    def sections(ctx: Context, x: Value, sections: int) -> list[Value]:
+        return _tensor_split(ctx, x, sections, min(dim, x.rank - 1))
+
+    @rule(f"{row}.array")
+    def indices(ctx: Context, x: Value, indices: list[int]) -> list[Value]:
+        return _tensor_split_at(ctx, x, indices, min(dim, x.rank - 1))
+
+
+for _row, _dim in (("vsplit", 0), ("hsplit", 1), ("dsplit", 2)):
+    _split_along(_row, _dim)
