@@ -37,7 +37,7 @@ def test_the_compilers_words_are_in_the_error(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "#include <torch/extension.h>\n",
+        "#include <torch/csrc/jit/api/module.h>\n",
         "torch::Tensor twice(torch::Tensor x) { return x; }\n",
         "at::Tensor x;\n",
         "auto n = c10::kFloat;\n",

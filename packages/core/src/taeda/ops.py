@@ -46,11 +46,14 @@ def load_library(path: str | os.PathLike[str]) -> None:
         if brought(Path(full)):
             loaded_libraries.add(full)
             return
+        from taeda._library._results import finish
+
         kernels, _ = _core.load_extension(full)
         if kernels:
             from taeda._library._native import define_kernels
 
             define_kernels(Path(full).name.partition(".")[0], kernels)
+        finish(full)
         loaded_libraries.add(full)
 
 

@@ -4,5 +4,15 @@ from __future__ import annotations
 
 from taeda._build.cc import Build, CompileError, NotReady, Unit, locked, version
 from taeda._library._native import define_kernels
+from taeda._library._results import finish
 
-__all__ = ["Build", "CompileError", "NotReady", "Unit", "define_kernels", "locked", "version"]
+__all__ = [
+    "Build",
+    "CompileError",
+    "NotReady",
+    "Unit",
+    "define_kernels",
+    "finish",
+    "locked",
+    "version",
+]

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 HERE = Path(__file__).parent
+TORCH_INCLUDE = HERE / "include" / "torch_compat"
 CORE_INCLUDE = Path(taeda.__file__).parent / "include"
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 LAUNCH = HERE / "cuda_launch.c"
@@ -49,6 +50,7 @@ class Request:
     cuda: bool = False
     device_sources: tuple[Path, ...] = ()  # for NVRTC, where there is no nvcc
     standalone: bool = False
+    torch_headers: bool = True
     verbose: bool = False
 
 
@@ -100,10 +102,22 @@ def units(request: Request, space: str = "") -> list[cc.Unit]:
         if not path.is_file():
             raise FileNotFoundError(f"no source file {path}")
         compiler, flags = _language(path, request)
+        if request.torch_headers and path.suffix != ".c":
+            flags = (*flags, *_torch_flags(space or request.name))
         made[path] = cc.Unit(path, (*shared, *flags), space, compiler)
     if request.cuda:
         made[LAUNCH] = cc.Unit(LAUNCH, C_FLAGS, "", _toolchain.c_compiler())
     return list(made.values())
+
+
+def _torch_flags(space: str) -> tuple[str, ...]:
+    """Torch's headers by their names, behind every other folder: one who brings real ones gets those."""
+    return (
+        "-idirafter",
+        str(TORCH_INCLUDE),
+        f"-DTORCH_EXTENSION_NAME={space}",
+        "-DTORCH_API_INCLUDE_EXTENSION_H",
+    )
 
 
 def _language(path: Path, request: Request) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -160,13 +174,13 @@ def _ported(said: str) -> str:
     know a word.
     """
     if not re.search(
-        r"\btorch/\w+\.h\b|\bATen/|[‘'](torch|at|c10)(::\w+)?[’']|\bTORCH_LIBRARY", said
+        r"\b(torch|c10|pybind11)/[\w/]+\.h\b|\bATen/|[‘'](torch|at|c10|pybind11)(::\w+)?[’']|\bTORCH_LIBRARY", said
     ):
         return ""
     return (
-        "\nThis was written for torch/extension.h, which taeda does not have: include <taeda/taeda.hpp>, and "
-        'write taeda::Tensor and TAEDA_EXTENSION(m). The page "Port an extension" '
-        "(docs/porting-extensions.md) has the words side by side."
+        "\nThis was written for PyTorch's C++, of which taeda has what extensions use most "
+        '(include/torch_compat), and not this. The page "Port an extension" '
+        "(docs/porting-extensions.md) says what there is, and has taeda's own words side by side."
     )
 
 

@@ -50,6 +50,8 @@ def load(
     is_python_module: bool = True,
     is_standalone: bool = False,
     keep_intermediates: bool = True,
+    *,
+    torch_headers: bool | None = None,
 ) -> Any:
     """Compile `sources` and return the module they define, at once if nothing changed.
 
@@ -92,6 +94,7 @@ def load(
         include_paths=_flags(extra_include_paths, "extra_include_paths"),
         cuda=has_cuda if with_cuda is None else with_cuda,
         standalone=is_standalone,
+        torch_headers=torch_headers is not False,
         verbose=verbose,
     )
     with building(request) as build:
@@ -118,6 +121,8 @@ def load_inline(
     keep_intermediates: bool = True,
     use_pch: bool = False,
     no_implicit_headers: bool = False,
+    *,
+    torch_headers: bool | None = None,
 ) -> Any:
     """Compile C++ given as text and return the module; see `load` for what is not said here.
 
@@ -139,10 +144,16 @@ def load_inline(
     _refuse_sycl(with_sycl, extra_sycl_cflags, sycl_sources or ())
     bound = _functions(functions)
     cpp, cuda = _texts(cpp_sources, "cpp_sources"), _texts(cuda_sources or (), "cuda_sources")
-    header = "" if no_implicit_headers else "#include <taeda/taeda.hpp>\n"
+    for_torch = _for_torch(cpp, torch_headers)
+    name_of_header = "torch/extension.h" if for_torch else "taeda/taeda.hpp"
+    header = "" if no_implicit_headers else f"#include <{name_of_header}>\n"
     # NVRTC knows no host code
     implicit = not no_implicit_headers and bool(cuda) and _cuda.has_nvcc()
-    texts = {"main.cpp": "\n".join([header + cpp[0] if cpp else header, *cpp[1:], _binding(bound)])}
+    texts = {
+        "main.cpp": "\n".join(
+            [header + cpp[0] if cpp else header, *cpp[1:], _binding(bound, for_torch)]
+        )
+    }
     if cuda:
         texts["cuda.cu"] = _CUDA_HEADER * implicit + "\n".join(cuda) + "\n"
     folder = _folder(name, build_directory)
@@ -155,6 +166,7 @@ def load_inline(
         ldflags=_flags(extra_ldflags, "extra_ldflags"),
         include_paths=_flags(extra_include_paths, "extra_include_paths"),
         cuda=bool(cuda) if with_cuda is None else with_cuda,
+        torch_headers=for_torch,
         verbose=verbose,
     )
     with building(request) as build:
@@ -224,12 +236,29 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text)  # half-written: differs, so the next build writes it again
 
 
-def _binding(functions: Mapping[str, str]) -> str:
+_OF_TORCH = re.compile(
+    r"\b(torch|at|c10)\s*::|\b(AT_DISPATCH|TORCH_|PYBIND11_)\w|#include *[<\"](torch|ATen|c10)/"
+)
+
+
+def _for_torch(sources: Sequence[str], asked: bool | None) -> bool:
+    """Is the text written for torch's headers? Its own words say so, unless the caller does."""
+    if asked is not None and not isinstance(asked, bool):
+        raise TypeError(f"torch_headers must be a bool or None, not {type(asked).__name__}")
+    return any(_OF_TORCH.search(text) for text in sources) if asked is None else asked
+
+
+def _binding(functions: Mapping[str, str], for_torch: bool) -> str:
     lines = [
         f"    module.def({_quoted(f.rpartition('::')[2])}, &{f}, {_quoted(doc)});"
         for f, doc in functions.items()
     ]
-    return "\n".join(["", "TAEDA_EXTENSION(module) {", *lines, "}", ""]) if lines else ""
+    opens = (
+        "PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {"
+        if for_torch
+        else "TAEDA_EXTENSION(module) {"
+    )
+    return "\n".join(["", opens, *lines, "}", ""]) if lines else ""
 
 
 def _quoted(text: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +16,7 @@ from typing import Any
 import taeda
 import taeda.ops
 from taeda._core_api import runtime as core
+from taeda._core_api.building import finish
 
 __all__ = ["fill", "import_library", "load_library"]
 
@@ -74,12 +75,25 @@ def fill(module: ModuleType) -> None:
         from taeda._core_api.building import define_kernels
 
         define_kernels(space, kernels)
+    bound, doc = finish(str(path))
+    if bound is not None:  # of torch's headers: what PYBIND11_MODULE names, else every operator
+        vars(module).update(bound or dict(_operators(defined)))
+        module.__doc__ = doc or module.__doc__
+        return
     numbers = dict(_described(library))
     for qualified in (*defined, *(f"{space}::{name}" for name in kernels)):
         place, _, name = qualified.partition("::")
         operator = getattr(getattr(taeda.ops, place), name.partition(".")[0])
         kind = NUMBERS.get(numbers.get(name, ""))
         setattr(module, operator.__name__, _numeric(operator, kind) if kind else operator)
+
+
+def _operators(defined: list[str]) -> Iterator[tuple[str, Any]]:
+    for qualified in defined:
+        place, _, name = qualified.partition("::")
+        stem = name.partition(".")[0]
+        if not stem.endswith("__record"):
+            yield stem, getattr(getattr(taeda.ops, place), stem)
 
 
 def _free_namespace(name: str) -> str:

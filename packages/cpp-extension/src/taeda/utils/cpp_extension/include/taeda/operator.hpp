@@ -52,11 +52,17 @@ public:
     template <class... A> std::vector<Tensor> results(const A &...arguments) const
     {
         const Value values[] = {Value(arguments)..., Value(std::nullopt)};
-        taeda_value plain[sizeof...(A) + 1], made[capacity];
-        std::vector<taeda_value> more;
+        taeda_value plain[sizeof...(A) + 1];
         for (size_t i = 0; i < sizeof...(A); i++) plain[i] = values[i].get();
+        return results_of(plain, sizeof...(A));
+    }
+    /* The same with `count` values of the table. */
+    std::vector<Tensor> results_of(const taeda_value *values, size_t count) const
+    {
+        taeda_value made[capacity];
+        std::vector<taeda_value> more;
         taeda_error error{};
-        taeda_op_call call{sizeof call, int32_t(sizeof...(A)), found(), plain, made, capacity, 0, &error, room, &more};
+        taeda_op_call call{sizeof call, int32_t(count), found(), values, made, capacity, 0, &error, room, &more};
         detail::check(api().call_op(&call), error);
         return adopted(call);
     }

@@ -1,0 +1,112 @@
+"""What operators of a C++ extension give that are no Tensors: numbers, texts, lists, tuples of them.
+
+All results cross the binary interface as tensors. The library says what each stands for, in letters:
+
+    t a Tensor     o one or None      f a float      i an int      b a bool
+    I ints         F floats           s a text       [ a list of Tensors
+    (...) a tuple  ~ behind all: the record of a derivative in C++, which callers do not see
+
+Where a list is among them, the lengths of all lists come first, as one tensor of ints.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import taeda
+
+from .operators import OpOverloadPacket, namespace
+
+__all__ = ["finish"]
+
+PLAIN = frozenset("(to)")
+READ: dict[str, Callable[[Any], Any]] = {
+    "t": lambda x: x,
+    "o": lambda x: x,
+    "f": lambda x: float(x.item()),
+    "i": lambda x: int(x.item()),
+    "b": lambda x: bool(x.item()),
+    "I": lambda x: x.tolist(),
+    "F": lambda x: x.tolist(),
+    "s": lambda x: bytes(x.tolist()).decode("utf-8", "replace"),
+}
+
+
+def finish(path: str) -> tuple[dict[str, Callable[..., Any]] | None, str]:
+    """Give the operators of a loaded library their results.
+
+    Returns the functions that it binds for Python, by name, or None if it does not tell; and the
+    docstring of their module.
+    """
+    library = ctypes.CDLL(path)
+    told = getattr(library, "taeda_ext_results", None)
+    if told is None:
+        return None, ""
+    told.restype = library.taeda_ext_doc.restype = ctypes.c_char_p
+    bound = {}
+    for record in told().decode().split("\x1e")[:-1]:
+        place, name, kinds, python = record.split("\x1f")
+        function = _function(place, name, kinds)
+        if python:
+            bound[name] = function
+    return bound, library.taeda_ext_doc().decode("utf-8", "replace")
+
+
+def _function(place: str, name: str, kinds: str) -> Callable[..., Any]:
+    space = namespace(place)
+    stem, _, overload = name.partition(".")
+    operator: OpOverloadPacket = getattr(space, stem)
+    if set(kinds) <= PLAIN:
+        return operator
+    if overload:
+        raise ImportError(
+            f"{place}::{name}: an operator with an overload's name gives Tensors only: name it apart"
+        )
+    made = _reader(operator, kinds)
+    vars(space)[stem] = made
+    return made
+
+
+def _reader(operator: OpOverloadPacket, kinds: str) -> Callable[..., Any]:
+    """`operator` with the results that `kinds` says."""
+    recorded, letters = kinds.endswith("~"), kinds.rstrip("~")
+    names = [a.name for a in operator.default._parsed.arguments]
+    tensors = [a.name for a in operator.default._parsed.arguments if a.is_tensor]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if recorded:
+            kwargs["taeda_needs"] = _needs(tensors, dict(zip(names, args, strict=False)) | kwargs)
+        made = operator(*args, **kwargs)
+        results = iter(made if isinstance(made, tuple) else (made,))
+        lengths = iter(next(results).tolist() if "[" in letters else ())
+        return next(_values(iter(letters), results, lengths), None)
+
+    call.__name__ = call.__qualname__ = operator.__name__
+    call.__doc__ = operator.__doc__
+    call.default = operator.default  # type: ignore[attr-defined]  # as programs reach an overload
+    return call
+
+
+def _needs(tensors: list[str], given: dict[str, Any]) -> int:
+    """A bit for each Tensor argument whose gradient may be asked for."""
+    if not taeda.is_grad_enabled():
+        return 0
+    wanted = (getattr(given.get(name), "requires_grad", False) for name in tensors)
+    return sum(1 << k for k, one in enumerate(wanted) if one is True)
+
+
+def _values(
+    letters: Iterator[str], results: Iterator[Any], lengths: Iterator[int]
+) -> Iterator[Any]:
+    """The values that the letters up to the end, or to the bracket that closes, say."""
+    for letter in letters:
+        if letter == ")":
+            return
+        if letter == "(":
+            yield tuple(_values(letters, results, lengths))
+        elif letter == "[":
+            yield [next(results) for _ in range(next(lengths))]
+        else:
+            yield READ[letter](next(results))

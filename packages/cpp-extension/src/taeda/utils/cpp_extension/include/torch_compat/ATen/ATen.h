@@ -1,0 +1,5 @@
+/* ATen/ATen.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_ATEN_ATEN_H
+#define TAEDA_COMPAT_ATEN_ATEN_H
+#include "taeda_torch/all.hpp"
+#endif

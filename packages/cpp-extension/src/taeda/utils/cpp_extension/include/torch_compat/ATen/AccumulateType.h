@@ -1,0 +1,5 @@
+/* ATen/AccumulateType.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_ATEN_ACCUMULATETYPE_H
+#define TAEDA_COMPAT_ATEN_ACCUMULATETYPE_H
+#include "taeda_torch/half.hpp"
+#endif

@@ -1,0 +1,5 @@
+/* ATen/Functions.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_ATEN_FUNCTIONS_H
+#define TAEDA_COMPAT_ATEN_FUNCTIONS_H
+#include "taeda_torch/all.hpp"
+#endif

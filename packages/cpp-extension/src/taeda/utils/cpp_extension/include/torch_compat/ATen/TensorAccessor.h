@@ -1,0 +1,5 @@
+/* ATen/TensorAccessor.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_ATEN_TENSORACCESSOR_H
+#define TAEDA_COMPAT_ATEN_TENSORACCESSOR_H
+#include "taeda_torch/accessor.hpp"
+#endif

@@ -1,0 +1,5 @@
+/* c10/util/BFloat16.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_C10_UTIL_BFLOAT16_H
+#define TAEDA_COMPAT_C10_UTIL_BFLOAT16_H
+#include "taeda_torch/half.hpp"
+#endif

@@ -1,0 +1,6 @@
+/* torch/python.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_TORCH_PYTHON_H
+#define TAEDA_COMPAT_TORCH_PYTHON_H
+#include "taeda_torch/all.hpp"
+#include "taeda_torch/pybind.hpp"
+#endif

@@ -1,0 +1,11 @@
+// Every file of this folder but lltm.cpp and bindings.cpp, in one.
+#include "boxes.cpp"
+#include "convolution.cpp"
+#include "fps.cpp"
+#include "knn.cpp"
+#include "muladd.cpp"
+#include "scatter.cpp"
+#include "segment.cpp"
+#include "spmm.cpp"
+#include "transducer.cpp"
+#include "voxels.cpp"
