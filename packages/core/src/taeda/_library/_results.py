@@ -5,6 +5,7 @@ All results cross the binary interface as tensors. The library says what each st
     t a Tensor     o one or None      f a float      i an int      b a bool
     I ints         F floats           s a text       [ a list of Tensors
     (...) a tuple  ~ behind all: the record of a derivative in C++, which callers do not see
+    ! alone: a function of types that do not cross at all, which is refused when it is called
 
 Where a list is among them, the lengths of all lists come first, as one tensor of ints.
 """
@@ -57,6 +58,9 @@ def finish(path: str) -> tuple[dict[str, Callable[..., Any]] | None, str]:
 def _function(place: str, name: str, kinds: str) -> Callable[..., Any]:
     space = namespace(place)
     stem, _, overload = name.partition(".")
+    if kinds == "!":
+        vars(space)[stem] = refused = _refusal(f"{place}::{name}")
+        return refused
     operator: OpOverloadPacket = getattr(space, stem)
     if set(kinds) <= PLAIN:
         return operator
@@ -67,6 +71,17 @@ def _function(place: str, name: str, kinds: str) -> Callable[..., Any]:
     made = _reader(operator, kinds)
     vars(space)[stem] = made
     return made
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"{name} takes or gives a c10::Dict, and dictionaries do not cross the binary interface: "
+            "pass its values as a list of Tensors"
+        )
+
+    call.__name__ = call.__qualname__ = name.rpartition(":")[2]
+    return call
 
 
 def _reader(operator: OpOverloadPacket, kinds: str) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._build import default_root as get_default_build_root
 from ._build import include_paths, library_paths
+from ._cuda import cuda_home
 from ._library import build_library, wheel_tag
 from ._load import NO_SYCL, load, load_inline
 from ._module import import_library
@@ -24,9 +25,12 @@ from ._toolchain import (
 )
 
 if TYPE_CHECKING:
+    CUDA_HOME: str | None
+
     from ._setuptools import BuildExtension, CppExtension, CUDAExtension
 
 __all__ = [
+    "CUDA_HOME",
     "BuildExtension",
     "CUDAExtension",
     "CppExtension",
@@ -57,8 +61,10 @@ def SyclExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> A
 
 def __getattr__(name: str) -> Any:
     """The setuptools classes, when they are first named: setuptools takes half a second, and may be
-    missing.
+    missing. CUDA_HOME is the folder of the CUDA toolkit, or None.
     """
+    if name == "CUDA_HOME":
+        return _cuda_home()
     if name not in _FOR_SETUP:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -73,5 +79,12 @@ def __getattr__(name: str) -> Any:
     return getattr(_setuptools, name)
 
 
+def _cuda_home() -> str | None:
+    try:
+        return str(cuda_home())
+    except OSError:
+        return None
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FOR_SETUP})
+    return sorted({*globals(), *_FOR_SETUP, "CUDA_HOME"})

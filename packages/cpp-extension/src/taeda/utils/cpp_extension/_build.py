@@ -169,13 +169,17 @@ def building(request: Request) -> Iterator[cc.Build]:
         raise RuntimeError(text + _ported(str(error))) from None
 
 
+_OF_TORCH = re.compile(
+    r"\b(torch|c10|pybind11)/[\w/]+\.h\b|\bATen/|[‘'](torch|at|c10|pybind11)(::\w+)?[’']"
+    r"|\bTORCH_LIBRARY"
+)
+
+
 def _ported(said: str) -> str:
     """A sentence for who brings an extension of PyTorch: the compiler only says that it does not
     know a word.
     """
-    if not re.search(
-        r"\b(torch|c10|pybind11)/[\w/]+\.h\b|\bATen/|[‘'](torch|at|c10|pybind11)(::\w+)?[’']|\bTORCH_LIBRARY", said
-    ):
+    if not _OF_TORCH.search(said):
         return ""
     return (
         "\nThis was written for PyTorch's C++, of which taeda has what extensions use most "

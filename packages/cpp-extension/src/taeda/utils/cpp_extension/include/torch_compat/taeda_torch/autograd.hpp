@@ -43,7 +43,7 @@ public:
     const std::string &toStringRef() const { return get<std::string>("a string"); }
     at::Tensor toTensor() const { return get<at::Tensor>("a Tensor"); }
     std::vector<int64_t> toIntVector() const { return get<std::vector<int64_t>>("a list of ints"); }
-    std::vector<int64_t> toIntList() const { return toIntVector(); }
+    c10::List<int64_t> toIntList() const { return toIntVector(); }
     std::vector<double> toDoubleVector() const { return get<std::vector<double>>("a list of doubles"); }
     std::vector<at::Tensor> toTensorVector() const { return get<std::vector<at::Tensor>>("a list of Tensors"); }
     template <class T> std::optional<T> toOptional() const

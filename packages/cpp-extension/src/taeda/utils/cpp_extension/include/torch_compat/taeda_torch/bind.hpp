@@ -5,6 +5,7 @@
 #include <memory>
 #include <typeinfo>
 
+#include "taeda_torch/container.hpp"
 #include "taeda_torch/convert.hpp"
 #include "taeda_torch/record.hpp"
 
@@ -99,9 +100,17 @@ private:
     std::function<R(A...)> function_;
 };
 
+/* A function of types that do not cross: Python finds its name, and an exception. */
+class Refused final : public Callable {
+public:
+    Refused() { kinds = "!"; }
+    void call(const taeda_call &, const Entry &) const override { throw NotImplementedError("a Dict does not cross"); }
+    const void *as(const std::type_info &) const override { return nullptr; }
+};
+
 /* ---- from a function, or an object that is called ---- */
 template <class F> struct Signature : Signature<decltype(&F::operator())> {};
-template <class R, class... A> struct Signature<R (*)(A...)> { template <class F> using Made = Bound<F, R, A...>; };
+template <class R, class... A> struct Signature<R (*)(A...)> { template <class F> using Made = std::conditional_t<(crosses<std::decay_t<R>> && ... && crosses<std::decay_t<A>>), Bound<F, R, A...>, Refused>; };
 template <class R, class... A> struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
 template <class C, class R, class... A> struct Signature<R (C::*)(A...)> : Signature<R (*)(A...)> {};
 template <class C, class R, class... A> struct Signature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
@@ -110,7 +119,9 @@ template <class C, class R, class... A> struct Signature<R (C::*)(A...) const no
 template <class F> std::shared_ptr<const Callable> bound(F &&f)
 {
     using Kept = std::decay_t<F>;
-    return std::make_shared<typename Signature<Kept>::template Made<Kept>>(std::forward<F>(f));
+    using Made = typename Signature<Kept>::template Made<Kept>;
+    if constexpr (std::is_same_v<Made, Refused>) return std::make_shared<Refused>();
+    else return std::make_shared<Made>(std::forward<F>(f));
 }
 
 inline int32_t run(const taeda_call *call)

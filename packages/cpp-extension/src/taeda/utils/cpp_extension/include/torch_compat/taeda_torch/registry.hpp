@@ -129,6 +129,7 @@ private:
     {
         const Callable *f = d.first();
         if (!f) return define_op(d, d.text, {}), "";
+        if (f->kinds == "!") return str(d.space, "\x1f", d.name, "\x1f!\x1f", d.for_python ? "p" : "", "\x1e");
         bool in_place = d.text.find('!', std::min(d.text.size(), d.text.rfind("->"))) != std::string::npos;
         bool lists = std::any_of(f->types.begin(), f->types.end(), [](const char *t) { return !std::strncmp(t, "Tensor[]", 8); });
         bool tensors = std::any_of(f->types.begin(), f->types.end(), [](const char *t) { return !std::strncmp(t, "Tensor", 6); });
