@@ -24,6 +24,7 @@ PyObject *td_ask_with(PyObject *tensor, const char *name, PyObject *const *args,
 
 /* ---- functions of the module, by the file that has them ---- */
 PyMethodDef *td_exchange_methods(void);
+PyMethodDef *td_living_methods(void);
 PyMethodDef *td_sequence_methods(void);
 PyMethodDef *td_checksum_methods(void);
 PyMethodDef *td_shared_methods(void);

@@ -241,6 +241,7 @@ static int fill(PyObject *m)
                              td_dlpack_methods(),
                              td_dlpack_table_methods(),
                              td_exchange_methods(),
+                             td_living_methods(),
                              td_sequence_methods(),
                              td_numpy_methods(),
                              td_checksum_methods(),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+import threading
 import warnings
 import weakref
 
@@ -136,7 +137,7 @@ def test_a_collection_in_between_makes_nothing_new():
     old = [[n] for n in range(10)]
     observer = Observer(strict=False)
     gc.collect(0)
-    observer.begin(gc.get_objects(0))
+    observer.begin()
     own = [[n] for n in range(10)]
     assert all(map(observer.is_new, own))
     more = [[n] for n in range(10)]
@@ -150,8 +151,46 @@ def test_what_is_young_when_a_run_begins_is_old():
         gc.collect(0)
         young = [[n] for n in range(10)]
         observer = Observer(strict=False)
-        observer.begin(gc.get_objects(0))
+        observer.begin()
         assert not any(map(observer.is_new, young))
         assert observer.is_new([1])
+    finally:
+        gc.enable()
+
+
+def test_a_tuple_that_another_thread_makes_is_not_held_by_a_run():
+    """`tuple` of an iterator refuses to give its tuple the right size if anybody else holds it."""
+    half, goes_on, made = threading.Event(), threading.Event(), []
+
+    def numbers():
+        yield from range(20)
+        half.set()
+        assert goes_on.wait(20)
+
+    thread = threading.Thread(target=lambda: made.append(tuple(numbers())))
+    observer = Observer(strict=False)
+    gc.disable()
+    try:
+        gc.collect(0)
+        thread.start()
+        assert half.wait(20)
+        observer.begin()
+        observer.is_new([])
+    finally:
+        gc.enable()
+        goes_on.set()
+        thread.join()
+    assert made == [tuple(range(20))]
+
+
+def test_a_tuple_from_before_a_run_is_old_and_one_of_the_run_new():
+    gc.disable()
+    try:
+        gc.collect(0)
+        young = (*iter([[1]]),)
+        observer = Observer(strict=False)
+        observer.begin()
+        assert not observer.is_new(young)
+        assert observer.is_new((*iter([[2]]),))
     finally:
         gc.enable()

@@ -62,7 +62,8 @@ def _is_viewed(tensor: Tensor) -> bool:
     if _core.storage_owners(tensor) == 1:
         return False  # nearly always
     with DisableTorchFunctionSubclass():
-        views = (found for found in gc.get_referrers(tensor) if isinstance(found, Tensor))
+        owners = _core.living_objects(gc.get_referrers, tensor)[0]
+        views = (found for found in owners if isinstance(found, Tensor))
         return any(found._base is tensor for found in views)
 
 

@@ -15,7 +15,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.files import atomic_write
 from taeda._core_api.programs import tracers
-from taeda._core_api.runtime import memory_stats
+from taeda._core_api.runtime import living_objects, memory_stats
 
 from ._blocks import deliver, listen, stop_listening
 from ._collect import place_of
@@ -91,7 +91,7 @@ def memory(device: Any = None) -> Memory:
     """
     where = taeda.device("cpu" if device is None else device)
     owners = _Owners(where.type)
-    tensors = [one for one in gc.get_objects() if isinstance(one, Tensor)]
+    tensors = _living(Tensor)
     owners.optimizers()
     for tensor in tensors:
         owners.add("other tensors", "", tensor)
@@ -109,6 +109,10 @@ def memory(device: Any = None) -> Memory:
         by_size = sorted(peaks.by_place.items(), key=lambda row: -row[1])
         found.peak_by_line = [(place, size, 1) for place, size in by_size]
     return found
+
+
+def _living(kind: type[Any]) -> list[Any]:
+    return [one for one in living_objects(gc.get_objects, None)[0] if isinstance(one, kind)]
 
 
 def _totals(where: Any) -> tuple[int, int]:
@@ -141,7 +145,7 @@ class _Owners:
             return
         from taeda import nn  # upward: the program has imported it
 
-        modules = [one for one in gc.get_objects() if isinstance(one, nn.Module)]
+        modules = _living(nn.Module)
         inner = {id(child) for one in modules for child in one._modules.values()}
         for top in modules:
             if id(top) not in inner:
@@ -164,7 +168,7 @@ class _Owners:
             return
         from taeda import optim  # upward: the program has imported it
 
-        for one in [one for one in gc.get_objects() if isinstance(one, optim.Optimizer)]:
+        for one in _living(optim.Optimizer):
             for state in one.state.values():
                 for value in state.values():
                     if isinstance(value, Tensor):

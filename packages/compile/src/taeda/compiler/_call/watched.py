@@ -128,7 +128,7 @@ def _patch(observer: Observer, key: int) -> None:
     _live[key] = observer
     gc.disable()
     nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back at the end
-    observer.begin(gc.get_objects(0))
+    observer.begin()
 
 
 def _differentiate_result(observer: Observer, result: Any) -> None:

@@ -9,9 +9,11 @@ import types
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from taeda._core_api import warn
+from taeda._core_api.runtime import living_objects
 
 from .._errors import PASSING, Refused, Stop
 from .._graph.recorder import Recorder
@@ -27,6 +29,13 @@ def _is_ours(module: str) -> bool:
 
 
 _WARNS = warn.__code__  # the library's; a program's own warnings are code that nobody sees
+
+
+def _addresses() -> set[int]:
+    """Where objects of the youngest generation lie. In one call of C throughout: no other thread
+    meets a reference to a tuple that it is making, which it could not fill then.
+    """
+    return set(map(id, chain.from_iterable(map(gc.get_objects, (0,)))))
 
 
 class Run(ABC):
@@ -58,6 +67,7 @@ class Run(ABC):
         self._new: set[int] = set()
         self._over = False
         self._young: frozenset[int] = frozenset()  # their addresses
+        self._tuples: set[int] = set()  # addresses of tuples that were there before the run
         self._around: list[Any] = []  # young objects that were there before the run
         self._codes: set[types.CodeType] = set()
         self._known: dict[int, tuple[types.CodeType, Any]] = {}  # may run; with their globals
@@ -73,11 +83,13 @@ class Run(ABC):
 
     # ---- what the run makes ----
 
-    def begin(self, around: list[Any]) -> None:
+    def begin(self) -> None:
         """The run begins. The collector is off, so what it makes stays in the youngest generation,
-        where nothing else is but `around`.
+        where nothing else is but what is there now. Tuples are not held, as another thread may be
+        making them: a tuple that lies where one was counts as old.
         """
-        self._around, self._young = around, frozenset(map(id, around))
+        self._around, tuples = living_objects(gc.get_objects, 0)
+        self._young, self._tuples = frozenset(map(id, self._around)), set(tuples)
 
     def end(self) -> None:
         """The run is over, and the collector is still off: what is new by now stays known as such."""
@@ -87,16 +99,19 @@ class Run(ABC):
     def fresh(self, value: Any) -> Any:
         """The value, which the run has just made."""
         self._new.add(id(value))
+        self._tuples.discard(id(value))
         return value
 
     def is_new(self, value: Any) -> bool:
         """Whether the run made it, as far as that can be proved. An object that lives from before
         the run on keeps its address, so addresses that were new once never mean an old one.
         """
+        if type(value) is tuple and id(value) in self._tuples:
+            return False
         if id(value) in self._new:
             return True
         if gc.is_tracked(value) and not self._over:
-            self._new.update(set(map(id, gc.get_objects(0))) - self._young)
+            self._new.update(_addresses() - self._young)
         return id(value) in self._new
 
     # ---- the end of a recording ----

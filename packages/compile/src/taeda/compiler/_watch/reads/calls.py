@@ -217,7 +217,7 @@ class Calls(CCalls, Names):
         at, is new; the collector of cycles tells that of all other containers.
         """
         if type(value) is dict and id(value) not in self._old and id(value) not in self.given:
-            self._new.add(id(value))
+            self.fresh(value)
         if type(value) in (dict, list, tuple):
             for entry in value.values() if isinstance(value, dict) else value:
                 self._came(entry)

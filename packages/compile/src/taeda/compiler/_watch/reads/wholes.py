@@ -104,7 +104,7 @@ class Wholes(Modules, Optimizers):
     def joined(self, value: Any) -> Any:
         """What `|` gave, of two dicts a new one."""
         if self.active and type(value) is dict:
-            self._new.add(id(value))
+            self.fresh(value)
         return value
 
     def context(self, value: Any) -> Any:
