@@ -64,19 +64,35 @@ CALLS = {
     "- 1} in {turn}')",
     "recv": "dist.recv(ones(n), size - 1 if rank < size - 1 else 0, group=g)",
     "step": "model(ones(4, n + 93)).sum().backward()",
+    "unit_gather": "sharded(ones(4, n + 93)).sum().backward()",
+    "unit_reduce": "made = sharded(ones(4, n + 93)); reach(); made.sum().backward()",
+    "redistribute": "cut.redistribute(placements=[Replicate()])",
+    "commit": "dcp.save({'w': cut}, storage_writer=Writer(folder), process_group=g)",
+    "commit_aside": "dcp.async_save({'w': cut}, storage_writer=Writer(folder), process_group=g).result()",
 }
+SHARDED = ("unit_gather", "unit_reduce", "redistribute", "commit", "commit_aside")
+INSIDE = ("unit_reduce", "commit", "commit_aside")  # the fault comes in the middle of the call
 DEADLY = {"kill": "SIGKILL", "stop": "SIGSTOP"}
 FAULTS = ("kill", "stop", "raise", "exit", "sleep", "shape", "dtype", "order")
 FAR_FAULTS = ("link", "kill", "stop", "raise", "shape")  # on two nodes
 TENSORLESS = (
     "barrier", "all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list",
-    "monitored_barrier", "store_get", "step", "recv",
+    "monitored_barrier", "store_get", "step", "recv", *SHARDED,
 )  # fmt: skip
-OUTSIDE = ("recv", "monitored_barrier", "store_get")  # no member of the order of collectives
+OUTSIDE = (
+    "recv",
+    "monitored_barrier",
+    "store_get",
+    *SHARDED,
+)  # no member of the order of collectives
 PLACE = [r"\bcollective \d+|\brecv\(", "program.py:"]
 SAID = {
     "monitored_barrier": ["monitored_barrier"],
     "store_get": [r"nobody set .of rank \d|store at"],
+    "unit_gather": [*PLACE, r"gathers unit 0\b"],
+    "unit_reduce": [*PLACE, r"reduces the gradients of unit 1\b"],
+    "commit": [*PLACE, "saving: writing"],
+    "commit_aside": ["saving: writing", "program.py:"],
 }
 
 PROGRAM = """
@@ -88,13 +104,16 @@ short = dist.new_group(list(range(size)), timeout=seconds({limit}))
 g = dist.new_group(list(range(size)))  # patient, until all are at work
 store = dist.PrefixStore("mine", g.store)
 store.set_timeout(seconds({limit}))
-turn = 0
+turn, refusals = 0, dist.DistError
 model = DistributedDataParallel(nn.Linear(100, 10), process_group=short)
+{sharded}
 n, dtype, fault, victim = 7, taeda.float32, {fault!r}, rank == size - 1
 ones = lambda *sizes: taeda.ones(*sizes, dtype=dtype)
 def call():
     global turn
     {call}
+armed = False
+reach = lambda: None
 if {ready}:
     call()
     call()
@@ -109,18 +128,43 @@ def harm():
     if fault == "sleep": time.sleep(100)
     if fault == "shape": n += 1
     if fault == "dtype": dtype = taeda.float64
+def reach():
+    if armed: harm()
 start = time.monotonic()
 try:
     if fault != "link": dist.barrier(g)
-    if victim: harm()
+    armed = victim
+    if victim and not {inside}: harm()
     while fault == "link" and not os.path.exists(os.environ["CUT"]): time.sleep(0.01)
     start = time.monotonic()
     if fault == "order" and victim: dist.all_reduce(taeda.ones(3), dist.ReduceOp.MAX, g)
     else: call()
-except dist.DistError as error:
+except refusals as error:
     print(type(error).__name__, round(time.monotonic() - start, 2))
     print(error)
     sys.exit(3)
+"""
+
+
+# what sharded cases need besides: a mesh on the short group, two units, a tensor in parts, a writer
+SHARDED_PROGRAM = """
+import tempfile
+import taeda.distributed.checkpoint as dcp
+from taeda.distributed.fsdp import fully_shard
+from taeda.distributed.tensor import Replicate, Shard, distribute_tensor
+mesh = dist.DeviceMesh.from_group(short, "cpu")
+sharded = nn.Sequential(nn.Linear(100, 10), nn.Linear(10, 10))
+for layer in sharded: fully_shard(layer, mesh=mesh, reshard_after_forward=False)
+fully_shard(sharded, mesh=mesh)
+refusals = (dist.DistError, dcp.api.CheckpointException)
+cut = distribute_tensor(taeda.ones(8, 3), mesh, [Shard(0)])
+places = [tempfile.mkdtemp()]
+dist.broadcast_object_list(places, 0)
+folder = places[0]
+class Writer(dcp.FileSystemWriter):
+    def write_data(self, plan, planner):
+        reach()
+        return super().write_data(plan, planner)
 """
 
 
@@ -149,7 +193,10 @@ class Case:
             fault=self.fault,
             call=CALLS[self.call],
             deadly=DEADLY.get(self.fault, ""),
-            ready=self.call not in ("recv", "step"),  # a step has the short limit
+            # these have the short limit
+            ready=self.call not in ("recv", "step", *SHARDED),
+            sharded=SHARDED_PROGRAM if self.call in SHARDED else "",
+            inside=self.call in INSIDE,
         )
 
 
@@ -185,6 +232,10 @@ def wrong(case: Case, ended: Ended, grace: float) -> str:
     if waited > LIMIT + grace:
         return f"waited {waited} s"
     words = [*who(case), *SAID.get(case.call, PLACE)]
+    if case.fault == "raise" and case.call.startswith(
+        "commit"
+    ):  # it is told, as any error of a save
+        words = [f"saving: writing failed on rank {case.size - 1}", "program.py"]
     missing = [word for word in words if not re.search(word, text)]
     return f"does not say {missing}: {text}" if missing else ""
 
@@ -194,7 +245,7 @@ def who(case: Case) -> list[str]:
     store knows no ranks.
     """
     last = case.size - 1
-    if case.call == "store_get":
+    if case.call in ("store_get", "commit_aside"):  # rank 0 has the store, and ends
         return []
     if case.fault == "link":
         return [r"\branks? \d"]

@@ -387,7 +387,7 @@ def test_refusals():
         with pytest.raises(ValueError, match="ModuleList"):
             fully_shard(nn.ModuleList([nn.Linear(1, 1)]))
         model = fully_shard(nn.Linear(2, 2))
-        with pytest.raises(ValueError, match="before"):
+        with pytest.raises(AssertionError, match="before"):
             fully_shard(model)
         with pytest.raises(TypeError, match="cannot be copied"):
             copy.deepcopy(model)
@@ -397,7 +397,7 @@ def test_refusals():
             fully_shard(nn.Linear(1, 1), reshard_after_forward="2")
         with pytest.raises(ValueError, match="meta"):
             fully_shard(nn.Linear(2, 2, device="meta"))
-        with pytest.raises(ValueError, match="float64"):
+        with pytest.raises(AssertionError, match="float64"):
             fully_shard(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1).double()))
         net = Net()
         fully_shard(net.first)

@@ -136,3 +136,24 @@ def test_what_is_counted_divided_and_hooked():
         assert model(data().float()).dtype is taeda.float32
 
     on_threads(2, work)
+
+
+def test_errors_of_collectives_name_the_unit_and_the_line():
+    def work(rank):
+        model = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 2)))
+        for layer in (model[0], model[1][0]):
+            fully_shard(layer)
+        fully_shard(model)
+        lost = model(taeda.ones(1, 2)).sum()
+        said = []
+        for lines in (lambda: model(taeda.ones(1, 2)), lost.backward):
+            try:
+                dist.all_reduce(taeda.ones(3)) if rank else lines()
+            except dist.DistMismatchError as error:
+                said.append(str(error))
+        return said
+
+    for said in on_threads(2, work):
+        assert len(said) == 2
+        assert "(gathers unit 0)" in said[0] and "(gathers unit 1.0)" in said[1]
+        assert all("test_module.py:" in text and "contextlib" not in text for text in said)

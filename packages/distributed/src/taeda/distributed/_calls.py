@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from functools import lru_cache
 from types import FrameType
 from typing import Any
 
-__all__ = ["Call", "users_line"]
+__all__ = ["Call", "purpose", "purpose_told", "users_line"]
 
 _OURS = tuple(
     os.path.join(folder, "")
     for folder in (os.path.dirname(os.path.dirname(os.path.abspath(__file__))),)
 )
+_BETWEEN = contextlib.__file__  # it stands between two frames of ours where one is a context
 
 
 # What follows is asked by name, which keeps its hash: code objects make theirs anew each time.
@@ -23,7 +27,12 @@ def _is_ours(file: str) -> bool:
     """Is the file part of taeda, wherever its packages lie?"""
     parts = file.split(os.sep)
     installed = "taeda" in parts and "site-packages" in parts
-    return installed or file.startswith(_OURS) or {"taeda", "src", "packages"} <= set(parts)
+    return (
+        file == _BETWEEN
+        or installed
+        or file.startswith(_OURS)
+        or {"taeda", "src", "packages"} <= set(parts)
+    )
 
 
 def users_line() -> str:
@@ -37,6 +46,30 @@ def users_line() -> str:
 @lru_cache(maxsize=1000)  # a training loop calls from the same lines again and again
 def _place(file: str, line: int) -> str:
     return f"{os.path.basename(file)}:{line}"
+
+
+class _Purpose(threading.local):
+    told = ""
+
+
+_purpose = _Purpose()
+
+
+@contextlib.contextmanager
+def purpose(told: str) -> Iterator[None]:
+    """What the collectives of this thread are for until the end, such as "gathers unit blocks.0": their
+    errors say it behind the line.
+    """
+    before, _purpose.told = _purpose.told, told
+    try:
+        yield
+    finally:
+        _purpose.told = before
+
+
+def purpose_told() -> str:
+    """What collectives of this thread are for; empty where nobody said."""
+    return _purpose.told
 
 
 class Call:
@@ -66,6 +99,8 @@ class Call:
         self.payload: Any = None
         self.brought: Any = None  # the values of all ranks, if they come along to the meeting
         self.line = users_line()
+        if _purpose.told:
+            self.line = f"{self.line} ({_purpose.told})"
         self.group, self.seq, self.state = "", 0, "issued"
         self.began, self.ended = time.time(), 0.0
 

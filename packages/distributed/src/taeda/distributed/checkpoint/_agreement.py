@@ -16,8 +16,9 @@ from typing import Any, Protocol
 
 import taeda
 
+from .._calls import purpose, purpose_told, users_line
 from .._collectives import all_gather
-from .._errors import DistStoreError
+from .._errors import DistNetworkError, DistStoreError
 from .._groups.group import ProcessGroup
 from .api import CheckpointException
 
@@ -71,9 +72,16 @@ class ByStore:
             raise ValueError("async_save needs a group with a store; this one was made without")
         self.store, self.name, self.timeout = group.store, name, group.timeout
         self.rank, self.size, self.step = group.rank(), group.size(), 0
+        self.line = users_line()
 
     def exchange(self, mine: bytes) -> Sequence[bytes]:
         """The bytes of every rank, or DistStoreError at the group's deadline."""
+        try:
+            return self._exchange(mine)
+        except DistNetworkError as error:  # whoever has the store may have ended
+            raise DistStoreError(f"{purpose_told()}, from {self.line}: {error}") from error
+
+    def _exchange(self, mine: bytes) -> Sequence[bytes]:
         self.step += 1
         keys = [f"{self.name}/{self.step}/{rank}" for rank in range(self.size)]
         self.store.set(keys[self.rank], mine)
@@ -90,7 +98,8 @@ class ByStore:
             absent = [str(rank) for rank, key in enumerate(keys) if not self.store.check([key])]
             raise DistStoreError(
                 f"rank {', '.join(absent)} did not come to step {self.step} of a save in the background "
-                f"within {self.timeout.total_seconds():g} s: it has ended, or does not save"
+                f"({purpose_told()}, from {self.line}) within {self.timeout.total_seconds():g} s: "
+                "it has ended, or does not save"
             ) from error
 
 
@@ -105,7 +114,9 @@ def on_all(way: Bytes, what: str, work: Callable[[], Any]) -> list[Any]:
     except Exception as error:  # noqa: BLE001 - it is told to all ranks, and raised below
         own = error
         message = json.dumps({"error": _told(error)})
-    answers = [json.loads(part) for part in way.exchange(message.encode())]
+    with purpose(what):
+        parts = way.exchange(message.encode())
+    answers = [json.loads(part) for part in parts]
     failures = {n: _failure(a["error"]) for n, a in enumerate(answers) if "error" in a}
     if not failures:
         return [answer["value"] for answer in answers]

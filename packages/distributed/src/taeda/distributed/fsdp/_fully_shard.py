@@ -83,6 +83,7 @@ def fully_shard(
     cuts = [(name, param, _dim(name, param, shard_placement_fn)) for name, param in params.values()]
     sharded = [Sharded(name, param, mesh, dim) for name, param, dim in cuts]
     unit = Unit(list(places.values()), sharded, mesh, reshard, policy, smaller)
+    unit.name = type(modules[0]).__name__ if modules else ""
     for one in modules:
         _rename(one)
         one.__dict__["_fsdp_unit"] = unit
@@ -100,7 +101,7 @@ def _check(module: Any) -> None:
             "what is in it"
         )
     if isinstance(module, FSDPModule):
-        raise ValueError("fully_shard was called for this module before")
+        raise AssertionError("fully_shard was called for this module before")
 
 
 def _policy(policy: Any, offload: Any) -> MixedPrecisionPolicy:
@@ -197,7 +198,7 @@ def _dim(name: str, param: Any, choose: Callable[[Any], Any] | None) -> int:
 def _check_alike(params: Sequence[Tensor]) -> None:
     dtypes = {param.dtype for param in params}
     if len(dtypes) > 1:
-        raise ValueError(
+        raise AssertionError(
             f"the parameters of a unit have one dtype, not {', '.join(sorted(map(str, dtypes)))}: call "
             "fully_shard for the modules of each"
         )

@@ -32,6 +32,8 @@ class FSDPModule:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The module's forward, with whole parameters."""
         unit = self._unit()
+        if not unit.placed:
+            self._name_units()
         args, kwargs = unit.inputs(args), unit.inputs(kwargs)
         with unit.forward():
             outputs = super().__call__(*args, **kwargs)  # type: ignore[misc]  # a Module comes next
@@ -40,6 +42,16 @@ class FSDPModule:
     def _unit(self) -> Unit:
         unit: Unit = self.__dict__["_fsdp_unit"]
         return unit
+
+    def _name_units(self) -> None:
+        """Units are called by the place of their module; the outermost comes first, and keeps the
+        name of its class.
+        """
+        for place, part in self.named_modules():  # type: ignore[attr-defined]  # a Module comes next
+            if isinstance(part, FSDPModule):
+                unit = part._unit()
+                unit.placed = True
+                unit.name = place or unit.name
 
     def _units(self, recurse: bool) -> Iterator[Unit]:
         """Mine, and those of the modules below."""

@@ -19,6 +19,7 @@ from taeda._core_api import runtime as core
 from taeda._core_api.trees import tree_map
 from taeda.autograd.function import once_differentiable
 
+from .._calls import purpose
 from .._collectives import all_gather_into_tensor
 from ..device_mesh import DeviceMesh
 from ._gradients import Gradients
@@ -52,6 +53,10 @@ class Unit:
         policy: MixedPrecisionPolicy,
         smaller: Any = None,
     ) -> None:
+        self.name, self.placed = (
+            "",
+            False,
+        )  # until a forward of the outermost module finds its place
         self.places, self.mesh, self.reshard, self.policy = places, mesh, reshard, policy
         self.params, self.smaller = list(params), smaller
         last = mesh.ndim - 1
@@ -125,7 +130,8 @@ class Unit:
         row = self._row()
         rows = row.new_empty(self.layout.ranks, row.numel())
         if row.numel():
-            all_gather_into_tensor(rows, row, self.group)
+            with purpose(f"gathers unit {self.name}"):
+                all_gather_into_tensor(rows, row, self.group)
         return rows
 
     def _row(self) -> Tensor:
@@ -140,7 +146,8 @@ class Unit:
             row, stamp = self._row(), self.stamp()
             rows = row.new_empty(self.layout.ranks, row.numel())
             if row.numel():
-                work = all_gather_into_tensor(rows, row, self.group, async_op=True)
+                with purpose(f"gathers unit {self.name} ahead"):
+                    work = all_gather_into_tensor(rows, row, self.group, async_op=True)
                 self._coming = rows, work, row, stamp
 
     def release(self) -> None:
@@ -171,7 +178,8 @@ class Unit:
         part = self._kept[0]
         whole = part.new_empty(part.numel() * self.smaller.size())
         if part.numel():
-            all_gather_into_tensor(whole, part, self.smaller)
+            with purpose(f"gathers unit {self.name} in the smaller group"):
+                all_gather_into_tensor(whole, part, self.smaller)
         length = self.layout.ranks * self.layout.length
         return whole[:length].view(self.layout.ranks, self.layout.length)
 
@@ -287,7 +295,9 @@ class Unit:
     def reduce(self, gradients: Sequence[Tensor | None]) -> list[Any]:
         """The shards of the mean over ranks; None for what got no gradient on any rank."""
         plain = [p.plain(g) for p, g in zip(self.params, gradients, strict=True)]
-        made = self.gradients.reduce(plain, self.own_dtype, self.policy.reduce_dtype or self.dtype)
+        within = self.policy.reduce_dtype or self.dtype
+        with purpose(f"reduces the gradients of unit {self.name}"):
+            made = self.gradients.reduce(plain, self.own_dtype, within)
         if made is None:
             return [None] * len(self.shards)
         rows = zip(self.params, self.shards, *made, strict=True)

@@ -16,6 +16,7 @@ from taeda._core_api import runtime as core
 from taeda._core_api import warn
 from taeda._core_api.table import rows
 
+from .._calls import purpose
 from ..device_mesh import DeviceMesh
 from . import _lists, _random_rows, _settings
 from ._api import DTensor
@@ -474,9 +475,12 @@ def _execute(
         if not isinstance(value, DTensor) or target is None:
             parts.append(value)
             continue
-        if value._spec is not target:
-            _settings.check_gather(func, value, target)
-        parts.append(redistributed(value._local, value._spec, target))
+        if value._spec is target:
+            parts.append(value._local)
+            continue
+        _settings.check_gather(func, value, target)
+        with purpose(f"{plan.call.row} of DTensors"):
+            parts.append(redistributed(value._local, value._spec, target))
     left = iter(parts)
 
     def local(value: Any) -> Any:
