@@ -79,12 +79,8 @@ TENSORLESS = (
     "barrier", "all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list",
     "monitored_barrier", "store_get", "step", "recv", *SHARDED,
 )  # fmt: skip
-OUTSIDE = (
-    "recv",
-    "monitored_barrier",
-    "store_get",
-    *SHARDED,
-)  # no member of the order of collectives
+# no member of the order of collectives, or of several
+OUTSIDE = ("recv", "monitored_barrier", "store_get", *SHARDED)
 PLACE = [r"\bcollective \d+|\brecv\(", "program.py:"]
 SAID = {
     "monitored_barrier": ["monitored_barrier"],
@@ -232,9 +228,8 @@ def wrong(case: Case, ended: Ended, grace: float) -> str:
     if waited > LIMIT + grace:
         return f"waited {waited} s"
     words = [*who(case), *SAID.get(case.call, PLACE)]
-    if case.fault == "raise" and case.call.startswith(
-        "commit"
-    ):  # it is told, as any error of a save
+    if case.fault == "raise" and case.call.startswith("commit"):
+        # it is told, as any error of a save
         words = [f"saving: writing failed on rank {case.size - 1}", "program.py"]
     missing = [word for word in words if not re.search(word, text)]
     return f"does not say {missing}: {text}" if missing else ""

@@ -78,6 +78,17 @@ def test_a_dict_may_stay_as_it_is():
     assert [item.index.fqn for item in planner.create_local_plan().items] == ["a"]
 
 
+def test_a_tensor_made_of_others_is_refused():
+    class Wrapped(taeda.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            raise AssertionError("asked for an operator")
+
+    value = taeda.Tensor._make_wrapper_subclass(Wrapped, (2,), dtype=taeda.float32)
+    with pytest.raises(TypeError, match="x is a Wrapped, which is made of other tensors"):
+        plans_of([{"x": value}])
+
+
 def test_ranks_that_do_not_agree():
     with pytest.raises(ValueError, match="a tensor on one rank and an object on another"):
         plans_of([{"x": 1}, {"x": taeda.ones(1)}])

@@ -34,6 +34,25 @@ def test_what_does_not_fit_is_named_and_nothing_is_filled(folder, asked, words):
     assert bias.tolist() == [0, 0]
 
 
+def test_all_that_does_not_fit_is_named(tmp_path):
+    saved = {
+        f"{kind}.{n}": taeda.ones(n % 3 + 1) for n in range(25) for kind in ("a", "b", "c", "d")
+    }
+    dcp.save(saved, checkpoint_id=tmp_path)
+    asked = {name.replace("a.", "A."): value.clone() for name, value in saved.items()}
+    for name in saved:
+        if name[0] == "b":
+            asked[name] = taeda.zeros(7)
+        elif name[0] == "c":
+            asked[name] = asked[name].double()
+    with pytest.raises(dcp.CheckpointException) as caught:
+        dcp.load(asked, checkpoint_id=tmp_path)
+    text = str(caught.value)
+    for n in range(25):
+        assert f"'A.{n}' (nearest: 'a." in text and f"'a.{n}' (nearest: 'A." in text
+        assert f"for b.{n}" in text and f"c.{n} is taeda.float32" in text and f"d.{n}" not in text
+
+
 def test_a_part_may_be_asked_for(folder):
     state = {"epoch": 0, "other": 5}
     dcp.load(state, checkpoint_id=folder, planner=dcp.DefaultLoadPlanner(allow_partial_load=True))

@@ -104,8 +104,14 @@ class _Exporting:
             *(("p", InputKind.PARAMETER, n, t, None) for n, t in mod.named_parameters()),
             *(("b", InputKind.BUFFER, n, t, n in persistent) for n, t in mod.named_buffers()),
         ]
+        self._check_state()
         self.out_spec: Any = None
         self.most: dict[str, int] = {}  # the largest sizes of symbols at which the program runs
+
+    def _check_state(self) -> None:
+        for _, _, name, tensor, _ in self.state:
+            if why := getattr(type(tensor), "_not_exported", ""):
+                raise UserError(f"{name} {why}")
 
     def _check_leaves(self) -> None:
         for name, leaf, demand in zip(self.names, self.leaves, self.demands, strict=True):

@@ -13,17 +13,16 @@ from .metadata import BytesStorageMetadata
 
 __all__ = ["check_entries", "named"]
 
-_MOST = 10  # names in a sentence
+_MOST = 100  # names whose nearest are sought: each is compared with all others
 
 
 def named(names: Collection[str], others: Collection[str]) -> str:
-    """Some names, each with the nearest among others."""
+    """All names, the first ones with the nearest among others."""
     parts = []
-    for name in sorted(names)[:_MOST]:
-        near = difflib.get_close_matches(name, others, 1)
+    for number, name in enumerate(sorted(names)):
+        near = difflib.get_close_matches(name, others, 1) if number < _MOST else ()
         parts.append(f"{name!r}" + (f" (nearest: {near[0]!r})" if near else ""))
-    more = len(names) - len(parts)
-    return ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(parts)
 
 
 def check_entries(wanted: Mapping[str, Any], stored: Mapping[str, Any], partial: bool) -> None:
@@ -42,9 +41,7 @@ def check_entries(wanted: Mapping[str, Any], stored: Mapping[str, Any], partial:
         extra = [name for name in stored if name not in wanted]
         if extra:
             lines.append(f"the checkpoint has besides: {named(extra, missing)}")
-    lines += wrong[:_MOST]
-    if len(wrong) > _MOST:
-        lines.append(f"and {len(wrong) - _MOST} more that do not fit")
+    lines += wrong
     if lines:
         raise (RuntimeError if missing else ValueError)("; ".join(lines))
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import taeda
 from taeda import Tensor
+from taeda._core_api import runtime as core
 
 from . import _boxes
 from ._differences import check_entries
@@ -127,15 +128,28 @@ class DefaultSavePlanner(SavePlanner):
         return file
 
 
+def _is_made_of_others(value: Tensor) -> bool:
+    """Such as a masked tensor, or a subclass that computes in its own `__torch_dispatch__`."""
+    return (
+        core.parts_of(value) is not None
+        or type(value).__torch_dispatch__ is not Tensor.__torch_dispatch__
+    )
+
+
 def _items(name: str, value: Any) -> Iterator[WriteItem]:
     if not isinstance(value, Tensor):
         yield WriteItem(MetadataIndex(name), WriteItemType.BYTE_IO)
         return
     if value.layout is not taeda.strided:
         raise TypeError(f"{name} is a {value.layout} tensor: checkpoints hold strided ones only")
+    sharded = hasattr(value, "__create_chunk_list__")
+    if not sharded and _is_made_of_others(value):
+        raise TypeError(
+            f"{name} is a {type(value).__name__}, which is made of other tensors: save those, "
+            "checkpoints hold plain tensors and DTensors"
+        )
     if value.device.type == "meta":
         raise ValueError(f"{name} is on the device meta and has no values to save")
-    sharded = hasattr(value, "__create_chunk_list__")
     kind = WriteItemType.SHARD if sharded else WriteItemType.TENSOR
     for box in boxes_of(value):
         if math.prod(box.sizes) or not value.numel():

@@ -53,10 +53,8 @@ class Unit:
         policy: MixedPrecisionPolicy,
         smaller: Any = None,
     ) -> None:
-        self.name, self.placed = (
-            "",
-            False,
-        )  # until a forward of the outermost module finds its place
+        #: the class of its module, until a forward of the outermost module finds the place
+        self.name, self.placed = "", False
         self.places, self.mesh, self.reshard, self.policy = places, mesh, reshard, policy
         self.params, self.smaller = list(params), smaller
         last = mesh.ndim - 1

@@ -28,6 +28,11 @@ class DTensor(Tensor):
     """
 
     __torch_function__ = staticmethod(disabled_torch_function)
+    #: why programs with such parameters are not exported
+    _not_exported = (
+        "is a DTensor, of which this rank holds a part, and a program is one device's: export the model "
+        "before fully_shard or parallelize_module, or load the whole state into a model that is not cut"
+    )
     _local: Tensor
     _spec: Spec
     _copied_from: tuple[Tensor, int] | None
