@@ -641,6 +641,58 @@ _ALONE: dict[str, tuple[str, str, str] | tuple[str, str, str, str]] = {
     "set joined in place": ("A = {1}\ndef g(x):\n    q = {2}\n    q |= A\n    return x * len(q)", "g(x)", "A.add(5)"),
     "dict joined in place": ("A = {'k': 2.0}\ndef g(x):\n    q = {}\n    q |= A\n    return x * q['k']", "g(x)", "A['k'] = 5.0"),
     "list times a number": ("A = [0]", "x.sum((A * 1))", "A[0] = 1"),
+    "comparison that comes": ("A, B = Plain(), Plain()", "x * 2 if A == B else x * 3", "Plain.__eq__ = lambda s, o: True"),
+    "comparison that comes, in a list": ("A, B = Plain(), [Plain()]", "x * 2 if A in B else x * 3", "Plain.__eq__ = lambda s, o: True"),
+    "comparison that comes, by a method": ("A, B = Plain(), [Plain()]", "x * (1 + B.count(A))", "Plain.__eq__ = lambda s, o: True"),
+    "comparison that comes, in tuples": ("A, B = Plain(), Plain()", "x * 2 if (A,) == (B,) else x * 3", "Plain.__eq__ = lambda s, o: True"),
+    "comparison that comes, new objects": ("", "x * 2 if Plain() == Plain() else x * 3", "Plain.__eq__ = lambda s, o: True"),
+    "truth that comes": ("A = Plain()", "x * 2 if A else x * 3", "Plain.__bool__ = lambda s: False"),
+    "truth that comes, not": ("A = Plain()", "x * 2 if not A else x * 3", "Plain.__bool__ = lambda s: False"),
+    "truth that comes, or": ("A = Plain()", "x * 2 if A or 0 else x * 3", "Plain.__len__ = lambda s: 0"),
+    "truth that comes, filter": ("A = Plain()", "x * len(list(filter(None, [A])))", "Plain.__len__ = lambda s: 0"),
+    "truth that comes, any": ("A = Plain()", "x * 2 if any([A]) else x * 3", "Plain.__len__ = lambda s: 0"),
+    "text that comes": ("class K:\n    def __repr__(self):\n        return 'a'\nA = K()", "x * len(f'{A}')", "K.__str__ = lambda s: 'abc'"),
+    "sum that comes": ("class K(Plain):\n    def __radd__(self, other):\n        return 2.0\nA = K()", "x * (1 + A)", "K.__radd__ = lambda s, o: 5.0"),
+    "comparison of classes": ("class M(type):\n    pass\nclass A(metaclass=M):\n    pass\nclass B(metaclass=M):\n    pass", "x * 2 if A == B else x * 3", "M.__eq__ = lambda s, o: True; M.__hash__ = lambda s: 1"),
+    "truth of a class": ("class M(type):\n    pass\nclass A(metaclass=M):\n    pass", "x * 2 if A else x * 3", "M.__bool__ = lambda s: False"),
+    "array of a subclass, compared": ("import array\nclass R(array.array):\n    pass\nA, B = R('d', [1]), R('d', [1])", "x * 2 if A == B else x * 3", "A[0] = 5"),
+    "array of a subclass, tested": ("import array\nclass R(array.array):\n    pass\nA = R('d')", "x * 2 if A else x * 3", "A.append(5)"),
+    "array of a subclass, added": ("import array\nclass R(array.array):\n    pass\nA = R('d', [1])", "x * (A + A)[0]", "A[0] = 5"),
+    "array of a subclass, in a text": ("import array\nclass R(array.array):\n    pass\nA = R('d', [1])", "x * len(f'{A}')", "A.append(5)"),
+    **{
+        f"{name} of tensors": (
+            f"KEPT = taeda.Tensor.{name}", use, f"taeda.Tensor.{name} = {by}", f"setattr(taeda.Tensor, '{name}', KEPT)",
+        )
+        for name, use, by in (
+            ("__mul__", "x * 2", "lambda s, o: KEPT(s, 7)"), ("__rsub__", "2 - x", "lambda s, o: KEPT(s, 7)"),
+            ("__getitem__", "x[0] + 0", "lambda s, k: KEPT(s, 1)"), ("__len__", "x + len(x)", "lambda s: 7"),
+            ("__neg__", "-x", "lambda s: KEPT(KEPT(s))"), ("__iadd__", "operator.iadd(x.clone(), 1)", "lambda s, o: KEPT(s, 7)"),
+            ("__eq__", "(x == 2).float()", "lambda s, o: s > 3"), ("__iter__", "sum(v for v in x)", "lambda s: iter([s[0]])"),
+        )
+    },
+    "partial, exchanged inside": ("OBJ = functools.partial(scale_by, {'k': 2.0})", "OBJ(x)", "OBJ.__setstate__((scale_by, ({'k': 7.0},), {}, {}))"),
+    "partial, its keywords exchanged": (
+        "OBJ = functools.partial(scale_by_keyword, cfg={'k': 2.0})", "OBJ(x)", "OBJ.__setstate__((scale_by_keyword, (), {'cfg': {'k': 7.0}}, {}))",
+    ),
+    "layer, by its dict": ("OBJ = nn.LeakyReLU(0.5)", "OBJ(x - 4)", "OBJ.__dict__['negative_slope'] = 0.1"),
+    "layer, past its class": ("OBJ = nn.LeakyReLU(0.5)", "OBJ(x - 4)", "object.__setattr__(OBJ, 'negative_slope', 0.1)"),
+    "layer, another dict": ("OBJ = nn.LeakyReLU(0.5)", "OBJ(x - 4)", "object.__setattr__(OBJ, '__dict__', {**OBJ.__dict__, 'negative_slope': 0.1})"),
+    "layer, forward by its dict": ("OBJ = nn.ReLU()", "OBJ(x - 4)", "OBJ.__dict__['forward'] = lambda x: x * 9"),
+    "layer, list of its own": ("OBJ = nn.AdaptiveAvgPool1d([2])", "OBJ(x)", "OBJ.output_size[0] = 3"),
+    "truth of a module": ("OBJ = nn.ModuleList()", "x * 2 if OBJ else x * 3", "OBJ.append(nn.ReLU())"),
+    "collector, asked": ("import gc\ngc.enable()", "x * 2 if gc.isenabled() else x * 3", "gc.disable()", "gc.enable()"),
+    "collector, stopped": ("import gc\ngc.enable()", "(gc.disable(), x * 2)[1]", "gc.enable()", "gc.isenabled()"),
+    "globals of a caller": (
+        "import sys\nA = 2.0\ndef g():\n    return sys._getframe(1).f_globals['A']", "x * g()", "globals()['A'] = 3.0",
+    ),
+    "variables of a caller": (
+        "import sys\ndef g():\n    return sys._getframe(1).f_back.f_locals['k']\ndef h():\n    return g()\ndef at(x):\n    k = 2.0\n    return x * h()", "at(x)", "pass",
+    ),
+    "line of a warning": (
+        ("import warnings\ndef g(x):\n    warnings.warn('a')\n    return x * 2\ndef h(x):\n    with warnings.catch_warnings(record=True) as got:\n"
+        "        warnings.simplefilter('always')\n        y = g(x)\n        LOG.append((got[0].lineno, got[0].filename[:16]))\n    return y\nLOG = []"),
+        "h(x)", "pass", "list(LOG)",
+    ),
     "conditional import of state": ("import sys\nsys.modules['a_state'] = S = types.ModuleType('a_state')\nS.k = 2.0", "x * __import__('a_state').k", "S.k = 3.0"),
 }  # fmt: skip
 

@@ -21,8 +21,9 @@ __all__ = ["CALLS", "Program", "made", "outcome", "smallest"]
 
 CALLS = 8
 NAME = "a_random_program"
+_relu = taeda.Tensor.relu
 HEAD = """
-import collections, copy, functools, itertools, math, operator, random, sys
+import collections, copy, dataclasses, enum, functools, itertools, math, operator, random, sys, types
 import taeda
 from taeda import nn
 
@@ -81,6 +82,41 @@ H, held, part, get, put = [o.scaled], o.noted, functools.partial(by, L), *keepin
 push, pick, IT = LOG.append, D.get, itertools.count(1)
 opt = taeda.optim.SGD(m.parameters(), lr=0.1, momentum=0.5)
 table = {"relu": taeda.relu, "own": o.scaled}
+leaky, layers, up = nn.LeakyReLU(0.5), nn.ModuleList([nn.Tanh()]), nn.Upsample(size=[3])
+nested = {"a": [{"b": p.scaled}], "k": Plain(2.0)}
+held_dict = types.SimpleNamespace(d={"k": 2.0}).d
+NT = collections.namedtuple("NT", "flag rows")
+nt = NT(True, ([1.0],))
+
+def gen(values):
+    for value in values:
+        yield value * 2
+
+@dataclasses.dataclass
+class Rec:
+    k: float
+    v: list
+rec = Rec(1.5, [1.0])
+
+class E(enum.Enum):
+    A = [1.0]
+
+class K1:
+    k = 2.0
+
+class K2(K1):
+    pass
+
+class Call(Plain):
+    def __call__(self, y):
+        return super().__call__(y) * self.inner["k"]
+C_ = Call(1.0)
+C_.inner = {"k": 2.0}
+
+def both(y, *, by=(o, sub)):
+    for one in by:
+        y = one.scaled(y)
+    return y
 """
 
 READS = """
@@ -129,6 +165,32 @@ y = y.relu() if o.flag else y.tanh()
 y = m.inner(y @ y).float()
 y = (m(y) @ m.inner.weight).float()
 y = type(o)(2.0).scaled(y)
+y = y * 2 if o == p else y - 1
+y = y * 3 if p in [o, sub] else y + 1
+y = y + 2 if o and sub else y * 0.5
+y = y * [o, p].index(p) + 1
+y = (leaky(y) - y).relu()
+y = layers[0](y) if layers else y
+y = y * len(layers)
+y = C_(y)
+y = nested["a"][0]["b"](y) * nested["k"].k
+y = y + sum(v for v in gen(L))
+y = y * rec.k + sum(rec.v)
+y = held_dict.pop("k", 1.0) * y if False else y * held_dict["k"]
+y = up(y[None])[0]
+y = y * (S | {7} > {7}) + (L < [5.0])
+y = operator.methodcaller("mul", 2.0)(y) if o.flag is True else y
+y = y.new_tensor(L).sum() * y
+y, w = (y, y * 2) if nt.flag else (y * 2, y)
+y = y + nt.rows[0][0]
+y = y * E.A.value[0]
+y = y * K2().k
+y = both(y)
+y = y + (T * T).sum()
+y = y * sum(z.k for z in [o, p, sub])
+y = y * dict(zip("ab", L))["a"]
+y = next(v for v in [y * G, y])
+y = y * functools.partial(max, key=D.get)(D)[0:1].count("k")
 """.strip().splitlines()
 
 BLOCKS = [
@@ -212,6 +274,47 @@ m.inner.weight.requires_grad_(False)
 pick = {"k": 8.0}.get
 random.seed(5)
 taeda.manual_seed(3)
+Plain.__eq__ = lambda self, other: True
+Plain.__bool__ = lambda self: False
+Plain.__len__ = lambda self: 0
+leaky.__dict__["negative_slope"] = 2.0
+object.__setattr__(leaky, "negative_slope", 3.0)
+leaky.forward = lambda y: y * 2
+leaky.__class__ = nn.Tanh
+layers.append(nn.ReLU())
+layers[0] = nn.Sigmoid()
+del layers[0]
+up.size[0] = 4
+C_.inner["k"] = 4.0
+Plain.__call__ = lambda self, y: y
+Call.__call__ = lambda self, y: y * 7
+nested["a"][0]["b"] = o.scaled
+nested["a"].insert(0, {"b": sub.scaled})
+nested["k"].k = 0.5
+rec.v.append(2.0)
+rec = dataclasses.replace(rec, k=0.25)
+held_dict["k"] = 5.0
+held_dict = dict(held_dict, k=7.0)
+nt = nt._replace(flag=False)
+nt.rows[0][0] = 6.0
+E.A.value[0] = 4.0
+K1.k = 5.0
+K2.__bases__ = (types.new_class("K0", (object,), {}, lambda space: space.update(k=6.0)),)
+both.__kwdefaults__ = {"by": (p,)}
+both.__kwdefaults__["by"] = (sub, p)
+part.__setstate__((by, ([6.0],), {}, {}))
+T.requires_grad_(True)
+T.data = taeda.full((3,), 3.0)
+T.resize_(1)
+copy_of_o = copy.deepcopy(o); o = copy_of_o
+taeda.Tensor.relu = taeda.Tensor.tanh
+m._parameters["none"] = None
+m.inner._parameters["weight"] = nn.Parameter(taeda.ones(3, 3))
+vars(m)["k"] = 9.0
+D.clear(); D["k"] = 2.5
+L[:] = [4.0]
+L.reverse()
+sub.__class__ = Plain
 """.strip().splitlines()
 
 STATE = (
@@ -276,6 +379,7 @@ def outcome(program: Program, compile: Callable[[Any], Any]) -> list[str]:
         return told
     finally:
         del linecache.cache[filename], sys.modules[NAME]
+        taeda.Tensor.relu = _relu
 
 
 def _region(program: Program, kind: str) -> Any:

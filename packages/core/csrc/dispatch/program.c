@@ -583,8 +583,6 @@ static PyObject *number_in(PyObject *m, PyObject *o)
 }
 
 static PyMethodDef functions[] = {
-    {"unchanged", td_unchanged, METH_O,
-     "unchanged(entries): do objects hold the very objects that they held?"},
     {"call_key", td_call_key, METH_O,
      "call_key(args): what a call is like, and its tensors; None if an argument is none."},
     {"gradients_are", td_gradients_are, METH_VARARGS,
@@ -614,6 +612,7 @@ int td_add_program(PyObject *module)
     int status = type ? PyModule_AddObjectRef(module, "Program", type) : -1;
     if (status == 0) status = PyModule_AddFunctions(module, functions);
     if (status == 0) status = td_add_chains(module);
+    if (status == 0) status = td_add_unchanged(module);
     Py_XDECREF(type);
     return status;
 }

@@ -175,7 +175,7 @@ int td_add_size(PyObject *module);
 int td_add_generator(PyObject *module);
 PyMethodDef *td_array_methods(void); /* arrays.c */
 PyMethodDef *td_dlpack_methods(void), *td_dlpack_table_methods(void);
-PyObject *td_unchanged(PyObject *module, PyObject *entries);
+int td_add_unchanged(PyObject *module);
 
 /* ---- numbers (object/numbers.c) ---- */
 /* the common dtype, or -1 with RuntimeError */

@@ -27,6 +27,7 @@ __all__ = [
     "PURE_BUILTINS",
     "PURE_TYPES",
     "READERS",
+    "WRITTEN",
     "is_immutable",
     "is_known_code",
     "is_library",
@@ -64,14 +65,29 @@ def is_plain_tensor(value: Any) -> bool:
     return type(value) in _TENSORS
 
 
+WRITTEN = 1 << 9  # the flag of classes that were made at run time: their attributes can be set
+
+
 def is_plain_instance(value: Any) -> bool:
     """Whether its class is written in Python on nothing but `object`: all of its state is in attributes."""
-    heap = 1 << 9
-    for base in type(value).__mro__[:-1]:
-        written = base.__flags__ & heap and "__module__" in base.__dict__
-        if not written or base.__module__ in ("_thread", "_io", "numpy"):
-            return False
+    if not all(map(_is_written_in_python, type(value).__mro__[:-1])):
+        return False
     return hasattr(value, "__dict__") or "__slots__" in type(value).__dict__
+
+
+def _is_written_in_python(kind: type) -> bool:
+    """Whether a class statement made it. A class in C has functions in C of its own, and its objects
+    hold what no attribute shows.
+    """
+    own = kind.__dict__
+    if not kind.__flags__ & WRITTEN or "__module__" not in own:
+        return False
+    in_c = (
+        types.MethodDescriptorType | types.WrapperDescriptorType | types.ClassMethodDescriptorType
+    )
+    return not isinstance(own.get("__new__"), types.BuiltinFunctionType) and not any(
+        isinstance(found, in_c) and found.__objclass__ is kind for found in own.values()
+    )
 
 
 def is_optimizer_type(kind: type) -> bool:

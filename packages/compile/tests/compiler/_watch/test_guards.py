@@ -12,7 +12,7 @@ import pytest
 
 import taeda
 from taeda import nn
-from taeda.compiler._watch.guards import Guards, same_value
+from taeda.compiler._watch.guards import Guards, same_value, tensors_are_plain
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,28 @@ def parameter_of_a_module():
     return lambda g: g.module(module), lambda: setattr(module, "bias", None), "Linear"
 
 
+def layer_past_its_own_ways():
+    module = nn.LeakyReLU(0.5)
+    change = lambda: object.__setattr__(module, "negative_slope", 0.1)  # noqa: E731
+    return lambda g: g.module(module), change, "LeakyReLU"
+
+
+def dict_of_a_layer():
+    module = nn.LeakyReLU(0.5)
+    change = lambda: object.__setattr__(module, "__dict__", dict(module.__dict__))  # noqa: E731
+    return lambda g: g.module(module), change, "LeakyReLU"
+
+
+def class_of_a_layer():
+    module = nn.ReLU()
+    return lambda g: g.module(module), lambda: setattr(module, "__class__", nn.Tanh), "ReLU"
+
+
 KINDS = [attribute, attribute_of_an_odd_name, method, item, item_of_a_list, variable, no_variable,
          cell, contents, order,
          contents_of_a_list, contents_but_one, keys, absent, defaults, keyword_defaults, expression,
          mode_of_a_module,
-         parameter_of_a_module]  # fmt: skip
+         parameter_of_a_module, layer_past_its_own_ways, dict_of_a_layer, class_of_a_layer]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
@@ -184,6 +201,30 @@ def test_a_guard_fails_for_its_change_and_says_which(kind):
     change()
     assert not holds()
     assert words.replace("\\", "") in failing()
+
+
+OPERATORS = [n for n, v in vars(taeda.Tensor).items() if isinstance(v, types.WrapperDescriptorType)]
+UNASKED = ["__iter__", "__reversed__", "__deepcopy__"]
+
+
+@pytest.mark.parametrize("name", sorted({*OPERATORS, *UNASKED} - {"__init__"}))
+def test_a_method_that_python_calls_of_tensors_by_itself_is_guarded(name, monkeypatch):
+    holds, failing, _ = guarded(lambda g: g.tensors())
+    assert tensors_are_plain()
+    with monkeypatch.context() as patch:
+        patch.setattr(taeda.Tensor, name, lambda *args: None)
+        assert not holds()
+        assert tensors_are_plain() is (name in UNASKED)
+    assert holds() and failing() == "" and tensors_are_plain()
+    later, *_ = guarded(lambda g: g.tensors())  # Python calls what was put back in another way
+    monkeypatch.setattr(taeda.Tensor, name, lambda *args: None)
+    assert not later() and not holds()
+
+
+def test_operators_of_parameters_are_guarded(monkeypatch):
+    holds, *_ = guarded(lambda g: g.tensors())
+    monkeypatch.setattr(nn.Parameter, "__mul__", lambda *args: None, raising=False)
+    assert not holds()
 
 
 def test_the_value_that_is_left_out_may_change():

@@ -10,6 +10,7 @@ from taeda._library.operators import schema_of
 from taeda._native.core import (
     Operator,
     Program,
+    Unchanged,
     _get_anomaly,
     _set_grad_enabled,
     age_of,
@@ -34,7 +35,6 @@ from taeda._native.core import (
     set_version,
     stopped_at,
     storage_key,
-    unchanged,
     version_key,
 )
 
@@ -42,6 +42,7 @@ __all__ = [
     "TRACE",
     "Operator",
     "Program",
+    "Unchanged",
     "_get_anomaly",
     "_set_grad_enabled",
     "age_of",
@@ -73,6 +74,5 @@ __all__ = [
     "stopped_at",
     "storage_key",
     "tracers",
-    "unchanged",
     "version_key",
 ]

@@ -18,13 +18,13 @@ from taeda._core_api.calls import cast_weight, region, watch
 from .._arguments import tensors_in
 from .._replay.joint import MOST_RESULTS, differentiated
 from .._signals import let_through
+from .._watch import collector
 from .._watch.observer import Observer, here
 
 __all__ = ["observed"]
 
 _plain_call = nn.Module.__call__
 _live: dict[int, Observer] = {}  # the runs that are recorded, in whatever thread
-_collects = True  # whether cycles were collected before the first of these runs
 
 
 @functools.wraps(_plain_call)
@@ -75,8 +75,7 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
                 tracers.restore(depth)
                 casts.end()
             finally:
-                if not _live and _collects:
-                    gc.enable()
+                collector.release(key)
 
 
 class _Casts:
@@ -116,17 +115,11 @@ class _Casts:
 def _patch(observer: Observer, key: int) -> None:
     """While a run is recorded, in whatever thread, calls of modules look for an observer.
 
-    The collection of cycles waits meanwhile: it runs callbacks and finalizers of anybody at any
-    line, and the observer would take them for code of the program. What the run makes is in the
-    youngest generation then, beside what is there now: little, but for runs of other threads.
+    What the run makes is in the youngest generation, beside what is there now: little, but for runs
+    of other threads.
     """
-    global _collects
-    if not _live:
-        gc.collect(0)
-        enabled = gc.isenabled()
-        _collects = enabled
     _live[key] = observer
-    gc.disable()
+    collector.hold(key)
     nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back at the end
     observer.begin()
 

@@ -15,14 +15,15 @@ from typing import Any
 
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
-from taeda.nn.modules.module import structure_epoch
 
 from .._kinds import is_immutable
 from .._signals import let_through
 
-__all__ = ["Guards", "is_bound", "same_value"]
+__all__ = ["Guards", "is_bound", "same_value", "tensors_are_plain"]
 
 _absent = object()
+#: methods in Python of tensors that Python calls by itself; operators are in C
+_UNASKED = ("__iter__", "__reversed__", "__deepcopy__", "__torch_function__", "__torch_dispatch__")
 _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 
 
@@ -182,6 +183,18 @@ class Guards:
             self.attribute(kind, "__bases__", kind.__bases__)
             self.contents(_table_of(kind), said=f"class {kind.__qualname__}")
 
+    def tensors(self) -> None:
+        """What Python calls of tensors unasked is what it was."""
+        table = _table_of(Tensor)
+        entries: list[Any] = [(1, table, name, table[name]) for name in _UNASKED]
+        for kind in (nn.Parameter, nn.Buffer):
+            held = _table_of(kind)
+            entries.append((2, held, tuple(held), tuple(held.values())))
+        self._names["_tensors"] = _core.Unchanged((*entries, *_OPERATORS))
+        # one entry asks for all operators, while nobody replaced one and put it back
+        entries += _IN_C if _are_in_c() else _OPERATORS
+        self._add(("tensors",), "_tensors()", "operators of tensors", entries)
+
     def expression(self, text: str, said: str, **names: Any) -> None:
         """Any expression over named objects."""
         for name in sorted(names, key=len, reverse=True):
@@ -211,42 +224,30 @@ class Guards:
                 found += [(1, place, key, value) for key, value in place.items()]
             else:
                 listed += [(place, value) for value in place]
-        entries: Any = tuple(entry for entry in found if isinstance(entry[3], Tensor))
+        unchanged = _core.Unchanged(tuple(entry for entry in found if isinstance(entry[3], Tensor)))
         listed = [pair for pair in listed if isinstance(pair[1], Tensor)]
 
         def there() -> bool:
             in_lists = all(any(value is v for v in place) for place, value in listed)
-            return in_lists and bool(_core.unchanged(entries))
+            return in_lists and bool(unchanged())
 
         return there
 
     def compiled(self) -> tuple[Callable[[], bool], Callable[[], str]]:
         """(whether all hold, the first that does not in words)."""
         snapshots = [_Snapshot(m) for m in self.modules.values()]
-        quick: Any = [entry for _, _, entries in self._terms for entry in entries or ()]
+        quick = [entry for _, _, entries in self._terms for entry in entries or ()]
         quick += [entry for snapshot in snapshots for entry in snapshot.quick]
-        quick = tuple(quick)
+        unchanged = _core.Unchanged(tuple(quick))
         slow = [entry for snapshot in snapshots for entry in snapshot.slow]
         every = _all_of([text for text, _, _ in self._terms], self._names)
         rest = _all_of([text for text, _, entries in self._terms if entries is None], self._names)
         said = [(text, words) for text, words, _ in self._terms]
         names = dict(self._names)
-        layers = [snapshot for snapshot in snapshots if snapshot.counts]
-        seen = [-1]
-        unchanged = _core.unchanged
-
-        def layers_hold() -> bool:
-            epoch = structure_epoch()
-            if not all(layer.holds() for layer in layers):
-                return False
-            seen[0] = epoch
-            return True
 
         def holds() -> bool:
             try:
-                if layers and structure_epoch() != seen[0] and not layers_hold():
-                    return False
-                if unchanged(quick):
+                if unchanged():
                     return (not slow or all(map(_same_contents, slow))) and rest()
                 return all(snapshot.holds() for snapshot in snapshots) and every()
             except Exception as error:  # noqa: BLE001 - an attribute that went, whatever its code raises: the program is another one
@@ -306,13 +307,10 @@ class _Snapshot:
             for name, v in self.attributes.items()
             if isinstance(v, dict | list | set) and not (name.startswith("_") and name in _COUNTED)
         ]
-        # layers of the library are many, and what changes in one by its own ways is counted
-        self.counts = self.kind.__module__.startswith("taeda.nn.modules.")
-        self.quick: list[Any] = [] if self.counts else [
-            (0, module, "__class__", self.kind),
-            (0, module, "__dict__", self.attributes),
+        self.quick: list[Any] = [
+            (7, module, self.kind, self.attributes),
             (2, self.attributes, self.names, self.values),
-        ]  # fmt: skip
+        ]
         self.slow: list[Any] = []  # containers that `unchanged` cannot be asked of
         for entry in self.inner:
             found = _quick_contents(entry[0])
@@ -348,6 +346,17 @@ def _table_of(kind: type) -> dict[str, Any]:
     (table,) = gc.get_referents(kind.__dict__)
     assert isinstance(table, dict)
     return table
+
+
+_OPERATORS = [
+    (1, _table_of(Tensor), name, found)
+    for name, found in _table_of(Tensor).items()
+    if isinstance(found, types.WrapperDescriptorType)
+]
+_IN_C = [(6, Tensor, None, None)]
+_are_in_c = _core.Unchanged(tuple(_IN_C))
+#: whether operators on tensors are those of the library
+tensors_are_plain = _core.Unchanged(tuple(_OPERATORS))
 
 
 def _hashable(key: Any) -> Any:

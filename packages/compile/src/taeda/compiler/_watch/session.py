@@ -19,7 +19,8 @@ from .._errors import PASSING, Refused, Stop
 from .._graph.recorder import Recorder
 from .._kinds import is_known_code
 from .._signals import from_handler, is_handler
-from .guards import Guards
+from . import collector
+from .guards import Guards, tensors_are_plain
 
 __all__ = ["Run"]
 
@@ -90,6 +91,9 @@ class Run(ABC):
         """
         self._around, tuples = living_objects(gc.get_objects, 0)
         self._young, self._tuples = frozenset(map(id, self._around)), set(tuples)
+        self.guards.tensors()
+        if not tensors_are_plain():
+            self.stop("somebody replaced an operator of tensors", quiet=True)
 
     def end(self) -> None:
         """The run is over, and the collector is still off: what is new by now stays known as such."""
@@ -121,6 +125,7 @@ class Run(ABC):
         if not self.active:
             return
         self.active = self.recorder.active = False
+        collector.release(id(self))
         self.reason, self.where = (PASSING if passing else "") + reason, self._line()
         self.outer = self._outermost()
         if self.strict and not passing and not quiet:

@@ -11,12 +11,20 @@ from typing import Any
 
 from taeda import Tensor, nn
 
-from ..._kinds import CONTAINERS, is_immutable, is_library, is_tensor_method, static
+from ..._kinds import (
+    CONTAINERS,
+    WRITTEN,
+    is_immutable,
+    is_library,
+    is_tensor_method,
+    static,
+)
+from ..callers import back
 from ..guards import same_value
 from .optimizers import is_optimizer
 from .wholes import Wholes
 
-__all__ = ["INPLACE", "WRITTEN", "Attributes"]
+__all__ = ["INPLACE", "Attributes"]
 
 
 _TENSOR_FACTS = frozenset(
@@ -41,7 +49,6 @@ _SEEN_IN_CLASSES = (
 )  # fmt: skip
 _PLAIN = (tuple, frozenset)
 _OF_ALL = frozenset({"__class__", "__dict__", "__doc__", "__weakref__"})
-WRITTEN = 1 << 9  # the flag of classes that were made at run time: their attributes can be set
 
 
 class Attributes(Wholes):
@@ -49,6 +56,8 @@ class Attributes(Wholes):
 
     def read(self, owner: Any, name: str) -> Any:
         """owner.name"""
+        if type(owner) is types.FrameType and name == "f_back":
+            return back(owner.f_back)
         if not self.active:
             return getattr(owner, name)
         if isinstance(owner, types.ModuleType):
@@ -153,15 +162,6 @@ class Attributes(Wholes):
                 self.mark(value)
         elif not isinstance(found, _SEEN_IN_CLASSES):
             self.stop(f"{kind.__qualname__}.{name} is made by a {type(found).__qualname__}")
-
-    def klass(self, kind: type) -> None:
-        """Guard a class of the user, with all that it inherits from."""
-        if kind in self._classes:
-            return
-        self._classes.add(kind)
-        for base in kind.__mro__:
-            if base.__flags__ & WRITTEN and not base.__module__.startswith("taeda."):
-                self.guards.klass(base)
 
     def _saw_of_tensor(self, owner: Tensor, name: str, value: Any) -> None:
         if name in _TENSOR_FACTS:

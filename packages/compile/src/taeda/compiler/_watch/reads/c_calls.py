@@ -18,13 +18,14 @@ from ..._kinds import (
     PURE_BUILTINS,
     PURE_TYPES,
     READERS,
+    WRITTEN,
     is_immutable,
     is_known_code,
     is_operation,
     is_tensor_method,
     static,
 )
-from .attributes import INPLACE, WRITTEN
+from .attributes import INPLACE
 from .items import Items
 
 __all__ = ["CCalls"]

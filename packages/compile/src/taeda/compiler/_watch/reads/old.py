@@ -13,6 +13,7 @@ from taeda._core_api import programs as _core
 
 from ..._kinds import (
     CONTAINERS,
+    WRITTEN,
     is_immutable,
     is_optimizer_type,
     is_plain_instance,
@@ -68,7 +69,18 @@ class Old(Run):
             for part in _parts(value):
                 self.mark(part)
             if isinstance(value, functools.partial):
+                for name in ("func", "args", "keywords"):  # __setstate__ exchanges them
+                    self.guards.attribute(value, name, getattr(value, name))
                 self.contents(value.keywords)
+
+    def klass(self, kind: type) -> None:
+        """Guard a class of the user, with all that it inherits from."""
+        if kind in self._classes:
+            return
+        self._classes.add(kind)
+        for base in kind.__mro__:
+            if base.__flags__ & WRITTEN and not base.__module__.startswith("taeda."):
+                self.guards.klass(base)
 
     def contents(self, container: Any, *, deep: bool = True) -> None:
         """Guard what an old container holds, and what the containers in it hold: Python unpacks and

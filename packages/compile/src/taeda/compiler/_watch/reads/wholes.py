@@ -8,7 +8,7 @@ from typing import Any
 
 from taeda import Tensor, nn
 
-from ..._kinds import CONTAINERS, is_immutable, is_library, is_plain_instance
+from ..._kinds import CONTAINERS, WRITTEN, is_immutable, is_library, is_plain_instance
 from .modules import Modules
 from .optimizers import Optimizers, is_optimizer
 
@@ -46,6 +46,8 @@ class Wholes(Modules, Optimizers):
             self._all_in(value.__dict__, depth, objects)
         elif objects and is_plain_instance(value):
             self._all_of_object(value, depth)
+        elif not objects:
+            self._operand(value)
 
     def _all_in(self, value: Any, depth: int, objects: bool) -> None:
         if id(value) in self._walking_all:
@@ -86,12 +88,24 @@ class Wholes(Modules, Optimizers):
         return value
 
     def whole(self, value: Any) -> Any:
-        """The value, which is compared, tested or formatted."""
-        if self.active and isinstance(
-            value, (*CONTAINERS, tuple, frozenset, types.SimpleNamespace)
-        ):
+        """The value, which is compared, tested, formatted, or an operand."""
+        if not self.active or isinstance(value, Tensor) or is_immutable(value):
+            return value
+        if isinstance(value, (*CONTAINERS, tuple, frozenset, types.SimpleNamespace)):
             self._all_of(value, objects=False)
+        else:
+            self._operand(value)
         return value
+
+    def _operand(self, value: Any) -> None:
+        """An object, of which Python asks its class how it is compared, tested or added."""
+        kind: Any = type(value)
+        if kind.__flags__ & WRITTEN:
+            self.klass(kind)
+        if isinstance(value, nn.Module):
+            self.module(value)
+        else:
+            self.is_old(value)
 
     def identity(self, value: Any) -> Any:
         """The value, of which it is asked whether it is another one."""

@@ -1,0 +1,63 @@
+"""Functions that look at who calls them see the program, and nothing of the observer."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import warnings
+
+import pytest
+
+import taeda
+from taeda.compiler._watch.callers import OF_CALLERS, back
+
+
+def names_of_frames(x):
+    frame, found = inspect.currentframe(), []
+    while frame is not None and len(found) < 3:
+        found.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return x * 2, found
+
+
+def through(x):
+    return names_of_frames(x)
+
+
+def deep(x):
+    return sys._getframe(100_000)
+
+
+def warns(x, level):
+    warnings.warn("here", stacklevel=level)
+    return x * 2
+
+
+def test_frames_are_those_of_the_program():
+    _, found = taeda.compile(through)(taeda.ones(3))
+    assert found[:2] == ["names_of_frames", "through"]
+
+
+def test_a_stack_that_is_not_so_deep():
+    with pytest.raises(ValueError, match="deep enough"):
+        taeda.compile(deep)(taeda.ones(3))
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_warning_names_the_line_that_it_names_otherwise(level):
+    def outer(x):
+        return warns(x, level)
+
+    places = []
+    for f in (outer, taeda.compile(outer)):
+        with warnings.catch_warnings(record=True) as got:
+            warnings.simplefilter("always")
+            f(taeda.ones(3))
+        places += [(w.filename, w.lineno, w.category) for w in got]
+    assert len(places) == 2 and places[0] == places[1]
+
+
+def test_frames_of_the_observer_are_passed():
+    assert back(None) is None
+    assert back(sys._getframe()) is sys._getframe()
+    assert OF_CALLERS[id(sys._getframe)]() is sys._getframe()
