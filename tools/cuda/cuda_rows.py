@@ -39,7 +39,7 @@ UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
 #: rows that may differ from the processor's in last bits: products add in another order than its
 #: tiles do, and so do distances that are made of a product
 CLOSE = re.compile(
-    r"(_fused_attention|_fused_attention_backward|scaled_dot_product_attention"
+    r"(_(fused|ragged)_attention|_(fused|ragged)_attention_backward|scaled_dot_product_attention"
     r"|cdist|mv|mm|bmm|dot|matmul|linear|addmm|addmv"
     r"|baddbmm|addbmm|multi_dot|_?conv\w*"
     r"|_(lstm|gru|rnn)(_backward)?)(\.|$)"
@@ -276,11 +276,11 @@ def by_ulps(taeda: Any, back: Any, wanted: Any) -> str:
     finite = back.isfinite() & wanted.isfinite()
     if not finite.all().item():
         return ", not finite alike"
-    step = taeda.nextafter(wanted.abs().double(), taeda.tensor(float("inf"), dtype=taeda.float64))
-    unit = wanted.abs().double() * taeda.finfo(wanted.dtype).eps
-    error = (back.double() - wanted.double()).abs() / taeda.maximum(
-        unit, step - wanted.abs().double()
-    )
+    size = wanted.abs().double()
+    # not a new tensor(inf): it would be made where the call was, on the device
+    step = taeda.nextafter(size, taeda.full_like(size, float("inf")))
+    unit = size * taeda.finfo(wanted.dtype).eps
+    error = (back.double() - wanted.double()).abs() / taeda.maximum(unit, step - size)
     return f", {error.max().item():.1f} ulps at most"
 
 
