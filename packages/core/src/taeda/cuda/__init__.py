@@ -101,9 +101,12 @@ _LATER = {
     ),
     "make_graphed_callables": "cuda._graphed",
     "comm": "cuda.comm:",
+    "gds": "cuda.gds:",
+    "jiterator": "cuda.jiterator:",
     "current_blas_handle": "cuda._blas",
     "nvtx": "cuda.nvtx:",
     "profiler": "cuda.profiler:",
+    "tunable": "cuda.tunable:",
     "random": "cuda.random:",
     "streams": "cuda.streams:",
     **dict.fromkeys(
