@@ -101,3 +101,14 @@ ZERO = taeda.zeros(3, dtype=taeda.int32)
 def test_refusals(call, error, fact):
     with pytest.raises(error, match=fact):
         call()
+
+
+def test_running_extremes_may_have_no_dimensions():
+    one = taeda.tensor([1])
+    least, most = taeda.tensor(float("inf")), taeda.tensor(float("-inf"))
+    scale, zero = taeda.ones(1), taeda.zeros(1, dtype=taeda.int32)
+    x = taeda.tensor([0.0, 2.55])
+    taeda.fused_moving_avg_obs_fake_quant(
+        x, one, one, least, most, scale, zero, 0.01, 0, 255, -1, False, False
+    )
+    assert abs(scale.item() - 0.01) < 1e-6

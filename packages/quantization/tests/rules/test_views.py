@@ -1,4 +1,4 @@
-"""Rules of views, writes, orders, pools and activations: the law of quantized tensors: what a rule computes is what the numbers say, or it refuses."""
+"""What a rule computes is what the numbers say, or it refuses."""
 
 from __future__ import annotations
 

@@ -144,7 +144,9 @@ def fused_moving_avg_obs_fake_quant(
         return self.clone()
     found = [
         choose_parameters(least, most, quant_min, quant_max, symmetric_quant)
-        for least, most in zip(running_min.tolist(), running_max.tolist(), strict=True)
+        for least, most in zip(
+            running_min.reshape(-1).tolist(), running_max.reshape(-1).tolist(), strict=True
+        )
     ]
     for target, column in zip((scale, zero_point), zip(*found, strict=True), strict=True):
         _put(target, taeda.tensor(column, dtype=target.dtype, device=target.device))

@@ -1,0 +1,1 @@
+"""Layers that were joined, in float."""

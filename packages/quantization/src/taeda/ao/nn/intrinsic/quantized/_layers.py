@@ -1,0 +1,67 @@
+"""Layers on integers whose results are not below 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+
+from ...quantized.modules import batchnorm, conv, linear
+from ..modules import fused
+
+__all__ = ["BNReLU2d", "BNReLU3d", "ConvReLU1d", "ConvReLU2d", "ConvReLU3d", "LinearReLU"]
+
+
+class LinearReLU(linear.Linear):
+    """`nn.quantized.Linear` and ReLU in one.
+
+    Arguments
+    ---------
+    in_features, out_features
+        sizes of the last dimension before and after
+    bias
+        whether there is a bias, in float32
+    dtype
+        of the weight: qint8
+    """
+
+    _FLOAT_MODULE: Any = (fused.LinearReLU,)
+    _relu = True
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = taeda.qint8
+    ) -> None:
+        super().__init__(in_features, out_features, bias, dtype)
+
+    def _get_name(self) -> str:
+        return "QuantizedLinearReLU"
+
+
+class ConvReLU1d(conv.Conv1d):
+    """`nn.quantized.Conv1d` and ReLU in one. The arguments are those of `nn.quantized.Conv1d`."""
+
+    _relu = True
+
+
+class ConvReLU2d(conv.Conv2d):
+    """`nn.quantized.Conv2d` and ReLU in one. The arguments are those of `nn.quantized.Conv2d`."""
+
+    _relu = True
+
+
+class ConvReLU3d(conv.Conv3d):
+    """`nn.quantized.Conv3d` and ReLU in one. The arguments are those of `nn.quantized.Conv3d`."""
+
+    _relu = True
+
+
+class BNReLU2d(batchnorm.BatchNorm2d):
+    """`nn.quantized.BatchNorm2d` and ReLU in one. The arguments are those of `nn.quantized.BatchNorm2d`."""
+
+    _relu = True
+
+
+class BNReLU3d(batchnorm.BatchNorm3d):
+    """`nn.quantized.BatchNorm3d` and ReLU in one. The arguments are those of `nn.quantized.BatchNorm3d`."""
+
+    _relu = True

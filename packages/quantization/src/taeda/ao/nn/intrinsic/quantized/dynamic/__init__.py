@@ -1,0 +1,5 @@
+"""Joined layers on floats, with weights in integers."""
+
+from ._layers import LinearReLU
+
+__all__ = ["LinearReLU"]

@@ -1,0 +1,1 @@
+"""Layers with weights in integers, a file for each family."""

@@ -1,0 +1,280 @@
+"""Functions of quantized tensors, as `nn.functional` has them of floats.
+
+Each refuses a plain tensor with ValueError, as PyTorch does: `quantize_per_tensor` quantizes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor, nn
+from taeda.quantization import _kernels
+from taeda.quantization._activations import mapped
+from taeda.quantization._parts import is_quantized
+
+__all__ = [
+    "adaptive_avg_pool2d", "adaptive_avg_pool3d", "avg_pool2d", "avg_pool3d", "celu", "clamp", "conv1d",
+    "conv2d", "conv3d", "elu", "hardsigmoid", "hardswish", "hardtanh", "interpolate", "leaky_relu",
+    "linear", "max_pool1d", "max_pool2d", "threshold", "upsample", "upsample_bilinear",
+    "upsample_nearest",
+]  # fmt: skip
+
+F = nn.functional
+
+
+def _refuse(input: Tensor, name: str) -> None:
+    if not is_quantized(input):
+        raise ValueError(
+            f"Input to 'quantized.{name}' must be quantized, but got {input.dtype}: use quantize_per_tensor"
+        )
+
+
+# ---- pooling ----
+
+
+def avg_pool2d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Averages of windows (samples, channels, height, width); the arguments are those of
+    `nn.functional.avg_pool2d`. The result has the scale of `input`.
+    """
+    _refuse(input, "avg_pool2d")
+    return F.avg_pool2d(
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def avg_pool3d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Averages of windows (samples, channels, depth, height, width); the arguments are those of
+    `nn.functional.avg_pool3d`. The result has the scale of `input`.
+    """
+    _refuse(input, "avg_pool3d")
+    return F.avg_pool3d(
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Averages of as many windows as `output_size` (height, width) says, with the scale of `input`."""
+    _refuse(input, "adaptive_avg_pool2d")
+    return F.adaptive_avg_pool2d(input, output_size)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """Averages of as many windows as `output_size` (depth, height, width) says. The result has the scale of
+    `input`.
+    """
+    _refuse(input, "adaptive_avg_pool3d")
+    return F.adaptive_avg_pool3d(input, output_size)
+
+
+def max_pool1d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Tensor:  # fmt: skip
+    """Greatest numbers of windows (samples, channels, length); the arguments are those of
+    `nn.functional.max_pool1d`. NotImplementedError for indices.
+    """
+    _refuse(input, "max_pool1d")
+    _no_indices(return_indices)
+    made: Tensor = F.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return made
+
+
+def max_pool2d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Tensor:  # fmt: skip
+    """Greatest numbers of windows (samples, channels, height, width); the arguments are those of
+    `nn.functional.max_pool2d`. NotImplementedError for indices.
+    """
+    _refuse(input, "max_pool2d")
+    _no_indices(return_indices)
+    made: Tensor = F.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return made
+
+
+def _no_indices(return_indices: bool) -> None:
+    if return_indices:
+        raise NotImplementedError("return_indices is not yet implemented for quantized tensors")
+
+
+# ---- layers ----
+
+
+def _zeros(rank: int, value: Any) -> tuple[int, ...]:
+    return (int(value),) * rank if isinstance(value, int) else tuple(int(n) for n in value)
+
+
+def _conv(
+    rank: int, input: Tensor, weight: Tensor, bias: Any, stride: Any, padding: Any, dilation: Any,
+    groups: int, padding_mode: str, scale: float, zero_point: int, dtype: Any,
+) -> Tensor:  # fmt: skip
+    if padding_mode != "zeros":
+        raise NotImplementedError(f"only padding with zeros is supported, but got {padding_mode!r}")
+    if input.dtype is not taeda.quint8:
+        raise NotImplementedError(f"a quantized conv{rank}d takes quint8, but got {input.dtype}")
+    if input.dim() != rank + 2:
+        raise ValueError(f"conv{rank}d wants {rank + 2} dimensions, but got {tuple(input.shape)}")
+    facts = (_zeros(rank, x) for x in (stride, padding, dilation))
+    return _kernels.convolution(
+        input, weight, bias, *facts, groups, scale, zero_point, False, dtype
+    )
+
+
+def conv1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, padding_mode: str = "zeros", scale: float = 1.0, zero_point: int = 0,
+    dtype: Any = taeda.quint8,
+) -> Tensor:  # fmt: skip
+    """A convolution of quint8 (samples, channels, length) with a weight in qint8 and a bias in float32.
+
+    Arguments
+    ---------
+    input, weight, bias, stride, padding, dilation, groups, padding_mode
+        as in `nn.functional.conv1d`; padding in zeros
+    scale, zero_point, dtype
+        those of the result
+
+    NotImplementedError for another padding or dtype, RuntimeError for a weight in float.
+    """
+    return _conv(1, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point,
+        dtype)  # fmt: skip
+
+
+def conv2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, padding_mode: str = "zeros", scale: float = 1.0, zero_point: int = 0,
+    dtype: Any = taeda.quint8,
+) -> Tensor:  # fmt: skip
+    """As `conv1d`, of (samples, channels, height, width)."""
+    return _conv(2, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point,
+        dtype)  # fmt: skip
+
+
+def conv3d(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, padding_mode: str = "zeros", scale: float = 1.0, zero_point: int = 0,
+    dtype: Any = taeda.quint8,
+) -> Tensor:  # fmt: skip
+    """As `conv1d`, of (samples, channels, depth, height, width)."""
+    return _conv(3, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point,
+        dtype)  # fmt: skip
+
+
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, scale: float | None = None,
+    zero_point: int | None = None,
+) -> Tensor:  # fmt: skip
+    """A linear layer on integers (..., in) with a weight (out, in) in qint8 and a bias in float32; without
+    `scale` and `zero_point` the result has those of `input`.
+    """
+    _refuse(input, "linear")
+    scale = input.q_scale() if scale is None else scale
+    zero_point = input.q_zero_point() if zero_point is None else zero_point
+    return _kernels.linear(input, weight, bias, scale, zero_point)
+
+
+# ---- activations ----
+
+
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """`input` clamped to `min_val` and `max_val`, with its scale; written into it if `inplace`."""
+    _refuse(input, "hardtanh")
+    return input.clamp_(min_val, max_val) if inplace else input.clamp(min_val, max_val)
+
+
+def clamp(input: Tensor, min_: float, max_: float) -> Tensor:
+    """`input` clamped to `min_` and `max_`, with its scale."""
+    _refuse(input, "clamp")
+    return input.clamp(min_, max_)
+
+
+def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
+    """`input` above `threshold`, `value` elsewhere, with its scale. ValueError without numbers."""
+    _refuse(input, "threshold")
+    if threshold is None or value is None:
+        raise ValueError("threshold and value are numbers, but got None")
+    return F.threshold(input, threshold, value)
+
+
+def elu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Tensor:
+    """`x` above 0, `alpha * (exp(x) - 1)` below; `scale` and `zero_point` are those of the result."""
+    _refuse(input, "elu")
+    return mapped(input, "elu", lambda x: F.elu(x, alpha), scale, zero_point)
+
+
+def celu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Tensor:
+    """`x` above 0, `alpha * (exp(x / alpha) - 1)` below; `scale` and `zero_point` are those of the result."""
+    _refuse(input, "celu")
+    return mapped(input, "celu", lambda x: F.celu(x, alpha), scale, zero_point)
+
+
+def leaky_relu(
+    input: Tensor, negative_slope: float = 0.01, inplace: bool = False, scale: float | None = None,
+    zero_point: int | None = None,
+) -> Tensor:  # fmt: skip
+    """`x` above 0, `negative_slope * x` below; `scale` and `zero_point` are those of the result, without them
+    it has those of `input` and is written into it if `inplace`.
+    """
+    _refuse(input, "leaky_relu")
+    if scale is not None and zero_point is not None:
+        if inplace:
+            raise AssertionError("a result with a scale of its own is not written into the input")
+        return mapped(
+            input, "leaky_relu", lambda x: F.leaky_relu(x, negative_slope), scale, zero_point
+        )
+    made = F.leaky_relu(input, negative_slope)
+    return input.copy_(made) if inplace else made
+
+
+def hardswish(input: Tensor, scale: float, zero_point: int) -> Tensor:
+    """`x * min(max(x + 3, 0), 6) / 6`; `scale` and `zero_point` are those of the result."""
+    _refuse(input, "hardswish")
+    return mapped(input, "hardswish", F.hardswish, scale, zero_point)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """`min(max(x + 3, 0), 6) / 6`, with the scale that holds 0 to 1; written into `input` if `inplace`."""
+    _refuse(input, "hardsigmoid")
+    made = F.hardsigmoid(input)
+    return input.copy_(made) if inplace else made
+
+
+# ---- resampling ----
+
+
+def interpolate(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """`input` (samples, channels, ...) in another size, with its scale; the arguments are those of
+    `nn.functional.interpolate`.
+    """
+    _refuse(input, "interpolate")
+    return F.interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """The old name of `interpolate`."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` between neighbours, corners kept."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with nearest neighbours."""
+    return interpolate(input, size, scale_factor, "nearest")

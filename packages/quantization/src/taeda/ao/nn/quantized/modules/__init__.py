@@ -1,0 +1,1 @@
+"""Layers on integers, a file for each family."""

@@ -1,0 +1,41 @@
+"""Attention whose projections are computed on integers: what `convert` makes of
+`nn.quantizable.MultiheadAttention`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...quantizable._attention import MultiheadAttention as _Quantizable
+
+__all__ = ["MultiheadAttention"]
+
+
+class MultiheadAttention(_Quantizable):
+    """`nn.quantizable.MultiheadAttention` after `convert`; the arguments are those of
+    `nn.MultiheadAttention`. It is made by `from_observed`.
+    """
+
+    def _get_name(self) -> str:
+        return "QuantizedMultiheadAttention"
+
+    @classmethod
+    def from_float(cls, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: `prepare` makes a quantizable attention first."""
+        raise NotImplementedError(
+            "a quantized MultiheadAttention is made of an observed one: prepare(), examples, convert()"
+        )
+
+    @classmethod
+    def from_observed(cls, other: Any) -> Any:
+        """The layer of an observed `nn.quantizable.MultiheadAttention`. AssertionError for another class."""
+        if not isinstance(other, _Quantizable):
+            raise AssertionError(
+                "MultiheadAttention.from_observed wants nn.quantizable.MultiheadAttention, but got "
+                f"{type(other).__name__}"
+            )
+        from ....quantization import convert  # late: it asks for this class
+
+        made = convert(other, inplace=False, remove_qconfig=True)
+        made.__class__ = cls
+        return made

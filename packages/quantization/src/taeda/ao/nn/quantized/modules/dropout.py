@@ -1,0 +1,25 @@
+"""Dropout after training: nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from taeda import Tensor, nn
+
+__all__ = ["Dropout"]
+
+
+class Dropout(nn.Dropout):
+    """What a dropout is after training: the identity. The arguments are those of `nn.Dropout`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input` as it is."""
+        return input
+
+    def _get_name(self) -> str:
+        return "QuantizedDropout"
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+        """The layer of an `nn.Dropout`."""
+        return cls(mod.p, mod.inplace)

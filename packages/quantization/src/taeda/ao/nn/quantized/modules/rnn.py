@@ -1,0 +1,38 @@
+"""An LSTM whose steps are computed on integers: what `convert` makes of `nn.quantizable.LSTM`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...quantizable import _rnn
+
+__all__ = ["LSTM"]
+
+
+class LSTM(_rnn.LSTM):
+    """`nn.quantizable.LSTM` after `convert`; the arguments are those of `nn.LSTM`. It is made by
+    `from_observed`.
+    """
+
+    def _get_name(self) -> str:
+        return "QuantizedLSTM"
+
+    @classmethod
+    def from_float(cls, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: `prepare` makes a quantizable LSTM first."""
+        raise NotImplementedError(
+            "a quantized LSTM is made of an observed one: prepare(), examples, convert()"
+        )
+
+    @classmethod
+    def from_observed(cls, other: Any) -> Any:
+        """The LSTM of an observed `nn.quantizable.LSTM`. AssertionError for another class."""
+        if not isinstance(other, _rnn.LSTM):
+            raise AssertionError(
+                f"LSTM.from_observed wants nn.quantizable.LSTM, but got {type(other).__name__}"
+            )
+        from ....quantization import convert  # late: it asks for this class
+
+        made = convert(other, inplace=False, remove_qconfig=True)
+        made.__class__ = cls
+        return made

@@ -1,0 +1,69 @@
+"""Where numbers become integers and floats again: stubs that a model has, and that `convert` replaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import nn
+
+__all__ = ["DeQuantStub", "QuantStub", "QuantWrapper"]
+
+
+class QuantStub(nn.Module):
+    """Where floats will become integers. Before `convert` an observer, or nothing.
+
+    Arguments
+    ---------
+    qconfig
+        how, if not as the model around it
+    """
+
+    def __init__(self, qconfig: Any = None) -> None:
+        super().__init__()
+        if qconfig:
+            self.qconfig = qconfig
+
+    def forward(self, x: Any) -> Any:
+        """`x` as it is."""
+        return x
+
+
+class DeQuantStub(nn.Module):
+    """Where integers will become floats. Before `convert` nothing.
+
+    Arguments
+    ---------
+    qconfig
+        how, if not as the model around it
+    """
+
+    def __init__(self, qconfig: Any = None) -> None:
+        super().__init__()
+        if qconfig:
+            self.qconfig = qconfig
+
+    def forward(self, x: Any) -> Any:
+        """`x` as it is."""
+        return x
+
+
+class QuantWrapper(nn.Module):
+    """A module between a `QuantStub` and a `DeQuantStub`.
+
+    Arguments
+    ---------
+    module
+        what computes with integers after `convert`
+    """
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        qconfig = getattr(module, "qconfig", None)
+        self.add_module("quant", QuantStub(qconfig))
+        self.add_module("dequant", DeQuantStub(qconfig))
+        self.add_module("module", module)
+        self.train(module.training)
+
+    def forward(self, X: Any) -> Any:
+        """The module's result for `X`, both floats."""
+        return self.dequant(self.module(self.quant(X)))

@@ -1,0 +1,87 @@
+"""Layers on integers beside sums in int64."""
+
+from __future__ import annotations
+
+import pytest
+from quantized_tensors import numbers
+
+import taeda
+from taeda.quantization import _kernels
+
+F = taeda.nn.functional
+
+
+def weight(*shape, channels=False, transposed=False):
+    taeda.manual_seed(1)
+    floats = taeda.randn(*shape)
+    if channels:
+        scales = 0.02 * (1 + taeda.arange(shape[0]))
+        zeros = taeda.zeros(shape[0], dtype=taeda.int64)
+        return taeda.quantize_per_channel(floats, scales, zeros, 0, taeda.qint8)
+    return taeda.quantize_per_tensor(floats, 0.03, 0, taeda.qint8)
+
+
+@pytest.mark.parametrize("dtype", [taeda.quint8, taeda.qint8], ids=str)
+@pytest.mark.parametrize("channels", [False, True])
+def test_linear(dtype, channels):
+    x, w, b = numbers(4, 3, 33, dtype=dtype), weight(7, 33, channels=channels), taeda.randn(7)
+    made = _kernels.linear(x, w, b, 0.2, 5)
+    wanted = F.linear(x.dequantize().double(), w.dequantize().double(), b.double())
+    low, high = (
+        ((0 - 5) * 0.2, (255 - 5) * 0.2) if dtype is taeda.quint8 else (-133 * 0.2, 122 * 0.2)
+    )
+    assert float((made.dequantize() - wanted.clamp(low, high)).abs().max()) <= 0.1001
+    assert float(_kernels.linear(x, w, b, 0.2, 5, relu=True).dequantize().min()) >= 0
+
+
+def test_a_dynamic_layer_is_near_the_float_one():
+    x, w, b = taeda.randn(4, 33), weight(7, 33, channels=True), taeda.randn(7)
+    wanted = F.linear(x, w.dequantize(), b)
+    assert float((_kernels.dynamic_linear(x, w, b) - wanted).abs().max()) < 0.3
+    assert tuple(_kernels.dynamic_linear(taeda.empty(0, 33), w, b).shape) == (0, 7)
+    with pytest.raises(RuntimeError, match="finite numbers"):
+        _kernels.dynamic_linear(taeda.full((2, 33), float("nan")), w, b)
+
+
+CONVS = [
+    ((2, 4, 9), (6, 4, 3), (2,), (1,), (1,), 1),
+    ((2, 4, 9, 8), (6, 2, 3, 3), (1, 2), (1, 0), (2, 1), 2),
+    ((1, 3, 5, 6, 7), (4, 3, 2, 3, 1), (1, 1, 2), (1, 1, 0), (1, 1, 1), 1),
+]
+
+
+@pytest.mark.parametrize(("size", "shape", "stride", "padding", "dilation", "groups"), CONVS)
+def test_sums_of_convolutions_are_exact(size, shape, stride, padding, dilation, groups):
+    x, w = numbers(*size), weight(*shape)
+    parts = [taeda._native.core.parts_of(t) for t in (x, w)]
+    made = _kernels.convolution_sums(*parts, stride, padding, dilation, groups)
+    function = getattr(F, f"conv{len(stride)}d")
+    centred = (x.int_repr().double() - 10, w.int_repr().double())
+    assert taeda.equal(made.double(), function(*centred, None, stride, padding, dilation, groups))
+
+
+def test_sums_of_transposed_convolutions_are_exact():
+    x, w = numbers(2, 6, 5, 4), weight(6, 3, 3, 2)
+    parts = [taeda._native.core.parts_of(t) for t in (x, w)]
+    how = ((2, 3), (1, 0), (1, 2), (1, 1), 2)
+    made = _kernels.transposed_sums(*parts, *how)
+    stride, padding, more, dilation, groups = how
+    centred = (x.int_repr().double() - 10, w.int_repr().double())
+    wanted = F.conv_transpose2d(*centred, None, stride, padding, more, groups, dilation)
+    assert taeda.equal(made.double(), wanted)
+
+
+def test_what_is_refused():
+    w = weight(7, 33)
+    with pytest.raises(NotImplementedError, match="quantized linear: wanted a quantized tensor"):
+        _kernels.linear(taeda.ones(2, 33), w, None, 0.1, 0)
+    with pytest.raises(RuntimeError, match="weight in qint8"):
+        _kernels.linear(numbers(2, 33), taeda.ones(7, 33), None, 0.1, 0)
+    with pytest.raises(RuntimeError, match="33 input features"):
+        _kernels.linear(numbers(2, 32), w, None, 0.1, 0)
+    with pytest.raises(RuntimeError, match="wanted float32"):
+        _kernels.dynamic_linear(numbers(2, 33), w, None)
+    with pytest.raises(RuntimeError, match="does not fit"):
+        _kernels.convolution(numbers(1, 4, 2), weight(6, 4, 3), None, (1,), (0,), (1,), 1, 0.1, 0)
+    with pytest.raises(RuntimeError, match="wanted 4 channels"):
+        _kernels.convolution(numbers(1, 3, 9), weight(6, 4, 3), None, (1,), (0,), (1,), 1, 0.1, 0)
