@@ -138,11 +138,13 @@ static int32_t abi_facts(const taeda_tensor *tensor, taeda_facts *facts)
     facts->sizes = t->sizes;
     facts->strides = t->strides;
     facts->data = td_data(t);
-    if (facts->size < sizeof *facts) return 0; /* of 1.0 */
+    if (facts->size < offsetof(taeda_facts, version)) return 0; /* of 1.0 */
     facts->device = td_abi_device((td_device)t->device);
     facts->is_contiguous = td_is_contiguous(t);
     facts->itemsize = td_itemsize((td_dtype)t->dtype);
     facts->offset = t->offset;
+    if (facts->size < sizeof *facts) return 0; /* of 1.1 to 1.4 */
+    facts->version = td_version_of(t);
     return 0;
 }
 

@@ -7,5 +7,6 @@
 #include "scatter.cpp"
 #include "segment.cpp"
 #include "spmm.cpp"
+#include "stable.cpp"
 #include "transducer.cpp"
 #include "voxels.cpp"

@@ -1,4 +1,4 @@
-/* taeda/abi.h - the binary interface between taeda and extensions. C, without Python; ABI 1.4.
+/* taeda/abi.h - the binary interface between taeda and extensions. C, without Python; ABI 1.5.
  *
  * A shared library exports two symbols and links to nothing of ours:
  *
@@ -51,7 +51,7 @@
 #include <stdint.h>
 
 #define TAEDA_ABI_MAJOR 1
-#define TAEDA_ABI_MINOR 4
+#define TAEDA_ABI_MINOR 5
 #define TAEDA_ABI_OF(major, minor) ((uint32_t)((major) << 16 | (minor)))
 #define TAEDA_ABI TAEDA_ABI_OF(TAEDA_ABI_MAJOR, TAEDA_ABI_MINOR)
 /* does the running core have this slot? */
@@ -135,6 +135,9 @@ typedef struct taeda_facts { /* what a tensor is; owned by the caller, the array
     int32_t is_contiguous;  /* out, 1.1: 1 if the elements lie in row-major order without gaps */
     int64_t itemsize;       /* out, 1.1: bytes of one element */
     int64_t offset;         /* out, 1.1: elements between the start of the memory and `data` */
+    /* out, 1.5: grows with each write in place that the core sees: who kept a tensor finds out
+     * whether it is as it was */
+    uint64_t version;
 } taeda_facts;
 
 typedef enum taeda_kind { /* 1.1: which member of a taeda_value holds */

@@ -10,9 +10,14 @@
 
 #include "taeda/abi.h"
 
-static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 4), "taeda.hpp needs the header abi.h of 1.4");
+static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 5), "taeda.hpp needs the header abi.h of 1.5");
 
 #define TAEDA_RARE __attribute__((cold, noinline)) /* runs once, or in an error: compiled for size, and sooner */
+#ifdef __CUDACC__
+#define TAEDA_HOST_DEVICE __host__ __device__ /* kernels call it, too */
+#else
+#define TAEDA_HOST_DEVICE
+#endif
 #define TAEDA_HIDDEN __attribute__((visibility("hidden"))) /* two extensions in one process share nothing */
 
 namespace taeda TAEDA_HIDDEN {

@@ -11,22 +11,22 @@
 namespace taeda TAEDA_HIDDEN {
 
 namespace detail {
-inline uint32_t bits_of(float v)
+TAEDA_HOST_DEVICE inline uint32_t bits_of(float v)
 {
     uint32_t bits;
     std::memcpy(&bits, &v, sizeof bits);
     return bits;
 }
-inline float float_of(uint32_t bits)
+TAEDA_HOST_DEVICE inline float float_of(uint32_t bits)
 {
     float v;
     std::memcpy(&v, &bits, sizeof v);
     return v;
 }
-inline bool is_nan(uint32_t bits) { return (bits & 0x7fffffffu) > 0x7f800000u; }
+TAEDA_HOST_DEVICE inline bool is_nan(uint32_t bits) { return (bits & 0x7fffffffu) > 0x7f800000u; }
 
 /* ---- float16: 1 sign, 5 exponent and 10 fraction bits ---- */
-inline uint16_t half_bits(float v)
+TAEDA_HOST_DEVICE inline uint16_t half_bits(float v)
 {
     uint32_t bits = bits_of(v), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
     if (is_nan(bits)) return uint16_t(sign | 0x7e00u);
@@ -38,7 +38,7 @@ inline uint16_t half_bits(float v)
     uint32_t odd = size >> 13 & 1;
     return uint16_t(sign | ((size + 0xfffu + odd - 0x38000000u) >> 13));
 }
-inline float half_value(uint16_t half)
+TAEDA_HOST_DEVICE inline float half_value(uint16_t half)
 {
     uint32_t sign = uint32_t(half & 0x8000u) << 16, size = half & 0x7fffu;
     if (size < 0x400u) return float_of(sign | bits_of(float(size) * 0x1p-24f));
@@ -46,18 +46,18 @@ inline float half_value(uint16_t half)
     return float_of(sign | ((size << 13) + 0x38000000u));
 }
 struct HalfCode {
-    static uint16_t bits(float v) { return half_bits(v); }
-    static float value(uint16_t b) { return half_value(b); }
+    TAEDA_HOST_DEVICE static uint16_t bits(float v) { return half_bits(v); }
+    TAEDA_HOST_DEVICE static float value(uint16_t b) { return half_value(b); }
 };
 
 /* ---- bfloat16: the upper half of a float ---- */
 struct BFloat16Code {
-    static uint16_t bits(float v)
+    TAEDA_HOST_DEVICE static uint16_t bits(float v)
     {
         uint32_t b = bits_of(v);
         return is_nan(b) ? uint16_t(0x7fc0u) : uint16_t((b + 0x7fffu + (b >> 16 & 1)) >> 16);
     }
-    static float value(uint16_t b) { return float_of(uint32_t(b) << 16); }
+    TAEDA_HOST_DEVICE static float value(uint16_t b) { return float_of(uint32_t(b) << 16); }
 };
 
 template <class Code> struct Short {

@@ -102,6 +102,14 @@ public:
         detail::check(api().to_dlpack(get(), &made, &error), error);
         return made;
     }
+    /* Grows with each write in place that the core sees. */
+    uint64_t version() const
+    {
+        taeda_facts now;
+        now.size = sizeof now;
+        api().facts(get(), &now);
+        return now.version;
+    }
     const taeda_tensor *get() const { return box().tensor; }
     /* Hand the tensor to the core, which owns it from here on. */
     taeda_tensor *release() const;

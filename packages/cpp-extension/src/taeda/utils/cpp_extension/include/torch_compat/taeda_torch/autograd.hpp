@@ -87,7 +87,14 @@ public:
     std::unordered_map<std::string, c10::IValue> saved_data;
 
     void save_for_backward(variable_list list) { saved_ = std::move(list); }
-    variable_list get_saved_variables() const { return saved_; }
+    /* RuntimeError if one was written in place since. */
+    variable_list get_saved_variables() const
+    {
+        for (size_t i = 0; i < versions_.size(); i++)
+            TORCH_CHECK(!saved_[i].defined() || saved_[i]._version() == versions_[i], "one of the variables needed for gradient computation has been modified by an inplace operation: ",
+                        "saved variable ", i, " of shape ", saved_[i].sizes(), " is at version ", saved_[i]._version(), "; expected version ", versions_[i], " instead");
+        return saved_;
+    }
     /* Outputs without a derivative. */
     void mark_non_differentiable(const variable_list &list)
     {
@@ -102,7 +109,12 @@ public:
 private:
     template <class F> friend class Function;
     template <class F> friend class FunctionNode;
+    void note_versions() /* after forward, which may write what it saved */
+    {
+        for (const at::Tensor &x : saved_) versions_.push_back(x.defined() ? x._version() : 0);
+    }
     variable_list saved_, unwanted_;
+    std::vector<int64_t> versions_;
     std::vector<bool> needs_;
     bool zeros_ = true;
 };
@@ -128,6 +140,7 @@ public:
             shapes_.emplace_back(x.defined() ? x.sizes().vec() : std::vector<int64_t>(), x.defined() ? std::optional(x.options()) : std::nullopt);
         }
         context.unwanted_.clear();
+        context.note_versions();
     }
 
 private:

@@ -44,7 +44,7 @@ inline c10::Scalar number(const taeda_value &v)
 template <class T> T narrowed(const taeda_value &v)
 {
     T made = T(whole(v));
-    if (int64_t(made) != v.as.integer || (v.as.integer < 0) != (made < T(0))) throw ValueError(concat(v.as.integer, " does not fit into ", 8 * sizeof(T), " bits"));
+    if (int64_t(made) != v.as.integer) throw ValueError(concat(v.as.integer, " does not fit into ", 8 * sizeof(T), " bits"));
     return made;
 }
 #define TAEDA_TORCH_ARGUMENT_(type, name, ...) \

@@ -23,26 +23,26 @@ namespace detail {
 /* Rounded to the nearest, ties to even, at each operation; Code: taeda/half.hpp. */
 template <class Code> struct alignas(2) Short {
     struct from_bits_t {};
-    static constexpr from_bits_t from_bits() { return {}; }
+    C10_HOST_DEVICE static constexpr from_bits_t from_bits() { return {}; }
     uint16_t x;
 
     Short() = default;
-    constexpr Short(uint16_t bits, from_bits_t) : x(bits) {}
-    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Short(T v) : x(Code::bits(float(v))) {}
-    operator float() const { return Code::value(x); }
-    Short operator-() const { return Short(uint16_t(x ^ 0x8000u), from_bits()); }
+    C10_HOST_DEVICE constexpr Short(uint16_t bits, from_bits_t) : x(bits) {}
+    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> C10_HOST_DEVICE Short(T v) : x(Code::bits(float(v))) {}
+    C10_HOST_DEVICE operator float() const { return Code::value(x); }
+    C10_HOST_DEVICE Short operator-() const { return Short(uint16_t(x ^ 0x8000u), from_bits()); }
 };
 #define TAEDA_TORCH_SHORT_(sign) \
-    template <class C> Short<C> operator sign(Short<C> a, Short<C> b) { return Short<C>(float(a) sign float(b)); } \
-    template <class C> float operator sign(Short<C> a, float b) { return float(a) sign b; } \
-    template <class C> float operator sign(float a, Short<C> b) { return a sign float(b); } \
-    template <class C> double operator sign(Short<C> a, double b) { return double(float(a)) sign b; } \
-    template <class C> double operator sign(double a, Short<C> b) { return a sign double(float(b)); } \
-    template <class C, class T, class = std::enable_if_t<std::is_integral_v<T>>> Short<C> operator sign(Short<C> a, T b) { return a sign Short<C>(b); } \
-    template <class C, class T, class = std::enable_if_t<std::is_integral_v<T>>> Short<C> operator sign(T a, Short<C> b) { return Short<C>(a) sign b; } \
-    template <class C, class T> Short<C> &operator sign##=(Short<C> &a, T b) { return a = Short<C>(float(a) sign float(b)); } \
-    template <class C> float &operator sign##=(float &a, Short<C> b) { return a = a sign float(b); } \
-    template <class C> double &operator sign##=(double &a, Short<C> b) { return a = a sign double(float(b)); }
+    template <class C> C10_HOST_DEVICE Short<C> operator sign(Short<C> a, Short<C> b) { return Short<C>(float(a) sign float(b)); } \
+    template <class C> C10_HOST_DEVICE float operator sign(Short<C> a, float b) { return float(a) sign b; } \
+    template <class C> C10_HOST_DEVICE float operator sign(float a, Short<C> b) { return a sign float(b); } \
+    template <class C> C10_HOST_DEVICE double operator sign(Short<C> a, double b) { return double(float(a)) sign b; } \
+    template <class C> C10_HOST_DEVICE double operator sign(double a, Short<C> b) { return a sign double(float(b)); } \
+    template <class C, class T, class = std::enable_if_t<std::is_integral_v<T>>> C10_HOST_DEVICE Short<C> operator sign(Short<C> a, T b) { return a sign Short<C>(b); } \
+    template <class C, class T, class = std::enable_if_t<std::is_integral_v<T>>> C10_HOST_DEVICE Short<C> operator sign(T a, Short<C> b) { return Short<C>(a) sign b; } \
+    template <class C, class T> C10_HOST_DEVICE Short<C> &operator sign##=(Short<C> &a, T b) { return a = Short<C>(float(a) sign float(b)); } \
+    template <class C> C10_HOST_DEVICE float &operator sign##=(float &a, Short<C> b) { return a = a sign float(b); } \
+    template <class C> C10_HOST_DEVICE double &operator sign##=(double &a, Short<C> b) { return a = a sign double(float(b)); }
 TAEDA_TORCH_SHORT_(+) TAEDA_TORCH_SHORT_(-) TAEDA_TORCH_SHORT_(*) TAEDA_TORCH_SHORT_(/)
 #undef TAEDA_TORCH_SHORT_
 template <class C> std::ostream &operator<<(std::ostream &out, Short<C> v) { return out << float(v); }

@@ -67,6 +67,7 @@ public:
     int64_t sym_numel() const { return numel(); }
     IntArrayRef sym_sizes() const { return sizes(); }
     IntArrayRef sym_strides() const { return strides(); }
+    int64_t _version() const { return int64_t(handle_.version()); }
     int64_t element_size() const { return handle_.element_size(); }
     int64_t itemsize() const { return element_size(); }
     size_t nbytes() const { return size_t(numel() * element_size()); }

@@ -1,0 +1,5 @@
+/* ATen/cuda/Exceptions.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_ATEN_CUDA_EXCEPTIONS_H
+#define TAEDA_COMPAT_ATEN_CUDA_EXCEPTIONS_H
+#include "taeda_torch/cuda.hpp"
+#endif

@@ -1,0 +1,5 @@
+/* torch/headeronly/core/TensorAccessor.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_TORCH_HEADERONLY_CORE_TENSORACCESSOR_H
+#define TAEDA_COMPAT_TORCH_HEADERONLY_CORE_TENSORACCESSOR_H
+#include "taeda_torch/stable.hpp"
+#endif

@@ -1,0 +1,5 @@
+/* torch/headeronly/util/Half.h - torch's name for headers of taeda_torch/. */
+#ifndef TAEDA_COMPAT_TORCH_HEADERONLY_UTIL_HALF_H
+#define TAEDA_COMPAT_TORCH_HEADERONLY_UTIL_HALF_H
+#include "taeda_torch/stable.hpp"
+#endif
