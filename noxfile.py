@@ -70,6 +70,8 @@ SESSIONS = (
         f"{HUNT}/dtensor_rules.py {{}}", f"{HUNT}/dtensor_programs.py {{}}", f"{HUNT}/save_kills.py {{}}",
         "python tools/hold/compositions.py --check {}",
         groups=("demo",)),
+    row("sharded-programs", "A pre-training loop and a fine-tuning loop as libraries write them give the same losses on 1, 2 and 4 processes, and from a checkpoint of another mesh. `-- --torch FOLDER` to compare with torch.",
+        f"{HUNT}/sharded_programs.py {{}}", groups=("demo",)),
     row("shapes", "Odd, middle-sized shapes of what needs workspace are right, and write nowhere else. `-- --minutes 2` for less than 30.",
         f"{HUNT}/shapes.py {{}}", sanitizer=True),
     row("faults", "A rank breaks in the middle of every kind of call; the others end in time and name it. `-- --part 0/25` for a share.",

@@ -395,8 +395,8 @@ def test_refusals():
             fully_shard(nn.Linear(1, 1), reshard_after_forward=2)
         with pytest.raises(TypeError, match="reshard_after_forward"):
             fully_shard(nn.Linear(1, 1), reshard_after_forward="2")
-        with pytest.raises(ValueError, match="meta"):
-            fully_shard(nn.Linear(2, 2, device="meta"))
+        with pytest.raises(RuntimeError, match="unit Linear are on meta: call to_empty"):
+            fully_shard(nn.Linear(2, 2, device="meta"))(taeda.ones(1, 2))
         with pytest.raises(AssertionError, match="float64"):
             fully_shard(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1).double()))
         net = Net()

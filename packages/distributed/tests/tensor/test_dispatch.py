@@ -84,3 +84,32 @@ def test_a_row_without_a_rule_is_whole_with_one_notice():
         results = on_threads(2, work)
     assert results == [((Replicate(),), [2, 2, 2], [2, 2, 2])] * 2
     assert len([one for one in told if "histc" in str(one.message)]) <= 2
+
+
+MAPPED = {
+    "sum": lambda x, w: taeda.vmap(lambda a: a.sum())(x),
+    "product": lambda x, w: taeda.vmap(lambda a: a @ w)(x),
+    "other dimension": lambda x, w: taeda.vmap(lambda a: a.softmax(0), in_dims=1, out_dims=1)(x),
+    "closure": lambda x, w: taeda.vmap(lambda a: a + x[0])(x),
+    "twice": lambda x, w: taeda.vmap(taeda.vmap(lambda a: a.sin() * 2))(x),
+    "view": lambda x, w: taeda.vmap(lambda a: a.view(2, 3).t().reshape(6))(x),
+    "written": lambda x, w: taeda.vmap(lambda a: a.clone().mul_(2))(x),
+    "grad": lambda x, w: taeda.vmap(taeda.func.grad(lambda a: (a.sin() ** 2).sum()))(x),
+    "max": lambda x, w: taeda.vmap(lambda a: a.max(0))(x)[1],
+    "chunks": lambda x, w: taeda.vmap(lambda a: a * 2, chunk_size=3)(x),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_maps_over_samples_give_one_devices_numbers(name):
+    maker = taeda.Generator().manual_seed(0)
+    x, w = (taeda.randn(size, generator=maker) for size in ((4, 6), (6, 5)))
+    wanted = MAPPED[name](x, w)
+
+    def work(rank):
+        mesh = dist.init_device_mesh("cpu", (3,))
+        for place in (Shard(0), Shard(1), Replicate()):
+            parts = distribute_tensor(x, mesh, [place]), distribute_tensor(w, mesh, [Shard(1)])
+            assert taeda.allclose(MAPPED[name](*parts).full_tensor(), wanted, atol=1e-6)
+
+    on_threads(3, work)

@@ -15,6 +15,7 @@ from taeda import Tensor, nn, optim
 from taeda.nn.parallel import DataParallel, DistributedDataParallel
 
 from ._differences import named
+from ._from_rank_0 import spread
 
 __all__ = [
     "StateDictOptions",
@@ -36,15 +37,32 @@ class StateDictOptions:
 
     full_state_dict: whole tensors instead of shards; all ranks call. cpu_offload: on the processor;
     with full_state_dict on rank 0 only, others get an empty dict. ignore_frozen_params: without
-    parameters that need no gradient. strict: as for `load_state_dict`. flatten_optimizer_state_dict:
-    the optimizer's state as one dict without dicts in it.
+    parameters that need no gradient. keep_submodule_prefixes: names are those of the whole model, True
+    alone. strict: as for `load_state_dict`. broadcast_from_rank0: functions that set take the whole
+    tensors of rank 0, which others need not have; with full_state_dict only, and all ranks call.
+    flatten_optimizer_state_dict: the optimizer's state as one dict without dicts in it.
+
+    ValueError for options that do not go together.
     """
 
     full_state_dict: bool = False
     cpu_offload: bool = False
     ignore_frozen_params: bool = False
+    keep_submodule_prefixes: bool = True
     strict: bool = True
+    broadcast_from_rank0: bool = False
     flatten_optimizer_state_dict: bool = False
+
+    def __post_init__(self) -> None:
+        if self.broadcast_from_rank0 and not self.full_state_dict:
+            raise ValueError(
+                "StateDictOptions: broadcast_from_rank0 spreads whole tensors: it needs full_state_dict=True"
+            )
+        if not self.keep_submodule_prefixes:
+            raise ValueError(
+                "StateDictOptions: states are those of whole models, so keep_submodule_prefixes is True: ask "
+                "for the state of the submodule itself"
+            )
 
 
 # ---- names ----
@@ -124,12 +142,12 @@ def _rank() -> int:
     return get_rank() if is_initialized() else 0
 
 
-def _as(value: Any, param: Tensor) -> Any:
+def _as(value: Any, param: Any) -> Any:
     """A whole tensor as the shard that a sharded parameter holds; everything else as it is."""
     whole = isinstance(value, Tensor) and not _is_sharded(value)
     if not whole or not _is_sharded(param) or value.shape != param.shape or not value.ndim:
         return value
-    return param._shard_of(value)  # type: ignore[attr-defined]  # sharded tensors have it
+    return param._shard_of(value)
 
 
 # ---- models ----
@@ -149,13 +167,19 @@ def get_model_state_dict(
 def set_model_state_dict(
     model: nn.Module, model_state_dict: dict[str, Any], *, options: StateDictOptions | None = None
 ) -> Any:
-    """Load a state that `get_model_state_dict` gave: shards, or whole tensors on every rank.
+    """Load a state that `get_model_state_dict` gave: shards, or whole tensors, of every rank or of rank 0.
 
     Returns the missing and the unexpected names, as `load_state_dict` does.
     """
     options, names = options or StateDictOptions(), _Names(model)
     raw = {names.clean(name): name for name in model.state_dict()}
     own = model.state_dict()
+    if options.broadcast_from_rank0:
+        spread_to = {name: own[place] for name, place in raw.items()}
+        model_state_dict = spread(
+            model_state_dict,
+            lambda path, whole: _as(whole, spread_to[path[0]]) if path[0] in spread_to else whole,
+        )
     state = {}
     for name, value in model_state_dict.items():
         place = raw.get(name, name)
@@ -269,12 +293,23 @@ def set_optimizer_state_dict(
     options: StateDictOptions | None = None,
 ) -> None:
     """Load a state that `get_optimizer_state_dict` gave. KeyError for parameters that it does not have."""
-    names = _Names(model)
+    options, names = options or StateDictOptions(), _Names(model)
     saved = optim_state_dict
+    if options.broadcast_from_rank0:
+        params = {names.clean(name): param for name, param in model.named_parameters()}
+        saved = spread(saved, lambda path, whole: _as(whole, _param_of(path, params)))
     if "param_groups" not in saved:
         saved = _nested(saved, list(names.of.values()))
     for optimizer in _listed(optimizers):
         optimizer.load_state_dict(_native(optimizer, saved, names))
+
+
+def _param_of(path: tuple[Any, ...], params: dict[str, Tensor]) -> Any:
+    """The parameter whose state lies at a path: ("state", name, key), or flat ("state.name.key",)."""
+    if len(path) > 1:
+        return params.get(path[1])
+    kind, _, rest = str(path[0]).partition(".")
+    return params.get(rest.rpartition(".")[0]) if kind == "state" else None
 
 
 def _native(optimizer: optim.Optimizer, saved: dict[str, Any], names: _Names) -> dict[str, Any]:

@@ -40,7 +40,9 @@ def fully_shard(
     before its forward and, as its weights are not kept, again in backward, where its gradients become
     the shards of the mean over ranks. So a process holds its shards and the whole parameters of one
     unit. Parameters become DTensors; make the optimizer afterwards. Each rank cuts its own values:
-    give all ranks the same, by a seed or a checkpoint.
+    give all ranks the same, by a seed or a checkpoint. Or make the module on the device meta, where
+    nothing takes memory, and call `to_empty(device="cpu")` and its initialisation afterwards: random
+    numbers are then those of one process on any mesh.
 
     - `mesh`: by default all ranks. Of two dimensions the first has replicas, the second shards.
       Parameters that are DTensors of tensor parallelism are cut once more.
@@ -179,9 +181,8 @@ def _check_parameter(name: str, param: Tensor) -> None:
         )
     if param.ndim == 0:
         raise ValueError(f"{name} has no dimension to cut: give it one, of size 1")
-    if param.device.type != "cpu":
-        hint = ": call to_empty and give it values first" if param.device.type == "meta" else ""
-        raise ValueError(f"{name} is on {param.device}, and meshes are of processors{hint}")
+    if param.device.type not in ("cpu", "meta"):
+        raise ValueError(f"{name} is on {param.device}, and meshes are of processors")
 
 
 def _dim(name: str, param: Any, choose: Callable[[Any], Any] | None) -> int:

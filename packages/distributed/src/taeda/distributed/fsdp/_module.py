@@ -39,6 +39,11 @@ class FSDPModule:
             outputs = super().__call__(*args, **kwargs)  # type: ignore[misc]  # a Module comes next
         return unit.watch(unit.outputs(outputs))
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        made = super()._apply(fn, recurse)  # type: ignore[misc]  # a Module comes next
+        self._unit().adopt()
+        return made
+
     def _unit(self) -> Unit:
         unit: Unit = self.__dict__["_fsdp_unit"]
         return unit

@@ -22,6 +22,7 @@ from taeda.autograd.function import once_differentiable
 from .._calls import purpose
 from .._collectives import all_gather_into_tensor
 from ..device_mesh import DeviceMesh
+from ..tensor._api import DTensor
 from ._gradients import Gradients
 from ._layout import Layout
 from ._parameter import Sharded
@@ -89,9 +90,36 @@ class Unit:
         raise TypeError("a module cannot be copied after fully_shard: copy it before")
 
     def _register(self, values: Sequence[Tensor]) -> None:
+        self._at_rest = values is self.shards
         for places, value in zip(self.places, values, strict=True):
             for module, name in places:
                 module._parameters[name] = value  # type: ignore[assignment]  # whole ones are plain
+
+    def adopt(self) -> None:
+        """Take the shards that modules have now, such as after `to_empty`, or a state dict that was assigned.
+
+        RuntimeError for one that lies otherwise than the shard before it.
+        """
+        if not self._at_rest:
+            return
+        changed = False
+        for number, places in enumerate(self.places):
+            for module, name in places:
+                found: Any = module._parameters[name]
+                if found is self.shards[number]:
+                    continue
+                if not isinstance(found, DTensor) or found._spec is not self.params[number].spec:
+                    raise RuntimeError(
+                        f"{self.params[number].name} of a unit of fully_shard was replaced by a "
+                        f"{type(found).__name__} of shape {tuple(found.shape)}: only a DTensor that lies as "
+                        f"{self.params[number].spec} can take its place. "
+                        "set_model_state_dict makes such ones of whole tensors"
+                    )
+                self.shards[number], changed = found, True
+                break
+        if changed:
+            self._register(self.shards)
+            self.release()
 
     # ---- whole tensors ----
 
@@ -133,6 +161,11 @@ class Unit:
         return rows
 
     def _row(self) -> Tensor:
+        if any(shard.is_meta for shard in self.shards):
+            raise RuntimeError(
+                f"the parameters of unit {self.name} are on meta: call to_empty(device='cpu') on the model, "
+                "and give them values"
+            )
         parts = zip(self.params, self.shards, strict=True)
         return self.layout.row([param.rows(shard._local) for param, shard in parts]).to(self.dtype)
 
@@ -208,6 +241,7 @@ class Unit:
             return
         if self._in_backward and not core.backward_task():
             self.leave_backward()  # one that failed
+        self.adopt()
         recomputed = self._in_backward
         reshard = bool(_active.units) if self.reshard is None else self.reshard
         reshard = reshard or not taeda.is_grad_enabled()  # no backward will let them go
