@@ -395,7 +395,10 @@ def _code(text: str, filename: str) -> Any:
 def _called(program: Program, number: int, f: Any, space: dict[str, Any]) -> list[str]:
     for when, change in program.changes:
         if when == number:
-            exec(change, space)
+            with contextlib.suppress(
+                LookupError, RuntimeError, TypeError
+            ):  # another one forbids it
+                exec(change, space)
     leaf = (taeda.arange(9.0).reshape(3, 3) / 4 + number).requires_grad_(program.grown)
     x = leaf * 1
     try:
@@ -403,7 +406,7 @@ def _called(program: Program, number: int, f: Any, space: dict[str, Any]) -> lis
             result = f(x)
         told = repr(_told(result))
         if program.grown:
-            _walk(result)
+            _walk(result, space["m"])
     except Exception as error:  # noqa: BLE001 - what it raises is what came of it
         text = str(error).partition(", input of ")[0]  # of linear, or of the node of a graph
         told = f"{type(error).__name__}: {text}"
@@ -419,12 +422,16 @@ def _told(value: Any) -> Any:
     return type(value)(map(_told, value)) if isinstance(value, list | tuple) else value
 
 
-def _walk(value: Any) -> None:
+def _walk(value: Any, module: Any) -> None:
     first = value
     while isinstance(first, list | tuple | dict):
         first = next(iter(first.values() if isinstance(first, dict) else first))
     if isinstance(first, taeda.Tensor) and first.requires_grad:
-        first.sum().backward()
+        try:
+            first.sum().backward()
+        except RuntimeError:
+            module.zero_grad()  # how far it came is another thing in a graph (docs/compile.md)
+            raise
 
 
 def smallest(program: Program, fails: Callable[[Program], bool]) -> Program:

@@ -186,7 +186,7 @@ def test_writes_into_memory_that_is_read_are_refused_while_recording(write):
 def test_graphs_that_calls_take_in_turns_are_timed_together():
     f = taeda.compile(lambda x: x + 1)
     given = [taeda.ones(n) for n in range(1, 20)]
-    for _ in range(40):
+    for _ in range(60):
         for x in given:
             assert f(x).equal(x + 1)
     state = f.__taeda_compiled__
@@ -252,11 +252,74 @@ def test_a_trial_does_not_wait_for_ever(monkeypatch):
     monkeypatch.setattr(traces, "PATIENCE", 0.0)
     monkeypatch.setattr(lookup, "WAY", 1.0)
     f = taeda.compile(lambda x: (x * 2 + 1).sin())
-    for _ in range(40):
+    for _ in range(52):
         f(taeda.ones(20_000))
     ((trace,),) = f.__taeda_compiled__.traces.values()
     assert trace.runs == -1
     assert all(trace.seconds)
+
+
+def test_a_trial_that_was_lost_once_is_repeated(monkeypatch):
+    monkeypatch.setattr(traces, "any_pending", lambda program: False)
+    monkeypatch.setattr(lookup, "WAY", 10.0)  # the graph loses
+    f = taeda.compile(lambda x: (x * 2 + 1).sin())
+    for _ in range(32):  # one records, 31 is the last that is timed
+        f(taeda.ones(20_000))
+    ((trace,),) = f.__taeda_compiled__.traces.values()
+    assert trace.lost and trace.runs == lookup.TRIAL[0] - 1 and not f.__taeda_compiled__.reasons
+    monkeypatch.setattr(lookup, "WAY", -10.0)  # the graph wins
+    for _ in range(12):
+        f(taeda.ones(20_000))
+    assert not f.__taeda_compiled__.reasons and trace.runs == lookup.TRIAL[-1]
+
+
+@pytest.mark.parametrize("kind", ["post", "tensor"])
+@pytest.mark.parametrize("inside", [True, False])
+def test_parameters_with_hooks(kind, inside):
+    def outcome(compile):
+        taeda.manual_seed(0)
+        layer, seen = nn.Linear(4, 3), []
+        for p in layer.parameters():
+            if kind == "post":
+                p.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.tolist()))
+            else:
+                p.register_hook(lambda g: (seen.append(g.tolist()), g * 2)[1])
+
+        def step(x):
+            loss = layer(x).tanh().sum()
+            if inside:
+                loss.backward()
+            return loss
+
+        f = compile(step)
+        for _ in range(14):
+            layer.zero_grad()
+            loss = f(taeda.randn(2, 4))
+            if not inside:
+                loss.backward()
+            seen.append([p.grad.tolist() for p in layer.parameters()])
+        return seen, f
+
+    want, _ = outcome(lambda f: f)
+    got, f = outcome(taeda.compile)
+    assert got == want
+    used = [t.trusted for found in f.__taeda_compiled__.traces.values() for t in found]
+    assert used == ([] if inside else [True])
+
+
+def test_a_program_that_clears_gradients_and_is_differentiated_outside():
+    layer = nn.Linear(4, 3)
+
+    @taeda.compile
+    def step(x):
+        layer.zero_grad()
+        return layer(x).sum()
+
+    for n in range(5):
+        step(taeda.ones(2, 4) * n).backward()
+        assert layer.weight.grad.eq(2 * n).all()
+    traces = [t for found in step.__taeda_compiled__.traces.values() for t in found]
+    assert any(t.trusted for t in traces) and not step.__taeda_compiled__.reasons
 
 
 def test_a_call_under_a_mode_says_that_it_runs_as_it_is():

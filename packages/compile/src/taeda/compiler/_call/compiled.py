@@ -319,6 +319,11 @@ class Compiled:
             loses = graph + WAY > program * (CLEARLY if trace.has_casts else 1.0)
             if loses and trace.waits_for_chains():
                 trace.runs, trace.seconds = 0, ([], [])  # once more: chains may win it
+            elif loses and not trace.lost:
+                trace.lost, trace.runs = (
+                    True,
+                    TRIAL[0] - 1,
+                )  # once more: other work may have been beside it
             elif loses:
                 trace.runs = -1
                 text = f"its graph takes {graph * 1e6:.1f} us, the program itself {program * 1e6:.1f} us"
@@ -498,7 +503,7 @@ class Compiled:
     ) -> tuple[Any, str, int]:
         """(the program's result, why its graph is none of it or "", the place of a wrong result)"""
         states = [g.get_state() for g in trace.generators]
-        reason = ""
+        inputs, reason = trace.inputs(tensors), ""
         try:
             rehearsed = rehearse(trace, tensors)
         except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
@@ -521,7 +526,7 @@ class Compiled:
             raise _Differs(error) from None
         if rehearsed is None:
             return result, reason, 0
-        place = _unlike(trace, tensors, result, rehearsed, after)
+        place = _unlike(trace, inputs or [], result, rehearsed, after)
         return result, "its graph gave other bits than the program itself" * (place >= 0), place
 
     # ---- audits ----
@@ -573,7 +578,7 @@ class _Differs(Exception):
         self.said = f"the program raised {type(raised).__name__}, which its graph did not"
 
 
-def _unlike(trace: Trace, tensors: Any, result: Any, rehearsed: Any, after: Any) -> int:
+def _unlike(trace: Trace, inputs: Any, result: Any, rehearsed: Any, after: Any) -> int:
     """The place of the first tensor that differs; 0 if something else does, -1 if nothing."""
     found, written, gradients, walked = rehearsed
     if not same(found, result):
@@ -582,7 +587,7 @@ def _unlike(trace: Trace, tensors: Any, result: Any, rehearsed: Any, after: Any)
     alike = (
         all(same(a, b) for b, a in written)
         and all(same(g, leaf.grad) for leaf, g in gradients)
-        and (walked is None or walks_alike(trace, tensors, result, walked))
+        and (walked is None or walks_alike(trace, inputs, result, walked))
         and all(
             g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
         )

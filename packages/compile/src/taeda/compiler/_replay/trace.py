@@ -61,6 +61,7 @@ class Trace:
         self.runs = 0  # below zero: the program itself is faster
         self._waits_since: float | None = None
         self.seconds: tuple[list[float], list[float]] = ([], [])  # of the program, of the graph
+        self.lost = False  # once against the program
         self._outputs: list[int] = []
         self._containers: set[int] = set()  # lists and dicts of the result
         self._numbers = recorder
@@ -217,8 +218,8 @@ class Trace:
         outputs = [self._numbers.numbered(s) for s in self._outputs]
         if self._lower is not None:
             self.lowered = self._lower(graph, outputs)
-            examples = tuple(i.example for i in graph.inputs[: len(self._inputs)])
-            self._form = _core.Program((), len(examples), examples, ())
+        examples = tuple(i.example for i in graph.inputs[: len(self._inputs)])
+        self._form = _core.Program((), len(examples), examples, ())
         kept = [] if self.backward is None else [*self.backward.outputs, *self.backward.saved]
         steps, slots = shortened(graph, [*outputs, *kept])
         self.steps = [step for step in steps if step.form != GRADIENT]
@@ -437,15 +438,19 @@ class Trace:
         above. `sparing` makes copies of no more than what is written.
         """
         inputs = self.inputs(tensors)
-        if inputs is None:
+        if inputs is None or not self.fits(inputs):
             return missed
         copied = set(self.writes) if sparing else set(range(len(inputs)))
+        hooked = {n for n, t in enumerate(inputs) if _has_hooks(t)}
+        if hooked.intersection(self.writes):
+            raise RuntimeError("it writes to a tensor that has hooks, which no copy has")
+        copied -= hooked
         stand_ins = [
             twin(t) if n in copied and isinstance(t, Tensor) else t for n, t in enumerate(inputs)
         ]
         made = self.program.run(tuple(stand_ins))
         if made is NotImplemented:
-            return missed
+            raise RuntimeError("copies of its inputs are not like them")
         written = [(inputs[n], stand_ins[n]) for n in self.writes]
         gradients = [(inputs[n], None if o is None else made[o]) for n, o in self._effects_list]
         backward = self.backward
