@@ -36,7 +36,6 @@ static PyObject *living_objects(PyObject *m, PyObject *args)
 
 static PyMethodDef methods[] = {{"living_objects", living_objects, METH_VARARGS,
                                  "living_objects(ask, argument): ask(argument) but for tuples, "
-                                 "which may be half made, and where "
-                                 "those lie."},
+                                 "which may be half made, and where those lie."},
                                 {0}};
 PyMethodDef *td_living_methods(void) { return methods; }

@@ -5,7 +5,6 @@ while the recorder listens.
 from __future__ import annotations
 
 import functools
-import gc
 import sys
 import types
 from collections.abc import Iterator
