@@ -24,6 +24,7 @@ arguments, too: a sum over the batch of a nested tensor. `in place`: the form wi
 KINDS = {
     "coordinates": taeda.sparse_coo, "rows": taeda.sparse_csr, "columns": taeda.sparse_csc,
     "blocks": taeda.sparse_bsr, "nested": taeda.jagged, "masked": core._masked,
+    "quantized": core._quantized,
 }  # fmt: skip
 WORDS = {False: "yes", True: "in place"}
 
@@ -55,6 +56,7 @@ def rules_of_kinds() -> dict[str, tuple[set[str], set[str]]]:
         ("sparse", "mm"),
         ("nested", "nested_tensor"),
         ("masked", "masked_tensor"),
+        ("quantization", "quantize_per_tensor"),
     ):
         getattr(getattr(taeda, package), name)  # brings the rules
     return {

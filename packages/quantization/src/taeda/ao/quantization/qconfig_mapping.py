@@ -138,13 +138,15 @@ def _mapping(qconfig: QConfig, weight: Any, is_qat: bool) -> QConfigMapping:
     made = (
         QConfigMapping().set_global(qconfig).set_object_type("reshape", default_reuse_input_qconfig)
     )
-    for kind in (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d):
+    transposed: tuple[Any, ...] = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+    for kind in transposed:
         made.set_object_type(kind, one_scale)
     for kind, observer in _FIXED.items():
         how = FixedQParamsFakeQuantize.with_args(observer=observer) if is_qat else observer
         made.set_object_type(kind, QConfig(how, qconfig.weight))
     # their weights are kept as floats
-    for kind in (nn.LayerNorm, nn.functional.layer_norm, nn.PReLU):
+    floats: tuple[Any, ...] = (nn.LayerNorm, nn.functional.layer_norm, nn.PReLU)
+    for kind in floats:
         made.set_object_type(kind, QConfig(qconfig.activation, default_placeholder_observer))
     return made
 

@@ -136,7 +136,7 @@ class _Conv(_Rounded):
 
     def forward(self, input: Tensor) -> Tensor:
         """Floats (samples, out_channels, ...)."""
-        forward: Any = self._conv_forward  # type: ignore[attr-defined]  # of the convolution beside it
+        forward: Any = self._conv_forward
         made: Tensor = forward(input, self.weight_fake_quant(self.weight), self.bias)
         return made
 

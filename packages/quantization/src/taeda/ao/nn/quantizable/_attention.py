@@ -38,7 +38,8 @@ class MultiheadAttention(nn.MultiheadAttention):
         self.linear_Q = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **place)
         self.linear_K = nn.Linear(self.kdim, self.embed_dim, bias=bias, **place)
         self.linear_V = nn.Linear(self.vdim, self.embed_dim, bias=bias, **place)
-        self.out_proj = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **place)
+        out: Any = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **place)
+        self.out_proj = out
         for name in (
             "in_proj_weight",
             "q_proj_weight",
@@ -78,7 +79,8 @@ class MultiheadAttention(nn.MultiheadAttention):
 
     def _take(self, other: Any) -> None:
         size = self.embed_dim
-        layers = (self.linear_Q, self.linear_K, self.linear_V)
+        layers: tuple[Any, ...] = (self.linear_Q, self.linear_K, self.linear_V)
+        out: Any = self.out_proj
         if other.in_proj_weight is not None:
             weights = list(other.in_proj_weight.split(size))
         else:
@@ -89,13 +91,13 @@ class MultiheadAttention(nn.MultiheadAttention):
                 layer.weight.copy_(weight)
                 if bias is not None:
                     layer.bias.copy_(bias)
-            self.out_proj.weight.copy_(other.out_proj.weight)
+            out.weight.copy_(other.out_proj.weight)
             if other.out_proj.bias is not None:
-                self.out_proj.bias.copy_(other.out_proj.bias)
+                out.bias.copy_(other.out_proj.bias)
 
     def dequantize(self) -> nn.MultiheadAttention:
         """A float layer with the weights that this one computes with."""
-        made = self._FLOAT_MODULE(
+        made: Any = self._FLOAT_MODULE(
             self.embed_dim, self.num_heads, self.dropout, self._bias_of(self.linear_Q) is not None,
             self.bias_k is not None, self.add_zero_attn, self.kdim, self.vdim, self.batch_first,
         )  # fmt: skip
@@ -113,7 +115,8 @@ class MultiheadAttention(nn.MultiheadAttention):
             if (bias := self._bias_of(self.out_proj)) is not None:
                 made.out_proj.bias.copy_(bias)
         made.bias_k, made.bias_v = self.bias_k, self.bias_v
-        return made
+        whole: nn.MultiheadAttention = made
+        return whole
 
     @staticmethod
     def _weight_of(layer: Any) -> Tensor:
@@ -133,7 +136,7 @@ class MultiheadAttention(nn.MultiheadAttention):
             "integers of it"
         )
 
-    def forward(  # type: ignore[override]  # as in PyTorch: integers, too
+    def forward(
         self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
         need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
         is_causal: bool = False,

@@ -207,7 +207,7 @@ class LSTM(nn.Module):
             for way, direction in enumerate(directions):
                 end = f"_l{layer}" + "_reverse" * way
                 names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-                values = [getattr(other, name + end, None) for name in names]
+                values: list[Any] = [getattr(other, name + end, None) for name in names]
                 direction.cell = LSTMCell.from_params(*values)
         made.train(other.training)
         # as the model around it: parts are observed when it is prepared

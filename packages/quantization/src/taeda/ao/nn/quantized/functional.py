@@ -121,9 +121,9 @@ def _conv(
         raise NotImplementedError(f"a quantized conv{rank}d takes quint8, but got {input.dtype}")
     if input.dim() != rank + 2:
         raise ValueError(f"conv{rank}d wants {rank + 2} dimensions, but got {tuple(input.shape)}")
-    facts = (_zeros(rank, x) for x in (stride, padding, dilation))
+    stride, padding, dilation = (_zeros(rank, x) for x in (stride, padding, dilation))
     return _kernels.convolution(
-        input, weight, bias, *facts, groups, scale, zero_point, False, dtype
+        input, weight, bias, stride, padding, dilation, groups, scale, zero_point, False, dtype
     )
 
 
