@@ -28,3 +28,14 @@ def test_like_keeps_scales():
     made = tensor_of(parts_of(channels(2, 3), "f").like(taeda.zeros(2, 3, dtype=taeda.int8)))
     assert taeda.equal(made.q_per_channel_scales(), channels(2, 3).q_per_channel_scales())
     assert numbers(2).device.type == "cpu"
+
+
+def test_sums_of_rows_are_kept_until_a_write():
+    x = numbers(2, 3, dtype=taeda.qint8)
+    parts = parts_of(x, "f")
+    kept = parts.row_sums()
+    assert parts.row_sums() is kept
+    assert taeda.equal(kept, x.int_repr().sum(1, dtype=taeda.int32))
+    x[0] = 0.0
+    assert taeda.equal(parts.row_sums(), x.int_repr().sum(1, dtype=taeda.int32))
+    assert not taeda.equal(parts.row_sums(), kept)

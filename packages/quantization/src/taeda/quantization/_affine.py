@@ -42,10 +42,11 @@ def along(values: Tensor, axis: int, rank: int) -> Tensor:
 def _stored(rounded: Tensor, dtype: Any) -> Tensor:
     """Whole numbers as integers of `dtype`: clamped; NaN is the greatest, or of 32 bits the least."""
     low, high = LIMITS[dtype]
-    missing = low if dtype is taeda.qint32 else high
+    if dtype is not taeda.qint32:  # fmin takes the number beside NaN
+        ends = [taeda.full((), float(n), device=rounded.device) for n in (high, low)]
+        return rounded.fmin(ends[0]).fmax(ends[1]).to(STORED[dtype])
     wide = rounded.double()
-    wide = wide.masked_fill(wide.isnan(), missing).clamp(low, high)
-    return wide.to(STORED[dtype])
+    return wide.masked_fill(wide.isnan(), low).clamp(low, high).to(STORED[dtype])
 
 
 def integers_of(x: Tensor, scale: float, zero_point: int, dtype: Any) -> Tensor:
@@ -72,8 +73,11 @@ def channel_integers(x: Tensor, scales: Tensor, zeros: Tensor, axis: int, dtype:
 def floats(integers: Tensor, scale: Any, zero_point: Any, axis: int | None) -> Tensor:
     """The numbers in float32 that integers stand for."""
     if axis is None:
-        shifted = integers.to(taeda.int64) - zero_point
-        return shifted.float() * taeda.tensor(scale, dtype=taeda.float32, device=integers.device)
+        if integers.dtype is taeda.int32:
+            shifted = (integers.to(taeda.int64) - zero_point).float()
+        else:
+            shifted = integers.float() - float(zero_point)  # exact, as all are below 2^24
+        return shifted * taeda.tensor(scale, dtype=taeda.float32, device=integers.device)
     scales, zeros = (along(part, axis, integers.dim()) for part in (scale, zero_point))
     if zeros.is_floating_point():
         return (integers.float() - zeros) * scales

@@ -38,7 +38,9 @@ def weight_of(weight: Tensor, name: str) -> Quantized:
 
 
 def _zeros_of(parts: Quantized) -> Tensor | int:
-    return parts.zero_point
+    """Zero points of a weight: 0 where they all are."""
+    zeros: Tensor | int = parts.zero_point
+    return 0 if isinstance(zeros, Tensor) and not bool(zeros.any()) else zeros
 
 
 def _scales_of(parts: Quantized) -> Tensor:
@@ -55,14 +57,18 @@ def _small(x: Quantized) -> tuple[Tensor, int]:
         return x.integers, x.zero_point
     if x.dtype is not taeda.quint8:
         raise RuntimeError(f"a layer on integers takes quint8 or qint8, but got {x.dtype}")
-    return (x.integers.to(taeda.int16) - 128).to(taeda.int8), x.zero_point - 128
+    return (x.integers.contiguous() ^ 128).view(taeda.int8), x.zero_point - 128
 
 
-def _product(rows: Tensor, zero: int, weight: Tensor, weight_zero: Tensor | int) -> Tensor:
-    """(rows - zero) @ (weight - weight_zero).T in int32, of int8 (m, k) and (n, k)."""
+def _product(
+    rows: Tensor, zero: int, weight: Tensor, sums: Tensor, weight_zero: Tensor | int
+) -> Tensor:
+    """(rows - zero) @ (weight - weight_zero).T in int32, of int8 (m, k) and (n, k), whose rows have these
+    sums.
+    """
     made = taeda._int_mm(rows.contiguous(), weight.t())
     if zero:
-        made = made - zero * weight.sum(1, dtype=taeda.int32)
+        made = made - zero * sums
     if isinstance(weight_zero, int) and not weight_zero:
         return made
     centred = rows.sum(1, dtype=taeda.int32) - zero * rows.shape[1]
@@ -78,7 +84,7 @@ def linear_sums(x: Quantized, weight: Quantized) -> Tensor:
         raise RuntimeError(
             f"linear: wanted {weight.integers.shape[1]} input features, but got {flat.shape[1]}"
         )
-    made = _product(flat, zero, weight.integers, _zeros_of(weight))
+    made = _product(flat, zero, weight.integers, weight.row_sums(), _zeros_of(weight))
     return made.reshape(*rows.shape[:-1], -1)
 
 
@@ -174,14 +180,14 @@ def convolution_sums(
     for group in range(groups):
         part = seen[:, group * each : (group + 1) * each].permute(order)
         rows = part.reshape(-1, each * math.prod(factor.shape[2:]))
-        own = factor[group * out : (group + 1) * out].reshape(out, -1)
+        mine = slice(group * out, (group + 1) * out)
+        own, sums = factor[mine].reshape(out, -1), weight.row_sums()[mine]
         shift = _zeros_of(weight)
         if isinstance(shift, Tensor):
-            shift = shift[group * out : (group + 1) * out]
-            shift = shift if bool(shift.any()) else 0
-        made.append(_product(rows, zero, own, shift))
-    sums = taeda.cat(made, 1) if groups > 1 else made[0]
-    return sums.reshape(small.shape[0], *places, -1).movedim(-1, 1)
+            shift = shift[mine]
+        made.append(_product(rows, zero, own, sums, shift))
+    total = taeda.cat(made, 1) if groups > 1 else made[0]
+    return total.reshape(small.shape[0], *places, -1).movedim(-1, 1)
 
 
 def transposed_sums(

@@ -24,7 +24,7 @@ class Quantized:
     channels tensors of them and the dimension `axis`.
     """
 
-    __slots__ = ("axis", "dtype", "integers", "scale", "scheme", "zero_point")
+    __slots__ = ("_sums", "axis", "dtype", "integers", "scale", "scheme", "zero_point")
     in_files = "quantized"
 
     def __init__(
@@ -33,6 +33,15 @@ class Quantized:
         self.integers, self.dtype = integers, dtype
         self.scale, self.zero_point = scale, zero_point
         self.axis, self.scheme = axis, scheme
+        self._sums: tuple[int, Tensor] | None = None
+
+    def row_sums(self) -> Tensor:
+        """The sums of the rows of a matrix (out, ...) in int32, kept until the integers are written into."""
+        version = -1 if self.integers.is_inference() else self.integers._version
+        if self._sums is None or self._sums[0] != version or version < 0:
+            rows = self.integers.reshape(self.integers.shape[0], -1)
+            self._sums = version, rows.sum(1, dtype=taeda.int32)
+        return self._sums[1]
 
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The plain tensors, by their names."""
