@@ -48,3 +48,19 @@ def test_gradients_of_conversions(layout):
     assert gradcheck(lambda y: y.to_sparse_coo().to_dense(), y, masked=True)
     assert gradcheck(lambda y: (y @ taeda.ones(6, 2, dtype=y.dtype)).sin(), y, masked=True)
     assert gradcheck(lambda y: y.t().to_sparse_csr().to_dense() ** 2, y, masked=True)
+
+
+@pytest.mark.parametrize("dtype", [taeda.int32, taeda.int64])
+def test_rows_and_columns_keep_the_dtype_of_indices(dtype):
+    x = taeda.tensor([[0.0, 2.0, 3.0], [4.0, 0.0, 5.0]])
+    rows = x.to_sparse_csr()
+    rows = taeda.sparse_csr_tensor(
+        rows.crow_indices().to(dtype), rows.col_indices().to(dtype), rows.values(), (2, 3)
+    ).requires_grad_()
+    columns = rows.to_sparse_csc()
+    assert columns.ccol_indices().dtype is columns.row_indices().dtype is dtype
+    assert taeda.equal(columns.to_dense(), x)
+    back = columns.to_sparse_csr()
+    assert back.col_indices().tolist() == rows.col_indices().tolist()
+    (2 * back).to_dense().sum().backward()
+    assert rows.grad.values().tolist() == [2.0] * 4

@@ -52,6 +52,16 @@ def test_gradients_of_products_at_places():
     )
 
 
+def test_a_strided_gradient_of_products_at_places_stays_strided():
+    x = matrix().to_sparse_csr().requires_grad_()
+    made = taeda.sparse.sampled_addmm(x, right(3), right().t(), beta=2)
+    given = taeda.rand(made.shape, dtype=made.dtype)
+    (strided,) = taeda.autograd.grad(made, x, given, retain_graph=True)
+    assert taeda.equal(strided, 2 * given)
+    (sparse,) = taeda.autograd.grad(made, x, given.sparse_mask(x.detach()))
+    assert sparse.layout is taeda.sparse_csr
+
+
 def test_solutions():
     x = taeda.tensor([[2.0, 0, 1], [0, 3, 0], [1, 0, 4]], dtype=taeda.float64)
     for b in (right(3)[:, 1], right(3)):

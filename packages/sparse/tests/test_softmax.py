@@ -29,6 +29,28 @@ def test_softmax_over_the_entries(layout, dim, is_log):
     assert gradcheck(lambda x: function(x, dim), own, masked=True)
 
 
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("is_log", [False, True])
+def test_softmax_along_sparse_dimensions_of_a_hybrid(dim, is_log):
+    function = taeda.sparse.log_softmax if is_log else taeda.sparse.softmax
+    plain = taeda.softmax if not is_log else taeda.log_softmax
+    taeda.manual_seed(0)
+    places = taeda.tensor([[0, 0, 1, 1, 2], [1, 3, 0, 1, 1], [2, 0, 1, 1, 2]])
+    x = taeda.sparse_coo_tensor(places, taeda.randn(5, 2, dtype=taeda.float64), (3, 4, 3, 2))
+    there = taeda.sparse_coo_tensor(places, taeda.ones(5, 2), x.shape).to_dense() > 0
+    wanted = plain(x.to_dense().masked_fill(~there, -float("inf")), dim).masked_fill(~there, 0)
+    assert taeda.allclose(function(x, dim).to_dense(), wanted)
+    assert gradcheck(lambda x: function(x, dim), x.requires_grad_(), masked=True)
+
+
+def test_softmax_of_sixteen_bits_and_of_no_entries():
+    x = taeda.tensor([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
+    for layout in (taeda.sparse_coo, taeda.sparse_csr):
+        made = taeda.sparse.softmax(x.to_sparse(layout=layout).half(), 1)
+        assert made.dtype is taeda.float16 and made.to_dense()[1, 2] == 1
+        assert taeda.sparse.softmax((x * 0).to_sparse(layout=layout), 1)._nnz() == 0
+
+
 def test_softmax_along_a_dense_dimension():
     made = taeda.sparse.softmax(hybrid(), 1)
     wanted = hybrid().coalesce().values().softmax(1)

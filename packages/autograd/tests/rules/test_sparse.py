@@ -23,3 +23,14 @@ def test_products_at_places():
     inputs = leaf(3, 2), leaf(4, 2)
     assert gradcheck(lambda a, b: taeda._csr_sampled(CROW, COL, a, b), inputs)
     assert gradgradcheck(lambda a, b: taeda._csr_sampled(CROW, COL, a, b), inputs)
+
+
+def test_sparse_times_sparse():
+    other = taeda.tensor([0, 1, 3, 3, 4]), taeda.tensor([1, 0, 4, 1])
+
+    def product(a, b):
+        return taeda._csr_spgemm(CROW, COL, a, *other, b, 5)[0]
+
+    inputs = leaf(3), leaf(4)
+    assert gradcheck(product, inputs, check_forward_ad=True)
+    assert gradgradcheck(product, inputs)

@@ -3,6 +3,7 @@
 #include <complex.h>
 #include <math.h>
 #include "runtime/cpu.h"
+#include "runtime/error.h"
 #include "runtime/pool.h"
 
 #define EXP_NS 0.6 /* per element and thread, all passes */
@@ -66,6 +67,63 @@ void td_softmax_run(td_softmax_kind kind, td_tensor *out, const td_tensor *a, co
              td_itemsize((td_dtype)a->dtype),
              kind == TD_LOGSUMEXP};
     run(&j, outer);
+}
+
+/* ---- along segments of rows ---- */
+
+typedef struct segments {
+    const td_softmax_kernel *kernel;
+    char *out;
+    const char *a, *b;
+    int64_t count, n, itemsize;
+    const volatile int64_t *edges;
+} segments;
+
+static int64_t within(int64_t edge, int64_t most)
+{
+    return edge < 0 ? 0 : edge > most ? most : edge;
+}
+
+static void run_segments(void *context, int64_t begin, int64_t end)
+{
+    const segments *s = context;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t from = within(s->edges[i % s->count], s->n),
+                to = within(s->edges[i % s->count + 1], s->n);
+        int64_t at = (i / s->count * s->n + from) * s->itemsize;
+        if (from < to) s->kernel->rows(s->out + at, s->a + at, s->b + at, 1, to - from);
+    }
+}
+
+/* edges rise from 0 to the length of a row, so each element is written to once */
+static td_status check_edges(const td_tensor *edges, int64_t n)
+{
+    const int64_t *x = td_data(edges);
+    bool fits = x[0] == 0 && x[edges->numel - 1] == n;
+    for (int64_t k = 1; fits && k < edges->numel; k++) fits = x[k - 1] <= x[k];
+    if (fits) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "segment softmax: edges must rise from 0 to the %lld columns",
+                   (long long)n);
+}
+
+td_status td_softmax_segments(td_softmax_kind kind, td_tensor *out, const td_tensor *a,
+                              const td_tensor *b, const td_tensor *edges)
+{
+    TD_TRY(check_edges(edges, a->sizes[1]));
+    if (a->numel == 0) return TD_OK;
+    segments s = {&(*TD_PICK(td_softmax_kernels))[kind][a->dtype == TD_F64],
+                  td_data(out),
+                  td_data(a),
+                  td_data(b),
+                  edges->numel - 1,
+                  a->sizes[1],
+                  td_itemsize((td_dtype)a->dtype),
+                  td_data(edges)};
+    int64_t grain = 8192 * s.count / s.n;
+    void *token = td_heavy_begin((double)a->numel * EXP_NS);
+    td_parallel(a->sizes[0] * s.count, grain > 1 ? grain : 1, run_segments, &s);
+    td_heavy_end(token);
+    return TD_OK;
 }
 
 /* ---- logsumexp over rows ---- */

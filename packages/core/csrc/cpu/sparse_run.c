@@ -25,11 +25,6 @@ typedef struct job {
     _Atomic int64_t wrong;
 } job;
 
-static int64_t within(int64_t edge, int64_t most)
-{
-    return edge < 0 ? 0 : edge > most ? most : edge;
-}
-
 /* the row in which task `i` begins: the first that begins at its first entry or later */
 static int64_t row_of(const job *j, int64_t i)
 {
@@ -85,7 +80,8 @@ static void dot(job *j, int64_t row, int64_t entry, const int64_t *cols, int64_t
  * has. */
 static bool run_row(job *j, window *w, int64_t row, int64_t last)
 {
-    int64_t begin = within(j->edges[row], last), end = within(j->edges[row + 1], last), count;
+    int64_t begin = td_csr_within(j->edges[row], last),
+            end = td_csr_within(j->edges[row + 1], last), count;
     if (j->values && j->n) memset(j->out + row * j->n * j->item, 0, (size_t)(j->n * j->item));
     for (; begin < end; begin += count) {
         if ((begin < w->begin || begin >= w->begin + w->count) && !take_columns(j, w, begin, last))
@@ -102,11 +98,11 @@ static void run_tasks(void *context, int64_t begin, int64_t end)
     job *j = context;
     window w = {0};
     int64_t row = row_of(j, begin), after = row_of(j, end);
-    int64_t last = within(j->edges[after], j->entries);
+    int64_t last = td_csr_within(j->edges[after], j->entries);
     while (row < after && run_row(j, &w, row, last)) row++;
 }
 
-static td_status check_edges(const td_csr *m)
+td_status td_csr_check_edges(const td_csr *m)
 {
     const int64_t *edges = td_data(m->edges);
     int64_t rows = m->edges->numel - 1, entries = m->cols->numel;
@@ -122,7 +118,7 @@ static td_status check_edges(const td_csr *m)
     return TD_OK;
 }
 
-static td_status wrong_column(const td_csr *m, int64_t column)
+td_status td_csr_wrong_column(const td_csr *m, int64_t column)
 {
     return td_fail(TD_INDEX_ERROR, "%s: column %lld is out of range for a matrix of %lld columns",
                    m->op, (long long)column, (long long)m->columns);
@@ -130,14 +126,14 @@ static td_status wrong_column(const td_csr *m, int64_t column)
 
 static td_status run(job *j)
 {
-    TD_TRY(check_edges(j->m));
+    TD_TRY(td_csr_check_edges(j->m));
     double cost = (double)(j->entries + j->rows) * (ENTRY_NS + NUMBER_NS * (double)j->n);
     j->tasks = (int64_t)(cost / TASK_NS) + 1;
     if (j->tasks > 4 * td_num_threads()) j->tasks = 4 * td_num_threads();
     void *token = td_heavy_begin(cost);
     td_parallel(j->tasks, 1, run_tasks, j);
     td_heavy_end(token);
-    return atomic_load(&j->is_wrong) ? wrong_column(j->m, atomic_load(&j->wrong)) : TD_OK;
+    return atomic_load(&j->is_wrong) ? td_csr_wrong_column(j->m, atomic_load(&j->wrong)) : TD_OK;
 }
 
 static job job_of(const td_csr *m, td_tensor *out, const td_tensor *dense)
@@ -177,7 +173,7 @@ static td_status count_columns(const td_csr *m, int64_t *edges, const int64_t *c
     memset(edges, 0, (size_t)(m->columns + 1) * sizeof *edges);
     for (int64_t k = 0; k < m->cols->numel; k++) {
         int64_t column = ((const volatile int64_t *)cols)[k];
-        if (column < 0 || column >= m->columns) return wrong_column(m, column);
+        if (column < 0 || column >= m->columns) return td_csr_wrong_column(m, column);
         edges[column + 1]++;
     }
     for (int64_t c = 0; c < m->columns; c++) edges[c + 1] += edges[c];
@@ -192,7 +188,8 @@ static void place_entries(const td_csr *m, int64_t *next, int64_t *rows, int64_t
     const volatile int64_t *cols = td_data(m->cols);
     int64_t entries = m->cols->numel;
     for (int64_t row = 0; row < m->edges->numel - 1; row++)
-        for (int64_t k = within(edges[row], entries), end = within(edges[row + 1], entries);
+        for (int64_t k = td_csr_within(edges[row], entries),
+                     end = td_csr_within(edges[row + 1], entries);
              k < end; k++) {
             int64_t column = cols[k];
             if (column < 0 || column >= m->columns || next[column] >= entries) continue;
@@ -205,7 +202,7 @@ static void place_entries(const td_csr *m, int64_t *next, int64_t *rows, int64_t
 td_status td_csr_turned(const td_csr *m, td_tensor *edges, td_tensor *rows, td_tensor *order)
 {
     int64_t entries = m->cols->numel, bytes = (m->columns + 1) * (int64_t)sizeof(int64_t);
-    TD_TRY(check_edges(m)); /* `bytes` are those of a tensor that there is */
+    TD_TRY(td_csr_check_edges(m)); /* `bytes` are those of a tensor that there is */
     int64_t *next = td_alloc(bytes);
     if (!next)
         return td_fail(TD_MEMORY_ERROR, "%s: no memory for %lld columns", m->op,

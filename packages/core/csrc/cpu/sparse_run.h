@@ -20,4 +20,12 @@ td_status td_csr_sampled(const td_csr *m, td_tensor *out, const td_tensor *a, co
 /* By columns: edges (columns + 1), rows (entries) and where each entry stood, in rising order */
 td_status td_csr_turned(const td_csr *m, td_tensor *edges, td_tensor *rows, td_tensor *order);
 
+/* ---- what drivers check ---- */
+static inline int64_t td_csr_within(int64_t edge, int64_t most)
+{
+    return edge < 0 ? 0 : edge > most ? most : edge;
+}
+td_status td_csr_check_edges(const td_csr *m);
+td_status td_csr_wrong_column(const td_csr *m, int64_t column);
+
 #endif

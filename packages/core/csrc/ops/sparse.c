@@ -1,4 +1,5 @@
 /* sparse.c - rows for products with matrices in compressed rows. */
+#include "cpu/sparse_spgemm_run.h"
 #include "cpu/sparse_run.h"
 #include "runtime/device.h"
 #include "runtime/loops.h"
@@ -48,11 +49,17 @@ static void drop(operands *o)
     td_tensor_free(o->b);
 }
 
+/* indices from argument `at` on */
+static td_status take_indices(operands *o, td_call *call, int at)
+{
+    TD_TRY(td_cast_contiguous(&o->edges, TD_TENSOR(at), TD_I64));
+    return td_cast_contiguous(&o->cols, TD_TENSOR(at + 1), TD_I64);
+}
+
 static td_status take(operands *o, td_call *call, int factors)
 {
     const int first = 2;
-    TD_TRY(td_cast_contiguous(&o->edges, TD_TENSOR(0), TD_I64));
-    TD_TRY(td_cast_contiguous(&o->cols, TD_TENSOR(1), TD_I64));
+    TD_TRY(take_indices(o, call, 0));
     if (!factors) return TD_OK;
     TD_TRY(td_contiguous(&o->a, TD_TENSOR(first)));
     return td_contiguous(&o->b, TD_TENSOR(first + 1));
@@ -122,5 +129,60 @@ td_status td_op_csr_transpose(td_call *call)
     td_csr m = {op, o.edges, o.cols, columns};
     if (!status) status = td_csr_turned(&m, call->out[0], call->out[1], call->out[2]);
     drop(&o);
+    return status;
+}
+
+/* ---- sparse times sparse ---- */
+static td_status fill(td_call *call, td_csr_spgemm *made, int64_t entries, const operands *a,
+                      const operands *b)
+{
+    td_device device = (td_device)a->a->device;
+    TD_TRY(td_tensor_empty(&call->out[2], TD_I64, device, 1, &entries));
+    TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)a->a->dtype, device, 1, &entries));
+    return entries ? td_csr_spgemm_fill(made, a->a, b->a, call->out[2], call->out[0]) : TD_OK;
+}
+
+static td_status spgemm(td_call *call, const operands *a, const operands *b, int64_t columns)
+{
+    const char *op = "_csr_spgemm";
+    td_csr first = {op, a->edges, a->cols, b->edges->numel - 1};
+    td_csr second = {op, b->edges, b->cols, columns};
+    td_csr_spgemm *made;
+    int64_t entries;
+    TD_TRY(td_tensor_empty(&call->out[1], TD_I64, (td_device)a->a->device, 1, &a->edges->numel));
+    TD_TRY(
+        td_csr_spgemm_begin(&made, &first, &second, (td_dtype)a->a->dtype, call->out[1], &entries));
+    td_status status = fill(call, made, entries, a, b);
+    td_csr_spgemm_end(made);
+    return status;
+}
+
+/* _csr_spgemm(crow, col, values, crow2, col2, values2, columns) -> (values, crow, col) */
+td_status td_op_csr_spgemm(td_call *call)
+{
+    const char *op = "_csr_spgemm";
+    const td_tensor *values = TD_TENSOR(2), *values2 = TD_TENSOR(5);
+    int64_t columns = TD_INT(6);
+    TD_TRY(check_indices(op, TD_TENSOR(0), TD_TENSOR(1)));
+    TD_TRY(check_indices(op, TD_TENSOR(3), TD_TENSOR(4)));
+    if (values->ndim != 1 || values2->ndim != 1 || values->numel != TD_TENSOR(1)->numel ||
+        values2->numel != TD_TENSOR(4)->numel)
+        return misfit(op, "a value for each column index of both matrices", values, values2);
+    TD_TRY(check_dtypes(op, values, values2));
+    if (columns < 0)
+        return td_fail(TD_VALUE_ERROR, "%s: a matrix has 0 columns or more, but got %lld", op,
+                       (long long)columns);
+    if (td_is_meta(values))
+        return td_fail(
+            TD_NOT_IMPLEMENTED,
+            "%s: the number of entries depends on indices, which meta tensors do not have", op);
+    operands a = {0}, b = {0};
+    td_status status = take_indices(&a, call, 0);
+    if (!status) status = take_indices(&b, call, 3);
+    if (!status) status = td_contiguous(&a.a, values);
+    if (!status) status = td_contiguous(&b.a, values2);
+    if (!status) status = spgemm(call, &a, &b, columns);
+    drop(&a);
+    drop(&b);
     return status;
 }

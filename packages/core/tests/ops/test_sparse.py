@@ -82,6 +82,27 @@ def test_meta():
     assert made.is_meta and made.shape == (3, 2)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns", "share"),
+    [(13, 9, 7, 0.4), (300, 200, 9000, 0.1), (0, 3, 4, 0.5), (3, 0, 4, 0.5), (3, 4, 0, 0.5)],
+)
+def test_sparse_times_sparse(rows, inner, columns, share, threads, dtype):
+    first = given(*matrix(rows, inner, share, 0, dtype), np.int32)
+    second = given(*matrix(inner, columns, share, 1, dtype))
+    meets = (first[0] != 0).astype(int) @ (second[0] != 0).astype(int)
+    before = taeda.get_num_threads()
+    taeda.set_num_threads(threads)
+    try:
+        values, crow, col = taeda._csr_spgemm(*first[1:], *second[1:], columns)
+    finally:
+        taeda.set_num_threads(before)
+    assert crow.tolist() == [0, *np.cumsum((meets != 0).sum(1)).tolist()]
+    assert col.tolist() == np.argwhere(meets)[:, 1].tolist()
+    assert_close(values.numpy(), (first[0] @ second[0])[meets != 0], rtol=1e-4, atol=1e-4)
+
+
 CROW, COL, VALUES, OTHER = (
     taeda.tensor([0, 1, 2]),
     taeda.tensor([1, 0]),
@@ -116,3 +137,24 @@ def test_places_refused():
         taeda._csr_transpose(CROW, COL, -1)
     with pytest.raises(RuntimeError, match="two matrices"):
         taeda._csr_sampled(CROW, COL, OTHER, OTHER)
+
+
+def test_sparse_times_sparse_refused():
+    mine = (CROW, COL, VALUES)
+    with pytest.raises(IndexError, match="column 1 is out of range for a matrix of 1 columns"):
+        taeda._csr_spgemm(*mine, taeda.tensor([0, 1]), taeda.tensor([0]), VALUES[:1], 1)
+    with pytest.raises(IndexError, match="column -1"):
+        taeda._csr_spgemm(*mine, CROW, taeda.tensor([0, -1]), VALUES, 2)
+    with pytest.raises(RuntimeError, match="rise from 0 to 2"):
+        taeda._csr_spgemm(*mine, taeda.tensor([0, 3, 2]), COL, VALUES, 2)
+    with pytest.raises(RuntimeError, match="a value for each column index of both"):
+        taeda._csr_spgemm(*mine, CROW, COL, taeda.ones(3), 2)
+    with pytest.raises(NotImplementedError, match="float32 and float64"):
+        taeda._csr_spgemm(*mine, CROW, COL, VALUES.double(), 2)
+    with pytest.raises(ValueError, match="0 columns or more"):
+        taeda._csr_spgemm(*mine, *mine, -1)
+    with pytest.raises(MemoryError, match="rows of"):
+        taeda._csr_spgemm(*mine, *mine, 1 << 62)
+    meta = [x.to("meta") for x in mine]
+    with pytest.raises(NotImplementedError, match="meta tensors"):
+        taeda._csr_spgemm(*meta, *meta, 2)

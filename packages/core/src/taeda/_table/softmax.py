@@ -27,3 +27,11 @@ op("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarTyp
 op("_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
    c="_log_softmax_backward_data", device="any", variants="function out",
    doc="The gradient of log_softmax, from its result.")
+
+# ---- segments of rows ----
+op("_segment_softmax(Tensor self, Tensor edges, bool is_log) -> Tensor", c="segment_softmax",
+   variants="function",
+   doc="Softmax, or its logarithm, of each segment of the rows of a matrix: `edges` says where they begin.")
+op("_segment_softmax_backward(Tensor grad_output, Tensor output, Tensor edges, bool is_log) -> Tensor",
+   c="segment_softmax_backward", variants="function",
+   doc="The gradient of _segment_softmax, from its result.")

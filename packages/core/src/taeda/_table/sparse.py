@@ -12,3 +12,8 @@ op("_csr_sampled(Tensor crow, Tensor col, Tensor a, Tensor b) -> Tensor", c="csr
 op("_csr_transpose(Tensor crow, Tensor col, int columns) -> (Tensor ccol, Tensor row, Tensor order)",
    c="csr_transpose", variants="function",
    doc="The places of a sparse matrix by columns: offsets, rows, and where each entry stood before.")
+op("_csr_spgemm(Tensor crow, Tensor col, Tensor values, Tensor crow2, Tensor col2, Tensor values2, "
+   "int columns) -> (Tensor values, Tensor crow, Tensor col)",
+   c="csr_spgemm", variants="function", reads_value="always",
+   doc="The product of two sparse matrices, the second with so many columns: values of its places, offsets "
+   "of rows and rising columns, in float32 or float64.")

@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._compressed import BLOCKED, BY_ROWS, Compressed
+from ._compressed import BLOCKED, BY_ROWS, MATRICES, Compressed
 from ._convert import to_coo
 from ._graph import built, entries
 from ._parts import parts_of
@@ -72,7 +72,20 @@ def _dense_dims(x: Tensor, own: Any, given: Any) -> int:
 def _from_compressed(x: Tensor, own: Compressed, layout: Any, block: Any) -> Tensor:
     if own.layout is layout and block in (None, own.blocksize):
         return x
+    if {own.layout, layout} == set(MATRICES) and not own.batch:
+        return _turned(x, own, layout)
     return _from_coo(to_coo(x), layout, block, len(own.batch))
+
+
+def _turned(x: Tensor, own: Compressed, layout: Any) -> Tensor:
+    """The same matrix by columns instead of rows, or by rows instead of columns."""
+    values = entries(x)[1]
+    count = int(x.shape[1 if own.layout in BY_ROWS else 0])
+    compressed, plain, order = taeda._csr_transpose(own.compressed, own.plain, count)
+    if own.compressed.dtype is taeda.int32:
+        compressed, plain = compressed.int(), plain.int()
+    moved = values.index_select(0, order)
+    return built(Compressed(layout, compressed, plain, moved.detach()), moved, tuple(x.shape))
 
 
 # ---- from coordinates ----

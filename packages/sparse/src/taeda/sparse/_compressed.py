@@ -19,6 +19,7 @@ __all__ = [
     "BLOCKED",
     "BY_ROWS",
     "COMPRESSED",
+    "MATRICES",
     "TURNED",
     "Compressed",
     "check_compressed",
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 COMPRESSED = (taeda.sparse_csr, taeda.sparse_csc, taeda.sparse_bsr, taeda.sparse_bsc)
+#: one number an entry
+MATRICES = (taeda.sparse_csr, taeda.sparse_csc)
 BY_ROWS = (taeda.sparse_csr, taeda.sparse_bsr)
 BLOCKED = (taeda.sparse_bsr, taeda.sparse_bsc)
 #: the layout of the transposed matrix

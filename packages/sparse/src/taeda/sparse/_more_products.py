@@ -10,8 +10,8 @@ from taeda.autograd import Function
 
 from ._compressed import Compressed
 from ._convert import to_coo
-from ._graph import built, entries, raw_entries
-from ._parts import Coo, parts_of
+from ._graph import built, raw_entries
+from ._parts import Coo, parts_of, tensor_of
 from ._products import product, row_numbers, rows_of
 
 __all__ = ["hspmm", "sampled_addmm", "smm", "spsolve", "sspaddmm"]
@@ -134,11 +134,29 @@ def sampled_addmm(
             f"sampled_addmm expected input of layout taeda.sparse_csr but got {input.layout}"
         )
     _check_sampled(input, mat1, mat2)
-    values = entries(input)[1]
-    found = _sampled(parts, mat1, mat2).reshape(values.shape)
+    found = _sampled(parts, mat1, mat2).reshape(parts.values.shape)
     scaled = found if alpha == 1 else found * alpha
-    made = built(parts, scaled if beta == 0 else scaled + values * beta, input.shape)
+    if beta != 0 and taeda.is_grad_enabled() and input.requires_grad:
+        made = _Plus.apply(built(parts, scaled, input.shape), input, beta)
+    else:
+        made = built(parts, scaled if beta == 0 else scaled + parts.values * beta, input.shape)
     return made if out is None else out.copy_(made)
+
+
+class _Plus(Function):
+    """made + beta * x, of the same places. A gradient of `x` has the layout of that of the result: who asks
+    with a strided one gets all of its elements.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, made: Tensor, x: Tensor, beta: Any) -> Any:
+        ctx.beta = beta.conjugate()
+        parts = parts_of(x)
+        return tensor_of(parts.like(parts_of(made).values + parts.values * beta), x.shape)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return gradients[0], gradients[0] * ctx.beta, None
 
 
 def _check_sampled(x: Tensor, a: Tensor, b: Tensor) -> None:

@@ -123,9 +123,30 @@ def _sparse_dense(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _sparse_sparse(a: Tensor, b: Tensor) -> Tensor:
-    """Each entry of `a` times all entries of a row of `b`; by coordinates, or CSR if neither is that."""
-    crow_a, col_a, values_a = rows_of(a)
-    crow_b, col_b, values_b = rows_of(b)
+    """By coordinates, or CSR if neither factor is that."""
+    rows_a, rows_b = rows_of(a), rows_of(b)
+    size = (a.shape[0], b.shape[1])
+    either = taeda.sparse_coo in (a.layout, b.layout)
+    if a.dtype not in (*_KERNEL, *_SHORT) or _is_wide(rows_a, rows_b, size[1]) or a.is_meta:
+        made = _by_pairs(rows_a, rows_b, size)
+        return made if either else made.to_sparse_csr()
+    numbers = [x[2].float() if a.dtype in _SHORT else x[2] for x in (rows_a, rows_b)]
+    values, crow, col = taeda._csr_spgemm(*rows_a[:2], numbers[0], *rows_b[:2], numbers[1], size[1])
+    values = values.to(a.dtype)
+    if either:
+        indices = taeda.stack([row_numbers(crow), col])
+        return built(Coo(indices, values.detach(), True), values, size)
+    return built(Compressed(taeda.sparse_csr, crow, col, values.detach()), values, size)
+
+
+def _is_wide(a: Any, b: Any, columns: int) -> bool:
+    """Would a dense row of the result take more memory than the factors?"""
+    return columns > (1 << 20) + 16 * int(a[1].numel() + b[1].numel())
+
+
+def _by_pairs(rows_a: Any, rows_b: Any, size: tuple[int, int]) -> Tensor:
+    """Each entry of the first matrix times all entries of a row of the second, by coordinates."""
+    (crow_a, col_a, values_a), (crow_b, col_b, values_b) = rows_a, rows_b
     col = col_a.long()
     begins = crow_b[:-1].long()[col]
     counts = crow_b.diff().long()[col]
@@ -135,10 +156,7 @@ def _sparse_sparse(a: Tensor, b: Tensor) -> Tensor:
     rows = row_numbers(crow_a)[entry]
     indices = taeda.stack([rows, col_b.long()[other]])
     values: Any = values_a[entry] * values_b[other]
-    size = (a.shape[0], b.shape[1])
-    made = built(Coo(indices, values.detach(), False), values, size).coalesce()
-    either = taeda.sparse_coo in (a.layout, b.layout)
-    return made if either else made.to_sparse_csr()
+    return built(Coo(indices, values.detach(), False), values, size).coalesce()
 
 
 # ---- products that reduce otherwise than by a sum ----

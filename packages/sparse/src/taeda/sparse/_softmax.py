@@ -62,10 +62,19 @@ def _along(x: Tensor, dim: int, dtype: Any, is_log: bool) -> Tensor:
     kind = dtype or x.dtype
     if not kind.is_floating_point:
         raise RuntimeError(f"sparse.{name}: wanted a floating point dtype, got {kind}")
+    if x.layout is taeda.sparse_csr and parts.values.dim() == 1 and dim % 2 == 1:
+        return _of_rows(x, kind, is_log)
     made = _of_coo(to_coo(x), dim % x.dim(), kind, is_log)
     if not isinstance(parts, Compressed):
         return made
     return to_compressed(made, x.layout, parts.blocksize if x.layout in BLOCKED else None)
+
+
+def _of_rows(x: Tensor, dtype: Any, is_log: bool) -> Tensor:
+    """Along the rows of a matrix by compressed rows: its offsets are the edges."""
+    parts, values = entries(x)
+    made = _of_segments(values.to(dtype), parts.compressed.long(), is_log)
+    return built(Compressed(x.layout, parts.compressed, parts.plain, made.detach()), made, x.shape)
 
 
 def _of_coo(x: Tensor, dim: int, dtype: Any, is_log: bool) -> Tensor:
@@ -75,28 +84,39 @@ def _of_coo(x: Tensor, dim: int, dtype: Any, is_log: bool) -> Tensor:
     if dim >= count:
         function = taeda.log_softmax if is_log else taeda.softmax
         return built(parts, function(values, dim - count + 1), x.shape)
-    return built(parts, _of_groups(values, _groups(parts, x.shape, dim), is_log), x.shape)
+    return built(parts, _along_sparse(parts, values, x.shape, dim, is_log), x.shape)
 
 
-def _groups(parts: Any, size: Any, dim: int) -> Tensor:
-    """The number of the slice along `dim` in which each entry lies."""
+def _along_sparse(parts: Any, values: Tensor, size: Any, dim: int, is_log: bool) -> Tensor:
+    keys = _slices(parts, size, dim)
+    if dim == parts.indices.size(0) - 1:  # places are in order, so slices are
+        return _of_segments(values, _edges(keys), is_log)
+    ordered, order = keys.sort(stable=True)
+    made = _of_segments(values.index_select(0, order), _edges(ordered), is_log)
+    back = taeda.empty_like(order).index_copy_(0, order, taeda.arange(order.numel()).to(order))
+    return made.index_select(0, back)
+
+
+def _slices(parts: Any, size: Any, dim: int) -> Tensor:
+    """A number of the slice along `dim` in which each entry lies."""
     others = [n for n in range(parts.indices.size(0)) if n != dim]
     if not others:
         return taeda.zeros_like(parts.indices[0])
-    keys = keys_of(tuple(parts.indices[n] for n in others), [size[n] for n in others])
-    group: Tensor = taeda.unique(keys, return_inverse=True)[1]
-    return group
+    return keys_of(tuple(parts.indices[n] for n in others), [size[n] for n in others])
 
 
-def _of_groups(values: Tensor, group: Tensor, is_log: bool) -> Tensor:
-    if not values.shape[0]:
+def _edges(keys: Tensor) -> Tensor:
+    """Where runs of equal numbers begin, and the end."""
+    begins = (keys.diff() != 0).nonzero().reshape(-1) + 1
+    ends = keys.new_tensor([keys.numel()] if keys.numel() else [])
+    return taeda.cat([keys.new_zeros(1), begins, ends])
+
+
+def _of_segments(values: Tensor, edges: Tensor, is_log: bool) -> Tensor:
+    """Along runs of values (entries, dense dimensions)."""
+    if not values.numel():
         return values
-    shape = (int(group.amax()) + 1, *values.shape[1:])
-    wide = values.float() if values.dtype in (taeda.float16, taeda.bfloat16) else values
-    lowest = taeda.full(shape, -float("inf"), dtype=wide.dtype, device=wide.device)
-    most = lowest.index_reduce(0, group, wide.detach(), "amax")
-    most = taeda.where(most == -float("inf"), 0.0, most)
-    moved = wide - most[group]
-    sums = wide.new_zeros(shape).index_add(0, group, moved.exp())
-    made = moved - sums.log()[group] if is_log else moved.exp() / sums[group]
+    short = values.dtype in (taeda.float16, taeda.bfloat16)
+    rows = (values.float() if short else values).reshape(values.shape[0], -1).t()
+    made = taeda._segment_softmax(rows, edges, is_log).t().reshape(values.shape)
     return made.to(values.dtype)

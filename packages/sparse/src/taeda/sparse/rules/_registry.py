@@ -10,7 +10,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as core
 from taeda._core_api.layouts import arguments_by_name, register
 
-from .._compressed import COMPRESSED
+from .._compressed import COMPRESSED, MATRICES
 
 __all__ = [
     "ALL", "COO", "MATRICES", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "writes",
@@ -20,8 +20,6 @@ Function = Callable[..., Any]
 
 ALL = (taeda.sparse_coo, *COMPRESSED)
 COO = (taeda.sparse_coo,)
-#: by compressed rows or columns, one number an entry
-MATRICES = (taeda.sparse_csr, taeda.sparse_csc)
 OF_NUMBERS = (*COO, *MATRICES)
 
 
