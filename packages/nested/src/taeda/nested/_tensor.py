@@ -78,6 +78,15 @@ class NestedTensor(Tensor):
         """How long each tensor is, where there are holes between them; else None."""
         return parts_of(self).lengths
 
+    def _packed(self) -> tuple[Tensor, list[int], int]:
+        """(values of sequences that follow each other, where each ends, the ragged dimension)."""
+        parts, values = compact(self)
+        return values, [end for _, end in parts.bounds], parts.ragged
+
+    def _with_packed(self, values: Tensor) -> Tensor:
+        """A nested tensor of such values, of the raggedness of this one."""
+        return built(compact(self)[0], values)
+
     def is_contiguous(self, memory_format: Any = taeda.contiguous_format) -> bool:
         """Do the tensors follow each other in memory without a hole?"""
         parts = parts_of(self)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from ._attention import AuxOutput, AuxRequest, flex_attention
 from ._block_mask import BlockMask, create_block_mask
 from ._mods import and_masks, create_mask, noop_mask, or_masks
+from ._nested import create_nested_block_mask
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128  # libraries read the default of create_block_mask under this name
 
@@ -26,6 +27,7 @@ __all__ = [
     "and_masks",
     "create_block_mask",
     "create_mask",
+    "create_nested_block_mask",
     "flex_attention",
     "noop_mask",
     "or_masks",

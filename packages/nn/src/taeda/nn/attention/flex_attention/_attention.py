@@ -13,6 +13,7 @@ from taeda import Tensor
 
 from ._block_mask import BlockMask
 from ._mods import Mod, Span, call_score
+from ._nested import within_sequences
 
 __all__ = ["AuxOutput", "AuxRequest", "flex_attention"]
 
@@ -56,7 +57,17 @@ def flex_attention(
     that are chosen elsewhere. `score_mod` and the mask's function are called once for each block of
     queries, with indices that broadcast. ValueError for shapes, dtypes and masks that do not fit,
     NotImplementedError for tensors of other than four dimensions.
+
+    Of nested tensors (B, H, ragged, E) each sequence attends to itself, with a mask of
+    `create_nested_block_mask` or none, and the results are nested.
     """
+    if any(x.is_nested for x in (query, key, value)):
+        own, score_mod, block_mask = within_sequences(query, key, value, score_mod, block_mask)
+        made = flex_attention(
+            *own, score_mod, block_mask, scale, enable_gqa, return_lse, kernel_options,
+            return_aux=return_aux,
+        )  # fmt: skip
+        return _nested_like(query, made)
     _check(query, key, value, enable_gqa)
     if query.size(-3) != key.size(-3):
         times = query.size(-3) // key.size(-3)
@@ -75,6 +86,17 @@ def flex_attention(
             lse if return_aux.lse else None, most if return_aux.max_scores else None
         )
     return (out, lse) if return_lse else out
+
+
+def _nested_like(query: Any, made: Any) -> Any:
+    """Packed results as nested ones, of the sequences of `query`."""
+    if made is None:
+        return None
+    if isinstance(made, AuxOutput):
+        return AuxOutput(*(_nested_like(query, one) for one in made))
+    if isinstance(made, tuple):
+        return tuple(_nested_like(query, one) for one in made)
+    return query._with_packed(made.squeeze(0))
 
 
 def _blocks(query: Tensor, key: Tensor, mask: BlockMask | None) -> list[tuple[Span, Span]]:
@@ -120,7 +142,8 @@ def _weighted(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     safe = scores.masked_fill(blind, 0.0)
     weights = safe.softmax(-1).masked_fill(blind, 0.0)
     lse = safe.logsumexp(-1).masked_fill(blind.squeeze(-1), -taeda.inf)
-    return weights.to(value.dtype) @ value, lse, scores.amax(-1)
+    most = scores.amax(-1) if scores.size(-1) else scores.new_full(lse.shape, -taeda.inf)
+    return weights.to(value.dtype) @ value, lse, most
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, grouped: bool) -> None:
