@@ -13,7 +13,7 @@ from ._method import Tensor
 
 __all__ = ["ABSENT"]
 
-ABSENT = frozenset("align_as align_to names refine_names rename rename_ to_mkldnn".split())
+ABSENT = frozenset("align_as align_to names refine_names rename rename_".split())
 
 
 class _Absent:

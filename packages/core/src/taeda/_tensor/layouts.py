@@ -100,6 +100,18 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
 
 
 @method
+def to_mkldnn(self: Tensor, dtype: Any = None) -> Tensor:
+    """RuntimeError: there is no layout of MKL-DNN here, as in a PyTorch that was built without it.
+
+    Kernels read the strided layout as it is.
+    """
+    raise RuntimeError(
+        "to_mkldnn: there is no MKL-DNN layout in this build. Kernels read strided tensors as they are: "
+        "leave this call out, or ask backends.mkldnn.is_available() first"
+    )
+
+
+@method
 def to_sparse_coo(self: Tensor) -> Tensor:
     """By coordinates, of any layout."""
     made: Tensor = _methods().to_sparse_coo(self)
