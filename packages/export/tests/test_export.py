@@ -168,10 +168,6 @@ def test_demands_that_cannot_be(shapes, said):
         (lambda x: x * x.sum().item(), RuntimeError, "value"),
         (lambda x: x.shape[0], UserError, "size"),
         (lambda x: {1, 2}, UserError, "gives a set"),
-        (
-            lambda x: taeda.cond(x.sum() > 0, lambda y: y + 1, lambda y: y - 1, (x,)),
-            UserError, "taeda.cond",
-        ),
     ],
 )  # fmt: skip
 def test_programs_that_are_refused(f, error, said):

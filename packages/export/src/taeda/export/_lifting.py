@@ -12,6 +12,7 @@ from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
+from ._functions import of_functions_lifted
 from .graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
 
 __all__ = ["constants_lifted", "placeholder_after"]
@@ -26,13 +27,13 @@ def constants_lifted(
     found: dict[str, Tensor] = {}
     first = users[0] if users else None
     free = (name for k in range(10**9) if (name := f"lifted_tensor_{k}") not in set(taken))
+    of_functions_lifted(gm)
     for node in list(gm.graph.find_nodes(op="get_attr")):
         value = getattr(gm, str(node.target))
+        if isinstance(value, GraphModule):  # a branch, or what a loop does
+            continue
         if not isinstance(value, Tensor):
-            raise UserError(
-                "the program holds a function of its own (a branch or loop by taeda.cond or "
-                "while_loop), which exported programs do not have yet"
-            )
+            raise UserError(f"the program holds a {type(value).__name__}, which no graph has")
         name = next(free)
         state = list(gm.graph.find_nodes(op="placeholder"))
         place = gm.graph.inserting_before(first or next(iter(gm.graph.nodes)))

@@ -15,6 +15,8 @@ from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
 
+from ._functions import CONDITION, LOOP, calls_functions, functions_of, given_to
+
 __all__ = ["note_shapes"]
 
 Points = list[dict[str, int]]
@@ -39,8 +41,15 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, Val
             continue
         points.append(point)
         runs.append(seen.values)
-    names = list(hints)
     unknown = (symbol(f"u{number}") for number in itertools.count())
+    _note(gm, runs, points, list(hints), unknown)
+
+
+def _note(
+    gm: GraphModule, runs: list[dict[Node, Any]], points: Points, names: list[str],
+    unknown: Iterator[Expression],
+) -> None:  # fmt: skip
+    """Write what the runs at these points gave."""
     for node in gm.graph.nodes:
         if node.op in ("call_function", "placeholder") and node in runs[0]:
             values = [run[node] for run in runs]
@@ -50,6 +59,19 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, Val
             node.meta["shape"] = _without_gaps(known, unknown)
             strides = _formulas(values, points, names, lambda t: tuple(t.stride()))
             node.meta["stride"] = _without_gaps(strides, None)
+        if calls_functions(node):
+            for function in functions_of(gm, node):
+                inner = [_run_of(function, node, run) for run in runs]
+                for place in function.graph.find_nodes(op="placeholder"):
+                    place.meta["val"] = inner[0][place]
+                _note(function, inner, points, names, unknown)
+
+
+def _run_of(function: GraphModule, node: Node, run: dict[Node, Any]) -> dict[Node, Any]:
+    """What the nodes of a function gave where it was called."""
+    seen = _Blank(function)
+    seen.run(*(run[given] if isinstance(given, Node) else given for given in given_to(node)))
+    return seen.values
 
 
 def _points(hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> Points:
@@ -106,6 +128,10 @@ class _Blank(Interpreter):
         return made
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if target is CONDITION:  # both branches give the same kind of tensors
+            return _Blank(args[1]).run(*args[3])
+        if target is LOOP:
+            return _Blank(args[1]).run(*args[2], *args[3])
         if "device" in kwargs:
             kwargs = {**kwargs, "device": taeda.device("meta")}
         if str(target).startswith(("aten.index_put.", "aten.index_put_.")):

@@ -14,9 +14,8 @@ from taeda import Tensor
 from . import _wire as wire
 from ._dtypes import code
 
-__all__ = ["External", "Model", "Node", "Port", "tensor_bytes"]
+__all__ = ["External", "Inner", "Model", "Node", "Port", "tensor_bytes"]
 
-Attribute = int | float | str | list[int] | list[float] | list[str] | Tensor
 
 _INLINE = 1024  # bytes up to which a weight stays in the file of the model
 
@@ -28,10 +27,32 @@ class Node:
     kind: str
     inputs: list[str]
     outputs: list[str]
-    attributes: dict[str, Attribute]
+    attributes: dict[str, Any]
     domain: str = ""
     origin: str = ""
     props: dict[str, str] = field(default_factory=dict)
+
+    def inner(self) -> list[Inner]:
+        """The graphs inside."""
+        return [a for a in self.attributes.values() if isinstance(a, Inner)]
+
+    def reads(self) -> set[str]:
+        """What it reads, inside of its graphs as well."""
+        made = set(self.inputs)
+        for graph in self.inner():
+            made |= {port.name for port in graph.outputs}
+            for node in graph.nodes:
+                made |= node.reads()
+        return made
+
+    def read_instead(self, names: dict[str, str]) -> None:
+        """Read other values in place of some."""
+        self.inputs = [names.get(n, n) for n in self.inputs]
+        for graph in self.inner():
+            for port in graph.outputs:
+                port.name = names.get(port.name, port.name)
+            for node in graph.nodes:
+                node.read_instead(names)
 
 
 @dataclass
@@ -41,6 +62,31 @@ class Port:
     name: str
     dtype: taeda.dtype
     sizes: list[int | str]
+
+
+@dataclass
+class Inner:
+    """A graph inside of an operator, like a branch of If. It sees the values around it."""
+
+    name: str
+    nodes: list[Node]
+    inputs: list[Port]
+    outputs: list[Port]
+
+    def pieces(self) -> wire.Message:
+        """The graph as a message."""
+        made: wire.Message = []
+        for node in self.nodes:
+            made += wire.message(1, _node(node))
+        made += wire.text(2, self.name)
+        for port in self.inputs:
+            made += wire.message(11, _port(port))
+        for port in self.outputs:
+            made += wire.message(12, _port(port))
+        return made
+
+
+Attribute = Inner | int | float | str | list[int] | list[float] | list[str] | Tensor
 
 
 @dataclass
@@ -165,6 +211,8 @@ def _attribute(value: Attribute) -> wire.Message:
         return wire.floating(2, value) + wire.integer(20, 1)
     if isinstance(value, str):
         return wire.text(4, value) + wire.integer(20, 3)
+    if isinstance(value, Inner):
+        return wire.message(6, value.pieces()) + wire.integer(20, 5)
     if isinstance(value, Tensor):
         return wire.message(5, _tensor("", value)) + wire.integer(20, 4)
     if value and all(isinstance(v, str) for v in value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taeda import Tensor
 
-from ._model import Model, Node
+from ._model import Inner, Model, Node
 
 __all__ = ["optimized"]
 
@@ -21,7 +21,7 @@ def _without_twins(model: Model) -> None:
     seen: dict[object, Node] = {}
     kept = []
     for node in model.nodes:
-        node.inputs = [instead.get(n, n) for n in node.inputs]
+        node.read_instead(instead)
         last = not ends.isdisjoint(node.outputs)
         if node.kind == "Identity" and not node.domain and not last:
             instead[node.outputs[0]] = node.inputs[0]
@@ -42,7 +42,7 @@ def _key(node: Node) -> object:
     values = node.attributes.values()
     if node.domain or node.kind.startswith(("Random", "Bernoulli", "Multinomial", "Dropout")):
         return None
-    if any(isinstance(v, Tensor) for v in values):
+    if any(isinstance(v, Tensor | Inner) for v in values):
         return None
     return node.kind, tuple(node.inputs), repr(sorted(node.attributes.items())), len(node.outputs)
 
@@ -53,6 +53,6 @@ def _without_unread(model: Model) -> None:
     for node in reversed(model.nodes):
         if not wanted.isdisjoint(node.outputs):
             kept.append(node)
-            wanted.update(node.inputs)
+            wanted |= node.reads()
     model.nodes = kept[::-1]
     model.weights = {n: t for n, t in model.weights.items() if n in wanted}

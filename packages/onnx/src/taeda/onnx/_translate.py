@@ -10,11 +10,14 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.export import ExportedProgram
+from taeda.export._functions import CONDITION, calls_functions, functions_of, given_to
 from taeda.export.graph_signature import InputKind, TensorArgument
+from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_arg
 
 from ._context import Context, Value, numbers
-from ._model import Model, Port
+from ._model import Inner, Model, Port
+from ._model import Node as ModelNode
 from ._rules import FRESH, RULES
 
 __all__ = ["translated"]
@@ -37,19 +40,117 @@ def translated(
     own = {str(target): made for target, made in rules.items()}
     _inputs(ctx, program, input_names)
     results = _result_names(ctx, program, output_names)
-    groups = _Groups()
-    for node in program.graph.nodes:
-        if node.op == "call_function":
-            ctx.node = node
-            groups.before(ctx, node)
-            ctx.values[node] = _call(ctx, node, own)
-            groups.after(ctx, node)
-            if isinstance(ctx.values[node], Value):
-                ctx.model.values[node.name] = ctx.values[node].name
+    _Writer(ctx, own).nodes(program.graph_module)
     ctx.node = None
     _outputs(ctx, program, results)
     ctx.model.domains.update(domains)
     return ctx.model
+
+
+class _Writer:
+    """Translates the nodes of a graph, and those of functions that they call."""
+
+    def __init__(self, ctx: Context, own: Mapping[str, Callable[..., Any]]) -> None:
+        self.ctx, self.own = ctx, own
+
+    def nodes(self, gm: GraphModule) -> None:
+        """Every node of a graph whose inputs are known."""
+        ctx, groups = self.ctx, _Groups()
+        for node in gm.graph.nodes:
+            if node.op != "call_function":
+                continue
+            ctx.node = node
+            groups.before(ctx, node)
+            calls = calls_functions(node)
+            ctx.values[node] = self._functions(gm, node) if calls else _call(ctx, node, self.own)
+            ctx.node = node
+            groups.after(ctx, node)
+            if isinstance(ctx.values[node], Value):
+                ctx.model.values[node.name] = ctx.values[node].name
+
+    def _functions(self, gm: GraphModule, node: Node) -> list[Value]:
+        given = [self.ctx.values[v] for v in given_to(node)]
+        made = self._if if node.target is CONDITION else self._loop
+        return made(node, functions_of(gm, node), given)
+
+    def _if(self, node: Node, functions: list[GraphModule], given: list[Value]) -> list[Value]:
+        """Branches have no inputs: they see the values around them."""
+        names = ("then_branch", "else_branch")
+        parts: dict[str, Any] = {}
+        for name, function in zip(names, functions, strict=True):
+            nodes, results = self._inner(function, given)
+            parts[name] = Inner(name, nodes, [], [_output(node, k, v) for k, v in results])
+        pred: Any = node.args[0]
+        truth = self.ctx.cast(self.ctx.values[pred], taeda.bool)
+        truth = self.ctx.reshape(truth, [])
+        return self._results(node, "If", [truth], parts)
+
+    def _loop(self, node: Node, functions: list[GraphModule], given: list[Value]) -> list[Value]:
+        """`Loop` asks before its first step, and after each one what the step gave."""
+        ctx, carried = self.ctx, len(node.args[2])  # type: ignore[arg-type]
+        first, results = self._inner(functions[0], given)
+        ctx.model.nodes += first
+        start = ctx.reshape(ctx.cast(results[0][1], taeda.bool), [])
+        inputs = [Port(ctx.name("step"), taeda.int64, []), Port(ctx.name("on"), taeda.bool, [])]
+        inner = [Value(ctx.name(f"carried_{k}"), v.dtype, v.sizes) for k, v in enumerate(given)]
+        now = [*inner[:carried], *given[carried:]]
+        inputs += [Port(v.name, v.dtype, _sizes(node, k)) for k, v in enumerate(inner[:carried])]
+        nodes, made = self._inner(functions[1], now)
+        asked, goes_on = self._inner(functions[0], [*(v for _, v in made), *given[carried:]])
+        truth, extra = self._apart(lambda: ctx.reshape(ctx.cast(goes_on[0][1], taeda.bool), []))
+        outputs = [Port(truth.name, taeda.bool, []), *(_output(node, k, v) for k, v in made)]
+        body = Inner("body", [*nodes, *asked, *extra], inputs, outputs)
+        return self._results(node, "Loop", [None, start, *given[:carried]], {"body": body})
+
+    def _inner(
+        self, function: GraphModule, given: list[Value]
+    ) -> tuple[list[ModelNode], list[tuple[int, Value]]]:
+        """The operators of a function, and its results. One that it got, or gives twice, is copied:
+        each output of a graph is made in it.
+        """
+        ctx = self.ctx
+        for place, value in zip(function.graph.find_nodes(op="placeholder"), given, strict=True):
+            ctx.values[place] = value
+
+        def write() -> list[tuple[int, Value]]:
+            self.nodes(function)
+            output: Any = function.graph.output_node().args[0]
+            made = []
+            for k, entry in enumerate(output):
+                value = ctx.values[entry]
+                copy = ctx.op("Identity", value)
+                made.append((k, Value(copy.name, value.dtype, value.sizes)))
+            return made
+
+        results, nodes = self._apart(write)
+        return nodes, results
+
+    def _apart(self, write: Callable[[], Any]) -> tuple[Any, list[ModelNode]]:
+        """What a function gives, and the operators that it writes, which are not the model's."""
+        model = self.ctx.model
+        before, model.nodes = model.nodes, []
+        try:
+            made = write()
+            return made, model.nodes
+        finally:
+            model.nodes = before
+
+    def _results(
+        self, node: Node, kind: str, inputs: list[Value | None], parts: dict[str, Any]
+    ) -> list[Value]:
+        ctx = self.ctx
+        ctx.node = node
+        count = len(node.meta["val"])
+        made = ctx.ops(kind, count, *inputs, **parts)
+        return [Value(v.name, ctx.result(k).dtype, ctx.sizes(k)) for k, v in enumerate(made)]
+
+
+def _sizes(node: Node, k: int) -> list[int | str]:
+    return [str(e) if e.number is None else e.number for e in node.meta["shape"][k]]
+
+
+def _output(node: Node, k: int, value: Value) -> Port:
+    return Port(value.name, value.dtype, _sizes(node, k))
 
 
 def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> Any:

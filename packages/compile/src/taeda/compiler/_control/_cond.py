@@ -60,6 +60,7 @@ class _Branches:
     several: frozenset[int] = frozenset()  # inputs whose gradient is a sum made inside
     sums: frozenset[int] = frozenset()  # results that are such sums
     program: _Program | None = None
+    mode: bool = True  # whether the program records gradients there
 
     def changed(self, change: Callable[[Flat], Flat], **known: Any) -> _Branches:
         """Both functions changed; `known` is what is another thing then."""
@@ -147,7 +148,8 @@ def _branches(
         for both in zip(*(f.tensors for f in found), strict=True)
     ]
     true, false = (Lifted(f, operands, inputs) for f in functions)
-    return _Branches(true, false, recorder.exact, recorder.refuse, reached, fixed)
+    mode = taeda.is_grad_enabled()
+    return _Branches(true, false, recorder.exact, recorder.refuse, reached, fixed, mode=mode)
 
 
 # ---- alike ----
@@ -212,7 +214,7 @@ class _Cond(Function):
         ctx.save_for_forward(pred, *inputs)
         ctx.set_materialize_grads(False)
         grad = any(ctx.needs_input_grad[2:]) and not all(branches.fixed)
-        what = Control("cond", grad)
+        what = Control("cond", grad, branches.mode)
         with without_maps():
             made = _core.call_control(
                 what, (branches.true, branches.false), (pred, *inputs),

@@ -24,6 +24,7 @@ class Control:
 
     name: str  # "cond", or "while_loop"
     grad: bool = False  # whether its results want gradients
+    mode: bool | None = None  # whether the program records gradients there; None: it never does
 
     @property
     def leading(self) -> int:

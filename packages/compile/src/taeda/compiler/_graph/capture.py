@@ -119,7 +119,7 @@ class _Written:
         seen = _is_hidden if modes else _is_detach
         self.steps, moved = written_steps(self.recorded, outputs, seen)
         self.slots = {key: moved.get(slot, slot) for key, slot in numbers.items()}
-        self.writer = Writer(self.recorded, self.steps, modes=modes)
+        self.writer = Writer(self.recorded, self.steps, modes=modes, differentiable=True)
 
     def call(
         self, args: tuple[Any, ...], names: list[str], known: Mapping[int, str], result: Any

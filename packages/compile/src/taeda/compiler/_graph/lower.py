@@ -24,7 +24,7 @@ from .._errors import NotLowered
 from .passes import needed, without_aliases
 from .steps import DATA, GRADIENT, VIEW, WRITES_OUT, WRITES_SELF, Graph, Step
 
-__all__ = ["Lowered", "Writer", "lowered", "overload_of", "written_steps"]
+__all__ = ["CONTROLS", "Lowered", "Writer", "lowered", "overload_of", "written_steps"]
 
 fx.has_side_effect(taeda.set_grad_enabled)
 
@@ -85,8 +85,12 @@ class Writer:
     `modes`: grad modes are nodes.
     """
 
-    def __init__(self, graph: Graph, steps: list[Step], *, modes: bool = True) -> None:
+    def __init__(
+        self, graph: Graph, steps: list[Step], *, modes: bool = True, differentiable: bool = False
+    ) -> None:
         self.recorded, self.steps, self.modes = graph, steps, modes
+        # whether gradients may flow through calls of functions: who runs the graph calls them too
+        self.differentiable = differentiable
         self.graph = fx.Graph()
         self.nodes: dict[int, fx.Node] = {}
         self.modules: dict[str, Any] = {}  # functions that calls in the graph call
@@ -110,7 +114,10 @@ class Writer:
         """A node for each step."""
         first = self.grad
         for step in self.steps:
-            self._mode(step.grad)
+            if not (step.parts and self.differentiable):
+                self._mode(step.grad)
+            elif step.mode is not None:
+                self._mode(step.mode)
             self._step(step)
         self._mode(first)
 
@@ -175,9 +182,9 @@ class Writer:
 
     def _control(self, step: Step) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         """A call of functions, which are modules of their own, named like `true_graph_0`."""
-        if self.modes and step.grad:
+        if self.modes and step.grad and not self.differentiable:
             raise NotLowered(f"gradients flow through its {step.op}")
-        target, names = _CONTROLS[step.op]()
+        target, names = CONTROLS[step.op]()
         number = sum(name.startswith(f"{names[0]}_") for name in self.modules)
         functions = []
         for name, part in zip(names, step.parts, strict=True):
@@ -211,7 +218,7 @@ def _while_loop() -> Any:
 
 
 #: which function a step of this name calls, and what its functions are called
-_CONTROLS: dict[str, Callable[[], Any]] = {"cond": _cond, "while_loop": _while_loop}
+CONTROLS: dict[str, Callable[[], Any]] = {"cond": _cond, "while_loop": _while_loop}
 
 
 def _part_module(part: Any) -> fx.GraphModule:

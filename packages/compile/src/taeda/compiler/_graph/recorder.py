@@ -419,7 +419,7 @@ class Recorder:
         outs = tuple(range(first, first + len(made)))
         step = Step(
             what.name, CONTROL, (None,) * len(slots), patches, outs, (), self.line(), what.grad,
-            parts=parts,
+            mode=what.mode, parts=parts,
         )  # fmt: skip
         step.caught = step.may_fail and self.is_caught()
         self.graph.steps.append(step)

@@ -64,6 +64,7 @@ class Step:
     line: str = ""
     grad: bool = False  # whether autograd would have recorded it
     caught: bool = False  # it may raise, where the program would catch that
+    mode: bool | None = None  # of a call of functions: whether the program records gradients there
     parts: tuple[Any, ...] = ()  # graphs of the functions that it calls: `_control.Part`
 
     @property

@@ -64,6 +64,8 @@ SCALARS["pow.Tensor_Tensor"] = "pow.Tensor_Scalar"
 for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
     SCALARS[f"{_name}.Tensor"] = f"{_name}.Scalar"
 TENSORS = {scalar: tensor for tensor, scalar in SCALARS.items()}
+# a constant, which nobody else may write
+TENSORS |= {"lift_fresh_copy.default": "clone.default", "detach_.default": "detach.default"}
 
 _SHARED = ("_to_copy", "_softmax", "_log_softmax", "_unsafe_view", "_local_scalar_dense")
 

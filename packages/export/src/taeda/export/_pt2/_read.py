@@ -23,6 +23,7 @@ from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
+from .._functions import CONDITION, LOOP
 from ..exported_program import ExportedProgram
 from ..graph_signature import (
     ConstantArgument,
@@ -39,7 +40,8 @@ from ._trees import spec_of
 
 __all__ = ["Archive", "program_of"]
 
-_LARGEST, _MOST_DIMS, _MOST_NODES = 1 << 28, 64, 1_000_000
+_LARGEST, _MOST_DIMS, _MOST_NODES, _DEEPEST = 1 << 28, 64, 1_000_000, 20
+_FUNCTIONS = {"torch.ops.higher_order.cond": CONDITION, "torch.ops.higher_order.while_loop": LOOP}
 _NAME = re.compile(r"[A-Za-z_]\w{0,200}\Z")
 _TARGET = re.compile(r"torch\.ops\.(aten|taeda)\.([A-Za-z_]\w{0,80})\.([A-Za-z_]\w{0,80})\Z")
 
@@ -93,7 +95,189 @@ def program_of(archive: Archive) -> ExportedProgram:
         raise FormatError(f"the program in the file is malformed ({said:.200})") from error
 
 
-class _Reader:
+class _GraphReader:
+    """The nodes of a graph: the program's, or that of a function in it."""
+
+    def __init__(self, described: Any, depth: int = 0) -> None:
+        if len(described["nodes"]) > _MOST_NODES or depth > _DEEPEST:
+            raise FormatError(
+                f"the program has more than {_MOST_NODES} nodes, or functions in functions "
+                f"{_DEEPEST} deep"
+            )
+        self.described, self.depth = described, depth
+        self.graph = Graph()
+        self.nodes: dict[str, Node] = {}
+        self.functions: dict[str, GraphModule] = {}
+
+    def function(self) -> GraphModule:
+        """The graph as a function of tensors, which gives a tuple of them."""
+        for entry in self.described["inputs"]:
+            ((kind, value),) = _union(entry)
+            if kind != "as_tensor":
+                raise FormatError(f"a function gets a {kind!r:.60}: tensors are read")
+            name = _name(value["name"])
+            node = self._enter(name, self.graph.placeholder(name))
+            node.target = node.name
+            _describe(node, *self._described(name))
+        for entry in self.described["nodes"]:
+            self._node(entry)
+        self.graph.output(tuple(self._output(o) for o in self.described["outputs"]))
+        made = GraphModule(self.functions, self.graph)
+        made.graph.lint()
+        return made
+
+    def _enter(self, name: str, node: Node) -> Node:
+        if name in self.nodes:
+            raise FormatError(f"two values of the program are called {name!r:.80}")
+        self.nodes[name] = node
+        return node
+
+    def _described(self, name: str) -> tuple[Any, Any, Any]:
+        """Of a tensor: one without elements of its dtype and rank, formulas of sizes and strides."""
+        meta = self.described["tensor_values"][name]
+        shape, stride = (tuple(map(_formula, meta[key])) for key in ("sizes", "strides"))
+        if len(shape) > _MOST_DIMS or len(shape) != len(stride):
+            raise FormatError(f"{name!r:.80} has {len(shape)} sizes and {len(stride)} strides")
+        value = taeda.empty([0] * len(shape), dtype=_dtype(meta["dtype"]), device="meta")
+        if meta["requires_grad"] and value.is_floating_point():
+            value.requires_grad_()
+        return value, shape, stride
+
+    # ---- nodes ----
+
+    def _output(self, entry: Any) -> Any:
+        ((kind, value),) = _union(entry)
+        return self._known(value["name"]) if kind == "as_tensor" else _plain(kind, value)
+
+    def _known(self, name: Any) -> Node:
+        if name not in self.nodes:
+            raise FormatError(f"the program reads {name!r:.80} before it is there")
+        return self.nodes[name]
+
+    def _node(self, entry: Any) -> None:
+        target = _target(entry["target"])
+        if target in (CONDITION, LOOP):
+            self._call_of_functions(target, entry)
+            return
+        args, kwargs = self._arguments(target, entry["inputs"])
+        outputs = [next(iter(_union(o))) for o in entry["outputs"]]
+        if len(outputs) == 1 and outputs[0][0] in ("as_tensor", "as_sym_int", "as_sym_float"):
+            value = outputs[0][1]
+            name = _name(value["name"] if outputs[0][0] == "as_tensor" else value["as_name"])
+            node = self._enter(name, self.graph.call_function(target, args, kwargs, name=name))
+            self._note(node, name, outputs[0][0])
+            return
+        node = self.graph.call_function(target, args, kwargs)
+        facts = []
+        for k, name in enumerate(_part_names(outputs)):
+            part = self.graph.call_function(operator.getitem, (node, k), name=_name(name))
+            facts.append(self._described(name))
+            _describe(self._enter(name, part), *facts[-1])
+        _describe(node, *([f[k] for f in facts] for k in range(3)))
+
+    def _call_of_functions(self, target: Any, entry: Any) -> None:
+        """A branch or a loop: what it gives is a node each."""
+        args = [self._to_function(e["arg"]) for e in entry["inputs"]]
+        kinds = "ngg[" if target is CONDITION else "gg[["
+        if [_shown(a) for a in args] != list(kinds):
+            raise FormatError(f"{entry['target']!r:.60} has other arguments than it takes")
+        given = args[3] if target is CONDITION else (*args[2], *args[3])
+        functions = [self.functions[a.target] for a in args if _shown(a) == "g"]
+        node = self.graph.call_function(target, tuple(args))
+        outputs = _part_names([next(iter(_union(o))) for o in entry["outputs"]])
+        counts = [len(list(f.graph.output_node().args[0])) for f in functions]
+        wanted = [len(outputs), len(outputs)] if target is CONDITION else [1, len(args[2])]
+        inputs = [len(list(f.graph.find_nodes(op="placeholder"))) for f in functions]
+        if counts != wanted or inputs != [len(given)] * 2:
+            raise FormatError(
+                f"the functions of {node.name} take {inputs} tensors and give {counts}: "
+                f"{len(given)} and {wanted} were wanted"
+            )
+        facts = []
+        for k, name in enumerate(outputs):
+            part = self.graph.call_function(operator.getitem, (node, k), name=_name(name))
+            facts.append(self._described(name))
+            _describe(self._enter(name, part), *facts[-1])
+        _describe(node, *([f[k] for f in facts] for k in range(3)))
+
+    def _to_function(self, entry: Any) -> Any:
+        ((kind, value),) = _union(entry)
+        if kind == "as_tensors":
+            return tuple(self._known(v["name"]) for v in value)
+        if kind == "as_tensor":
+            return self._known(value["name"])
+        if kind == "as_ints" and value == []:  # an empty list has no kind
+            return ()
+        if kind != "as_graph":
+            raise FormatError(f"a function gets a {kind!r:.60}: tensors are read")
+        name = f"graph_{len(self.functions)}"
+        self.functions[name] = _GraphReader(value["graph"], self.depth + 1).function()
+        return self.graph.get_attr(name)
+
+    def _note(self, node: Node, name: str, kind: str) -> None:
+        if kind == "as_tensor":
+            _describe(node, *self._described(name))
+        elif kind == "as_sym_int":
+            size = _formula(self.described["sym_int_values"][name])
+            _describe(node, 0, size, size)
+
+    def _arguments(self, target: Any, entries: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        schema = getattr(target, "_schema", None)
+        values = [(str(e["name"]), self._argument(e["arg"]), e.get("kind")) for e in entries]
+        if schema is None:
+            return tuple(v for _, v, _ in values), {}
+        order = [a.name for a in schema.arguments]
+        only = {a.name for a in schema.arguments if a.kwarg_only}
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for name, value, _ in values:
+            if name not in order:
+                if value in (None, False):  # a switch that this row does not have, and that is off
+                    continue
+                raise FormatError(f"{target} has no argument {name!r:.60}")
+            if (
+                name not in only
+                and len(args) < len(order)
+                and order[len(args)] == name
+                and not kwargs
+            ):
+                args.append(value)
+            elif name in kwargs:
+                raise FormatError(f"{target} has the argument {name} twice")
+            else:
+                kwargs[name] = value
+        return tuple(args), kwargs
+
+    def _argument(self, entry: Any) -> Any:
+        ((kind, value),) = _union(entry)
+        if kind == "as_tensor":
+            return self._known(value["name"])
+        if kind in ("as_sym_int", "as_sym_float", "as_sym_bool"):
+            return self._number(value)
+        if kind == "as_tensors":
+            return [self._known(v["name"]) for v in value]
+        if kind in ("as_optional_tensors",):
+            return [self._optional(v) for v in value]
+        if kind == "as_optional_tensor":
+            return self._optional(value)
+        if kind in ("as_sym_ints", "as_sym_floats"):
+            return [self._number(v) for v in value]
+        return _plain(kind, value)
+
+    def _optional(self, entry: Any) -> Any:
+        ((kind, value),) = _union(entry)
+        return self._known(value["name"]) if kind == "as_tensor" else None
+
+    def _number(self, entry: Any) -> Any:
+        ((kind, value),) = _union(entry)
+        if kind == "as_name":
+            return self._known(value)
+        if kind not in ("as_int", "as_float", "as_bool"):
+            raise FormatError(f"a number of the kind {kind!r:.60} is not read")
+        return _plain(kind, value)
+
+
+class _Reader(_GraphReader):
     """One program on its way from JSON."""
 
     def __init__(self, archive: Archive) -> None:
@@ -101,11 +285,7 @@ class _Reader:
         document = archive.document("models/model.json")
         _check_version(document)
         self.document, self.module = document, document["graph_module"]
-        self.described = self.module["graph"]
-        if len(self.described["nodes"]) > _MOST_NODES:
-            raise FormatError(f"the program has more than {_MOST_NODES} nodes")
-        self.graph = Graph()
-        self.nodes: dict[str, Node] = {}
+        super().__init__(self.module["graph"])
 
     def program(self) -> ExportedProgram:
         signature = self._signature()
@@ -124,7 +304,7 @@ class _Reader:
         for node in list(self.graph.nodes):  # at other sizes a list may have fewer parts
             if node.target is operator.getitem and not node.users:
                 self.graph.erase_node(node)
-        gm = GraphModule({}, self.graph)
+        gm = GraphModule(self.functions, self.graph)
         gm.graph.lint()
         return ExportedProgram(gm, signature, state, constants, self._ranges(), [], specs)
 
@@ -251,116 +431,15 @@ class _Reader:
             if tensor:
                 _describe(node, *self._described(name))
 
-    def _enter(self, name: str, node: Node) -> Node:
-        if name in self.nodes:
-            raise FormatError(f"two values of the program are called {name!r:.80}")
-        self.nodes[name] = node
-        return node
-
-    def _described(self, name: str) -> tuple[Any, Any, Any]:
-        """Of a tensor: one without elements of its dtype and rank, formulas of sizes and strides."""
-        meta = self.described["tensor_values"][name]
-        shape, stride = (tuple(map(_formula, meta[key])) for key in ("sizes", "strides"))
-        if len(shape) > _MOST_DIMS or len(shape) != len(stride):
-            raise FormatError(f"{name!r:.80} has {len(shape)} sizes and {len(stride)} strides")
-        value = taeda.empty([0] * len(shape), dtype=_dtype(meta["dtype"]), device="meta")
-        if meta["requires_grad"] and value.is_floating_point():
-            value.requires_grad_()
-        return value, shape, stride
-
-    # ---- nodes ----
-
-    def _output(self, entry: Any) -> Any:
-        ((kind, value),) = _union(entry)
-        return self._known(value["name"]) if kind == "as_tensor" else _plain(kind, value)
-
-    def _known(self, name: Any) -> Node:
-        if name not in self.nodes:
-            raise FormatError(f"the program reads {name!r:.80} before it is there")
-        return self.nodes[name]
-
-    def _node(self, entry: Any) -> None:
-        target = _target(entry["target"])
-        args, kwargs = self._arguments(target, entry["inputs"])
-        outputs = [next(iter(_union(o))) for o in entry["outputs"]]
-        if len(outputs) == 1 and outputs[0][0] in ("as_tensor", "as_sym_int", "as_sym_float"):
-            value = outputs[0][1]
-            name = _name(value["name"] if outputs[0][0] == "as_tensor" else value["as_name"])
-            node = self._enter(name, self.graph.call_function(target, args, kwargs, name=name))
-            self._note(node, name, outputs[0][0])
-            return
-        node = self.graph.call_function(target, args, kwargs)
-        facts = []
-        for k, name in enumerate(_part_names(outputs)):
-            part = self.graph.call_function(operator.getitem, (node, k), name=_name(name))
-            facts.append(self._described(name))
-            _describe(self._enter(name, part), *facts[-1])
-        _describe(node, *([f[k] for f in facts] for k in range(3)))
-
-    def _note(self, node: Node, name: str, kind: str) -> None:
-        if kind == "as_tensor":
-            _describe(node, *self._described(name))
-        elif kind == "as_sym_int":
-            size = _formula(self.described["sym_int_values"][name])
-            _describe(node, 0, size, size)
-
-    def _arguments(self, target: Any, entries: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        schema = getattr(target, "_schema", None)
-        values = [(str(e["name"]), self._argument(e["arg"]), e.get("kind")) for e in entries]
-        if schema is None:
-            return tuple(v for _, v, _ in values), {}
-        order = [a.name for a in schema.arguments]
-        only = {a.name for a in schema.arguments if a.kwarg_only}
-        args: list[Any] = []
-        kwargs: dict[str, Any] = {}
-        for name, value, _ in values:
-            if name not in order:
-                if value in (None, False):  # a switch that this row does not have, and that is off
-                    continue
-                raise FormatError(f"{target} has no argument {name!r:.60}")
-            if (
-                name not in only
-                and len(args) < len(order)
-                and order[len(args)] == name
-                and not kwargs
-            ):
-                args.append(value)
-            elif name in kwargs:
-                raise FormatError(f"{target} has the argument {name} twice")
-            else:
-                kwargs[name] = value
-        return tuple(args), kwargs
-
-    def _argument(self, entry: Any) -> Any:
-        ((kind, value),) = _union(entry)
-        if kind == "as_tensor":
-            return self._known(value["name"])
-        if kind in ("as_sym_int", "as_sym_float", "as_sym_bool"):
-            return self._number(value)
-        if kind == "as_tensors":
-            return [self._known(v["name"]) for v in value]
-        if kind in ("as_optional_tensors",):
-            return [self._optional(v) for v in value]
-        if kind == "as_optional_tensor":
-            return self._optional(value)
-        if kind in ("as_sym_ints", "as_sym_floats"):
-            return [self._number(v) for v in value]
-        return _plain(kind, value)
-
-    def _optional(self, entry: Any) -> Any:
-        ((kind, value),) = _union(entry)
-        return self._known(value["name"]) if kind == "as_tensor" else None
-
-    def _number(self, entry: Any) -> Any:
-        ((kind, value),) = _union(entry)
-        if kind == "as_name":
-            return self._known(value)
-        if kind not in ("as_int", "as_float", "as_bool"):
-            raise FormatError(f"a number of the kind {kind!r:.60} is not read")
-        return _plain(kind, value)
-
 
 # ---- pieces ----
+
+
+def _shown(value: Any) -> str:
+    """A letter for the kind of an argument of a call of functions."""
+    if isinstance(value, tuple):
+        return "["
+    return "g" if value.op == "get_attr" else "n"
 
 
 def _new_value(kind: str, value: Any, signature: ExportGraphSignature) -> OutputSpec:
@@ -451,6 +530,8 @@ def _target(text: Any) -> Any:
     if text in NUMBERS:
         return NUMBERS[text]
     found = _TARGET.match(text) if isinstance(text, str) else None
+    if text in _FUNCTIONS:
+        return _FUNCTIONS[text]
     if text == "torch.ops.aten.sym_size.int":
         return taeda.ops.aten.sym_size.int
     if found:

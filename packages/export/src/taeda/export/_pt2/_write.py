@@ -14,8 +14,10 @@ import taeda
 from taeda import Tensor
 from taeda.compiler._errors import UserError
 from taeda.fx.experimental._expressions import Expression, constant
+from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
+from .._functions import CONDITION, calls_functions
 from ..exported_program import ExportedProgram
 from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from ._formulas import text_of
@@ -120,9 +122,10 @@ class _Program:
         self.tensors: dict[str, Any] = {}
         self.numbers: dict[str, Any] = {}
         self.is_number: set[Node] = set()
+        self.module = ep.graph_module
 
     def document(self) -> dict[str, Any]:
-        graph = self._graph()
+        graph = self.graph_of(self.ep.graph_module)
         return {
             "graph_module": {
                 "graph": graph,
@@ -180,16 +183,18 @@ class _Program:
             )
         return _constant(arg.value)
 
-    def _graph(self) -> dict[str, Any]:
+    def graph_of(self, gm: GraphModule, *, single: bool = False) -> dict[str, Any]:
+        """The program's graph, or one of a function in it, which gives a tensor if `single`."""
+        self.module = gm
         inputs, nodes, outputs = [], [], []
         constants = {
             s.arg.name: s.arg.value
             for s in self.ep.graph_signature.input_specs
             if isinstance(s.arg, ConstantArgument)
         }
-        for node in self.ep.graph.nodes:
+        for node in gm.graph.nodes:
             if node.op == "placeholder":
-                if node.name in constants:
+                if gm is self.ep.graph_module and node.name in constants:
                     inputs.append(_constant(constants[node.name]))
                 else:
                     inputs.append({"as_tensor": {"name": node.name}})
@@ -199,7 +204,7 @@ class _Program:
                     {"as_tensor": {"name": v.name}} if isinstance(v, Node) else _constant(v)
                     for v in node.args[0]
                 ]
-            elif node.target is not operator.getitem:
+            elif node.target is not operator.getitem and node.op != "get_attr":
                 nodes.append(self._node(node))
         return {
             "inputs": inputs,
@@ -208,7 +213,7 @@ class _Program:
             "tensor_values": self.tensors,
             "sym_int_values": self.numbers,
             "sym_bool_values": {},
-            "is_single_tensor_return": False,
+            "is_single_tensor_return": single,
             "custom_obj_values": {},
             "sym_float_values": {},
         }
@@ -246,6 +251,9 @@ class _Program:
         if target is taeda.ops.aten.sym_size.int:
             pairs = zip(("self", "dim"), node.args, strict=True)
             return "torch.ops.aten.sym_size.int", [self._named(n, v, 1, "") for n, v in pairs]
+        if calls_functions(node):
+            name = "cond" if target is CONDITION else "while_loop"
+            return f"torch.ops.higher_order.{name}", [self._to_function(v) for v in node.args]
         if target in _NUMBERS:
             letters = zip("abc", node.args, strict=False)
             return _NUMBERS[target], [self._named(n, v, 1, "") for n, v in letters]
@@ -257,6 +265,17 @@ class _Program:
         kinds = {a.name: str(a.type) for a in schema.arguments}
         inputs += [self._named(n, v, 2, kinds[n]) for n, v in node.kwargs.items()]
         return _name_of(target, node), inputs
+
+    def _to_function(self, value: Any) -> dict[str, Any]:
+        """An argument of a node that calls functions: they have no names there."""
+        if isinstance(value, Node) and value.op == "get_attr":
+            name = str(value.target)
+            single = name.startswith("while_cond_graph")
+            inner = _Program(self.ep).graph_of(getattr(self.module, name), single=single)
+            return {"name": "", "arg": {"as_graph": {"name": name, "graph": inner}}, "kind": 1}
+        if isinstance(value, tuple | list):
+            return {"name": "", "arg": self._list(list(value), "Tensor[]"), "kind": 1}
+        return self._named("", value, 1, "")
 
     def _named(self, name: str, value: Any, kind: int, declared: str) -> dict[str, Any]:
         return {"name": name, "arg": self._argument(value, declared), "kind": kind}
@@ -309,6 +328,8 @@ class _Program:
             name = parts.get(k, f"{node.name}_unused_{k}")
             self._note(name, entry, node, k)
             made.append({"name": name})
+        if calls_functions(node):
+            return [{"as_tensor": entry} for entry in made]
         returns = node.target._schema.returns  # type: ignore[union-attr]
         if len(returns) == 1:
             return [{"as_tensors": made}]
