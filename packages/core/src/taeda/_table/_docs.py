@@ -1,21 +1,24 @@
 """What `help` and `inspect.signature` say of an operation: written when core is built, from the
-rows of its name.
+rows of its name and the meanings of their arguments.
 
 The text of a function begins with its call in Python's grammar, which Python itself reads
-(`__text_signature__`); then every overload with its types, the sentence of each, what the arguments
-mean where their names do not say it, and an example.
+(`__text_signature__`); then every overload with its types, the sentence of each, what every argument
+means, and an example.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from functools import cache
+from itertools import zip_longest
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
+from ._meanings import meaning, note
 from ._row import Row
 from ._schema import Argument
 
@@ -24,64 +27,16 @@ __all__ = ["text"]
 _TYPES = {"Scalar": "number", "ScalarType": "dtype", "Layout": "layout", "Device": "device",
           "MemoryFormat": "memory_format",
           "SymInt": "int"}  # fmt: skip
+#: types whose values have names, and no literals
+_CONSTANTS = ("ScalarType", "Layout", "Device", "MemoryFormat")
 
-#: arguments whose meaning is the same wherever they stand
-_MEANINGS = {
-    "dim": "the dimension, counted from the end if negative; some operations take several",
-    "dims": "the dimensions, counted from the end if negative",
-    "keepdim": "whether dimensions that are reduced stay, with size 1",
-    "out": "a tensor that receives the result, and is returned",
-    "dtype": "the dtype of the result; where it is left out, that of the input or the default one",
-    "device": "where the result lies",
-    "layout": "the layout of the result: taeda.strided, the only one there is",
-    "pin_memory": "page-locked memory, for an accelerator",
-    "memory_format": "the order of the result's dimensions in memory",
-    "generator": "where random numbers come from; the default generator if None",
-    "alpha": "a factor of the second operand",
-    "beta": "a factor of the input; with 0 the input is not read",
-    "value": "a factor of the product or quotient, or what is filled in",
-    "reduction": "0 for the loss of each element, 1 for their mean, 2 for their sum",
-    "largest": "the largest elements, or the smallest",
-    "sorted": "whether the result is in order",
-    "descending": "from the largest to the smallest",
-    "stable": "whether equal elements keep their order",
-    "diagonal": "which diagonal: 0 the main one, above it if positive, below it if negative",
-    "offset": "which diagonal: 0 the main one, above it if positive, below it if negative",
-    "rounding_mode": "None for true division, 'trunc' to round towards zero, 'floor' to round down",
-    "correction": "what is taken off the number of elements: 1 for the unbiased estimate",
-    "unbiased": "divide by one less than the number of elements",
-    "index": "where elements are taken from or put to, along the dimension",
-    "mask": "true where the operation applies",
-    "training": "whether to behave as in training, or as in evaluation",
-    "train": "whether to behave as in training, or as in evaluation",
-    "p": "the order of the norm, or a probability",
-    "eps": "a small number that keeps divisions and logarithms finite",
-    "momentum": "the share of the new statistics in the running ones",
-    "weight": "the weights",
-    "bias": "what is added to each channel; None for nothing",
-    "stride": "steps of the window, one for each spatial dimension or one number for all",
-    "padding": "zeros, or whatever else is implied, around each spatial dimension",
-    "dilation": "distance between elements of the window",
-    "groups": "in how many groups channels are split; each output sees the inputs of its group",
-    "ceil_mode": "whether sizes are rounded up instead of down",
-    "kernel_size": "the size of the window",
-    "align_corners": "whether the outermost elements keep their places",
-    "non_blocking": "whether the copy may go on after the call",
-    "requires_grad": "whether the result's gradient is recorded",
-    "size": "the sizes",
-    "repeats": "how often",
-    "sections": "how many parts",
-    "equal_nan": "whether NaN equals NaN",
-    "rtol": "the relative tolerance",
-    "atol": "the absolute tolerance",
-    "upper": "the upper triangle instead of the lower one",
-    "include_self": "whether the elements that were there take part",
-    "reduce": "'sum', 'prod', 'mean', 'amax' or 'amin'",
-    "interpolation": "'linear', 'lower', 'higher', 'midpoint' or 'nearest'",
-    "window": "a vector of weights for each frame; None for ones",
-    "n": "how many, or how often",
-    "norm": "the scaling: 'backward' (of the inverse), 'ortho' (of both) or 'forward'",
-}  # fmt: skip
+#: what is not in the schema of any row
+_ADDED = {
+    "out": "a tensor that receives the result, of its dtype and shape (an empty one is resized), "
+    "and is returned; None for a new one",
+    "requires_grad": "whether the result's gradient is recorded; only for floats",
+}
+_LINE = 96
 
 _DTYPES = {
     "same": "The operands' dtypes are promoted; the result has the promoted one.",
@@ -101,12 +56,18 @@ def text(name: str, rows: Sequence[Row], *, method: bool, inplace: bool) -> str:
     parts = [f"{name}({signature})\n--\n"]
     parts.append("\n".join(f"{name}{call.typed()}" for call in calls))
     said = "\n".join(dict.fromkeys(row.doc for row in rows)) + _after(rows, inplace)
+    if method and not inplace and not name.startswith("_") and _is_function(rows):
+        said += f"\nThe function is taeda.{name}."
     parts.append(said if method else re.sub(r"\bself\b", "input", said))
-    if meanings := _meanings(calls):
-        parts.append(meanings)
+    if arguments := _arguments(calls):
+        parts.append(arguments)
     if not inplace and not method and (example := _examples().get((rows[0].namespace, name))):
         parts.append(example)
     return "\n\n".join(parts).replace("\n--\n\n\n", "\n--\n\n")
+
+
+def _is_function(rows: Sequence[Row]) -> bool:
+    return any("function" in row.variants and not row.namespace for row in rows)
 
 
 def _after(rows: Sequence[Row], inplace: bool) -> str:
@@ -121,6 +82,8 @@ def _after(rows: Sequence[Row], inplace: bool) -> str:
         said += f"\n{shape} {_DTYPES[row.promotion]}"
     if row.view and not inplace:
         said += "\nThe result shares its memory with the input."
+    for more in dict.fromkeys(note(row) for row in rows):
+        said += more and "\n" + textwrap.fill(more, _LINE)
     return said
 
 
@@ -165,7 +128,7 @@ class _Call:
                 shown.append("*")
                 star = True
             type_ = f": {_type(self.row, argument)}" if argument else ""
-            given = "" if default is None else f" = {'inf' if default == '1e999' else default}"
+            given = "" if default is None else f" = {_shown_default(argument, default)}"
             shown.append(f"{'*' if kind == '*' else ''}{name}{type_}{given}")
         return f"({', '.join(shown)}) -> {_result(self.row)}"
 
@@ -191,8 +154,8 @@ def _literal(argument: Argument) -> str:
         value = float(value)
     if isinstance(value, float) and math.isinf(value):
         return "1e999" if value > 0 else "-1e999"
-    if argument.base in ("ScalarType", "Layout", "Device", "MemoryFormat") and value is not None:
-        return "..."
+    if argument.base in _CONSTANTS and value is not None:
+        return "None" if argument.optional else "..."  # None asks for the default too
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(repr, value))}]" if all(map(_plain, value)) else "..."
     return repr(value) if _plain(value) else "..."
@@ -274,9 +237,33 @@ def _shown(parameter: tuple[str, str, str | None]) -> str:
     return f"{'*' if kind == '*' else ''}{name}" + ("" if default is None else f"={default}")
 
 
-def _meanings(calls: list[_Call]) -> str:
-    names = dict.fromkeys(name for call in calls for name, _, _ in call.parameters())
-    return "\n".join(f"    {name}: {_MEANINGS[name]}" for name in names if name in _MEANINGS)
+def _arguments(calls: list[_Call]) -> str:
+    """The block `Args:`, an entry for each argument of any overload; the first one that has it says
+    what it means.
+    """
+    said: dict[str, str] = {}
+    for call in calls:
+        for argument, (name, _, default) in zip_longest(call.arguments, call.parameters()):
+            text = meaning(call.row, argument.name) if argument else _ADDED[name]
+            if default not in (None, "None"):
+                text += f" (default: {_shown_default(argument, default)})"
+            said.setdefault(name, text)
+    entries = (_entry(name, text) for name, text in said.items())
+    return "\n".join(["Args:", *entries]) if said else ""
+
+
+def _entry(name: str, text: str) -> str:
+    return textwrap.fill(
+        f"{name}: {text}", _LINE, initial_indent=" " * 4, subsequent_indent=" " * 8,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _shown_default(argument: Argument | None, default: str) -> str:
+    """A default as a user writes it."""
+    if argument and argument.base in _CONSTANTS and argument.default is not None:
+        return f"taeda.{argument.default}"
+    return default.replace("1e999", "inf")
 
 
 @cache
