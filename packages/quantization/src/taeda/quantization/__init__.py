@@ -28,3 +28,13 @@ __all__ = [
     "int4_weight_only", "int8_weight_only", "load_quantized_", "quantize_", "quantize_per_channel",
     "quantize_per_tensor", "quantize_per_tensor_dynamic",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Old names of `taeda.ao.quantization`, which PyTorch had here first."""
+    if not name.startswith("_"):
+        from taeda.ao import quantization as eager  # late: it asks for the kernels here
+
+        if name in vars(eager) or hasattr(eager, name):
+            return getattr(eager, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
