@@ -78,3 +78,15 @@ def test_no_kernel_meets_the_integers():
         q.numpy()
     with pytest.raises(RuntimeError, match="floating point"):
         q.requires_grad_()
+
+
+def test_others_know_them_or_refuse():
+    q = numbers(2, 2)
+    taeda.testing.assert_close(q, q.clone())
+    with pytest.raises(AssertionError, match="not close"):
+        taeda.testing.assert_close(q, numbers(2, 2, zero=12))
+    with pytest.raises(NotImplementedError, match="a quantized tensor, which is not mapped over"):
+        taeda.func.vmap(lambda x: x)(q)
+    for call in (lambda: memoryview(q), lambda: taeda.utils.dlpack.to_dlpack(q)):
+        with pytest.raises(BufferError):
+            call()

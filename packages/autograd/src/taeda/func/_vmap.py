@@ -177,6 +177,11 @@ def _checked(head: str, value: Any, dim: Any) -> int | None:
             f"{head}: Got in_dim={dim} for an input but the input is of type {type(value)}. We "
             "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
         )
+    if value.is_quantized:
+        raise NotImplementedError(
+            f"{head}: Got in_dim={dim} for a quantized tensor, which is not mapped over: pass None as its "
+            "in_dim, or map over x.dequantize()"
+        )
     if value.layout is not taeda.strided:
         raise NotImplementedError(
             f"{head}: Got in_dim={dim} for a tensor of layout {value.layout}, which is not mapped over: "

@@ -245,6 +245,7 @@ def _compare_tensors(actual: Tensor, expected: Tensor, path: Path, rules: _Rules
     _check_attributes(actual, expected, path, rules)
     if "meta" in (actual.device.type, expected.device.type):
         return
+    actual, expected = (x.dequantize() if x.is_quantized else x for x in (actual, expected))
     rtol, atol = rules.tolerances(actual.dtype, expected.dtype)
     a, e = _in_one_dtype(actual.resolve_conj(), expected.resolve_conj())
     matches = _elementwise_close(a, e, rtol, atol, rules.equal_nan)
