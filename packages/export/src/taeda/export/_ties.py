@@ -16,7 +16,6 @@ from ._dims import Symbols
 
 __all__ = ["Ties", "most_of", "ties_of"]
 
-_LARGEST = 1 << 12  # sizes of traces, which take memory where they are not fakes
 Sizes = dict[str, int]
 Runs = Callable[[Sizes], Exception | None]
 
@@ -73,8 +72,8 @@ def _another(size: int, limits: ValueRanges) -> int:
 
 
 def most_of(runs: Runs, symbols: Symbols, name: str) -> int | None:
-    """The largest size at which the program runs, if there is one above the example's; found by
-    halving, in at most 24 traces.
+    """The largest size at which the program runs, if there is one above the example's, and not far
+    from it: a symbol falls because of sizes up to seven times its own. Found by halving.
     """
     base = _base(runs, symbols)
     if base is None:
@@ -86,7 +85,7 @@ def most_of(runs: Runs, symbols: Symbols, name: str) -> int | None:
     good, bad = base[name], 2 * base[name]
     while holds(bad):
         good, bad = bad, 2 * bad
-        if bad > _LARGEST:
+        if bad > max(8 * base[name], base[name] + 16):
             return None
     while bad - good > 1:
         middle = (good + bad) // 2
