@@ -28,6 +28,10 @@ WEIGHT = taeda.ones(3, 2)
         (lambda x: x.view(-1, 4) + 1, [(8,)], ({0: Dim("a")},), "a = 4*_a"),
         (lambda x: x + taeda.arange(10)[: x.shape[0]], [(4,)], ({0: Dim("a")},), "max=10"),
         (lambda x: x + 1 if x.shape[0] <= 5 else x, [(4,)], ({0: Dim("a")},), "max=5"),
+        (
+            lambda x: x + 1 if x.shape[0] + x.shape[1] <= 9 else x, [(4, 5)],
+            ({0: Dim("a"), 1: Dim("b")},), "a = None  # 4",
+        ),
         (lambda x: x + 1 if x.shape[0] > 3 else x, [(4,)], ({0: Dim("a")},), "min=4"),
     ],
 )  # fmt: skip

@@ -91,8 +91,8 @@ def sizes_to_trace(
             made[name] = own
             continue
         several = [own * k for k in range(1, 12)] if own > 1 else [6, 10, 12, 14, 15, 18, 20]
-        near = [n for n in range(2, 40) if n not in several]
-        allowed = [n for n in (*several, *near) if n > 1 and n in limits]
+        beside = [n for n in range(2, 40) if n not in several]
+        allowed = [n for n in (*several, *beside) if n > 1 and n in limits]
         if not allowed:
             raise UserError(
                 f"{symbols.shown[name]} can only be 0 or 1, each of which is a program of its own: "

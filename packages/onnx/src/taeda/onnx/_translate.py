@@ -87,7 +87,7 @@ class _Writer:
 
     def _loop(self, node: Node, functions: list[GraphModule], given: list[Value]) -> list[Value]:
         """`Loop` asks before its first step, and after each one what the step gave."""
-        ctx, carried = self.ctx, len(node.args[2])  # type: ignore[arg-type]
+        ctx, carried = self.ctx, len(node.args[2])
         first, results = self._inner(functions[0], given)
         ctx.model.nodes += first
         start = ctx.reshape(ctx.cast(results[0][1], taeda.bool), [])

@@ -104,7 +104,7 @@ def _cross_entropy(
     if one and reduction == 0:
         made = ctx.op("Squeeze", made, ctx.integers([0]), rank=0)
     parts: list[Value | None] = [made]
-    count = len(ctx.result()) if isinstance(ctx.result(), tuple | list) else 1  # type: ignore[unreachable]
+    count = len(ctx.result()) if isinstance(ctx.result(), tuple | list) else 1
     return parts + [None] * (count - 1)
 
 

@@ -56,8 +56,10 @@ def _attention(
     if ctx.opset < _LEAST:
         raise ctx.refuse(f"Attention is there from opset {_LEAST} on, this is {ctx.opset}")
     heads = {n: options[n] for n in ("kv_num_heads", "q_num_heads") if options.get(n)}
+    if scale is not None:
+        heads["scale"] = float(scale)
     rest = {n: a for n, a in options.items() if n not in ("kv_num_heads", "q_num_heads") and a}
     return ctx.ops(
-        "Attention", 4, q, k, v, mask, past_key, past_value, is_causal=int(is_causal), scale=scale,
+        "Attention", 4, q, k, v, mask, past_key, past_value, is_causal=int(is_causal),
         **heads, **rest,
     )  # fmt: skip

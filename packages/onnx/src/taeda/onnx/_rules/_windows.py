@@ -175,8 +175,8 @@ def _antialiased(row: str) -> None:
     def apply(ctx: Context, x: Value, output_size: Any, *rest: Any, **options: Any) -> Value:
         assert ctx.node is not None
         function: Any = ctx.node.target
-        sizes = list(x.sizes[-2:])
-        if None in sizes or not all(isinstance(n, int) for n in output_size):
+        sizes = [n for n in x.sizes[-2:] if n is not None]
+        if len(sizes) < 2 or not all(isinstance(n, int) for n in output_size):
             raise ctx.refuse("antialias of sizes that differ from call to call")
         made = x
         for k, (size, wanted) in enumerate(zip(sizes, output_size, strict=True)):
