@@ -355,6 +355,9 @@ def test_inline_texts_are_known_by_their_words(tmp_path):
         "inline_torch", text, functions=["twice"], extra_cflags=["-O0"], build_directory=tmp_path
     )
     assert made.twice(taeda.ones(2)).tolist() == [2, 2]
+    # without a torch::autograd::Function an operator has no record, and is called as it is
+    assert made.twice is taeda.ops.inline_torch.twice
+    assert str(made.twice.default._schema) == "inline_torch::twice(Tensor arg0) -> Tensor?"
     with pytest.raises(RuntimeError, match="torch"):
         load_inline(
             "inline_taeda",

@@ -111,10 +111,9 @@ def units(request: Request, space: str = "") -> list[cc.Unit]:
 
 
 def _torch_flags(space: str) -> tuple[str, ...]:
-    """Torch's headers by their names, behind every other folder: one who brings real ones gets those."""
+    """Torch's headers by their names, behind every folder of the caller's, who may bring real ones."""
     return (
-        "-idirafter",
-        str(TORCH_INCLUDE),
+        f"-I{TORCH_INCLUDE}",  # not -idirafter: such headers are no part of the cache's key
         f"-DTORCH_EXTENSION_NAME={space}",
         "-DTORCH_API_INCLUDE_EXTENSION_H",
     )

@@ -166,7 +166,7 @@ public:
     template <class X = F, class... A> static auto apply(A &&...arguments) -> std::decay_t<decltype(X::forward(nullptr, std::forward<A>(arguments)...))>
     {
         using Made = std::decay_t<decltype(X::forward(nullptr, std::forward<A>(arguments)...))>;
-        (void)at::detail::Records_used<>::told;
+        (void)at::detail::Records_used<X>::told; /* of X, so that only a program's own use makes it */
         at::detail::Recording *recording = at::detail::Recording::current;
         if (!recording) {
             AutogradContext unused;

@@ -195,7 +195,7 @@ inline Registry &registry()
     return made;
 }
 /* Its address is taken where torch::autograd::Function is used: that tells the registry. */
-template <class = void> struct Records_used { static inline const bool told = (registry().records = true); };
+template <class F> struct Records_used { static inline const bool told = (registry().records = true); };
 /* A function that runs when the core starts the library. */
 struct Later {
     explicit Later(std::function<void()> fill) { registry().later(std::move(fill)); }
