@@ -27,6 +27,7 @@ def one_thread():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of importing torch.func
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_same_losses(name):
     ours, theirs = (script(f"examples/small/{name}.py", lib) for lib in ("taeda", "torch"))
