@@ -21,24 +21,24 @@ class Sharded:
     """A parameter before it is cut: its dimension, and how its shard lies."""
 
     def __init__(self, name: str, param: Tensor, mesh: DeviceMesh, dim: int) -> None:
-        self.name, self.param, self.dim = name, param, dim
+        self.name, self.dim = name, dim  # the parameter itself is let go: it is whole
         self.inner: Spec | None = param._spec if isinstance(param, DTensor) else None
         local = param._local if isinstance(param, DTensor) else param
         #: the shape of what this unit cuts, its cut dimension first
         self.shape = taeda.Size(_first(list(local.shape), dim))
-        self.spec = self._spec(mesh)
-        self.shard: Any = self._cut(local.detach(), mesh)
+        self.spec = self._spec(mesh, param.shape)
+        self.shard: Any = self._cut(param, local.detach(), mesh)
 
-    def _spec(self, mesh: DeviceMesh) -> Spec:
+    def _spec(self, mesh: DeviceMesh, shape: taeda.Size) -> Spec:
         own: list[Placement] = [Replicate()] * (mesh.ndim - 1) + [Shard(self.dim)]
         if self.inner is None:
-            return Spec.of(mesh, own, self.param.shape)
+            return Spec.of(mesh, own, shape)
         joined = _joined(mesh, self.inner.mesh, self.name)
         places = [*own, *self.inner.placements]
         order = [*range(mesh.ndim, joined.ndim), *range(mesh.ndim)]  # tensor parallelism cut first
         return Spec.of(joined, places, self.inner.shape, order)
 
-    def _cut(self, local: Tensor, mesh: DeviceMesh) -> Any:
+    def _cut(self, param: Tensor, local: Tensor, mesh: DeviceMesh) -> Any:
         count, place = mesh.size(mesh.ndim - 1), mesh.get_local_rank(mesh.ndim - 1)
         size = local.shape[self.dim]
         if self.dim and size % count:
@@ -48,8 +48,8 @@ class Sharded:
             )
         part = local.narrow(self.dim, *chunk_of(size, count, place))
         made = DTensor(part.clone(memory_format=taeda.contiguous_format), self.spec)
-        replace(self.param, "fully_shard")
-        return nn.Parameter(made, self.param.requires_grad)
+        replace(param, "fully_shard")
+        return nn.Parameter(made, param.requires_grad)
 
     def rows(self, part: Tensor) -> Tensor:
         """A part with the cut dimension first."""

@@ -6,7 +6,7 @@ rule is computed on whole tensors by every rank, with one notice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,14 +114,16 @@ def _replicated(args: Any, kwargs: Any) -> tuple[Any, Any]:
     first = next(v for v in _tensors(args, kwargs) if isinstance(v, DTensor))
     mesh = first._spec.mesh
 
-    def lifted(value: Any) -> Any:
-        if isinstance(value, Tensor) and not isinstance(value, DTensor) and value.ndim:
-            return DTensor(value, Spec.of(mesh, [R] * mesh.ndim, value.shape))
-        if isinstance(value, (list, tuple)):
-            return [lifted(one) for one in value]
-        return value
+    moved = tuple(_lifted(value, mesh) for value in args)
+    return moved, {key: _lifted(value, mesh) for key, value in kwargs.items()}
 
-    return tuple(map(lifted, args)), {key: lifted(value) for key, value in kwargs.items()}
+
+def _lifted(value: Any, mesh: DeviceMesh) -> Any:
+    if isinstance(value, Tensor) and not isinstance(value, DTensor) and value.ndim:
+        return DTensor(value, Spec.of(mesh, [R] * mesh.ndim, value.shape))
+    if isinstance(value, (list, tuple)):
+        return [_lifted(one, mesh) for one in value]
+    return value
 
 
 # ---- what came ----
@@ -363,28 +365,29 @@ def _seen(call: Call, name: str, value: Any) -> Any:
     return value
 
 
+def _meta(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        strides = value.stride() if isinstance(value, DTensor) else None
+        if strides is None:
+            return taeda.empty(value.shape, dtype=value.dtype, device="meta")
+        return taeda.empty_strided(value.shape, strides, dtype=value.dtype, device="meta")
+    if isinstance(value, (list, tuple)):
+        return [_meta(one) for one in value]
+    return value
+
+
 def _on_meta(func: Any, args: Any, kwargs: Any, call: Call) -> list[Any] | None:
     """The results without values, from the whole's shapes; None where they depend on values."""
-
-    def meta(value: Any) -> Any:
-        if isinstance(value, Tensor):
-            strides = value.stride() if isinstance(value, DTensor) else None
-            if strides is None:
-                return taeda.empty(value.shape, dtype=value.dtype, device="meta")
-            return taeda.empty_strided(value.shape, strides, dtype=value.dtype, device="meta")
-        if isinstance(value, (list, tuple)):
-            return [meta(one) for one in value]
-        return value
 
     row = rows().get(_row_of(str(func)))
     if row is not None and row.reads_value == "always":
         return None
     with taeda.no_grad():
-        moved = {name: meta(value) for name, value in kwargs.items()}
+        moved = {name: _meta(value) for name, value in kwargs.items()}
         if "device" in moved:
             moved["device"] = "meta"
         try:
-            made = func(*map(meta, args), **moved)
+            made = func(*map(_meta, args), **moved)
         except MemoryError:
             raise
         except RuntimeError:
@@ -482,18 +485,21 @@ def _execute(
         with purpose(f"{plan.call.row} of DTensors"):
             parts.append(redistributed(value._local, value._spec, target))
     left = iter(parts)
-
-    def local(value: Any) -> Any:
-        if isinstance(value, Tensor):
-            return next(left)
-        if isinstance(value, (list, tuple)):
-            return [local(one) for one in value]
-        return value
-
-    moved = [local(value) for value in args]
-    named = {key: local(value) for key, value in kwargs.items()}
+    moved = [_with_parts(value, left) for value in args]
+    named = {key: _with_parts(value, left) for key, value in kwargs.items()}
     made = _compute(func, plan, moved, named)
     return _wrapped(made, plan, mesh)
+
+
+def _with_parts(value: Any, left: Iterator[Tensor]) -> Any:
+    """An argument with the next parts for its tensors. No closure: one that calls itself is a cycle, which
+    would keep the parts until the next collection.
+    """
+    if isinstance(value, Tensor):
+        return next(left)
+    if isinstance(value, (list, tuple)):
+        return [_with_parts(one, left) for one in value]
+    return value
 
 
 def _compute(func: Any, plan: Plan, moved: list[Any], named: dict[str, Any]) -> Any:
