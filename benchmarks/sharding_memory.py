@@ -1,7 +1,7 @@
 """Memory of a rank under DDP, shards, and shards with tensor parallelism, over one training step.
 
     python benchmarks/sharding_memory.py                    figures
-    python benchmarks/sharding_memory.py --svg docs/images  and the pictures of docs/tutorial-sharding.md
+    python benchmarks/sharding_memory.py --svg docs/images  and pictures of what a rank holds over a step
 
 Eight blocks of 2 M parameters on two processes (four for the third), tiny activations, AdamW. What is
 taken is read from `memory_stats` behind every block of the forward, behind every gradient that is
