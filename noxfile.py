@@ -102,6 +102,8 @@ SESSIONS = (
         f"{HUNT}/fuzz_compile.py {{}}"),
     row("python-states", "Programs that read and change state of Python give the same compiled and as they are. `-- --random 2000` for random ones.",
         f"{HUNT}/python_states.py {{}}"),
+    row("interrupts", "Ctrl-C at random instants of compiled functions leaves nothing of a recording behind. `-- --count 300` for fewer.",
+        f"{HUNT}/interrupts.py {{}}"),
     row("fuzz-chains", "Random chains of elementwise operations give the same bits as C and as they are. `-- --programs 2000` for more.",
         f"{HUNT}/fuzz_chains.py {{}}"),
     row("magnitude", "Numbers of 1e-30 to 1e30, one NaN among ordinary ones, and kinks: rows give what float64 gives. `-- --part 0/8` for a share.",

@@ -395,7 +395,7 @@ def _code(text: str, filename: str) -> Any:
 def _called(program: Program, number: int, f: Any, space: dict[str, Any]) -> list[str]:
     for when, change in program.changes:
         if when == number:
-            # another one forbids it
+            # another change may forbid this one
             with contextlib.suppress(LookupError, RuntimeError, TypeError):
                 exec(change, space)
     leaf = (taeda.arange(9.0).reshape(3, 3) / 4 + number).requires_grad_(program.grown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 import warnings
 
 import pytest
@@ -97,3 +98,29 @@ def test_what_answers_by_values_is_heard(name):
         return
     if repr(first[0]) != repr(other[0]):
         assert first[1].heard, f"{name} answers {first[0]!r} or {other[0]!r}"
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, OSError])
+def test_a_listener_that_is_interrupted_hears_it_once_more(raised, recwarn):
+    class Interrupted(Listener):
+        def note_untraced(self, what):
+            super().note_untraced(what)
+            if len(self.heard) == 1:
+                raise raised
+
+    listener = Interrupted()
+    came = False
+    lost = []
+    before, sys.unraisablehook = sys.unraisablehook, lost.append
+    tracers.push(listener)
+    try:
+        taeda.ones(()).item()
+        for _ in range(10):  # Ctrl-C comes at one of these lines
+            pass
+    except KeyboardInterrupt:
+        came = True
+    finally:
+        tracers.pop()
+        sys.unraisablehook = before
+    assert len(listener.heard) == 2
+    assert came is (raised is KeyboardInterrupt) and len(lost) == (raised is OSError)

@@ -205,3 +205,43 @@ def test_a_function_that_reads_its_compiled_self_is_freed(closed):
     del owner
     gc.collect()
     assert gone() is None
+
+
+def test_defaults_that_are_given_to_what_compile_returned():
+    held = taeda.compile(later)
+    x = taeda.ones(2)
+    assert held.__defaults__ == (1,) and held.__kwdefaults__ == {"scale": 2}
+    for _ in range(3):
+        assert held(x).eq(3).all()
+    held.__defaults__ = (5,)
+    assert held(x).eq(7).all()
+    held.__kwdefaults__ = {"scale": 3}
+    assert held(x).eq(8).all() and later(x).eq(3).all()
+
+
+def test_defaults_of_the_function_itself_are_followed():
+    def own(x, y=1):
+        return x + y
+
+    kept = [own]  # somebody else holds it
+    held = taeda.compile(own)
+    x = taeda.ones(2)
+    for _ in range(3):
+        assert held(x).eq(2).all()
+    kept[0].__defaults__ = (4,)
+    assert held(x).eq(5).all()
+
+
+def test_what_stands_in_for_a_function_with_defaults_is_no_cycle():
+    def own(x, y=1):
+        return x + y
+
+    kept = [own]
+    held = taeda.compile(own)
+    gone = weakref.ref(held)
+    gc.disable()
+    try:
+        del held
+        assert gone() is None and kept
+    finally:
+        gc.enable()

@@ -320,8 +320,8 @@ class Compiled:
             if loses and trace.waits_for_chains():
                 trace.runs, trace.seconds = 0, ([], [])  # once more: chains may win it
             elif loses and not trace.lost:
-                # once more: other work may have been beside it
-                trace.lost, trace.runs = True, TRIAL[0] - 1
+                trace.lost = True
+                trace.runs = TRIAL[0] - 1  # once more: other work may have been beside it
             elif loses:
                 trace.runs = -1
                 text = f"its graph takes {graph * 1e6:.1f} us, the program itself {program * 1e6:.1f} us"

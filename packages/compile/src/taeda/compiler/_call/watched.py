@@ -37,12 +37,12 @@ def _module_call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
 def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
     """The result of the call, which `observer` watches.
 
-    A handler of a signal may raise at every call, those of `__exit__` included. So what is put back
-    at the end is put back by stores, and each call that is needed has a `finally` of its own.
+    A handler of a signal may raise at every call, those of `__exit__` included. So all is put back
+    twice at the end.
     """
     before, tracers = here.get(), _core.tracers
     casts = _Casts(observer)
-    entered, depth, key = tracers.entered, len(tracers.entered), id(observer)
+    depth, key = len(tracers.entered), id(observer)
     try:
         _patch(observer, key)
         here.set(observer)
@@ -60,21 +60,24 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
         observer.end()
         return result
     finally:
-        here.local.observer = before
-        observer.recorder.active = False
-        entered[depth:] = ()
-        if key in _live:
-            del _live[key]  # noqa: RUF051 - pop is a call, after which a handler may raise
-        if not _live:
-            nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
         try:
-            sys.setprofile(None)
-        finally:
-            try:
-                tracers.restore(depth)
-                casts.end()
-            finally:
-                collector.release(key)
+            _put_back(observer, key, before, depth, casts)
+        finally:  # a handler may have raised anywhere in the first one
+            _put_back(observer, key, before, depth, casts)
+
+
+def _put_back(observer: Observer, key: int, before: Any, depth: int, casts: _Casts) -> None:
+    """All is as it was before the run; the second time nothing changes."""
+    sys.setprofile(None)
+    here.local.observer = before
+    observer.recorder.active = False
+    _live.pop(key, None)
+    if not _live:
+        nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
+    _core.tracers.entered[depth:] = ()
+    _core.tracers.restore(depth)
+    casts.end()
+    collector.release(key)
 
 
 class _Casts:

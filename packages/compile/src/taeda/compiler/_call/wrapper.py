@@ -77,6 +77,8 @@ def wrapper(
 
 
 def _of_any(function: Callable[..., Any], state: Compiled) -> Callable[..., Any]:
+    if type(function) is types.FunctionType and (function.__defaults__ or function.__kwdefaults__):
+        return _of_defaults(function, state)
     gate = state.gate
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -85,6 +87,35 @@ def _of_any(function: Callable[..., Any], state: Compiled) -> Callable[..., Any]
         return state(args, kwargs)
 
     return call
+
+
+def _of_defaults(function: types.FunctionType, state: Compiled) -> Callable[..., Any]:
+    """The same of a function with defaults: those that somebody gives to what stands in for it are
+    used from then on, and the call runs as it is written.
+    """
+    gate, kept, named = state.gate, function.__defaults__, function.__kwdefaults__
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        made = own()
+        assert made is not None
+        if made.__defaults__ is not kept or made.__kwdefaults__ is not named:
+            return _with_defaults(function, made)(*args, **kwargs)
+        if gate:
+            return function(*args, **kwargs)
+        return state(args, kwargs)
+
+    own = weakref.ref(call)
+    call.__defaults__, call.__kwdefaults__ = kept, named
+    return call
+
+
+def _with_defaults(function: types.FunctionType, given: Any) -> types.FunctionType:
+    made = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, given.__defaults__,
+        function.__closure__,
+    )  # fmt: skip
+    made.__kwdefaults__ = given.__kwdefaults__
+    return made
 
 
 #: generators and coroutines: Python 3.13 warns of a function that becomes one

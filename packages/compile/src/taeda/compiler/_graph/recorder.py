@@ -123,8 +123,10 @@ class Recorder:
         if not self.active:
             return
         self.active = False
-        copy = tensor.detach().clone()
-        self.active = True
+        try:
+            copy = tensor.detach().clone()
+        finally:
+            self.active = True
         source = self.add_input("made", copy, copy)
         slot = self.graph.slots
         self._emit("clone", PLAIN, (None, None), ((0, -1, source),), (slot,), ())

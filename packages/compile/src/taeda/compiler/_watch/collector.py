@@ -27,10 +27,10 @@ def hold(run: int) -> None:
 
 def release(run: int) -> None:
     """This run is recorded no more."""
-    if run in _runs:
-        del _runs[run]
-        if not _runs and _collects:
+    if run in _runs:  # forgotten last, as a handler of a signal may raise before
+        if len(_runs) == 1 and _collects:
             gc.enable()
+        del _runs[run]
 
 
 def is_enabled() -> bool:
