@@ -382,7 +382,7 @@ def _sentence(value: Any) -> str:
     return _escaped(_first(rest)).replace("|", "\\|")
 
 
-ARGUMENT = re.compile(r"^ {4}(\*{0,2}[\w, ]+): (.*)$")
+ARGUMENT = re.compile(r"^ {4}(\*{0,2}[\w ]+(?:, \*{0,2}[\w ]+)*): (.*)$")
 
 
 def _markdown(doc: str) -> str:

@@ -28,6 +28,25 @@ class Adadelta(Algorithm):
 
     A step is the gradient times sqrt(mean of squared steps) / sqrt(mean of squared gradients), both
     means with the decay `rho`, times `lr`.
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: factor of each step, a number or a tensor of one element, at least 0 (1).
+        rho: decay of both means, in [0, 1] (0.9).
+        eps: added to both means before the root, at least 0 (1e-6).
+        weight_decay: factor of the parameter that is added to its gradient, at least 0 (0).
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        capturable: whether step counts are tensors beside the parameters, so that a graph of the
+            device can record a step (False); refused where the device has none.
+        maximize: whether steps go up the gradient instead of down (False).
+        differentiable: whether a step is itself recorded for autograd (False).
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = Adadelta([weight])
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
     """
 
     _later_options: ClassVar[dict[str, Any]] = COMMON_OPTIONS

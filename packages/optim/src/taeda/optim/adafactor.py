@@ -20,6 +20,27 @@ class Adafactor(Algorithm):
     The step length is relative to the size of the parameter; an update whose root mean square is
     above `d` is scaled down to it. `eps` holds the least mean of squares (None: the dtype's eps)
     and the least size of a parameter.
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: upper bound of the relative step, a number or a tensor of one element, at least 0
+            (0.01).
+        beta2_decay: exponent, at most 0: the mean of squares decays by 1 - step ** beta2_decay
+            (-0.8).
+        eps: two numbers of at least 0: the least mean of squares (None: the dtype's eps) and the
+            least size of a parameter (None, 0.001).
+        d: root mean square above which an update is scaled down, at least 1 (1).
+        weight_decay: decoupled: the parameter is multiplied by 1 - lr · weight_decay, at least 0
+            (0).
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        maximize: whether steps go up the gradient instead of down (False).
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = Adafactor([weight])
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
     """
 
     _takes_complex_as_pairs = False

@@ -31,6 +31,25 @@ class Adagrad(Algorithm):
     """Adagrad, by Duchi, Hazan and Singer (2011). Takes sparse gradients too.
 
     The learning rate of step t is `lr / (1 + (t - 1) * lr_decay)`.
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the learning rate, a number or a tensor of one element, at least 0 (0.01).
+        lr_decay: how fast the rate falls, at least 0 (0).
+        weight_decay: factor of the parameter that is added to its gradient, at least 0 (0).
+        initial_accumulator_value: what the sums of squares start from, at least 0 (0).
+        eps: added to the divisor, at least 0 (1e-10).
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        maximize: whether steps go up the gradient instead of down (False).
+        differentiable: whether a step is itself recorded for autograd (False).
+        fused: whether one kernel does the whole step (None: chosen); not together with `foreach`.
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = Adagrad([weight])
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
     """
 
     _later_options: ClassVar[dict[str, Any]] = {

@@ -34,6 +34,26 @@ class Adam(Algorithm):
     With `amsgrad` the divisor never shrinks. Weight decay is added to the gradient, or with
     `decoupled_weight_decay` applied to the parameter itself (that is AdamW).
 
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the learning rate, a number or a tensor of one element, at least 0 (0.001).
+        betas: decay rates of the means of gradients and of their squares, both in [0, 1) (0.9,
+            0.999); two numbers or two tensors of one element.
+        eps: added to the divisor, at least 0 (1e-8).
+        weight_decay: factor of the parameter that is added to its gradient, at least 0 (0).
+        amsgrad: whether the divisor is the largest so far, by Reddi and others (arXiv:1904.09237)
+            (False).
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        maximize: whether steps go up the gradient instead of down (False).
+        capturable: whether step counts are tensors beside the parameters, so that a graph of the
+            device can record a step (False); refused where the device has none.
+        differentiable: whether a step is itself recorded for autograd (False).
+        fused: whether one kernel does the whole step (None: chosen); not together with `foreach`.
+        decoupled_weight_decay: whether the decay multiplies the parameter by 1 - lr · weight_decay
+            instead of changing the gradient (False).
+
     >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
     >>> optimizer = Adam([weight], lr=0.1)
     >>> weight.square().sum().backward()

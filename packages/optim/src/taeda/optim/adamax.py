@@ -25,7 +25,28 @@ __all__ = ["Adamax"]
 
 
 class Adamax(Algorithm):
-    """Adamax, the variant of Adam with the infinity norm, by Kingma and Ba (arXiv:1412.6980)."""
+    """Adamax, the variant of Adam with the infinity norm, by Kingma and Ba (arXiv:1412.6980).
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the learning rate, a number or a tensor of one element, at least 0 (0.002).
+        betas: decay rates of the mean of gradients and of their infinity norm, both in [0, 1) (0.9,
+            0.999).
+        eps: added to the divisor, at least 0 (1e-8).
+        weight_decay: factor of the parameter that is added to its gradient, at least 0 (0).
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        maximize: whether steps go up the gradient instead of down (False).
+        differentiable: whether a step is itself recorded for autograd (False).
+        capturable: whether step counts are tensors beside the parameters, so that a graph of the
+            device can record a step (False); refused where the device has none.
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = Adamax([weight])
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
+    """
 
     _later_options: ClassVar[dict[str, Any]] = COMMON_OPTIONS
 

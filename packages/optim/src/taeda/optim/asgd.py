@@ -30,6 +30,26 @@ class ASGD(Algorithm):
 
     The rate falls as `lr / (1 + lambd * lr * t) ** alpha`; from step `t0` on the state "ax" of a
     parameter is the average of its values.
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the learning rate, a number or a tensor of one element, at least 0 (0.01).
+        lambd: how fast the rate falls, and how strongly parameters shrink (1e-4).
+        alpha: exponent of the fall (0.75).
+        t0: step from which values are averaged (1e6).
+        weight_decay: factor of the parameter that is added to its gradient, at least 0 (0).
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        maximize: whether steps go up the gradient instead of down (False).
+        differentiable: whether a step is itself recorded for autograd (False).
+        capturable: whether step counts are tensors beside the parameters, so that a graph of the
+            device can record a step (False); refused where the device has none.
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = ASGD([weight])
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
     """
 
     _later_options: ClassVar[dict[str, Any]] = COMMON_OPTIONS

@@ -26,6 +26,19 @@ class LBFGS(Optimizer):
     nothing changes by more than `tolerance_change`. `line_search_fn` is None (steps of length `lr`)
     or "strong_wolfe". One parameter group only. Keeps `history_size` pairs of tensors, each as long
     as all parameters together.
+
+    Args:
+        params: the tensors to optimise, as one group.
+        lr: length of a step, a number or a tensor of one element, at least 0 (1).
+        max_iter: most iterations of one `step` (20).
+        max_eval: most calls of the closure in one `step` (None: max_iter · 5 // 4).
+        tolerance_grad: largest absolute gradient at which the search ends (1e-7).
+        tolerance_change: least change of the loss or of a parameter for which it goes on (1e-9).
+        history_size: number of pairs of tensors that are kept (100).
+        line_search_fn: None or "strong_wolfe" (None).
+
+    >>> x = taeda.tensor([3.0], requires_grad=True)
+    >>> optimizer = LBFGS([x])
     """
 
     def __init__(

@@ -23,6 +23,23 @@ class Muon(Algorithm):
     `ns_coefficients` and `ns_steps` are the polynomial and the number of iterations, done in
     bfloat16. `adjust_lr_fn` scales the rate by the shape of a matrix: "original" by
     sqrt(max(1, rows / columns)), "match_rms_adamw" by sqrt(max(rows, columns)) / 5.
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the learning rate, a number or a tensor of one element, at least 0 (0.001).
+        weight_decay: decoupled: the parameter is multiplied by 1 - lr · weight_decay, at least 0
+            (0.1).
+        momentum: decay of the mean of gradients, at least 0 (0.95).
+        nesterov: whether the step looks ahead along the momentum (True).
+        ns_coefficients: the three coefficients of the iteration's polynomial (3.4445, -4.775,
+            2.0315).
+        eps: least norm by which a matrix is divided (1e-7).
+        ns_steps: number of iterations, less than 100 (5).
+        adjust_lr_fn: None (as "original"), "original" or "match_rms_adamw" (None).
+
+    >>> weight = taeda.eye(2, requires_grad=True)
+    >>> optimizer = Muon([weight])
     """
 
     _takes_complex_as_pairs = False

@@ -29,6 +29,29 @@ class NAdam(Algorithm):
     """Adam with Nesterov momentum, by Dozat (2016).
 
     The momentum of step t is `beta1 * (1 - 0.96 ** (t * momentum_decay) / 2)`.
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the learning rate, a number or a tensor of one element, at least 0 (0.002).
+        betas: decay rates of the means of gradients and of their squares, both in [0, 1) (0.9,
+            0.999).
+        eps: added to the divisor, at least 0 (1e-8).
+        weight_decay: factor of the parameter that is added to its gradient, at least 0 (0).
+        momentum_decay: how fast the momentum reaches beta1, at least 0 (0.004).
+        decoupled_weight_decay: whether the decay multiplies the parameter by 1 - lr · weight_decay
+            instead of changing the gradient (False).
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        maximize: whether steps go up the gradient instead of down (False).
+        capturable: whether step counts are tensors beside the parameters, so that a graph of the
+            device can record a step (False); refused where the device has none.
+        differentiable: whether a step is itself recorded for autograd (False).
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = NAdam([weight])
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
     """
 
     _later_options: ClassVar[dict[str, Any]] = {**COMMON_OPTIONS, "decoupled_weight_decay": False}

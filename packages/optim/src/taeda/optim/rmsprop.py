@@ -27,6 +27,28 @@ class RMSprop(Algorithm):
     """RMSprop, by Hinton (2012); `centered` divides by an estimate of the variance instead.
 
     The root is taken before `eps` is added.
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the learning rate, a number or a tensor of one element, at least 0 (0.01).
+        alpha: decay of the mean of squares, at least 0 (0.99).
+        eps: added to the divisor, at least 0 (1e-8).
+        weight_decay: factor of the parameter that is added to its gradient, at least 0 (0).
+        momentum: factor of the former step, at least 0 (0).
+        centered: whether the squared mean of the gradients is subtracted from the mean of squares
+            (False).
+        capturable: whether step counts are tensors beside the parameters, so that a graph of the
+            device can record a step (False); refused where the device has none.
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        maximize: whether steps go up the gradient instead of down (False).
+        differentiable: whether a step is itself recorded for autograd (False).
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = RMSprop([weight])
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
     """
 
     _later_options: ClassVar[dict[str, Any]] = {

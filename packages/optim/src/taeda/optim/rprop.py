@@ -28,6 +28,24 @@ class Rprop(Algorithm):
     Only the signs of gradients count. A step length is multiplied by `etas[1]` where the sign is
     that of the step before, by `etas[0]` where it is the other one (there the parameter stays), and
     kept within `step_sizes`.
+
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the first step length, a number or a tensor of one element, at least 0 (0.01).
+        etas: factors that shorten and lengthen steps, 0 < etas[0] < 1 < etas[1] (0.5, 1.2).
+        step_sizes: shortest and longest step (1e-6, 50).
+        capturable: whether step counts are tensors beside the parameters, so that a graph of the
+            device can record a step (False); refused where the device has none.
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        maximize: whether steps go up the gradient instead of down (False).
+        differentiable: whether a step is itself recorded for autograd (False).
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = Rprop([weight])
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
     """
 
     _later_options: ClassVar[dict[str, Any]] = COMMON_OPTIONS

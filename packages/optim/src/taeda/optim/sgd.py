@@ -28,6 +28,23 @@ class SGD(Algorithm):
     `v = momentum * v + (1 - dampening) * gradient`; the first step takes the gradient as it is.
     With `nesterov` the step is `gradient + momentum * v`. Weight decay is added to the gradient.
 
+    Args:
+        params: the tensors to optimise: an iterable of them, of (name, tensor) pairs, or of dicts
+            with own options for each group.
+        lr: the learning rate, a number or a tensor of one element, at least 0 (0.001).
+        momentum: factor of the running sum, at least 0 (0).
+        dampening: share of the gradient that does not enter the running sum (0).
+        weight_decay: factor of the parameter that is added to its gradient, at least 0 (0).
+        nesterov: whether the step looks ahead along the momentum (False); needs momentum above 0
+            and no dampening.
+        maximize: whether steps go up the gradient instead of down (False).
+        foreach: whether lists of tensors are updated together (None: chosen); the values are the
+            same.
+        differentiable: whether a step is itself recorded for autograd (False).
+        fused: whether one kernel does the whole step (None: chosen); not together with `foreach`.
+
+    Sutskever and others, On the importance of initialization and momentum (2013).
+
     >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
     >>> optimizer = SGD([weight], lr=0.1)
     >>> weight.square().sum().backward()

@@ -25,7 +25,20 @@ __all__ = ["SparseAdam"]
 
 
 class SparseAdam(Algorithm):
-    """Adam whose means are updated only where a sparse gradient has entries."""
+    """Adam whose means are updated only where a sparse gradient has entries.
+
+    Args:
+        params: dense real tensors whose gradients are sparse, in the forms that other optimizers
+            take.
+        lr: the learning rate, above 0 (0.001).
+        betas: decay rates of the means of gradients and of their squares, both in [0, 1) (0.9,
+            0.999).
+        eps: added to the divisor, at least 0 (1e-8).
+        maximize: whether steps go up the gradient instead of down (False).
+
+    >>> weight = taeda.zeros(3, 2, requires_grad=True)
+    >>> optimizer = SparseAdam([weight])
+    """
 
     _later_options: ClassVar[dict[str, Any]] = {"maximize": False}
 

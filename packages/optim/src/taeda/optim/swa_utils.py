@@ -41,7 +41,11 @@ def _blendable(tensor: Tensor) -> bool:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
-    """A function that updates lists of averages: average = decay * average + (1 - decay) * new."""
+    """A function that updates lists of averages: average = decay * average + (1 - decay) * new.
+
+    Args:
+        decay: weight of the old average, in [0, 1] (0.999).
+    """
     _check_decay(decay)
 
     def update(averages: list[Tensor], current: list[Tensor], _: Any) -> None:
@@ -70,7 +74,11 @@ def get_swa_multi_avg_fn() -> MultiAverage:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """As `get_ema_multi_avg_fn`, for one tensor, giving the new average."""
+    """As `get_ema_multi_avg_fn`, for one tensor, giving the new average.
+
+    Args:
+        decay: weight of the old average, in [0, 1] (0.999).
+    """
     _check_decay(decay)
 
     def average(mean: Tensor, current: Tensor, _: Any) -> Tensor:
@@ -176,6 +184,11 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     """Compute the running statistics of batch norms anew, in one pass over `loader`.
 
     Batches are inputs, or lists and tuples that begin with the input.
+
+    Args:
+        loader: iterable of batches, each the input or a list or tuple that begins with it.
+        model: the module whose batch norms are updated; it is left in the mode that it was in.
+        device: where inputs are moved first (None: they stay).
     """
     momenta = {
         module: module.momentum
@@ -215,7 +228,17 @@ _STRATEGIES = {"cos": _cosine, "linear": _linear}
 
 
 class SWALR(LRScheduler):
-    """From the present rate to `swa_lr` in `anneal_epochs`, then constant."""
+    """From the present rate to `swa_lr` in `anneal_epochs`, then constant.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        swa_lr: the final rate, one or a list with one for each group.
+        anneal_epochs: epochs on the way there, an int of at least 0 (10).
+        anneal_strategy: shape of the way: "cos" (default) or "linear".
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    Izmailov and others (arXiv:1803.05407).
+    """
 
     def __init__(
         self,

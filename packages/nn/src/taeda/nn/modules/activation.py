@@ -76,6 +76,14 @@ class _Switchable(Module):
 class ReLU(_Switchable):
     """max(x, 0).
 
+    Args:
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.relu`.
+
     >>> ReLU()(taeda.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
@@ -86,7 +94,21 @@ class ReLU(_Switchable):
 
 
 class Threshold(_Switchable):
-    """x where x > threshold, else `value`."""
+    """x where x > threshold, else `value`.
+
+    Args:
+        threshold: values above it stay as they are.
+        value: what takes the place of the others.
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.threshold`.
+
+    >>> Threshold(0.1, 20.0)(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([20., 20., 20.,  2.])
+    """
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -102,7 +124,23 @@ class Threshold(_Switchable):
 
 
 class Hardtanh(_Switchable):
-    """x held within [min_val, max_val]. Raises ValueError unless min_val is the smaller."""
+    """x held within [min_val, max_val]. Raises ValueError unless min_val is the smaller.
+
+    Args:
+        min_val: least value of the result (-1).
+        max_val: greatest value of the result (1), above `min_val`.
+        inplace: whether the result overwrites the input (False).
+        min_value: older name of `min_val`, deprecated (None: not given).
+        max_value: older name of `max_val`, deprecated (None: not given).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.hardtanh`.
+
+    >>> Hardtanh()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-1.0000, -0.5000,  0.0000,  1.0000])
+    """
 
     def __init__(
         self,
@@ -139,7 +177,21 @@ class Hardtanh(_Switchable):
 
 
 class ReLU6(Hardtanh):
-    """x held within [0, 6]."""
+    """x held within [0, 6].
+
+    Args:
+        inplace: whether the result overwrites the input (False).
+
+    Krizhevsky, Convolutional Deep Belief Networks on CIFAR-10 (2010).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.relu6`.
+
+    >>> ReLU6()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([0., 0., 0., 2.])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -149,7 +201,20 @@ class ReLU6(Hardtanh):
 
 
 class LeakyReLU(_Switchable):
-    """x, times `negative_slope` where x is negative."""
+    """x, times `negative_slope` where x is negative.
+
+    Args:
+        negative_slope: factor of negative elements (0.01).
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.leaky_relu`.
+
+    >>> LeakyReLU()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.0400, -0.0050,  0.0000,  2.0000])
+    """
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -164,7 +229,23 @@ class LeakyReLU(_Switchable):
 
 
 class RReLU(_Switchable):
-    """x, times a slope where x is negative: random in [lower, upper) in training, else their mean."""
+    """x, times a slope where x is negative: random in [lower, upper) in training, else their mean.
+
+    Args:
+        lower: least slope (1/8).
+        upper: upper end of the slopes (1/3), at least `lower`.
+        inplace: whether the result overwrites the input (False).
+
+    Xu and others (arXiv:1505.00853).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.rrelu`.
+
+    >>> RReLU().eval()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.9167, -0.1146,  0.0000,  2.0000])
+    """
 
     def __init__(
         self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
@@ -182,7 +263,24 @@ class RReLU(_Switchable):
 
 
 class PReLU(Module):
-    """x, times a slope where x is negative; the slope, one or one for each channel, is a parameter."""
+    """x, times a slope where x is negative; the slope, one or one for each channel, is a parameter.
+
+    Args:
+        num_parameters: number of slopes: 1 for all elements, or the size of dimension 1, one for
+            each channel (1).
+        init: value that the slopes start from (0.25).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input and output: (*); with several slopes (N, C, *), where C is `num_parameters`.
+        weight: (num_parameters).
+
+    He and others (arXiv:1502.01852). The same as a function: `nn.functional.prelu`.
+
+    >>> PReLU()(taeda.tensor([-4.0, -0.5, 0.0, 2.0])).detach()
+    tensor([-1.0000, -0.1250,  0.0000,  2.0000])
+    """
 
     weight: Tensor
 
@@ -208,7 +306,19 @@ class PReLU(Module):
 
 
 class Hardsigmoid(_Switchable):
-    """relu6(x + 3) / 6."""
+    """relu6(x + 3) / 6.
+
+    Args:
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.hardsigmoid`.
+
+    >>> Hardsigmoid()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([0.0000, 0.4167, 0.5000, 0.8333])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -219,7 +329,21 @@ class Hardsigmoid(_Switchable):
 
 
 class Hardswish(_Switchable):
-    """x · relu6(x + 3) / 6."""
+    """x · relu6(x + 3) / 6.
+
+    Args:
+        inplace: whether the result overwrites the input (False).
+
+    Howard and others (arXiv:1905.02244).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.hardswish`.
+
+    >>> Hardswish()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.0000, -0.2083,  0.0000,  1.6667])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -239,7 +363,19 @@ class _Shrink(Module):
 
 
 class Hardshrink(_Shrink):
-    """x where |x| > lambd, else 0."""
+    """x where |x| > lambd, else 0.
+
+    Args:
+        lambd: half the width of the interval that becomes 0 (0.5), at least 0.
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.hardshrink`.
+
+    >>> Hardshrink()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-4.,  0.,  0.,  2.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -247,7 +383,19 @@ class Hardshrink(_Shrink):
 
 
 class Softshrink(_Shrink):
-    """x moved towards 0 by lambd, at most to 0."""
+    """x moved towards 0 by lambd, at most to 0.
+
+    Args:
+        lambd: how far elements move towards 0 (0.5), at least 0.
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.softshrink`.
+
+    >>> Softshrink()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-3.5000, -0.0000,  0.0000,  1.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -258,7 +406,19 @@ class Softshrink(_Shrink):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    Args:
+        *args, **kwargs: none are taken; there is nothing to choose.
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.sigmoid`.
+
+    >>> Sigmoid()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([0.0180, 0.3775, 0.5000, 0.8808])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -266,7 +426,19 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    Args:
+        *args, **kwargs: none are taken; there is nothing to choose.
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.tanh`.
+
+    >>> Tanh()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.9993, -0.4621,  0.0000,  0.9640])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -274,7 +446,19 @@ class Tanh(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    Args:
+        *args, **kwargs: none are taken; there is nothing to choose.
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.tanhshrink`.
+
+    >>> Tanhshrink()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-3.0007, -0.0379,  0.0000,  1.0360])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -282,7 +466,19 @@ class Tanhshrink(Module):
 
 
 class Softsign(Module):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    Args:
+        *args, **kwargs: none are taken; there is nothing to choose.
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.softsign`.
+
+    >>> Softsign()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.8000, -0.3333,  0.0000,  0.6667])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -290,7 +486,19 @@ class Softsign(Module):
 
 
 class LogSigmoid(Module):
-    """log(sigmoid(x))."""
+    """log(sigmoid(x)).
+
+    Args:
+        *args, **kwargs: none are taken; there is nothing to choose.
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.logsigmoid`.
+
+    >>> LogSigmoid()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-4.0181, -0.9741, -0.6931, -0.1269])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -298,7 +506,22 @@ class LogSigmoid(Module):
 
 
 class GELU(Module):
-    """x times the normal distribution function of x; approximate="tanh" takes a tanh for it."""
+    """x times the normal distribution function of x; approximate="tanh" takes a tanh for it.
+
+    Args:
+        approximate: "none" (default) computes the normal distribution function exactly; "tanh"
+            computes x / 2 · (1 + tanh(sqrt(2 / pi) · (x + 0.044715 x³))).
+
+    Hendrycks and Gimpel (arXiv:1606.08415).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.gelu`.
+
+    >>> GELU()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-1.2668e-04, -1.5427e-01,  0.0000e+00,  1.9545e+00])
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -313,7 +536,21 @@ class GELU(Module):
 
 
 class SiLU(_Switchable):
-    """x · sigmoid(x)."""
+    """x · sigmoid(x).
+
+    Args:
+        inplace: whether the result overwrites the input (False).
+
+    Elfwing and others (arXiv:1702.03118); Ramachandran and others call it swish (arXiv:1710.05941).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.silu`.
+
+    >>> SiLU()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.0719, -0.1888,  0.0000,  1.7616])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -321,7 +558,21 @@ class SiLU(_Switchable):
 
 
 class Mish(_Switchable):
-    """x · tanh(softplus(x))."""
+    """x · tanh(softplus(x)).
+
+    Args:
+        inplace: whether the result overwrites the input (False).
+
+    Misra (arXiv:1908.08681).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.mish`.
+
+    >>> Mish()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.0726, -0.2207,  0.0000,  1.9440])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -338,7 +589,22 @@ class _Alpha(_Switchable):
 
 
 class ELU(_Alpha):
-    """x where x > 0, else alpha · (exp(x) - 1)."""
+    """x where x > 0, else alpha · (exp(x) - 1).
+
+    Args:
+        alpha: size of the value that negative elements tend to (1).
+        inplace: whether the result overwrites the input (False).
+
+    Clevert and others (arXiv:1511.07289).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.elu`.
+
+    >>> ELU()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.9817, -0.3935,  0.0000,  2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -346,7 +612,22 @@ class ELU(_Alpha):
 
 
 class CELU(_Alpha):
-    """max(x, 0) + min(0, alpha · (exp(x / alpha) - 1))."""
+    """max(x, 0) + min(0, alpha · (exp(x / alpha) - 1)).
+
+    Args:
+        alpha: size of the value that negative elements tend to (1), not 0.
+        inplace: whether the result overwrites the input (False).
+
+    Barron (arXiv:1704.07483).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.celu`.
+
+    >>> CELU()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-0.9817, -0.3935,  0.0000,  2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -354,7 +635,21 @@ class CELU(_Alpha):
 
 
 class SELU(_Switchable):
-    """elu with the scale and alpha that keep mean 0 and variance 1."""
+    """elu with the scale and alpha that keep mean 0 and variance 1.
+
+    Args:
+        inplace: whether the result overwrites the input (False).
+
+    Klambauer and others (arXiv:1706.02515).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.selu`.
+
+    >>> SELU()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([-1.7259, -0.6918,  0.0000,  2.1014])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -362,7 +657,20 @@ class SELU(_Switchable):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta · x)) / beta; x itself where beta · x > threshold."""
+    """log(1 + exp(beta · x)) / beta; x itself where beta · x > threshold.
+
+    Args:
+        beta: how sharp the bend at 0 is (1), not 0.
+        threshold: above this value of beta · x the result is x, which avoids overflow (20).
+
+    Shape:
+        input and output: (*), any number of dimensions, of one floating-point dtype.
+
+    The same as a function: `nn.functional.softplus`.
+
+    >>> Softplus()(taeda.tensor([-4.0, -0.5, 0.0, 2.0]))
+    tensor([0.0181, 0.4741, 0.6931, 2.1269])
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()

@@ -29,6 +29,28 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     the one before.
 
     Raises ValueError unless the cutoffs rise within [1, n_classes - 1].
+
+    Args:
+        in_features: size of the last dimension of the input.
+        n_classes: number of classes, which are numbered by falling frequency.
+        cutoffs: rising class numbers, in [1, n_classes - 1], at which a new cluster begins.
+        div_value: by how much each cluster's projection is narrower than that of the one before
+            (4).
+        head_bias: whether the head adds a bias (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, in_features) or (in_features).
+        target: (N) or (), int64, in [0, n_classes).
+        output: (N) or (), log-probabilities of the targets; loss: (), their negative mean.
+
+    Grave and others (arXiv:1609.04309).
+
+    >>> layer = AdaptiveLogSoftmaxWithLoss(8, 20, [5, 10])
+    >>> output, loss = layer(taeda.zeros(3, 8), taeda.tensor([1, 7, 19]))
+    >>> output.shape
+    taeda.Size([3])
     """
 
     def __init__(

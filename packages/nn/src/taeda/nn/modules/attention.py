@@ -25,6 +25,23 @@ class MultiheadAttention(Module):
     With `batch_first` and `need_weights=False`, inputs may be nested tensors (N, L, E): sequences of
     different lengths, each of which attends by itself, without padding.
 
+    Args:
+        embed_dim: size E of the queries' and outputs' vectors, a multiple of `num_heads`.
+        num_heads: number of subspaces; each has embed_dim / num_heads dimensions.
+        dropout: probability, in [0, 1], that a weight is zeroed in training (0).
+        bias: whether the projections add a bias (True).
+        add_bias_kv: whether a trained key and value is added to each sequence (False).
+        add_zero_attn: whether a key and value of zeros is added to each sequence (False).
+        kdim: size of the keys' vectors (None: `embed_dim`).
+        vdim: size of the values' vectors (None: `embed_dim`).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Vaswani and others (arXiv:1706.03762). The same as a function:
+    `nn.functional.multi_head_attention_forward`. The attention alone:
+    `nn.functional.scaled_dot_product_attention`.
+
     >>> x = taeda.randn(5, 2, 8)
     >>> MultiheadAttention(8, 2)(x, x, x)[0].shape
     taeda.Size([5, 2, 8])

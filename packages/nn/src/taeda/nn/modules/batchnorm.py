@@ -46,7 +46,31 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L)."""
+    """Batch normalisation of (N, C) or (N, C, L).
+
+    Args:
+        num_features: number of channels C, the size of dimension 1 of the input.
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    y = (x - mean) / sqrt(var + eps) · weight + bias; mean and (biased) variance are those of each
+    channel over the batch.
+
+    Shape:
+        input and output: (N, C) or (N, C, L).
+
+    Ioffe and Szegedy (arXiv:1502.03167). The same as a function: `nn.functional.batch_norm`.
+
+    >>> BatchNorm1d(3)(taeda.zeros(2, 3, 4)).shape
+    taeda.Size([2, 3, 4])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         check_rank(input, 2, 3)
@@ -54,6 +78,26 @@ class BatchNorm1d(_BatchNorm):
 
 class BatchNorm2d(_BatchNorm):
     """Batch normalisation of (N, C, H, W).
+
+    Args:
+        num_features: number of channels C, the size of dimension 1 of the input.
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    y = (x - mean) / sqrt(var + eps) · weight + bias; mean and (biased) variance are those of each
+    channel over the batch.
+
+    Shape:
+        input and output: (N, C, H, W).
+
+    Ioffe and Szegedy (arXiv:1502.03167). The same as a function: `nn.functional.batch_norm`.
 
     >>> BatchNorm2d(3)(taeda.randn(2, 3, 4, 4)).mean().abs() < 1e-6
     tensor(True)
@@ -64,14 +108,60 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W)."""
+    """Batch normalisation of (N, C, D, H, W).
+
+    Args:
+        num_features: number of channels C, the size of dimension 1 of the input.
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    y = (x - mean) / sqrt(var + eps) · weight + bias; mean and (biased) variance are those of each
+    channel over the batch.
+
+    Shape:
+        input and output: (N, C, D, H, W).
+
+    Ioffe and Szegedy (arXiv:1502.03167). The same as a function: `nn.functional.batch_norm`.
+
+    >>> BatchNorm3d(3)(taeda.zeros(2, 3, 2, 4, 4)).shape
+    taeda.Size([2, 3, 2, 4, 4])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         check_rank(input, 5)
 
 
 class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
-    """A BatchNorm1d that takes `num_features` from its first input."""
+    """A BatchNorm1d that takes `num_features` from its first input.
+
+    Args:
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    Shape:
+        input and output: (N, C) or (N, C, L).
+
+    The same as a function: `nn.functional.batch_norm`.
+
+    >>> layer = LazyBatchNorm1d()
+    >>> _ = layer(taeda.zeros(2, 3, 4))
+    >>> layer.num_features
+    3
+    """
 
     cls_to_become = BatchNorm1d
 
@@ -80,7 +170,29 @@ class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
 
 
 class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
-    """A BatchNorm2d that takes `num_features` from its first input."""
+    """A BatchNorm2d that takes `num_features` from its first input.
+
+    Args:
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    Shape:
+        input and output: (N, C, H, W).
+
+    The same as a function: `nn.functional.batch_norm`.
+
+    >>> layer = LazyBatchNorm2d()
+    >>> _ = layer(taeda.zeros(2, 3, 4, 4))
+    >>> layer.num_features
+    3
+    """
 
     cls_to_become = BatchNorm2d
 
@@ -89,7 +201,29 @@ class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
 
 
 class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
-    """A BatchNorm3d that takes `num_features` from its first input."""
+    """A BatchNorm3d that takes `num_features` from its first input.
+
+    Args:
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    Shape:
+        input and output: (N, C, D, H, W).
+
+    The same as a function: `nn.functional.batch_norm`.
+
+    >>> layer = LazyBatchNorm3d()
+    >>> _ = layer(taeda.zeros(2, 3, 2, 4, 4))
+    >>> layer.num_features
+    3
+    """
 
     cls_to_become = BatchNorm3d
 
@@ -107,6 +241,27 @@ class SyncBatchNorm(_BatchNorm):
 
     In evaluation, and in one process alone, it is BatchNorm. All processes of the group call it,
     and run its backward.
+
+    Args:
+        num_features: number of channels C, the size of dimension 1 of the input.
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        process_group: the processes that share their statistics (None: all).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    Shape:
+        input and output: (N, C, *).
+
+    The same as a function: `nn.functional.batch_norm`.
+
+    >>> SyncBatchNorm(3)(taeda.zeros(2, 3, 4)).shape
+    taeda.Size([2, 3, 4])
     """
 
     def __init__(

@@ -53,6 +53,9 @@ class Sequential(_Numbered):
 
     Takes the modules as arguments, or one ordered dict of them by name.
 
+    Args:
+        *args: modules, or one ordered dict from names to modules.
+
     >>> model = Sequential(taeda.nn.Linear(4, 8), taeda.nn.ReLU())
     >>> model(taeda.zeros(3, 4)).shape
     taeda.Size([3, 8])
@@ -153,7 +156,14 @@ def _check_count(other: Any) -> int:
 
 
 class ModuleList(_Numbered):
-    """A list of modules. It is not called itself."""
+    """A list of modules. It is not called itself.
+
+    Args:
+        modules: modules to begin with (None: none).
+
+    >>> len(ModuleList([taeda.nn.ReLU(), taeda.nn.Tanh()]))
+    2
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -227,7 +237,14 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """Modules under names, in the order of insertion. It is not called itself."""
+    """Modules under names, in the order of insertion. It is not called itself.
+
+    Args:
+        modules: mapping from names to modules, or iterable of such pairs (None: empty).
+
+    >>> list(ModuleDict({"act": taeda.nn.ReLU()}))
+    ['act']
+    """
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()

@@ -194,6 +194,32 @@ class Conv1d(_Conv):
     """Convolution over (N, C, L) or (C, L).
 
     Weight and bias start uniform in ±1/sqrt(in_channels / groups · kernel elements).
+
+    Args:
+        in_channels: number of channels C of the input, a multiple of `groups`.
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int.
+        stride: step between places of the kernel, at least 1: one int (1).
+        padding: how much is added at both ends of each spatial dimension, at least 0: one int (0);
+            "valid" is 0, "same" keeps the size and needs a stride of 1.
+        dilation: step between elements of the kernel, at least 1: one int (1).
+        groups: number of groups of channels that are convolved apart (1); `in_channels` makes it
+            depthwise.
+        bias: whether a trained bias is added to each output channel (True).
+        padding_mode: what lies outside: "zeros" (default), "reflect", "replicate" or "circular".
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with `out_channels` channels and, for each spatial dimension, the size out
+            = floor((in + 2 · padding - dilation · (kernel_size - 1) - 1) / stride) + 1.
+        weight: (out_channels, in_channels / groups, kernel_size); bias: (out_channels).
+
+    The same as a function: `nn.functional.conv1d`.
+
+    >>> Conv1d(4, 8, 3, stride=2)(taeda.zeros(2, 4, 5)).shape
+    taeda.Size([2, 8, 2])
     """
 
     _tuple = staticmethod(_single)
@@ -206,6 +232,30 @@ class Conv2d(_Conv):
     `padding` may be "same" or "valid"; `padding_mode` says what lies outside. Weight and bias start
     uniform in ±1/sqrt(in_channels / groups · kernel elements).
 
+    Args:
+        in_channels: number of channels C of the input, a multiple of `groups`.
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int for all, or 2 in a tuple.
+        stride: step between places of the kernel, at least 1: one int for all, or 2 in a tuple (1).
+        padding: how much is added at both ends of each spatial dimension, at least 0: one int for
+            all, or 2 in a tuple (0); "valid" is 0, "same" keeps the size and needs a stride of 1.
+        dilation: step between elements of the kernel, at least 1: one int for all, or 2 in a tuple
+            (1).
+        groups: number of groups of channels that are convolved apart (1); `in_channels` makes it
+            depthwise.
+        bias: whether a trained bias is added to each output channel (True).
+        padding_mode: what lies outside: "zeros" (default), "reflect", "replicate" or "circular".
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with `out_channels` channels and, for each spatial dimension, the size out
+            = floor((in + 2 · padding - dilation · (kernel_size - 1) - 1) / stride) + 1.
+        weight: (out_channels, in_channels / groups, *kernel_size); bias: (out_channels).
+
+    The same as a function: `nn.functional.conv2d`.
+
     >>> Conv2d(3, 8, 3, padding=1)(taeda.zeros(2, 3, 5, 5)).shape
     taeda.Size([2, 8, 5, 5])
     """
@@ -215,7 +265,35 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Convolution over (N, C, D, H, W) or (C, D, H, W); otherwise as `Conv2d`."""
+    """Convolution over (N, C, D, H, W) or (C, D, H, W); otherwise as `Conv2d`.
+
+    Args:
+        in_channels: number of channels C of the input, a multiple of `groups`.
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int for all, or 3 in a tuple.
+        stride: step between places of the kernel, at least 1: one int for all, or 3 in a tuple (1).
+        padding: how much is added at both ends of each spatial dimension, at least 0: one int for
+            all, or 3 in a tuple (0); "valid" is 0, "same" keeps the size and needs a stride of 1.
+        dilation: step between elements of the kernel, at least 1: one int for all, or 3 in a tuple
+            (1).
+        groups: number of groups of channels that are convolved apart (1); `in_channels` makes it
+            depthwise.
+        bias: whether a trained bias is added to each output channel (True).
+        padding_mode: what lies outside: "zeros" (default), "reflect", "replicate" or "circular".
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with `out_channels` channels and, for each spatial dimension, the size out
+            = floor((in + 2 · padding - dilation · (kernel_size - 1) - 1) / stride) + 1.
+        weight: (out_channels, in_channels / groups, *kernel_size); bias: (out_channels).
+
+    The same as a function: `nn.functional.conv3d`.
+
+    >>> Conv3d(4, 8, 3, stride=2)(taeda.zeros(2, 4, 5, 5, 5)).shape
+    taeda.Size([2, 8, 2, 2, 2])
+    """
 
     _tuple = staticmethod(_triple)
     _run = staticmethod(F.conv3d)
@@ -314,21 +392,107 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """Transposed convolution over (N, C, L) or (C, L)."""
+    """Transposed convolution over (N, C, L) or (C, L).
+
+    Args:
+        in_channels: number of channels C of the input, a multiple of `groups`.
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int.
+        stride: step between places of the kernel, at least 1: one int (1).
+        padding: how much is cut off at both ends, at least 0: one int (0).
+        output_padding: how much larger the output is made at its end, less than `stride` or
+            `dilation`: one int (0).
+        groups: number of groups of channels that are convolved apart (1); `in_channels` makes it
+            depthwise.
+        bias: whether a trained bias is added to each output channel (True).
+        dilation: step between elements of the kernel, at least 1: one int (1).
+        padding_mode: only "zeros" (default); ValueError for another.
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with `out_channels` channels and, for each spatial dimension, the size out
+            = (in - 1) · stride - 2 · padding + dilation · (kernel_size - 1) + output_padding + 1.
+        weight: (in_channels, out_channels / groups, kernel_size); bias: (out_channels).
+
+    The same as a function: `nn.functional.conv_transpose1d`.
+
+    >>> ConvTranspose1d(4, 8, 3, stride=2)(taeda.zeros(2, 4, 5)).shape
+    taeda.Size([2, 8, 11])
+    """
 
     _tuple = staticmethod(_single)
     _run = staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """Transposed convolution over (N, C, H, W) or (C, H, W)."""
+    """Transposed convolution over (N, C, H, W) or (C, H, W).
+
+    Args:
+        in_channels: number of channels C of the input, a multiple of `groups`.
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int for all, or 2 in a tuple.
+        stride: step between places of the kernel, at least 1: one int for all, or 2 in a tuple (1).
+        padding: how much is cut off at both ends, at least 0: one int for all, or 2 in a tuple (0).
+        output_padding: how much larger the output is made at its end, less than `stride` or
+            `dilation`: one int for all, or 2 in a tuple (0).
+        groups: number of groups of channels that are convolved apart (1); `in_channels` makes it
+            depthwise.
+        bias: whether a trained bias is added to each output channel (True).
+        dilation: step between elements of the kernel, at least 1: one int for all, or 2 in a tuple
+            (1).
+        padding_mode: only "zeros" (default); ValueError for another.
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with `out_channels` channels and, for each spatial dimension, the size out
+            = (in - 1) · stride - 2 · padding + dilation · (kernel_size - 1) + output_padding + 1.
+        weight: (in_channels, out_channels / groups, *kernel_size); bias: (out_channels).
+
+    The same as a function: `nn.functional.conv_transpose2d`.
+
+    >>> ConvTranspose2d(4, 8, 3, stride=2)(taeda.zeros(2, 4, 5, 5)).shape
+    taeda.Size([2, 8, 11, 11])
+    """
 
     _tuple = staticmethod(_pair)
     _run = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """Transposed convolution over (N, C, D, H, W) or (C, D, H, W)."""
+    """Transposed convolution over (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        in_channels: number of channels C of the input, a multiple of `groups`.
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int for all, or 3 in a tuple.
+        stride: step between places of the kernel, at least 1: one int for all, or 3 in a tuple (1).
+        padding: how much is cut off at both ends, at least 0: one int for all, or 3 in a tuple (0).
+        output_padding: how much larger the output is made at its end, less than `stride` or
+            `dilation`: one int for all, or 3 in a tuple (0).
+        groups: number of groups of channels that are convolved apart (1); `in_channels` makes it
+            depthwise.
+        bias: whether a trained bias is added to each output channel (True).
+        dilation: step between elements of the kernel, at least 1: one int for all, or 3 in a tuple
+            (1).
+        padding_mode: only "zeros" (default); ValueError for another.
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with `out_channels` channels and, for each spatial dimension, the size out
+            = (in - 1) · stride - 2 · padding + dilation · (kernel_size - 1) + output_padding + 1.
+        weight: (in_channels, out_channels / groups, *kernel_size); bias: (out_channels).
+
+    The same as a function: `nn.functional.conv_transpose3d`.
+
+    >>> ConvTranspose3d(4, 8, 3, stride=2)(taeda.zeros(2, 4, 5, 5, 5)).shape
+    taeda.Size([2, 8, 11, 11, 11])
+    """
 
     _tuple = staticmethod(_triple)
     _run = staticmethod(F.conv_transpose3d)

@@ -11,7 +11,22 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 class PairwiseDistance(Module):
-    """The p-norm of x1 - x2 + eps along the last dimension."""
+    """The p-norm of x1 - x2 + eps along the last dimension.
+
+    Args:
+        p: order of the norm (2).
+        eps: added to every element of the difference (1e-6).
+        keepdim: whether the last dimension stays, with size 1 (False).
+
+    Shape:
+        x1, x2: (N, D) or (D), or what broadcasts.
+        output: (N) or (), with a last dimension of 1 if `keepdim`.
+
+    The same as a function: `nn.functional.pairwise_distance`.
+
+    >>> PairwiseDistance(p=1.0)(taeda.ones(2, 3), taeda.zeros(2, 3)).shape
+    taeda.Size([2])
+    """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()
@@ -25,7 +40,21 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)) along `dim`."""
+    """x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)) along `dim`.
+
+    Args:
+        dim: the dimension of the vectors, negative from the end (1).
+        eps: least length that divides (1e-8).
+
+    Shape:
+        x1, x2: what broadcasts.
+        output: the common shape without `dim`.
+
+    The same as a function: `nn.functional.cosine_similarity`.
+
+    >>> CosineSimilarity()(taeda.tensor([[1.0, 0.0]]), taeda.tensor([[3.0, 0.0]]))
+    tensor([1.])
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()

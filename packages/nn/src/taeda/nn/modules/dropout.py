@@ -35,7 +35,20 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Zeroes elements with probability `p` and scales the rest by 1 / (1 - p)."""
+    """Zeroes elements with probability `p` and scales the rest by 1 / (1 - p).
+
+    Args:
+        p: probability that an element is zeroed in training, in [0, 1] (0.5).
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (*).
+
+    Hinton and others (arXiv:1207.0580). The same as a function: `nn.functional.dropout`.
+
+    >>> Dropout(0.2).eval()(taeda.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -43,7 +56,20 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """Zeroes whole channels of (N, C, L) or (C, L)."""
+    """Zeroes whole channels of (N, C, L) or (C, L).
+
+    Args:
+        p: probability that a channel is zeroed in training, in [0, 1] (0.5).
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (N, C, L) or (C, L).
+
+    Tompson and others (arXiv:1411.4280). The same as a function: `nn.functional.dropout1d`.
+
+    >>> Dropout1d().eval()(taeda.ones(2, 3, 4)).shape
+    taeda.Size([2, 3, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """The same shape."""
@@ -51,7 +77,20 @@ class Dropout1d(_DropoutNd):
 
 
 class Dropout2d(_DropoutNd):
-    """Zeroes whole channels of (N, C, H, W)."""
+    """Zeroes whole channels of (N, C, H, W).
+
+    Args:
+        p: probability that a channel is zeroed in training, in [0, 1] (0.5).
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (N, C, H, W).
+
+    Tompson and others (arXiv:1411.4280). The same as a function: `nn.functional.dropout2d`.
+
+    >>> Dropout2d().eval()(taeda.ones(2, 3, 4, 4)).shape
+    taeda.Size([2, 3, 4, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """The same shape."""
@@ -59,7 +98,20 @@ class Dropout2d(_DropoutNd):
 
 
 class Dropout3d(_DropoutNd):
-    """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        p: probability that a channel is zeroed in training, in [0, 1] (0.5).
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (N, C, D, H, W) or (C, D, H, W).
+
+    Tompson and others (arXiv:1411.4280). The same as a function: `nn.functional.dropout3d`.
+
+    >>> Dropout3d().eval()(taeda.ones(2, 3, 4, 4, 4)).shape
+    taeda.Size([2, 3, 4, 4, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """The same shape."""
@@ -67,7 +119,21 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout for `SELU` networks: mean and variance stay."""
+    """Dropout for `SELU` networks: mean and variance stay.
+
+    Args:
+        p: probability that an element is replaced by the limit of SELU in training, in [0, 1]
+            (0.5).
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (*).
+
+    Klambauer and others (arXiv:1706.02515). The same as a function: `nn.functional.alpha_dropout`.
+
+    >>> AlphaDropout().eval()(taeda.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -75,7 +141,21 @@ class AlphaDropout(_DropoutNd):
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """`AlphaDropout` of whole channels of (N, C, *)."""
+    """`AlphaDropout` of whole channels of (N, C, *).
+
+    Args:
+        p: probability that a channel is replaced by the limit of SELU in training, in [0, 1] (0.5).
+        inplace: whether the result overwrites the input (False).
+
+    Shape:
+        input and output: (N, C, *).
+
+    Klambauer and others (arXiv:1706.02515). The same as a function:
+    `nn.functional.feature_alpha_dropout`.
+
+    >>> FeatureAlphaDropout().eval()(taeda.ones(2, 3, 4)).shape
+    taeda.Size([2, 3, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """The same shape."""

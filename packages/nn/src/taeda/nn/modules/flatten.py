@@ -14,6 +14,12 @@ __all__ = ["Flatten", "Unflatten"]
 class Flatten(Module):
     """Joins the dimensions from `start_dim` to `end_dim` into one.
 
+    Args:
+        start_dim: first of the dimensions that are joined (1).
+        end_dim: last of them, negative from the end (-1).
+
+    The same as a function: `flatten`.
+
     >>> Flatten()(taeda.zeros(32, 1, 5, 5)).shape
     taeda.Size([32, 25])
     """
@@ -35,6 +41,16 @@ class Unflatten(Module):
     """Splits a dimension, given by number (with sizes) or by name (with pairs of names and sizes).
 
     Raises TypeError for sizes of another form.
+
+    Args:
+        dim: number or name of the dimension to split.
+        unflattened_size: the new sizes: a tuple or `Size` of ints of which one may be -1, or a
+            tuple of (name, size) pairs; their product is the size of `dim`.
+
+    The same as a method: `Tensor.unflatten`.
+
+    >>> Unflatten(1, (2, 3))(taeda.zeros(4, 6)).shape
+    taeda.Size([4, 2, 3])
     """
 
     NamedShape = tuple[tuple[str, int]]

@@ -13,7 +13,25 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Unfold(Module):
-    """The windows of (N, C, H, W) as columns: (N, C · kernel elements, windows)."""
+    """The windows of (N, C, H, W) as columns: (N, C · kernel elements, windows).
+
+    Args:
+        kernel_size: height and width of a window, at least 1: one int for both, or two.
+        dilation: step between elements of a window, at least 1 (1).
+        padding: zeros at both ends of each spatial dimension, at least 0 (0).
+        stride: step between windows, at least 1 (1).
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: (N, C · kernel elements, L) or (C · kernel elements, L), where L = product over
+            height and width of floor((size + 2 · padding - dilation · (kernel_size - 1) - 1) /
+            stride) + 1.
+
+    The same as a function: `nn.functional.unfold`.
+
+    >>> Unfold(2)(taeda.zeros(1, 3, 4, 4)).shape
+    taeda.Size([1, 12, 9])
+    """
 
     def __init__(
         self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
@@ -36,7 +54,26 @@ class Unfold(Module):
 
 
 class Fold(Unfold):
-    """The sum of windows, given as columns, into planes of `output_size`."""
+    """The sum of windows, given as columns, into planes of `output_size`.
+
+    Args:
+        output_size: height and width of the output: one int for both, or two.
+        kernel_size: height and width of a window, at least 1: one int for both, or two.
+        dilation: step between elements of a window, at least 1 (1).
+        padding: zeros at both ends of each spatial dimension, at least 0 (0).
+        stride: step between windows, at least 1 (1).
+
+    Shape:
+        input: (N, C · kernel elements, L) or (C · kernel elements, L), where L = product over
+            height and width of floor((size + 2 · padding - dilation · (kernel_size - 1) - 1) /
+            stride) + 1, of the size `output_size`.
+        output: (N, C, *output_size) or (C, *output_size).
+
+    The same as a function: `nn.functional.fold`.
+
+    >>> Fold((4, 4), 2)(taeda.ones(1, 12, 9)).shape
+    taeda.Size([1, 3, 4, 4])
+    """
 
     def __init__(
         self,

@@ -106,39 +106,177 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation of (N, C, L) or (C, L)."""
+    """Instance normalisation of (N, C, L) or (C, L).
+
+    Args:
+        num_features: number of channels C of the input.
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (False).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    y = (x - mean) / sqrt(var + eps) · weight + bias; mean and (biased) variance are those of each
+    channel of each sample.
+
+    Shape:
+        input and output: (N, C, L) or (C, L).
+
+    Ulyanov and others (arXiv:1607.08022). The same as a function: `nn.functional.instance_norm`.
+
+    >>> InstanceNorm1d(3)(taeda.zeros(2, 3, 4)).shape
+    taeda.Size([2, 3, 4])
+    """
 
     _spatial = 1
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation of (N, C, H, W) or (C, H, W)."""
+    """Instance normalisation of (N, C, H, W) or (C, H, W).
+
+    Args:
+        num_features: number of channels C of the input.
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (False).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    y = (x - mean) / sqrt(var + eps) · weight + bias; mean and (biased) variance are those of each
+    channel of each sample.
+
+    Shape:
+        input and output: (N, C, H, W) or (C, H, W).
+
+    Ulyanov and others (arXiv:1607.08022). The same as a function: `nn.functional.instance_norm`.
+
+    >>> InstanceNorm2d(3)(taeda.zeros(2, 3, 4, 4)).shape
+    taeda.Size([2, 3, 4, 4])
+    """
 
     _spatial = 2
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation of (N, C, D, H, W) or (C, D, H, W)."""
+    """Instance normalisation of (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        num_features: number of channels C of the input.
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (False).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    y = (x - mean) / sqrt(var + eps) · weight + bias; mean and (biased) variance are those of each
+    channel of each sample.
+
+    Shape:
+        input and output: (N, C, D, H, W) or (C, D, H, W).
+
+    Ulyanov and others (arXiv:1607.08022). The same as a function: `nn.functional.instance_norm`.
+
+    >>> InstanceNorm3d(3)(taeda.zeros(2, 3, 2, 4, 4)).shape
+    taeda.Size([2, 3, 2, 4, 4])
+    """
 
     _spatial = 3
 
 
 class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
-    """An InstanceNorm1d that takes `num_features` from its first input."""
+    """An InstanceNorm1d that takes `num_features` from its first input.
+
+    Args:
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    Shape:
+        input and output: (N, C, L) or (C, L).
+
+    The same as a function: `nn.functional.instance_norm`.
+
+    >>> layer = LazyInstanceNorm1d()
+    >>> _ = layer(taeda.zeros(2, 3, 4))
+    >>> layer.num_features
+    3
+    """
 
     cls_to_become = InstanceNorm1d
     _spatial = 1
 
 
 class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
-    """An InstanceNorm2d that takes `num_features` from its first input."""
+    """An InstanceNorm2d that takes `num_features` from its first input.
+
+    Args:
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    Shape:
+        input and output: (N, C, H, W) or (C, H, W).
+
+    The same as a function: `nn.functional.instance_norm`.
+
+    >>> layer = LazyInstanceNorm2d()
+    >>> _ = layer(taeda.zeros(2, 3, 4, 4))
+    >>> layer.num_features
+    3
+    """
 
     cls_to_become = InstanceNorm2d
     _spatial = 2
 
 
 class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
-    """An InstanceNorm3d that takes `num_features` from its first input."""
+    """An InstanceNorm3d that takes `num_features` from its first input.
+
+    Args:
+        eps: added to the variance before the root is taken (1e-5).
+        momentum: weight of a new batch in the running statistics (0.1): running = (1 - momentum) ·
+            running + momentum · batch; None takes the plain average of all batches.
+        affine: whether each channel gets a trained factor and offset (True).
+        track_running_stats: whether running means and variances are kept and used in evaluation
+            (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    Shape:
+        input and output: (N, C, D, H, W) or (C, D, H, W).
+
+    The same as a function: `nn.functional.instance_norm`.
+
+    >>> layer = LazyInstanceNorm3d()
+    >>> _ = layer(taeda.zeros(2, 3, 2, 4, 4))
+    >>> layer.num_features
+    3
+    """
 
     cls_to_become = InstanceNorm3d
     _spatial = 3

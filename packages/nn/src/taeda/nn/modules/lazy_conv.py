@@ -64,36 +64,132 @@ class _LazyConv(LazyModuleMixin):
 
 
 class LazyConv1d(_LazyConv, Conv1d):  # type: ignore[misc]
-    """A Conv1d that takes `in_channels` from its first input."""
+    """A Conv1d that takes `in_channels` from its first input.
+
+    Args:
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int.
+        *args, **kwargs: what `Conv1d` takes after `kernel_size`, with the same defaults.
+
+    Shape:
+        input and output: as of `Conv1d`.
+
+    The same as a function: `nn.functional.conv1d`.
+
+    >>> layer = LazyConv1d(8, 3)
+    >>> _ = layer(taeda.zeros(2, 4, 5))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConv, Conv2d):  # type: ignore[misc]
-    """A Conv2d that takes `in_channels` from its first input."""
+    """A Conv2d that takes `in_channels` from its first input.
+
+    Args:
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int for all, or 2 in a tuple.
+        *args, **kwargs: what `Conv2d` takes after `kernel_size`, with the same defaults.
+
+    Shape:
+        input and output: as of `Conv2d`.
+
+    The same as a function: `nn.functional.conv2d`.
+
+    >>> layer = LazyConv2d(8, 3)
+    >>> _ = layer(taeda.zeros(2, 4, 5, 5))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):  # type: ignore[misc]
-    """A Conv3d that takes `in_channels` from its first input."""
+    """A Conv3d that takes `in_channels` from its first input.
+
+    Args:
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int for all, or 3 in a tuple.
+        *args, **kwargs: what `Conv3d` takes after `kernel_size`, with the same defaults.
+
+    Shape:
+        input and output: as of `Conv3d`.
+
+    The same as a function: `nn.functional.conv3d`.
+
+    >>> layer = LazyConv3d(8, 3)
+    >>> _ = layer(taeda.zeros(2, 4, 5, 5, 5))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):  # type: ignore[misc]
-    """A ConvTranspose1d that takes `in_channels` from its first input."""
+    """A ConvTranspose1d that takes `in_channels` from its first input.
+
+    Args:
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int.
+        *args, **kwargs: what `ConvTranspose1d` takes after `kernel_size`, with the same defaults.
+
+    Shape:
+        input and output: as of `ConvTranspose1d`.
+
+    The same as a function: `nn.functional.conv_transpose1d`.
+
+    >>> layer = LazyConvTranspose1d(8, 3)
+    >>> _ = layer(taeda.zeros(2, 4, 5))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):  # type: ignore[misc]
-    """A ConvTranspose2d that takes `in_channels` from its first input."""
+    """A ConvTranspose2d that takes `in_channels` from its first input.
+
+    Args:
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int for all, or 2 in a tuple.
+        *args, **kwargs: what `ConvTranspose2d` takes after `kernel_size`, with the same defaults.
+
+    Shape:
+        input and output: as of `ConvTranspose2d`.
+
+    The same as a function: `nn.functional.conv_transpose2d`.
+
+    >>> layer = LazyConvTranspose2d(8, 3)
+    >>> _ = layer(taeda.zeros(2, 4, 5, 5))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):  # type: ignore[misc]
-    """A ConvTranspose3d that takes `in_channels` from its first input."""
+    """A ConvTranspose3d that takes `in_channels` from its first input.
+
+    Args:
+        out_channels: number of channels of the output, a multiple of `groups`.
+        kernel_size: size of the kernel, at least 1: one int for all, or 3 in a tuple.
+        *args, **kwargs: what `ConvTranspose3d` takes after `kernel_size`, with the same defaults.
+
+    Shape:
+        input and output: as of `ConvTranspose3d`.
+
+    The same as a function: `nn.functional.conv_transpose3d`.
+
+    >>> layer = LazyConvTranspose3d(8, 3)
+    >>> _ = layer(taeda.zeros(2, 4, 5, 5, 5))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = ConvTranspose3d

@@ -18,7 +18,17 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear", "NonDynamicallyQuanti
 
 
 class Identity(Module):
-    """Returns its input. Accepts and ignores any arguments of construction."""
+    """Returns its input. Accepts and ignores any arguments of construction.
+
+    Args:
+        *args, **kwargs: anything; nothing is done with it.
+
+    Shape:
+        input and output: (*).
+
+    >>> Identity(54, unused=True)(taeda.ones(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -32,6 +42,19 @@ class Linear(Module):
     """y = x Aᵀ + b over the last dimension: (*, in_features) to (*, out_features).
 
     Weight and bias start uniform in ±1/sqrt(in_features).
+
+    Args:
+        in_features: size of the last dimension of the input, at least 0.
+        out_features: size of the last dimension of the output, at least 0.
+        bias: whether a trained bias is added (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (*, in_features); output: (*, out_features).
+        weight: (out_features, in_features); bias: (out_features).
+
+    The same as a function: `nn.functional.linear`.
 
     >>> Linear(20, 30)(taeda.randn(128, 20)).shape
     taeda.Size([128, 30])
@@ -82,11 +105,39 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear that tools which replace layers by type leave alone (the output projection of attention)."""
+    """A Linear that tools which replace layers by type leave alone (the output projection of attention).
+
+    Args:
+        in_features: size of the last dimension of the input, at least 0.
+        out_features: size of the last dimension of the output, at least 0.
+        bias: whether a trained bias is added (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    The same as a function: `nn.functional.linear`.
+    """
 
 
 class Bilinear(Module):
-    """y_k = x1 A_k x2 + b_k over the last dimensions of two inputs, whose other dimensions are equal."""
+    """y_k = x1 A_k x2 + b_k over the last dimensions of two inputs, whose other dimensions are equal.
+
+    Args:
+        in1_features: size of the last dimension of the first input.
+        in2_features: size of the last dimension of the second input.
+        out_features: size of the last dimension of the output.
+        bias: whether a trained bias is added (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        inputs: (*, in1_features) and (*, in2_features); output: (*, out_features).
+        weight: (out_features, in1_features, in2_features); bias: (out_features).
+
+    The same as a function: `nn.functional.bilinear`.
+
+    >>> Bilinear(2, 3, 4)(taeda.zeros(5, 2), taeda.zeros(5, 3)).shape
+    taeda.Size([5, 4])
+    """
 
     def __init__(
         self,
@@ -130,7 +181,24 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear that takes `in_features` from its first input."""
+    """A Linear that takes `in_features` from its first input.
+
+    Args:
+        out_features: size of the last dimension of the output, at least 0.
+        bias: whether a trained bias is added (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (*, in_features); output: (*, out_features).
+
+    The same as a function: `nn.functional.linear`.
+
+    >>> layer = LazyLinear(4)
+    >>> _ = layer(taeda.zeros(2, 3))
+    >>> layer.in_features
+    3
+    """
 
     cls_to_become = Linear
     weight: UninitializedParameter

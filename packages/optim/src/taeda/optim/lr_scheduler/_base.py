@@ -24,6 +24,10 @@ class LRScheduler:
     `get_lr` computes the next rates from the present ones, so that several schedules can act on one
     optimizer. Making a scheduler sets the rates of epoch 0, or with `last_epoch` those of the epoch
     after it; the rate that a group began with is kept as its option "initial_lr".
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
     """
 
     _get_lr_called_within_step = False

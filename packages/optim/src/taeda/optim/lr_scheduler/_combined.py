@@ -53,7 +53,12 @@ class _Combined(LRScheduler):
 
 
 class ChainedScheduler(_Combined):
-    """Steps several schedulers, in order; each changes the rates that the one before it left."""
+    """Steps several schedulers, in order; each changes the rates that the one before it left.
+
+    Args:
+        schedulers: at least one scheduler, all of one optimizer; `ReduceLROnPlateau` is refused.
+        optimizer: that optimizer (None: the first scheduler's).
+    """
 
     def __init__(
         self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
@@ -78,6 +83,12 @@ class SequentialLR(_Combined):
     """One scheduler after another: `milestones` are the epochs at which the next one takes over.
 
     Each begins at its own epoch 0.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        schedulers: at least one scheduler of that optimizer; `ReduceLROnPlateau` is refused.
+        milestones: rising epochs, one fewer than schedulers.
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
     """
 
     def __init__(

@@ -12,7 +12,23 @@ __all__ = ["CosineAnnealingLR", "CosineAnnealingWarmRestarts"]
 
 
 class CosineAnnealingLR(LRScheduler):
-    """The rate on a cosine, from its initial value down to `eta_min` in `T_max` epochs, and back."""
+    """The rate on a cosine, from its initial value down to `eta_min` in `T_max` epochs, and back.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        T_max: epochs from the highest rate to the lowest.
+        eta_min: the lowest rate (0).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    rate = eta_min + (first - eta_min) · (1 + cos(pi · epoch / T_max)) / 2.
+
+    Loshchilov and Hutter (arXiv:1608.03983), without the restarts.
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = CosineAnnealingLR(optimizer, T_max=10)
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
@@ -48,6 +64,20 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     The first time takes `T_0` epochs, each further one `T_mult` times as long as the one before.
     `step` also takes fractions of epochs.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        T_0: epochs of the first cycle, an int of at least 1.
+        T_mult: by how much each cycle is longer than the one before, an int of at least 1 (1).
+        eta_min: the lowest rate (0).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    Loshchilov and Hutter (arXiv:1608.03983).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = CosineAnnealingWarmRestarts(optimizer, T_0=10)
+    >>> scheduler.get_last_lr()
+    [1.0]
     """
 
     def __init__(

@@ -40,6 +40,25 @@ class CyclicLR(LRScheduler):
     ("triangular"), halves with each cycle ("triangular2"), is `gamma**step` ("exp_range"), or
     `scale_fn` says it, of the cycle or of the step (`scale_mode`). Momentum goes the other way,
     from `max_momentum` down to `base_momentum`, unless `cycle_momentum=False`.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        base_lr: the lowest rate, one or a list with one for each group.
+        max_lr: the highest rate, one or a list with one for each group.
+        step_size_up: steps on the way up (2000).
+        step_size_down: steps on the way down (None: as many).
+        mode: "triangular" (default), "triangular2" or "exp_range"; without effect if `scale_fn` is
+            given.
+        gamma: base of the height in "exp_range" (1).
+        scale_fn: function of one number that gives the height (None: by `mode`).
+        scale_mode: what `scale_fn` is given: "cycle" (default), the cycle counted from 1, or
+            "iterations", the steps so far.
+        cycle_momentum: whether momentum goes the other way (True); needs an optimizer that has one.
+        base_momentum: the lowest momentum, one or a list (0.8).
+        max_momentum: the highest momentum, one or a list (0.9).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    arXiv:1506.01186.
     """
 
     def __init__(

@@ -55,7 +55,18 @@ class _ByFunction(LRScheduler):
 
 
 class LambdaLR(_ByFunction):
-    """The initial rate times `lr_lambda(epoch)`; one function, or one for each group."""
+    """The initial rate times `lr_lambda(epoch)`; one function, or one for each group.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        lr_lambda: a function from the epoch to a factor, or a list with one for each group.
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def get_lr(self) -> list[Any]:
         """The rates for `last_epoch`."""
@@ -65,7 +76,18 @@ class LambdaLR(_ByFunction):
 
 
 class MultiplicativeLR(_ByFunction):
-    """The rate of the epoch before times `lr_lambda(epoch)`; one function, or one for each group."""
+    """The rate of the epoch before times `lr_lambda(epoch)`; one function, or one for each group.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        lr_lambda: a function from the epoch to a factor, or a list with one for each group.
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = MultiplicativeLR(optimizer, lambda epoch: 0.9)
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def get_lr(self) -> list[Any]:
         """The rates for `last_epoch`, from the present ones."""
@@ -77,7 +99,19 @@ class MultiplicativeLR(_ByFunction):
 
 
 class StepLR(LRScheduler):
-    """Multiplies the rate by `gamma` every `step_size` epochs."""
+    """Multiplies the rate by `gamma` every `step_size` epochs.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        step_size: number of epochs between two changes, at least 1.
+        gamma: factor of the rate (0.1).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = StepLR(optimizer, step_size=30)
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
@@ -99,7 +133,19 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiplies the rate by `gamma` at each of `milestones`; twice at one that is listed twice."""
+    """Multiplies the rate by `gamma` at each of `milestones`; twice at one that is listed twice.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        milestones: the epochs of the changes.
+        gamma: factor of the rate (0.1).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = MultiStepLR(optimizer, [30, 80])
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def __init__(
         self,
@@ -124,7 +170,19 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """The rate times `factor` for the first `total_iters` epochs, then the full rate."""
+    """The rate times `factor` for the first `total_iters` epochs, then the full rate.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        factor: factor of the first epochs, in [0, 1] (1/3).
+        total_iters: number of those epochs (5).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = ConstantLR(optimizer, factor=0.5)
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def __init__(
         self,
@@ -156,7 +214,20 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rate times a factor that goes from `start_factor` to `end_factor` in `total_iters`."""
+    """The rate times a factor that goes from `start_factor` to `end_factor` in `total_iters`.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        start_factor: factor of the first epoch, in (0, 1] (1/3).
+        end_factor: factor of the last epoch, in [0, 1] (1).
+        total_iters: number of epochs from the first to the last factor (5).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = LinearLR(optimizer, start_factor=0.5)
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def __init__(
         self,
@@ -198,7 +269,18 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiplies the rate by `gamma` every epoch."""
+    """Multiplies the rate by `gamma` every epoch.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        gamma: factor of the rate.
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = ExponentialLR(optimizer, gamma=0.9)
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -214,7 +296,19 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The rate times `(1 - epoch / total_iters) ** power`, then 0."""
+    """The rate times `(1 - epoch / total_iters) ** power`, then 0.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        total_iters: number of epochs until the rate is 0 (5).
+        power: exponent (1: a straight line).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = PolynomialLR(optimizer)
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1

@@ -30,6 +30,25 @@ class OneCycleLR(LRScheduler):
     the scheduler after each. The rate begins at `max_lr / div_factor`, is highest after the share
     `pct_start`, and ends at a `final_div_factor`-th of the first rate. With `three_phase` the way
     down first mirrors the way up. Momentum goes the other way, unless `cycle_momentum=False`.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        max_lr: the highest rate, one or a list with one for each group.
+        total_steps: steps of the whole cycle (None: epochs · steps_per_epoch).
+        epochs: number of epochs (None); needed without `total_steps`.
+        steps_per_epoch: steps of each epoch (None); needed without `total_steps`.
+        pct_start: share of the steps that go up, in [0, 1] (0.3).
+        anneal_strategy: shape of the ways up and down: "cos" (default) or "linear".
+        cycle_momentum: whether momentum goes the other way (True); needs an optimizer that has one.
+        base_momentum: the lowest momentum, one or a list (0.85).
+        max_momentum: the highest momentum, one or a list (0.95).
+        div_factor: max_lr / first rate, not 0 (25).
+        final_div_factor: first rate / last rate, not 0 (1e4).
+        three_phase: whether the way down first mirrors the way up, and a third phase goes to the
+            last rate (False).
+        last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    arXiv:1708.07120.
     """
 
     def __init__(

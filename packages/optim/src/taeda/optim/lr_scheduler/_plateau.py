@@ -18,6 +18,17 @@ class ReduceLROnPlateau(LRScheduler):
     `threshold`, relative to the best value or absolute (`threshold_mode`). After a reduction
     `cooldown` epochs do not count. Rates stay above `min_lr`, one or one for each group, and are
     left alone if they would change by less than `eps`.
+
+    Args:
+        optimizer: the optimizer whose groups get their rates.
+        mode: "min" (default) or "max".
+        factor: factor of the rate, below 1 (0.1).
+        patience: epochs without a better value that are let pass (10).
+        threshold: how much better a better value is (1e-4).
+        threshold_mode: "rel" (default) or "abs".
+        cooldown: epochs after a reduction that do not count (0).
+        min_lr: lower bound of the rates, one or a list with one for each group (0).
+        eps: least change of a rate (1e-8).
     """
 
     def __init__(
