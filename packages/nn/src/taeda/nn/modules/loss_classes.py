@@ -23,7 +23,25 @@ __all__ = [
 
 
 class NLLLoss(_WeightedLoss):
-    """-x[target] of log-probabilities (N, C, *)."""
+    """-x[target] of log-probabilities (N, C, *).
+
+    Args:
+        weight: factor of each class, (C) (None: all 1).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        ignore_index: target that counts for nothing (-100).
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each; the average is weighted, over targets that are not ignored.
+
+    Shape:
+        input: (N, C, *) or (C), log-probabilities; target: (N, *) or (), int64 in [0, C).
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.nll_loss`.
+
+    >>> NLLLoss()(taeda.zeros(2, 3), taeda.tensor([0, 2]))
+    tensor(0.)
+    """
 
     ignore_index: int
 
@@ -50,11 +68,47 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """The former name of NLLLoss for images."""
+    """The former name of NLLLoss for images.
+
+    Args:
+        weight: factor of each class, (C) (None: all 1).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        ignore_index: target that counts for nothing (-100).
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input: (N, C, H, W); target: (N, H, W), int64.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.nll_loss`.
+
+    >>> NLLLoss2d()(taeda.zeros(1, 3, 1, 1), taeda.zeros(1, 1, 1, dtype=taeda.int64))
+    tensor(0.)
+    """
 
 
 class CrossEntropyLoss(_WeightedLoss):
     """The negative log-likelihood of the targets under softmax(x).
+
+    Args:
+        weight: factor of each class, (C) (None: all 1).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        ignore_index: target that counts for nothing (-100).
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each; the average over numbers of classes is weighted, over targets that
+            are not ignored.
+        label_smoothing: share of each target that is spread over all classes, in [0, 1] (0).
+
+    Shape:
+        input: (N, C, *) or (C), logits.
+        target: (N, *) or (), int64 in [0, C); or probabilities of the input's shape.
+        output: (), or with "none" the shape of the losses.
+
+    Label smoothing: Szegedy and others (arXiv:1512.00567). The same as a function:
+    `nn.functional.cross_entropy`.
 
     >>> CrossEntropyLoss()(taeda.zeros(2, 3), taeda.tensor([0, 2]))
     tensor(1.0986)
@@ -86,7 +140,24 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """-(target · log x + (1 - target) · log(1 - x))."""
+    """-(target · log x + (1 - target) · log(1 - x)).
+
+    Args:
+        weight: factor of each element, broadcast to the target (None: all 1).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input and target: (*), in [0, 1].
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.binary_cross_entropy`.
+
+    >>> BCELoss()(taeda.full((2,), 0.5), taeda.ones(2))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Equal shapes with values in [0, 1]."""
@@ -94,7 +165,25 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """`BCELoss` of sigmoid(x), in a stable form; `pos_weight` scales the positive part."""
+    """`BCELoss` of sigmoid(x), in a stable form; `pos_weight` scales the positive part.
+
+    Args:
+        weight: factor of each element, broadcast to the target (None: all 1).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+        pos_weight: factor of the part of target 1, broadcast to the target (None: 1).
+
+    Shape:
+        input: (*), logits; target: (*), in [0, 1].
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.binary_cross_entropy_with_logits`.
+
+    >>> BCEWithLogitsLoss()(taeda.zeros(2), taeda.ones(2))
+    tensor(0.6931)
+    """
 
     weight: Tensor | None
     pos_weight: Tensor | None
@@ -119,7 +208,24 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """Binary cross entropy of the logits, averaged over the classes."""
+    """Binary cross entropy of the logits, averaged over the classes.
+
+    Args:
+        weight: factor of each class, (C) (None: all 1).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input: (N, C), logits; target: (N, C), of 0 and 1.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.multilabel_soft_margin_loss`.
+
+    >>> MultiLabelSoftMarginLoss()(taeda.zeros(2, 3), taeda.ones(2, 3))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """(N, C) of both."""
@@ -129,7 +235,23 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Hinges between every label of a sample and every other class."""
+    """Hinges between every label of a sample and every other class.
+
+    Args:
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input: (N, C) or (C); target: the same, int64: the labels, ended by -1.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.multilabel_margin_loss`.
+
+    >>> MultiLabelMarginLoss()(taeda.zeros(1, 3), taeda.tensor([[2, -1, -1]]))
+    tensor(0.6667)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """(N, C) or (C) of both; labels end at the first -1."""
@@ -137,7 +259,26 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Hinges between the class of a sample and every other one, to the power p (1 or 2)."""
+    """Hinges between the class of a sample and every other one, to the power p (1 or 2).
+
+    Args:
+        p: power of each hinge, 1 or 2 (1).
+        margin: the distance that is asked for (1).
+        weight: factor of each class, (C) (None: all 1).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input: (N, C) or (C); target: (N) or (), int64 in [0, C).
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.multi_margin_loss`.
+
+    >>> MultiMarginLoss()(taeda.zeros(1, 4), taeda.tensor([2]))
+    tensor(0.7500)
+    """
 
     def __init__(
         self,
@@ -171,7 +312,25 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class CTCLoss(_Loss):
-    """-log of the likelihood of a label sequence under all its alignments."""
+    """-log of the likelihood of a label sequence under all its alignments.
+
+    Args:
+        blank: class of the blank (0).
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each; the average is over losses divided by their target's length.
+        zero_infinity: whether an infinite loss, of a target that does not fit, and its gradient
+            become 0 (False).
+
+    Shape:
+        log_probs: (T, N, C) or (T, C).
+        targets: (N, S), or all one after the other; lengths of inputs and targets: (N).
+        output: (), or with "none" the shape of the losses.
+
+    Graves and others (2006). The same as a function: `nn.functional.ctc_loss`.
+
+    >>> CTCLoss()(taeda.zeros(4, 1, 3), taeda.tensor([[1]]), taeda.tensor([4]), taeda.tensor([1])).shape
+    taeda.Size([])
+    """
 
     def __init__(
         self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False

@@ -21,7 +21,23 @@ __all__ = [
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target · x))."""
+    """log(1 + exp(-target · x)).
+
+    Args:
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input: (*); target: (*), of 1 and -1.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.soft_margin_loss`.
+
+    >>> SoftMarginLoss()(taeda.zeros(2), taeda.ones(2))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Equal shapes; targets are 1 or -1."""
@@ -43,7 +59,24 @@ class _MarginLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_MarginLoss):
-    """x where the target is 1, max(0, margin - x) where it is -1."""
+    """x where the target is 1, max(0, margin - x) where it is -1.
+
+    Args:
+        margin: distance above which a pair of target -1 costs nothing (None: 1).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input: (*), distances; target: (*), of 1 and -1.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.hinge_embedding_loss`.
+
+    >>> HingeEmbeddingLoss()(taeda.zeros(2), taeda.ones(2))
+    tensor(0.)
+    """
 
     _margin = 1.0
 
@@ -53,7 +86,24 @@ class HingeEmbeddingLoss(_MarginLoss):
 
 
 class MarginRankingLoss(_MarginLoss):
-    """max(0, -target · (x1 - x2) + margin)."""
+    """max(0, -target · (x1 - x2) + margin).
+
+    Args:
+        margin: how much higher the better one must be (None: 0).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        x1, x2 and target: (N) or (); target 1 wants x1 higher, -1 x2.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.margin_ranking_loss`.
+
+    >>> MarginRankingLoss()(taeda.zeros(2), taeda.ones(2), taeda.ones(2))
+    tensor(1.)
+    """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Equal shapes."""
@@ -63,7 +113,24 @@ class MarginRankingLoss(_MarginLoss):
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
+    """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
+
+    Args:
+        margin: cosine below which a pair of target -1 costs nothing (None: 0).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        x1, x2: (N, D) or (D); target: (N) or (), of 1 and -1.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.cosine_embedding_loss`.
+
+    >>> CosineEmbeddingLoss()(taeda.ones(2, 3), taeda.ones(2, 3), taeda.tensor([-1.0, -1.0]))
+    tensor(1.)
+    """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """(N, D), (N, D) and (N), or (D), (D) and ()."""
@@ -73,7 +140,27 @@ class CosineEmbeddingLoss(_MarginLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, margin + |anchor - positive| - |anchor - negative|)."""
+    """max(0, margin + |anchor - positive| - |anchor - negative|).
+
+    Args:
+        margin: the distance that is asked for (1).
+        p: order of the norm (2).
+        eps: added to differences (1e-6).
+        swap: whether the distance of positive and negative counts if it is the shorter one (False).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        anchor, positive and negative: (N, D) or (D).
+        output: (), or with "none" the shape of the losses.
+
+    Balntas and others (2016). The same as a function: `nn.functional.triplet_margin_loss`.
+
+    >>> TripletMarginLoss()(taeda.ones(2, 3), taeda.ones(2, 3), taeda.ones(2, 3))
+    tensor(1.)
+    """
 
     def __init__(
         self,
@@ -110,7 +197,24 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """`TripletMarginLoss` with a distance of one's own."""
+    """`TripletMarginLoss` with a distance of one's own.
+
+    Args:
+        distance_function: function of two tensors (None: `PairwiseDistance`).
+        margin: the distance that is asked for (1).
+        swap: whether the distance of positive and negative counts if it is the shorter one (False).
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        anchor, positive and negative: what the distance takes.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.triplet_margin_with_distance_loss`.
+
+    >>> TripletMarginWithDistanceLoss()(taeda.ones(2, 3), taeda.ones(2, 3), taeda.ones(2, 3))
+    tensor(1.)
+    """
 
     def __init__(
         self,

@@ -19,7 +19,23 @@ __all__ = [
 
 
 class L1Loss(_Loss):
-    """|x - target|."""
+    """|x - target|.
+
+    Args:
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input and target: (*), equal shapes.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.l1_loss`.
+
+    >>> L1Loss()(taeda.tensor([1.0, 3.0]), taeda.tensor([1.0, 1.0]))
+    tensor(1.)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Equal shapes, to () or, unreduced, that shape."""
@@ -28,6 +44,18 @@ class L1Loss(_Loss):
 
 class MSELoss(_Loss):
     """(x - target)².
+
+    Args:
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input and target: (*), equal shapes.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.mse_loss`.
 
     >>> MSELoss()(taeda.tensor([1.0, 3.0]), taeda.tensor([1.0, 1.0]))
     tensor(2.)
@@ -39,7 +67,24 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Half the square over beta where |x - target| < beta, else the distance less beta / 2."""
+    """Half the square over beta where |x - target| < beta, else the distance less beta / 2.
+
+    Args:
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+        beta: distance at which the square ends, at least 0 (1).
+
+    Shape:
+        input and target: (*), equal shapes.
+        output: (), or with "none" the shape of the losses.
+
+    Girshick (arXiv:1504.08083). The same as a function: `nn.functional.smooth_l1_loss`.
+
+    >>> SmoothL1Loss()(taeda.tensor([1.0, 3.0]), taeda.tensor([1.0, 1.0]))
+    tensor(0.7500)
+    """
 
     def __init__(
         self,
@@ -57,7 +102,22 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Half the square where |x - target| < delta, else delta times the distance less delta / 2."""
+    """Half the square where |x - target| < delta, else delta times the distance less delta / 2.
+
+    Args:
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+        delta: distance at which the square ends, above 0 (1).
+
+    Shape:
+        input and target: (*), equal shapes.
+        output: (), or with "none" the shape of the losses.
+
+    Huber (1964). The same as a function: `nn.functional.huber_loss`.
+
+    >>> HuberLoss()(taeda.tensor([1.0, 3.0]), taeda.tensor([1.0, 1.0]))
+    tensor(0.7500)
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -71,7 +131,24 @@ class HuberLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """target · (log target - x) of log-probabilities x; "batchmean" divides by the batch alone."""
+    """target · (log target - x) of log-probabilities x; "batchmean" divides by the batch alone.
+
+    Args:
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each, "batchmean" divides the sum by the size of dimension 0.
+        log_target: whether targets are log-probabilities too (False).
+
+    Shape:
+        input and target: (*), equal shapes.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.kl_div`.
+
+    >>> KLDivLoss(reduction="sum")(taeda.zeros(2), taeda.ones(2))
+    tensor(0.)
+    """
 
     def __init__(
         self,
@@ -89,7 +166,26 @@ class KLDivLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(x) - target · x, or without `log_input` x - target · log(x + eps)."""
+    """exp(x) - target · x, or without `log_input` x - target · log(x + eps).
+
+    Args:
+        log_input: whether the input is the logarithm of the rate (True).
+        full: whether Stirling's approximation of log(target!) is added for targets above 1 (False).
+        size_average: older form of `reduction`, deprecated (None): False chooses "sum".
+        eps: added to the rate before the logarithm, without `log_input` (1e-8).
+        reduce: older form of `reduction`, deprecated (None): False chooses "none".
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input and target: (*), equal shapes.
+        output: (), or with "none" the shape of the losses.
+
+    The same as a function: `nn.functional.poisson_nll_loss`.
+
+    >>> PoissonNLLLoss()(taeda.zeros(2), taeda.ones(2))
+    tensor(1.)
+    """
 
     def __init__(
         self,
@@ -118,7 +214,23 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """(log var + (x - target)² / var) / 2."""
+    """(log var + (x - target)² / var) / 2.
+
+    Args:
+        full: whether the constant log(2 pi) / 2 is added (False).
+        eps: least variance (1e-6).
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+
+    Shape:
+        input and target: (*); var: (*), or with a last dimension of 1 or none.
+        output: (), or with "none" the shape of the losses.
+
+    Nix and Weigend (1994). The same as a function: `nn.functional.gaussian_nll_loss`.
+
+    >>> GaussianNLLLoss()(taeda.zeros(2), taeda.ones(2), taeda.ones(2))
+    tensor(0.5000)
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(None, None, reduction)

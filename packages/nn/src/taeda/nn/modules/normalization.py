@@ -21,6 +21,18 @@ _layer_norm = taeda.layer_norm
 class LayerNorm(Module):
     """Normalises over the last dimensions, of sizes `normalized_shape`, and scales and shifts each element.
 
+    Args:
+        normalized_shape: sizes of the last dimensions, or one int for the last alone.
+        eps: added to the variance before the root is taken (1e-5).
+        elementwise_affine: whether each element gets a trained factor (True).
+        bias: whether it gets a trained offset too (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    y = (x - mean) / sqrt(var + eps) · weight + bias; the variance is the biased one.
+
+    Ba and others (arXiv:1607.06450). The same as a function: `nn.functional.layer_norm`.
+
     >>> LayerNorm(4)(taeda.tensor([[1.0, 2.0, 3.0, 4.0]])).sum().abs() < 1e-5
     tensor(True)
     """
@@ -75,6 +87,18 @@ class RMSNorm(Module):
     """Divides by the root of the mean square over the last dimensions, and scales each element.
 
     An `eps` of None is the smallest step at 1 of the dtype.
+
+    Args:
+        normalized_shape: sizes of the last dimensions, or one int for the last alone.
+        eps: added to the mean square before the root is taken (None: by dtype).
+        elementwise_affine: whether each element gets a trained factor (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Zhang and Sennrich (arXiv:1910.07467). The same as a function: `nn.functional.rms_norm`.
+
+    >>> RMSNorm(2)(taeda.zeros(3, 2)).shape
+    taeda.Size([3, 2])
     """
 
     normalized_shape: tuple[int, ...]
@@ -117,6 +141,23 @@ class GroupNorm(Module):
     """Normalises groups of channels of every sample together, and scales and shifts each channel.
 
     Raises ValueError unless the channels divide into the groups.
+
+    Args:
+        num_groups: number of groups; it divides `num_channels`.
+        num_channels: number of channels C of the input.
+        eps: added to the variance before the root is taken (1e-5).
+        affine: whether each channel gets a trained factor and offset (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        bias: whether there is an offset where `affine` holds (True).
+
+    Shape:
+        input and output: (N, C, *).
+
+    Wu and He (arXiv:1803.08494). The same as a function: `nn.functional.group_norm`.
+
+    >>> GroupNorm(2, 4)(taeda.zeros(1, 4, 3)).shape
+    taeda.Size([1, 4, 3])
     """
 
     weight: Tensor | None

@@ -66,25 +66,84 @@ class _ConstantPadNd(_PadNd):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """One value around the last dimension."""
+    """One value around the last dimension.
+
+    Args:
+        padding: how much is added: one int for all ends, or 2 in a tuple, the last dimension's
+            first: (left, right). Negative ones crop.
+        value: the value.
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "constant".
+
+    >>> ConstantPad1d(1, 0.0)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 8])
+    """
 
     _spatial = 1
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """One value around the last two dimensions."""
+    """One value around the last two dimensions.
+
+    Args:
+        padding: how much is added: one int for all ends, or 4 in a tuple, the last dimension's
+            first: (left, right, top, bottom). Negative ones crop.
+        value: the value.
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "constant".
+
+    >>> ConstantPad2d(1, 0.0)(taeda.zeros(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8])
+    """
 
     _spatial = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """One value around the last three dimensions."""
+    """One value around the last three dimensions.
+
+    Args:
+        padding: how much is added: one int for all ends, or 6 in a tuple, the last dimension's
+            first: (left, right, top, bottom, front, back). Negative ones crop.
+        value: the value.
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "constant".
+
+    >>> ConstantPad3d(1, 0.0)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8, 8])
+    """
 
     _spatial = 3
 
 
 class ZeroPad1d(ConstantPad1d):
-    """Zeros around the last dimension."""
+    """Zeros around the last dimension.
+
+    Args:
+        padding: how much is added: one int for all ends, or 2 in a tuple, the last dimension's
+            first: (left, right). Negative ones crop.
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "constant".
+
+    >>> ZeroPad1d(1)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 8])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -94,7 +153,21 @@ class ZeroPad1d(ConstantPad1d):
 
 
 class ZeroPad2d(ConstantPad2d):
-    """Zeros around the last two dimensions."""
+    """Zeros around the last two dimensions.
+
+    Args:
+        padding: how much is added: one int for all ends, or 4 in a tuple, the last dimension's
+            first: (left, right, top, bottom). Negative ones crop.
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "constant".
+
+    >>> ZeroPad2d(1)(taeda.zeros(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -104,7 +177,21 @@ class ZeroPad2d(ConstantPad2d):
 
 
 class ZeroPad3d(ConstantPad3d):
-    """Zeros around the last three dimensions."""
+    """Zeros around the last three dimensions.
+
+    Args:
+        padding: how much is added: one int for all ends, or 6 in a tuple, the last dimension's
+            first: (left, right, top, bottom, front, back). Negative ones crop.
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "constant".
+
+    >>> ZeroPad3d(1)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8, 8])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -118,19 +205,61 @@ class _ReflectionPadNd(_PadNd):
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """The mirror image at both ends of (N, C, L) or (C, L), without the edge itself."""
+    """The mirror image at both ends of (N, C, L) or (C, L), without the edge itself.
+
+    Args:
+        padding: how much is added: one int for all ends, or 2 in a tuple, the last dimension's
+            first: (left, right). Negative ones crop.
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "reflect".
+
+    >>> ReflectionPad1d(1)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 8])
+    """
 
     _spatial = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """The mirror image around (N, C, H, W) or (C, H, W), without the edge itself."""
+    """The mirror image around (N, C, H, W) or (C, H, W), without the edge itself.
+
+    Args:
+        padding: how much is added: one int for all ends, or 4 in a tuple, the last dimension's
+            first: (left, right, top, bottom). Negative ones crop.
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "reflect".
+
+    >>> ReflectionPad2d(1)(taeda.zeros(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8])
+    """
 
     _spatial = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """The mirror image around (N, C, D, H, W) or (C, D, H, W), without the edge itself."""
+    """The mirror image around (N, C, D, H, W) or (C, D, H, W), without the edge itself.
+
+    Args:
+        padding: how much is added: one int for all ends, or 6 in a tuple, the last dimension's
+            first: (left, right, top, bottom, front, back). Negative ones crop.
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "reflect".
+
+    >>> ReflectionPad3d(1)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8, 8])
+    """
 
     _spatial = 3
 
@@ -140,19 +269,61 @@ class _ReplicationPadNd(_PadNd):
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """The edge repeated at both ends of (N, C, L) or (C, L)."""
+    """The edge repeated at both ends of (N, C, L) or (C, L).
+
+    Args:
+        padding: how much is added: one int for all ends, or 2 in a tuple, the last dimension's
+            first: (left, right). Negative ones crop.
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "replicate".
+
+    >>> ReplicationPad1d(1)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 8])
+    """
 
     _spatial = 1
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """The edge repeated around (N, C, H, W) or (C, H, W)."""
+    """The edge repeated around (N, C, H, W) or (C, H, W).
+
+    Args:
+        padding: how much is added: one int for all ends, or 4 in a tuple, the last dimension's
+            first: (left, right, top, bottom). Negative ones crop.
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "replicate".
+
+    >>> ReplicationPad2d(1)(taeda.zeros(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8])
+    """
 
     _spatial = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """The edge repeated around (N, C, D, H, W) or (C, D, H, W)."""
+    """The edge repeated around (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        padding: how much is added: one int for all ends, or 6 in a tuple, the last dimension's
+            first: (left, right, top, bottom, front, back). Negative ones crop.
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "replicate".
+
+    >>> ReplicationPad3d(1)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8, 8])
+    """
 
     _spatial = 3
 
@@ -162,18 +333,60 @@ class _CircularPadNd(_PadNd):
 
 
 class CircularPad1d(_CircularPadNd):
-    """What lies at the other end of (N, C, L) or (C, L)."""
+    """What lies at the other end of (N, C, L) or (C, L).
+
+    Args:
+        padding: how much is added: one int for all ends, or 2 in a tuple, the last dimension's
+            first: (left, right). Negative ones crop.
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "circular".
+
+    >>> CircularPad1d(1)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 8])
+    """
 
     _spatial = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """What lies at the other side of (N, C, H, W) or (C, H, W)."""
+    """What lies at the other side of (N, C, H, W) or (C, H, W).
+
+    Args:
+        padding: how much is added: one int for all ends, or 4 in a tuple, the last dimension's
+            first: (left, right, top, bottom). Negative ones crop.
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "circular".
+
+    >>> CircularPad2d(1)(taeda.zeros(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8])
+    """
 
     _spatial = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """What lies at the other side of (N, C, D, H, W) or (C, D, H, W)."""
+    """What lies at the other side of (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        padding: how much is added: one int for all ends, or 6 in a tuple, the last dimension's
+            first: (left, right, top, bottom, front, back). Negative ones crop.
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with spatial sizes in + both ends' padding.
+
+    The same as a function: `nn.functional.pad` with mode "circular".
+
+    >>> CircularPad3d(1)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 8, 8, 8])
+    """
 
     _spatial = 3

@@ -11,7 +11,16 @@ __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):
-    """(*, C · r², H, W) to (*, C, H · r, W · r)."""
+    """(*, C · r², H, W) to (*, C, H · r, W · r).
+
+    Args:
+        upscale_factor: the factor r of height and width, at least 1.
+
+    Shi and others (arXiv:1609.05158). The same as a function: `nn.functional.pixel_shuffle`.
+
+    >>> PixelShuffle(2)(taeda.zeros(1, 4, 3, 3)).shape
+    taeda.Size([1, 1, 6, 6])
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -26,7 +35,16 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """(*, C, H · r, W · r) to (*, C · r², H, W)."""
+    """(*, C, H · r, W · r) to (*, C · r², H, W).
+
+    Args:
+        downscale_factor: the divisor r of height and width, at least 1.
+
+    The same as a function: `nn.functional.pixel_unshuffle`.
+
+    >>> PixelUnshuffle(2)(taeda.zeros(1, 1, 6, 6)).shape
+    taeda.Size([1, 4, 3, 3])
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -41,7 +59,16 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Deals the channels of (N, C, *) out over groups."""
+    """Deals the channels of (N, C, *) out over groups.
+
+    Args:
+        groups: number of groups; it divides the channels.
+
+    The same as a function: `nn.functional.channel_shuffle`.
+
+    >>> ChannelShuffle(2)(taeda.arange(4.0).reshape(1, 4, 1)).flatten()
+    tensor([0., 2., 1., 3.])
+    """
 
     def __init__(self, groups: int) -> None:
         super().__init__()

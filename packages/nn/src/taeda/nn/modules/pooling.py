@@ -81,7 +81,26 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The largest element of every window of (N, C, L) or (C, L)."""
+    """The largest element of every window of (N, C, L) or (C, L).
+
+    Args:
+        kernel_size: size of a window, at least 1: one int.
+        stride: step between windows, at least 1: one int (None: `kernel_size`).
+        padding: -inf at both ends, from 0 to half the kernel: one int (0).
+        dilation: step between elements of a window, at least 1: one int (1).
+        return_indices: whether the places of the maxima are returned too, for `MaxUnpool` (False).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with spatial sizes floor((in + 2 · padding - dilation · (kernel_size - 1) -
+            1) / stride) + 1.
+
+    The same as a function: `nn.functional.max_pool1d`.
+
+    >>> MaxPool1d(2)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 3])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
@@ -90,6 +109,23 @@ class MaxPool1d(_MaxPoolNd):
 
 class MaxPool2d(_MaxPoolNd):
     """The largest element of every window of (N, C, H, W) or (C, H, W).
+
+    Args:
+        kernel_size: size of a window, at least 1: one int for all, or 2 in a tuple.
+        stride: step between windows, at least 1: one int for all, or 2 in a tuple (None:
+            `kernel_size`).
+        padding: -inf at both ends, from 0 to half the kernel: one int for all, or 2 in a tuple (0).
+        dilation: step between elements of a window, at least 1: one int for all, or 2 in a tuple
+            (1).
+        return_indices: whether the places of the maxima are returned too, for `MaxUnpool` (False).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with spatial sizes floor((in + 2 · padding - dilation · (kernel_size - 1) -
+            1) / stride) + 1.
+
+    The same as a function: `nn.functional.max_pool2d`.
 
     >>> MaxPool2d(2)(taeda.zeros(1, 3, 6, 6)).shape
     taeda.Size([1, 3, 3, 3])
@@ -101,7 +137,28 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The largest element of every window of (N, C, D, H, W) or (C, D, H, W)."""
+    """The largest element of every window of (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        kernel_size: size of a window, at least 1: one int for all, or 3 in a tuple.
+        stride: step between windows, at least 1: one int for all, or 3 in a tuple (None:
+            `kernel_size`).
+        padding: -inf at both ends, from 0 to half the kernel: one int for all, or 3 in a tuple (0).
+        dilation: step between elements of a window, at least 1: one int for all, or 3 in a tuple
+            (1).
+        return_indices: whether the places of the maxima are returned too, for `MaxUnpool` (False).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with spatial sizes floor((in + 2 · padding - dilation · (kernel_size - 1) -
+            1) / stride) + 1.
+
+    The same as a function: `nn.functional.max_pool3d`.
+
+    >>> MaxPool3d(2)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
@@ -121,7 +178,24 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The average of every window of (N, C, L) or (C, L)."""
+    """The average of every window of (N, C, L) or (C, L).
+
+    Args:
+        kernel_size: size of a window, at least 1: one int.
+        stride: step between windows, at least 1: one int (None: `kernel_size`).
+        padding: zeros at both ends, from 0 to half the kernel: one int (0).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+        count_include_pad: whether padding counts as elements (True).
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with spatial sizes floor((in + 2 · padding - kernel_size) / stride) + 1.
+
+    The same as a function: `nn.functional.avg_pool1d`.
+
+    >>> AvgPool1d(2)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 3])
+    """
 
     def __init__(
         self,
@@ -184,6 +258,25 @@ class AvgPool2d(_AvgPoolWithDivisor):
 
     Padding counts as zeros unless `count_include_pad` is False; `divisor_override` divides instead of the
     number of elements.
+
+    Args:
+        kernel_size: size of a window, at least 1: one int for all, or 2 in a tuple.
+        stride: step between windows, at least 1: one int for all, or 2 in a tuple (None:
+            `kernel_size`).
+        padding: zeros at both ends, from 0 to half the kernel: one int for all, or 2 in a tuple
+            (0).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+        count_include_pad: whether padding counts as elements (True).
+        divisor_override: divides the sum instead of the number of elements, not 0 (None).
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with spatial sizes floor((in + 2 · padding - kernel_size) / stride) + 1.
+
+    The same as a function: `nn.functional.avg_pool2d`.
+
+    >>> AvgPool2d(2)(taeda.zeros(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -192,7 +285,27 @@ class AvgPool2d(_AvgPoolWithDivisor):
 
 
 class AvgPool3d(_AvgPoolWithDivisor):
-    """The average of every window of (N, C, D, H, W) or (C, D, H, W); otherwise as `AvgPool2d`."""
+    """The average of every window of (N, C, D, H, W) or (C, D, H, W); otherwise as `AvgPool2d`.
+
+    Args:
+        kernel_size: size of a window, at least 1: one int for all, or 3 in a tuple.
+        stride: step between windows, at least 1: one int for all, or 3 in a tuple (None:
+            `kernel_size`).
+        padding: zeros at both ends, from 0 to half the kernel: one int for all, or 3 in a tuple
+            (0).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+        count_include_pad: whether padding counts as elements (True).
+        divisor_override: divides the sum instead of the number of elements, not 0 (None).
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with spatial sizes floor((in + 2 · padding - kernel_size) / stride) + 1.
+
+    The same as a function: `nn.functional.avg_pool3d`.
+
+    >>> AvgPool3d(2)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, D, H, W) or (C, D, H, W)."""
@@ -217,7 +330,23 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """(sum of x**p)**(1/p) of every window of (N, C, L) or (C, L)."""
+    """(sum of x**p)**(1/p) of every window of (N, C, L) or (C, L).
+
+    Args:
+        norm_type: the power p, not 0.
+        kernel_size: size of a window, at least 1: one int.
+        stride: step between windows, at least 1: one int (None: `kernel_size`).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+
+    Shape:
+        input: (N, C, L) or (C, L).
+        output: the same with spatial sizes floor((in - kernel_size) / stride) + 1.
+
+    The same as a function: `nn.functional.lp_pool1d`.
+
+    >>> LPPool1d(2, 2)(taeda.ones(1, 2, 6)).shape
+    taeda.Size([1, 2, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, L) or (C, L)."""
@@ -227,7 +356,24 @@ class LPPool1d(_LPPoolNd):
 
 
 class LPPool2d(_LPPoolNd):
-    """(sum of x**p)**(1/p) of every window of (N, C, H, W) or (C, H, W)."""
+    """(sum of x**p)**(1/p) of every window of (N, C, H, W) or (C, H, W).
+
+    Args:
+        norm_type: the power p, not 0.
+        kernel_size: size of a window, at least 1: one int for all, or 2 in a tuple.
+        stride: step between windows, at least 1: one int for all, or 2 in a tuple (None:
+            `kernel_size`).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+
+    Shape:
+        input: (N, C, H, W) or (C, H, W).
+        output: the same with spatial sizes floor((in - kernel_size) / stride) + 1.
+
+    The same as a function: `nn.functional.lp_pool2d`.
+
+    >>> LPPool2d(2, 2)(taeda.ones(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, H, W) or (C, H, W)."""
@@ -237,7 +383,24 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """(sum of x**p)**(1/p) of every window of (N, C, D, H, W) or (C, D, H, W)."""
+    """(sum of x**p)**(1/p) of every window of (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        norm_type: the power p, not 0.
+        kernel_size: size of a window, at least 1: one int for all, or 3 in a tuple.
+        stride: step between windows, at least 1: one int for all, or 3 in a tuple (None:
+            `kernel_size`).
+        ceil_mode: whether the output's size is rounded up instead of down (False).
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W).
+        output: the same with spatial sizes floor((in - kernel_size) / stride) + 1.
+
+    The same as a function: `nn.functional.lp_pool3d`.
+
+    >>> LPPool3d(2, 2)(taeda.ones(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, D, H, W) or (C, D, H, W)."""
@@ -259,7 +422,16 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Averages of `output_size` windows of (N, C, L) or (C, L)."""
+    """Averages of `output_size` windows of (N, C, L) or (C, L).
+
+    Args:
+        output_size: spatial sizes of the output: one int.
+
+    The same as a function: `nn.functional.adaptive_avg_pool1d`.
+
+    >>> AdaptiveAvgPool1d(3)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, L) or (C, L)."""
@@ -267,7 +439,16 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Averages of `output_size` windows of (N, C, H, W) or (C, H, W); None keeps a size."""
+    """Averages of `output_size` windows of (N, C, H, W) or (C, H, W); None keeps a size.
+
+    Args:
+        output_size: spatial sizes of the output: one int for all, or 2 in a tuple.
+
+    The same as a function: `nn.functional.adaptive_avg_pool2d`.
+
+    >>> AdaptiveAvgPool2d(3)(taeda.zeros(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, H, W) or (C, H, W)."""
@@ -275,7 +456,16 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Averages of `output_size` windows of (N, C, D, H, W) or (C, D, H, W); None keeps a size."""
+    """Averages of `output_size` windows of (N, C, D, H, W) or (C, D, H, W); None keeps a size.
+
+    Args:
+        output_size: spatial sizes of the output: one int for all, or 3 in a tuple.
+
+    The same as a function: `nn.functional.adaptive_avg_pool3d`.
+
+    >>> AdaptiveAvgPool3d(3)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, D, H, W) or (C, D, H, W)."""
@@ -293,7 +483,17 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Maxima of `output_size` windows of (N, C, L) or (C, L)."""
+    """Maxima of `output_size` windows of (N, C, L) or (C, L).
+
+    Args:
+        output_size: spatial sizes of the output: one int.
+        return_indices: whether the places of the maxima are returned too (False).
+
+    The same as a function: `nn.functional.adaptive_max_pool1d`.
+
+    >>> AdaptiveMaxPool1d(3)(taeda.zeros(1, 2, 6)).shape
+    taeda.Size([1, 2, 3])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
@@ -301,7 +501,17 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Maxima of `output_size` windows of (N, C, H, W) or (C, H, W); None keeps a size."""
+    """Maxima of `output_size` windows of (N, C, H, W) or (C, H, W); None keeps a size.
+
+    Args:
+        output_size: spatial sizes of the output: one int for all, or 2 in a tuple.
+        return_indices: whether the places of the maxima are returned too (False).
+
+    The same as a function: `nn.functional.adaptive_max_pool2d`.
+
+    >>> AdaptiveMaxPool2d(3)(taeda.zeros(1, 2, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
@@ -309,7 +519,17 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Maxima of `output_size` windows of (N, C, D, H, W) or (C, D, H, W); None keeps a size."""
+    """Maxima of `output_size` windows of (N, C, D, H, W) or (C, D, H, W); None keeps a size.
+
+    Args:
+        output_size: spatial sizes of the output: one int for all, or 3 in a tuple.
+        return_indices: whether the places of the maxima are returned too (False).
+
+    The same as a function: `nn.functional.adaptive_max_pool3d`.
+
+    >>> AdaptiveMaxPool3d(3)(taeda.zeros(1, 2, 6, 6, 6)).shape
+    taeda.Size([1, 2, 3, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""

@@ -19,7 +19,16 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
 
 class RNNCellBase(Module):
-    """Weights `weight_ih`, `weight_hh`, `bias_ih` and `bias_hh`, uniform in ±1/sqrt(hidden_size)."""
+    """Weights `weight_ih`, `weight_hh`, `bias_ih` and `bias_hh`, uniform in ±1/sqrt(hidden_size).
+
+    Args:
+        input_size: number of features of the input.
+        hidden_size: number of features of the state.
+        bias: whether both biases are there.
+        num_chunks: number of gates: 1, 3 (GRU) or 4 (LSTM).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+    """
 
     bias_ih: Tensor | None
     bias_hh: Tensor | None
@@ -104,7 +113,22 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`."""
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`.
+
+    Args:
+        input_size: number of features of the input.
+        hidden_size: number of features of the state.
+        bias: whether both biases are there (True).
+        nonlinearity: "tanh" (default) or "relu".
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, input_size) or (input_size); state and output: (N, hidden_size) or (hidden_size).
+
+    >>> RNNCell(3, 4)(taeda.zeros(2, 3)).shape
+    taeda.Size([2, 4])
+    """
 
     def __init__(
         self,
@@ -127,7 +151,23 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of long short-term memory."""
+    """One step of long short-term memory.
+
+    Args:
+        input_size: number of features of the input.
+        hidden_size: number of features of the state.
+        bias: whether both biases are there (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, input_size) or (input_size); h and c: (N, hidden_size) or (hidden_size).
+
+    Hochreiter and Schmidhuber (1997).
+
+    >>> LSTMCell(3, 4)(taeda.zeros(2, 3))[0].shape
+    taeda.Size([2, 4])
+    """
 
     def __init__(
         self,
@@ -150,7 +190,23 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of gated recurrent units."""
+    """One step of gated recurrent units.
+
+    Args:
+        input_size: number of features of the input.
+        hidden_size: number of features of the state.
+        bias: whether both biases are there (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (N, input_size) or (input_size); state and output: (N, hidden_size) or (hidden_size).
+
+    Cho and others (arXiv:1406.1078).
+
+    >>> GRUCell(3, 4)(taeda.zeros(2, 3)).shape
+    taeda.Size([2, 4])
+    """
 
     def __init__(
         self,
