@@ -77,6 +77,30 @@ class DataLoader(Generic[T_co]):
     all workers are printed; `progress` shows how far the epoch is, under that title if it is a
     text.
 
+    Args:
+        dataset: a map with `__getitem__` and `__len__`, or an IterableDataset.
+        batch_size: samples of a batch, at least 1 (1); None: samples come singly.
+        shuffle: whether the order is random (None: no); not with `sampler`.
+        sampler: iterable of indices (None).
+        batch_sampler: iterable of lists of indices (None); not with `batch_size`, `shuffle`,
+            `sampler` or `drop_last`.
+        num_workers: number of processes that fetch, at least 0 (0: this one fetches).
+        collate_fn: function from a list of samples to a batch (None: `default_collate`, or
+            `default_convert` without batches).
+        pin_memory: whether batches are copied to page-locked memory (False).
+        drop_last: whether a last batch that is not full is left out (False).
+        timeout: seconds to wait for a batch of a worker, at least 0 (0: without end).
+        worker_init_fn: function that each worker calls with its number when it starts (None).
+        multiprocessing_context: name of a start method, or a context (None: the default).
+        generator: where random numbers come from (None: the global stream).
+        prefetch_factor: batches that each worker fetches ahead (None: 2 with workers).
+        persistent_workers: whether workers outlive an iteration (False).
+        pin_memory_device: device to pin for, deprecated ("").
+        in_order: whether batches keep the sampler's order (True).
+        seed_batches: whether random numbers depend on the batch, not the worker (False).
+        watchdog: seconds without a batch after which stacks are printed (60; 0: never).
+        progress: whether progress is shown, or its title (False).
+
     >>> list(DataLoader(range(5), batch_size=2))
     [tensor([0, 1]), tensor([2, 3]), tensor([4])]
     """

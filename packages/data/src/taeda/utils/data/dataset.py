@@ -54,6 +54,9 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Rows of tensors: sample `i` is the tuple of every tensor's entry `i` along dimension 0.
 
+    Args:
+        *tensors: tensors of one size of dimension 0.
+
     >>> TensorDataset(taeda.tensor([1, 2]), taeda.tensor([3, 4]))[1]
     (tensor(2), tensor(4))
     """
@@ -74,7 +77,14 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """Samples of several data sets side by side: tuples, or dicts if given by keyword."""
+    """Samples of several data sets side by side: tuples, or dicts if given by keyword.
+
+    Args:
+        *args, **kwargs: data sets of one length, all by position or all by keyword.
+
+    >>> StackDataset(range(3), range(3, 6))[1]
+    (1, 4)
+    """
 
     datasets: tuple[Any, ...] | dict[str, Any]
 
@@ -123,7 +133,14 @@ def _fetch_many(dataset: Any, indices: Sequence[Any]) -> Sequence[Any]:
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Data sets one after another, by index."""
+    """Data sets one after another, by index.
+
+    Args:
+        datasets: data sets with a length, at least one.
+
+    >>> ConcatDataset([range(3), range(5, 7)])[3]
+    5
+    """
 
     datasets: list[Any]
     cumulative_sizes: list[int]
@@ -164,7 +181,11 @@ class ConcatDataset(Dataset[T_co]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """Iterable data sets one after another."""
+    """Iterable data sets one after another.
+
+    Args:
+        datasets: iterable data sets, in order.
+    """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         super().__init__()
@@ -187,7 +208,15 @@ class ChainDataset(IterableDataset[Any]):
 
 
 class Subset(Dataset[T_co]):
-    """The samples of `dataset` at `indices`, in that order."""
+    """The samples of `dataset` at `indices`, in that order.
+
+    Args:
+        dataset: a data set by index.
+        indices: the indices that belong to it.
+
+    >>> Subset(range(10), [2, 4])[1]
+    4
+    """
 
     dataset: Any
     indices: Sequence[int]
@@ -215,6 +244,14 @@ def random_split(
 
     `lengths` are the numbers of samples, which add up to the data set's; or fractions that add
     up to 1, each rounded down, with the samples left over given to the parts in turn.
+
+    Args:
+        dataset: a data set with a length.
+        lengths: sizes of the parts, or fractions of the whole.
+        generator: where random numbers come from (None: the global stream).
+
+    >>> [len(part) for part in random_split(range(10), [3, 7])]
+    [3, 7]
     """
     sizes = list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:

@@ -21,6 +21,17 @@ class DistributedSampler(Sampler[int]):
     To make them equal some indices come twice, or with `drop_last` the rest is left out. Every
     process shuffles by `seed + epoch`, so `set_epoch` must be called before each iteration, or all
     epochs have the same order.
+
+    Args:
+        dataset: anything with a length.
+        num_replicas: number of processes (None: that of the process group).
+        rank: number of this one, in [0, num_replicas) (None: that in the process group).
+        shuffle: whether the order is random (True).
+        seed: seed of the order, equal in all processes (0).
+        drop_last: whether the rest is left out (False).
+
+    >>> list(DistributedSampler(range(4), 2, 1, shuffle=False))
+    [1, 3]
     """
 
     def __init__(

@@ -38,7 +38,14 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """0, 1, 2 and so on, once."""
+    """0, 1, 2 and so on, once.
+
+    Args:
+        data_source: anything with a length.
+
+    >>> list(SequentialSampler(range(3)))
+    [0, 1, 2]
+    """
 
     data_source: Sized
 
@@ -56,6 +63,15 @@ class RandomSampler(Sampler[int]):
     """Random indices: without replacement shuffled ones, as many times over as `num_samples` needs.
 
     Without `generator` each iteration seeds a generator of its own from the global one.
+
+    Args:
+        data_source: anything with a length.
+        replacement: whether an index may come twice (False).
+        num_samples: how many indices come, at least 1 (None: the length).
+        generator: where random numbers come from (None: the global stream).
+
+    >>> sorted(RandomSampler(range(3)))
+    [0, 1, 2]
     """
 
     data_source: Sized
@@ -109,7 +125,15 @@ def draw_seed(generator: Generator | None = None) -> int:
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given indices in random order, without replacement."""
+    """The given indices in random order, without replacement.
+
+    Args:
+        indices: the indices.
+        generator: where random numbers come from (None: the global stream).
+
+    >>> sorted(SubsetRandomSampler([2, 5]))
+    [2, 5]
+    """
 
     indices: Sequence[int]
 
@@ -126,7 +150,17 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """`num_samples` indices, each drawn with a probability proportional to its weight."""
+    """`num_samples` indices, each drawn with a probability proportional to its weight.
+
+    Args:
+        weights: weight of each index, at least 0, (N); they need not add up to 1.
+        num_samples: how many indices come, at least 1.
+        replacement: whether an index may come twice (True).
+        generator: where random numbers come from (None: the global stream).
+
+    >>> list(WeightedRandomSampler([0.0, 1.0], 2))
+    [1, 1]
+    """
 
     weights: Tensor
 
@@ -164,7 +198,16 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Lists of `batch_size` indices of another sampler; the short rest is dropped if asked."""
+    """Lists of `batch_size` indices of another sampler; the short rest is dropped if asked.
+
+    Args:
+        sampler: iterable of indices.
+        batch_size: indices of a list, at least 1.
+        drop_last: whether a last list that is not full is left out.
+
+    >>> list(BatchSampler(range(3), 2, False))
+    [[0, 1], [2]]
+    """
 
     sampler: Sampler[int] | Iterable[int]
 

@@ -141,6 +141,9 @@ class SharedDict(Mapping[K, V], Generic[K, V]):
     process. TypeError for others, KeyError for a key that is not there. RuntimeError if shared
     memory is out.
 
+    Args:
+        items: a mapping, or (key, value) pairs, read once (()).
+
     >>> ages = SharedDict({"ann": 31, ("b", 2): 7})
     >>> ages["ann"], ages[("b", 2)], "carl" in ages
     (31, 7, False)

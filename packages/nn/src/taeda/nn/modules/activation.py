@@ -366,7 +366,7 @@ class Hardshrink(_Shrink):
     """x where |x| > lambd, else 0.
 
     Args:
-        lambd: half the width of the interval that becomes 0 (0.5), at least 0.
+        lambd: half the width of the interval that becomes 0 (0.5).
 
     Shape:
         input and output: (*), any number of dimensions, of one floating-point dtype.

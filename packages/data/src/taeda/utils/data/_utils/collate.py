@@ -167,6 +167,9 @@ def default_collate(batch: Any) -> Any:
     Tensors and arrays are stacked, numbers become tensors (floats float64, ints int64), texts stay
     a list; mappings, sequences and named tuples are joined entry by entry.
 
+    Args:
+        batch: a non-empty list of samples of one form.
+
     >>> default_collate([(1, "a"), (2, "b")])
     [tensor([1, 2]), ('a', 'b')]
     """
