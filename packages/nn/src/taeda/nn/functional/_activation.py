@@ -71,14 +71,26 @@ threshold_ = taeda.threshold_
 
 @tail
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """x where x > threshold, else `value`."""
+    """x where x > threshold, else `value`.
+
+    Args:
+        input: a tensor of any shape
+        threshold: the bound up to which elements are replaced by value
+        value: what stands in place of elements up to threshold
+        inplace: whether the input itself is written and returned (default: False)
+    """
     run = taeda.threshold_ if inplace else taeda.threshold
     return run(input, threshold, value)
 
 
 @tail
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0)."""
+    """max(x, 0).
+
+    Args:
+        input: a tensor of any shape
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return taeda.relu_(input) if inplace else taeda.relu(input)
 
 
@@ -86,7 +98,14 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """x held within [min_val, max_val]. Raises ValueError if min_val is the larger."""
+    """x held within [min_val, max_val]. Raises ValueError if min_val is the larger.
+
+    Args:
+        input: a tensor of any shape
+        min_val: the lower bound (default: -1.0)
+        max_val: the upper bound (default: 1.0)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     if min_val > max_val:
         raise ValueError(
             f"min_val cannot be greater than max_val, got min_val={min_val} and max_val={max_val}"
@@ -97,13 +116,24 @@ def hardtanh(
 
 @tail
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """x held within [0, 6]."""
+    """x held within [0, 6].
+
+    Args:
+        input: a tensor of any shape
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
 @tail
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """x, times `negative_slope` where x is negative."""
+    """x, times `negative_slope` where x is negative.
+
+    Args:
+        input: a tensor of any shape
+        negative_slope: the slope for negative elements (default: 0.01)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     run = _nn.leaky_relu_ if inplace else _nn.leaky_relu
     return run(input, negative_slope)
 
@@ -116,20 +146,38 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """x, times a slope where x is negative: drawn from [lower, upper) in training, else their mean."""
+    """x, times a slope where x is negative: drawn from [lower, upper) in training, else their mean.
+
+    Args:
+        input: a tensor of any shape
+        lower: the lower bound of the slope for negative elements
+        upper: the upper bound of the slope for negative elements
+        training: whether slopes are drawn; if False their mean is used (default: False)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     run = taeda.rrelu_ if inplace else taeda.rrelu
     return run(input, lower, upper, training)
 
 
 @tail
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """relu6(x + 3) / 6."""
+    """relu6(x + 3) / 6.
+
+    Args:
+        input: a tensor of any shape
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
 
 
 @tail
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x · relu6(x + 3) / 6."""
+    """x · relu6(x + 3) / 6.
+
+    Args:
+        input: a tensor of any shape
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
 
 
@@ -138,55 +186,98 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 @tail
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x where x > 0, else alpha · (exp(x) - 1)."""
+    """x where x > 0, else alpha · (exp(x) - 1).
+
+    Args:
+        input: a tensor of any shape
+        alpha: the limit for large negative input is -alpha (default: 1.0)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
 
 
 @tail
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """elu with the scale and alpha that keep mean 0 and variance 1."""
+    """elu with the scale and alpha that keep mean 0 and variance 1.
+
+    Args:
+        input: a tensor of any shape
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return taeda.selu_(input) if inplace else taeda.selu(input)
 
 
 @tail
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """max(x, 0) + min(0, alpha · (exp(x / alpha) - 1))."""
+    """max(x, 0) + min(0, alpha · (exp(x / alpha) - 1)).
+
+    Args:
+        input: a tensor of any shape
+        alpha: the limit for large negative input is -alpha; not 0 (default: 1.0)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return taeda.celu_(input, alpha) if inplace else taeda.celu(input, alpha)
 
 
 @tail
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x · sigmoid(x)."""
+    """x · sigmoid(x).
+
+    Args:
+        input: a tensor of any shape
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return _nn.silu_(input) if inplace else _nn.silu(input)
 
 
 @tail
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x · tanh(softplus(x))."""
+    """x · tanh(softplus(x)).
+
+    Args:
+        input: a tensor of any shape
+        inplace: whether the input itself is written and returned (default: False)
+    """
     return _nn.mish_(input) if inplace else _nn.mish(input)
 
 
 @tail
 def sigmoid(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    Args:
+        input: a tensor of any shape
+    """
     return taeda.sigmoid(input)
 
 
 @tail
 def tanh(input: Tensor) -> Tensor:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    Args:
+        input: a tensor of any shape
+    """
     return taeda.tanh(input)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    Args:
+        input: a tensor of any shape
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(tanhshrink, (input,))
     return input - input.tanh()
 
 
 def softsign(input: Tensor) -> Tensor:
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    Args:
+        input: a tensor of any shape
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(softsign, (input,))
     return input / (input.abs() + 1)
@@ -198,6 +289,10 @@ def softsign(input: Tensor) -> Tensor:
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times the sigmoid of the second.
     Raises RuntimeError if there are no halves.
+
+    Args:
+        input: a float tensor of any shape
+        dim: the dimension that is halved; its size is even (default: -1)
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(glu, (input,))
@@ -223,7 +318,15 @@ def _implicit_dim(name: str, ndim: int) -> int:
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
-    """exp(x) scaled to a sum of 1 along `dim`; computed in `dtype` if one is given."""
+    """exp(x) scaled to a sum of 1 along `dim`; computed in `dtype` if one is given.
+
+    Args:
+        input: the tensor that the operation is applied to
+        dim: the dimension whose elements add up to 1 in probability, from -input.dim() to
+            input.dim() - 1
+        dtype: the float dtype of the result, to which the input is converted first; None for its
+            own
+    """
     if dim is None:
         if (watched or type(input) not in exact) and is_for_others((input,)):
             return call_others(softmax, (input,))
@@ -234,7 +337,14 @@ def softmax(
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
-    """softmax(-x)."""
+    """softmax(-x).
+
+    Args:
+        input: a float tensor of any shape
+        dim: the dimension to work along; negative counts from the end
+        dtype: the float dtype of the result, to which the input is converted first; None for its
+            own
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(softmin, (input,))
     if dim is None:
@@ -246,7 +356,15 @@ def softmin(
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
-    """log(softmax(x)), without the loss of digits of doing one after the other."""
+    """log(softmax(x)), without the loss of digits of doing one after the other.
+
+    Args:
+        input: the tensor that the operation is applied to
+        dim: the dimension whose elements add up to 1 in probability, from -input.dim() to
+            input.dim() - 1
+        dtype: the float dtype of the result, to which the input is converted first; None for its
+            own
+    """
     if dim is None:
         if (watched or type(input) not in exact) and is_for_others((input,)):
             return call_others(log_softmax, (input,))
@@ -262,6 +380,13 @@ def gumbel_softmax(
     """A differentiable draw from the categories along `dim`, sharper for a small `tau`.
 
     With `hard` the result is one-hot, with the gradient of the soft one.
+
+    Args:
+        logits: logarithms of probabilities, not normalized, a float tensor of any shape
+        tau: the temperature, above 0: the lower, the nearer to one-hot (default: 1)
+        hard: whether a sample is one-hot, with the gradient of the soft one (default: False)
+        eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-10)
+        dim: the dimension to work along; negative counts from the end (default: -1)
     """
     if (watched or type(logits) not in exact) and is_for_others((logits,)):
         return call_others(gumbel_softmax, (logits,))

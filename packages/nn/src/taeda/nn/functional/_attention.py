@@ -100,6 +100,40 @@ def multi_head_attention_forward(
 
     Nested inputs (N, L, E) stay so: each sequence attends by itself, without padding. They take no mask but
     the causal one that `is_causal` asks for, and give no weights.
+
+    Args:
+        query: the queries, of shape (L, N, E) or (L, E)
+        key: the keys, of shape (S, N, width) or (S, width)
+        value: the values, of shape (S, N, width) or (S, width)
+        embed_dim_to_check: the width E that query must have
+        num_heads: the number of heads, a divisor of E
+        in_proj_weight: the weights of the projections of query, key and value one below the
+            other, of shape (3 E, E); None with weights of their own
+        in_proj_bias: the bias of the projections, of shape (3 E,); None for none
+        bias_k: a key added to the sequence, of shape (1, 1, E); None for none
+        bias_v: a value added to the sequence, of shape (1, 1, E); None for none
+        add_zero_attn: whether a key and a value of zeros are added to the sequence
+        dropout_p: the probability that a weight of the attention is set to 0 in training, from 0
+            to 1
+        out_proj_weight: the weights of the last projection, of shape (E, E)
+        out_proj_bias: the bias of the last projection, of shape (E,); None for none
+        training: whether dropout acts (default: True)
+        key_padding_mask: True where a key is padding, of shape (N, S); None for none
+        need_weights: whether the weights of the attention come too (default: True)
+        attn_mask: True or -inf where a query sees no key: shape (L, S) or (N * num_heads, L, S).
+            A float mask is added to the scores
+        use_separate_proj_weight: whether query, key and value have weights of their own (default:
+            False)
+        q_proj_weight: the weights of query, of shape (E, E)
+        k_proj_weight: the weights of key, of shape (E, width of key)
+        v_proj_weight: the weights of value, of shape (E, width of value)
+        static_k: keys that are projected already, of shape (N * num_heads, S, E / num_heads);
+            None for none
+        static_v: values that are projected already, of shape (N * num_heads, S, E / num_heads);
+            None for none
+        average_attn_weights: whether the weights that are returned are means over the heads
+            (default: True)
+        is_causal: whether attn_mask is promised to be causal; a hint (default: False)
     """
     if (
         watched

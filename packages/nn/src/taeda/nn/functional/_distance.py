@@ -16,7 +16,14 @@ one_hot = _nn.one_hot
 @asks
 @rounded_once
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)) along `dim`; the shapes broadcast."""
+    """x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)) along `dim`; the shapes broadcast.
+
+    Args:
+        x1: the first vectors
+        x2: the second vectors, which broadcast with the first
+        dim: the dimension to work along; negative counts from the end (default: 1)
+        eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-08)
+    """
     if not (x1.is_floating_point() or x1.is_complex()) or not (
         x2.is_floating_point() or x2.is_complex()
     ):
@@ -38,7 +45,15 @@ def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
-    """The p-norm of x1 - x2 + eps along the last dimension; the shapes broadcast."""
+    """The p-norm of x1 - x2 + eps along the last dimension; the shapes broadcast.
+
+    Args:
+        x1: the first vectors
+        x2: the second vectors, which broadcast with the first
+        p: the order of the norm (default: 2.0)
+        eps: what is added to each difference (default: 1e-06)
+        keepdim: whether the last dimension stays, with size 1 (default: False)
+    """
     return taeda.linalg.vector_norm(x1 - x2 + eps, p, -1, keepdim=keepdim)
 
 
@@ -46,6 +61,10 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances between all pairs of rows of an (N, M) matrix, row by row of the upper triangle.
 
     Raises RuntimeError for another rank, a dtype that is not floating, or a negative p.
+
+    Args:
+        input: points, of shape (N, M)
+        p: the order of the norm, at least 0 (default: 2.0)
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(pdist, (input,))
@@ -64,7 +83,15 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
-    """x / max(|x|_p, eps) along `dim`."""
+    """x / max(|x|_p, eps) along `dim`.
+
+    Args:
+        input: a float tensor of any shape
+        p: the order of the norm (default: 2.0)
+        dim: the dimension to work along; negative counts from the end (default: 1)
+        eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-12)
+        out: a tensor that receives the result; None for a new one
+    """
     if (watched or type(input) not in exact or type(out) not in exact) and is_for_others(
         (input, out)
     ):

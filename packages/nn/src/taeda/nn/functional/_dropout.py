@@ -26,7 +26,15 @@ def _check(p: float) -> None:
 
 @tail
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero elements with probability `p` and scale the rest by 1 / (1 - p). Raises ValueError for other p."""
+    """Zero elements with probability `p` and scale the rest by 1 / (1 - p). Raises ValueError for other p.
+
+    Args:
+        input: a float tensor of any shape
+        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        training: whether to drop, or draw, as in training; if False the evaluation's form
+            (default: True)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     if not 0.0 <= p <= 1.0:
         _check(p)
     return taeda.dropout_(input, p, training) if inplace else _dropout(input, p, training)
@@ -46,7 +54,15 @@ def _channels(name: str, input: Tensor, allowed: tuple[int, int]) -> None:
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Zero whole channels of (C, L) or (N, C, L). Raises RuntimeError for another rank."""
+    """Zero whole channels of (C, L) or (N, C, L). Raises RuntimeError for another rank.
+
+    Args:
+        input: a float tensor of any shape
+        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        training: whether to drop, or draw, as in training; if False the evaluation's form
+            (default: True)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(dropout1d, (input,))
     _check(p)
@@ -62,7 +78,15 @@ def dropout1d(
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Zero whole channels of (N, C, H, W); three dimensions are taken as (N, C, L), with a warning."""
+    """Zero whole channels of (N, C, H, W); three dimensions are taken as (N, C, L), with a warning.
+
+    Args:
+        input: a float tensor of any shape
+        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        training: whether to drop, or draw, as in training; if False the evaluation's form
+            (default: True)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(dropout2d, (input,))
     _check(p)
@@ -80,7 +104,15 @@ def dropout2d(
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Zero whole channels of (C, D, H, W) or (N, C, D, H, W)."""
+    """Zero whole channels of (C, D, H, W) or (N, C, D, H, W).
+
+    Args:
+        input: a float tensor of any shape
+        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        training: whether to drop, or draw, as in training; if False the evaluation's form
+            (default: True)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(dropout3d, (input,))
     _check(p)
@@ -115,7 +147,15 @@ def _kept(input: Tensor, p: float, *, channels: bool) -> Tensor:
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Dropout for `selu` networks: what is dropped takes its negative limit, and mean and variance stay."""
+    """Dropout for `selu` networks: what is dropped takes its negative limit, and mean and variance stay.
+
+    Args:
+        input: a float tensor of any shape
+        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        training: whether to drop, or draw, as in training; if False the evaluation's form
+            (default: False)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(alpha_dropout, (input,))
     _check(p)
@@ -125,7 +165,15 @@ def alpha_dropout(
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """`alpha_dropout` of whole channels."""
+    """`alpha_dropout` of whole channels.
+
+    Args:
+        input: a float tensor of any shape
+        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        training: whether to drop, or draw, as in training; if False the evaluation's form
+            (default: False)
+        inplace: whether the input itself is written and returned (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(feature_alpha_dropout, (input,))
     _check(p)

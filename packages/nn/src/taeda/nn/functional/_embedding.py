@@ -14,7 +14,11 @@ _embedding = taeda.embedding
 
 
 def needs_sparse(sparse: bool) -> None:
-    """Of `sparse=True` the package whose tensors its gradients are, now and not amid a backward."""
+    """Of `sparse=True` the package whose tensors its gradients are, now and not amid a backward.
+
+    Args:
+        sparse: whether the gradient of weight is a sparse tensor
+    """
     if sparse:
         import_module("taeda.sparse")
 
@@ -33,6 +37,17 @@ def embedding(
     The row `padding_idx` gets no gradient. With `max_norm`, rows that are used and longer are shortened
     in place. With `sparse`, the gradient of `weight` is a sparse tensor of the rows that are used, for
     SGD, Adagrad and SparseAdam. Raises IndexError for an index outside of the table.
+
+    Args:
+        input: rows of weight, int32 or int64 of any shape
+        weight: the table, of shape (rows, width); a row comes for each index
+        padding_idx: the row that gets no gradient; None for none
+        max_norm: the largest norm of a row: longer ones are shortened in weight itself; None for
+            no bound
+        norm_type: the order of the norm, above 0 (default: 2.0)
+        scale_grad_by_freq: whether the gradient of a row is divided by how often it came
+            (default: False)
+        sparse: whether the gradient by weight is a sparse tensor (default: False)
     """
     if (watched or type(input) not in exact or type(weight) not in exact) and is_for_others(
         (input, weight)
@@ -86,6 +101,23 @@ def embedding_bag(
     a sum. With `sparse`, the gradient of `weight` is a sparse tensor of the rows that are used (not for
     `max`, whose gradient has other rows for each column). Raises ValueError for arguments that do not fit
     together, RuntimeError for an index outside of the table.
+
+    Args:
+        input: rows of weight, int32 or int64: of shape (B, n), or one row of all bags
+        weight: the table, of shape (rows, width)
+        offsets: where each bag begins in the indices, int64, with 0 first; None if the indices
+            have two dimensions, a bag in each row
+        max_norm: the largest norm of a row: longer ones are shortened in weight itself; None for
+            no bound
+        norm_type: the order of the norm, above 0 (default: 2)
+        scale_grad_by_freq: whether the gradient of a row is divided by how often it came
+            (default: False)
+        mode: how a bag is put together: 'sum', 'mean' or 'max' (default: 'mean')
+        sparse: whether the gradient of weight is a sparse tensor (default: False)
+        per_sample_weights: a factor of each row that is summed, of the shape of the indices; only
+            with mode 'sum'. None for ones
+        include_last_offset: whether offsets ends with the number of indices (default: False)
+        padding_idx: the row that gets no gradient; None for none
     """
     if (
         watched

@@ -43,6 +43,21 @@ def interpolate(
     Modes: "nearest", "nearest-exact", "area", "linear" (3-D), "bilinear", "bicubic" and "lanczos" (4-D),
     "trilinear" (5-D). Raises ValueError for options that exclude one another, NotImplementedError for a
     mode that does not know the rank, RuntimeError for empty sizes.
+
+    Args:
+        input: images of shape (N, C, *), with one to three spatial sizes
+        size: the spatial sizes of the result: an int, or one for each spatial dimension; None if
+            scale_factor is given
+        scale_factor: by how much the spatial sizes grow: a number, or one for each spatial
+            dimension; None if size is given
+        mode: 'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'
+            (default: 'nearest')
+        align_corners: whether the centres of the outermost elements lie on each other; if False
+            or None, their outer edges do
+        recompute_scale_factor: whether the factor is computed anew from the sizes that come out;
+            needs scale_factor
+        antialias: whether a shrinking filter grows with the factor, so that nothing is left out;
+            for modes 'bilinear' and 'bicubic' (default: False)
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(interpolate, (input,))
@@ -148,7 +163,18 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """The former name of `interpolate`."""
+    """The former name of `interpolate`.
+
+    Args:
+        input: images of shape (N, C, *), with one to three spatial sizes
+        size: the spatial sizes of the result: an int, or one for each spatial dimension; None if
+            scale_factor is given
+        scale_factor: by how much the spatial sizes grow: a number, or one for each spatial
+            dimension; None if size is given
+        mode: 'nearest', 'linear', 'bilinear', 'bicubic' or 'trilinear' (default: 'nearest')
+        align_corners: whether the centres of the outermost elements lie on each other; if False
+            or None, their outer edges do
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(upsample, (input,))
     _warn_former("upsample")
@@ -156,7 +182,15 @@ def upsample(
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """The former name of `interpolate` with mode "nearest"."""
+    """The former name of `interpolate` with mode "nearest".
+
+    Args:
+        input: images of shape (N, C, *), with one to three spatial sizes
+        size: the spatial sizes of the result: an int, or one for each spatial dimension; None if
+            scale_factor is given
+        scale_factor: by how much the spatial sizes grow: a number, or one for each spatial
+            dimension; None if size is given
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(upsample_nearest, (input,))
     _warn_former("upsample_nearest")
@@ -164,7 +198,15 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """The former name of `interpolate` with mode "bilinear" and aligned corners."""
+    """The former name of `interpolate` with mode "bilinear" and aligned corners.
+
+    Args:
+        input: images of shape (N, C, *), with one to three spatial sizes
+        size: the spatial sizes of the result: an int, or one for each spatial dimension; None if
+            scale_factor is given
+        scale_factor: by how much the spatial sizes grow: a number, or one for each spatial
+            dimension; None if size is given
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(upsample_bilinear, (input,))
     _warn_former("upsample_bilinear")

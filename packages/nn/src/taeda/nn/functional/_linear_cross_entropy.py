@@ -87,6 +87,20 @@ def linear_cross_entropy(
     derivatives are refused then. Weights of more dimensions and targets that require grad go the
     plain way. Raises RuntimeError for shapes that do not fit.
 
+    Args:
+        input: features, of shape (N, in_features)
+        linear_weight: the weights of the scores, of shape (C, in_features)
+        target: the right classes, int64 of shape (N,), from 0 to C - 1
+        linear_bias: the bias of the scores, of shape (C,); None for none
+        weight: a factor of each class or element; None for ones
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        ignore_index: the class whose targets count nothing, neither in the sum nor in the mean's
+            divisor
+        label_smoothing: the share of the target that is spread evenly over all classes, from 0 to
+            1 (default: 0.0)
+        options: how the scores are cut into pieces; None to choose
+
     >>> linear_cross_entropy(taeda.zeros(2, 3), taeda.ones(4, 3), taeda.tensor([0, 3]))
     tensor(1.3863)
     """

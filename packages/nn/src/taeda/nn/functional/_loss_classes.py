@@ -36,6 +36,20 @@ def nll_loss(
 
     The mean is over the weights of the targets. Raises ValueError for a target of another size,
     IndexError for a class that does not exist.
+
+    Args:
+        input: logarithms of probabilities: (N, C), (N, C, d1, ...) or (C,)
+        target: the right classes, int64 from 0 to C - 1: the input's shape without the dimension
+            of classes
+        weight: a factor of the loss of each class, a float vector of shape (C,); None for ones
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        ignore_index: the class whose targets count nothing, neither in the sum nor in the mean's
+            divisor (default: -100)
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
     """
     if (
         watched
@@ -61,6 +75,22 @@ def cross_entropy(
     """`nll_loss` of the log-softmax over the classes; a target of the input's shape holds probabilities.
 
     `label_smoothing` mixes the target with a uniform distribution.
+
+    Args:
+        input: scores of the classes, not normalized: (N, C), (N, C, d1, ...) or (C,)
+        target: the right classes, int64 from 0 to C - 1, of the input's shape without the
+            dimension of classes; or probabilities of its shape
+        weight: a factor of the loss of each class, a float vector of shape (C,); None for ones
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        ignore_index: the class whose targets count nothing, neither in the sum nor in the mean's
+            divisor (default: -100)
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        label_smoothing: the share of the target that is spread evenly over all classes, from 0 to
+            1 (default: 0.0)
 
     >>> cross_entropy(taeda.zeros(1, 4), taeda.tensor([2]))
     tensor(1.3863)
@@ -88,6 +118,17 @@ def binary_cross_entropy(
     """-(target · log x + (1 - target) · log(1 - x)), logarithms held above -100.
 
     Raises ValueError if the sizes differ, RuntimeError for values outside of [0, 1].
+
+    Args:
+        input: probabilities from 0 to 1, a float tensor of any shape
+        target: the right probabilities, from 0 to 1, a float tensor of the input's shape
+        weight: a factor of each element's loss; broadcasts with the target. None for ones
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
     """
     if (
         watched
@@ -119,6 +160,18 @@ def binary_cross_entropy_with_logits(
     """`binary_cross_entropy` of sigmoid(x), stable for large x; `pos_weight` scales the positive part.
 
     Raises ValueError if the sizes differ.
+
+    Args:
+        input: scores, of which the sigmoid is the probability; a float tensor of any shape
+        target: the right probabilities, from 0 to 1, a float tensor of the input's shape
+        weight: a factor of each element's loss; broadcasts with the target. None for ones
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        pos_weight: a factor of the loss where the target is 1; broadcasts with it. None for 1
     """
     if (
         watched
@@ -146,7 +199,19 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Binary cross entropy of the logits, averaged over the classes in the last dimension."""
+    """Binary cross entropy of the logits, averaged over the classes in the last dimension.
+
+    Args:
+        input: scores, of shape (N, C) or (C,)
+        target: 1 for right classes and 0 for wrong ones, of the input's shape
+        weight: a factor of each class or element; None for ones
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+    """
     if (
         watched
         or type(input) not in exact
@@ -175,6 +240,20 @@ def multi_margin_loss(
     """The sum over wrong classes of max(0, margin - x[target] + x[class])**p, by the number of classes.
 
     Input (N, C) or (C). Raises ValueError for another p, RuntimeError where the shapes do not fit.
+
+    Args:
+        input: scores, of shape (N, C) or (C,)
+        target: the right classes, int64 from 0 to C - 1: the input's shape without the dimension
+            of classes
+        p: the power of the hinge, 1 or 2 (default: 1)
+        margin: the distance that is asked for; what is further apart costs nothing (default: 1.0)
+        weight: a factor of the loss of each class, a float vector of shape (C,); None for ones
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
     """
     if (
         watched
@@ -201,6 +280,16 @@ def multilabel_margin_loss(
     """The sum over labels y and other classes of max(0, 1 - x[y] + x[class]), by the number of classes.
 
     The labels of a sample are those before the first -1 in its row of `target`, whose shape is the input's.
+
+    Args:
+        input: scores, of shape (N, C) or (C,)
+        target: the right classes of each row, int64, ended by the first -1
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
     """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)

@@ -30,7 +30,18 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """log(1 + exp(-target · x)), where targets are 1 or -1."""
+    """log(1 + exp(-target · x)), where targets are 1 or -1.
+
+    Args:
+        input: the predictions, a float tensor
+        target: 1 or -1 for each sample
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+    """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
     ):
@@ -47,7 +58,19 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """x where the target is 1, max(0, margin - x) where it is -1."""
+    """x where the target is 1, max(0, margin - x) where it is -1.
+
+    Args:
+        input: distances, a float tensor of any shape
+        target: 1 or -1 for each sample
+        margin: the distance that is asked for; what is further apart costs nothing (default: 1.0)
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+    """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
     ):
@@ -68,6 +91,18 @@ def margin_ranking_loss(
     """max(0, -target · (x1 - x2) + margin): a target of 1 wants x1 to be the larger.
 
     Raises RuntimeError unless all have the same number of dimensions.
+
+    Args:
+        input1: the first scores, of any shape
+        input2: the second scores, of the same shape
+        target: 1 or -1 for each sample
+        margin: the distance that is asked for; what is further apart costs nothing (default: 0)
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
     """
     if (
         watched
@@ -97,6 +132,18 @@ def cosine_embedding_loss(
     """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 
     Inputs (N, D) with targets (N), or (D) with one target. Raises RuntimeError for other ranks.
+
+    Args:
+        input1: the first vectors, of shape (N, D) or (D,)
+        input2: the second vectors, of the shape of input1
+        target: 1 or -1 for each sample
+        margin: the cosine up to which dissimilar vectors cost nothing, from -1 to 1 (default: 0)
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
     """
     if (
         watched
@@ -125,6 +172,22 @@ def triplet_margin_loss(
 
     With `swap` the negative's distance is the smaller of those to the anchor and to the positive. Raises
     ValueError unless the margin is positive, RuntimeError if the ranks differ.
+
+    Args:
+        anchor: the samples that distances are measured from, of shape (N, D) or (D,)
+        positive: samples of the same class, of the shape of anchor
+        negative: samples of another class, of the shape of anchor
+        margin: the distance that is asked for; what is further apart costs nothing (default: 1.0)
+        p: the order of the norm that measures distance (default: 2)
+        eps: what is added to differences before the norm (default: 1e-06)
+        swap: whether the distance from positive to negative counts where it is less than that
+            from anchor (default: False)
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
     """
     if (
         watched
@@ -151,7 +214,20 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """`triplet_margin_loss` with a distance of one's own (the 2-norm if None)."""
+    """`triplet_margin_loss` with a distance of one's own (the 2-norm if None).
+
+    Args:
+        anchor: the samples that distances are measured from, of shape (N, D)
+        positive: samples of the same class, of the shape of anchor
+        negative: samples of another class, of the shape of anchor
+        distance_function: a function of two tensors of samples that gives their distances; the
+            Euclidean one if None
+        margin: the distance that is asked for; what is further apart costs nothing (default: 1.0)
+        swap: whether the distance from positive to negative counts where it is less than that
+            from anchor (default: False)
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+    """
     if (
         watched
         or type(anchor) not in exact

@@ -57,7 +57,19 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """(x - target)². A weighted mean is over the weights. Warns if the sizes differ."""
+    """(x - target)². A weighted mean is over the weights. Warns if the sizes differ.
+
+    Args:
+        input: the predictions, a float tensor
+        target: what the predictions should be, of their shape
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        weight: a factor of each class or element; None for ones
+    """
     if (
         watched
         or type(input) not in exact
@@ -81,7 +93,19 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """|x - target|. A weighted mean is over the weights. Warns if the sizes differ."""
+    """|x - target|. A weighted mean is over the weights. Warns if the sizes differ.
+
+    Args:
+        input: the predictions, a float tensor
+        target: what the predictions should be, of their shape
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        weight: a factor of each class or element; None for ones
+    """
     if (
         watched
         or type(input) not in exact
@@ -115,6 +139,17 @@ def smooth_l1_loss(
     """Half the square over beta where |x - target| < beta, else the distance less beta / 2.
 
     Raises RuntimeError for a negative beta.
+
+    Args:
+        input: the predictions, a float tensor
+        target: what the predictions should be, of their shape
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        beta: below this distance the loss is a square, above it a line; at least 0 (default: 1.0)
     """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
@@ -135,6 +170,14 @@ def huber_loss(
     """Half the square where |x - target| < delta, else delta times the distance less delta / 2.
 
     Raises RuntimeError unless delta is positive.
+
+    Args:
+        input: the predictions, a float tensor
+        target: what the predictions should be, of their shape
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        delta: below this distance the loss is a square, above it a line; above 0 (default: 1.0)
+        weight: a factor of each class or element; None for ones
     """
     if (
         watched
@@ -158,7 +201,19 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """target · (log target - x), where x are log-probabilities; "batchmean" divides by the batch alone."""
+    """target · (log target - x), where x are log-probabilities; "batchmean" divides by the batch alone.
+
+    Args:
+        input: logarithms of the predicted probabilities, a float tensor
+        target: the right probabilities, or their logarithms, of the input's shape
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        log_target: whether the target holds logarithms of probabilities (default: False)
+    """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
     ):
@@ -184,7 +239,22 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """exp(x) - target · x, or without `log_input` x - target · log(x + eps); `full` adds Stirling's term."""
+    """exp(x) - target · x, or without `log_input` x - target · log(x + eps); `full` adds Stirling's term.
+
+    Args:
+        input: the rates that were predicted, or their logarithms, a float tensor of any shape
+        target: the counts, a tensor of the input's shape
+        log_input: whether the input holds logarithms of the rates (default: True)
+        full: whether the constant terms of Stirling's approximation are added (default: False)
+        size_average: False for a sum instead of a mean, as torch's older form has it; None to go
+            by reduction
+        eps: what is added to the input before the logarithm, if log_input is False (default:
+            1e-08)
+        reduce: False for the loss of each element, as torch's older form has it; None to go by
+            reduction
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+    """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
     ):
@@ -205,6 +275,16 @@ def gaussian_nll_loss(
 
     Raises ValueError for a negative variance, or one whose size is not that of x, with 1 for one dimension or
     without the last one.
+
+    Args:
+        input: the means that were predicted, a float tensor of any shape
+        target: what the predictions should be, of their shape
+        var: the variances that were predicted, at least 0, of the input's shape or with size 1,
+            or none, for the last dimension
+        full: whether the constant terms are added to the loss (default: False)
+        eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-06)
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
     """
     if (
         watched or type(input) not in exact or type(target) not in exact or type(var) not in exact

@@ -36,6 +36,17 @@ def ctc_loss(
     log_probs (T, N, C) or (T, C); targets (N, S), or all targets one after the other; `blank` is the class
     between labels. The mean divides each loss by its target's length first. An alignment that is
     impossible costs infinity, or 0 with `zero_infinity`. Gradients are those of a log-softmax's input.
+
+    Args:
+        log_probs: logarithms of probabilities, of shape (T, N, C) or (T, C)
+        targets: the labels, integers but for blank: of shape (N, S), or all in one row
+        input_lengths: the lengths of the inputs, each at most T: N integers
+        target_lengths: the lengths of the targets: N integers
+        blank: the class that stands for no label, from 0 to C - 1 (default: 0)
+        reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
+            (default: 'mean')
+        zero_infinity: whether an infinite loss, of a target too long for its input, and its
+            gradient are 0 (default: False)
     """
     code(reduction)
     batched = log_probs.dim() == 3

@@ -47,6 +47,20 @@ def batch_norm(
 
     In training the running statistics move towards those of the batch by `momentum`, in place. Raises
     ValueError in training for a single value per channel, or an eps that is not positive.
+
+    Args:
+        input: a float tensor of shape (N, C, *): channels in the second dimension
+        running_mean: the running means of the channels, of shape (C,), written in training; None
+            for none
+        running_var: the running variances of the channels, of shape (C,), written in training;
+            None for none
+        weight: a factor of each normalized channel, of shape (C,); None for ones
+        bias: what is added to each normalized channel, of shape (C,); None for nothing
+        training: whether the batch's statistics are used and the running ones written; if False
+            the running ones are used (default: False)
+        momentum: the share of the new statistics in the running ones, from 0 to 1 (default: 0.1)
+        eps: a small number added to a divisor, or to what a root or logarithm is taken of, so
+            that it stays finite; at least 0 (default: 1e-05)
     """
     if (
         watched
@@ -80,6 +94,20 @@ def instance_norm(
     """Normalise every channel of every sample: by itself, or by the running statistics.
 
     Raises ValueError for a single value per channel, RuntimeError if there are no statistics to use.
+
+    Args:
+        input: a float tensor of shape (N, C, *): channels in the second dimension
+        running_mean: the running means of the channels, of shape (C,), written in training; None
+            for none
+        running_var: the running variances of the channels, of shape (C,), written in training;
+            None for none
+        weight: a factor of each normalized channel, of shape (C,); None for ones
+        bias: what is added to each normalized channel, of shape (C,); None for nothing
+        use_input_stats: whether each sample's own statistics are used; if False the running ones
+            (default: True)
+        momentum: the share of the new statistics in the running ones, from 0 to 1 (default: 0.1)
+        eps: a small number added to a divisor, or to what a root or logarithm is taken of, so
+            that it stays finite; at least 0 (default: 1e-05)
     """
     if (
         watched
@@ -107,7 +135,17 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalise over the last dimensions, whose sizes are `normalized_shape`. Raises RuntimeError."""
+    """Normalise over the last dimensions, whose sizes are `normalized_shape`. Raises RuntimeError.
+
+    Args:
+        input: a float tensor of shape (*, *normalized_shape)
+        normalized_shape: the sizes of the last dimensions, over which mean and variance are taken
+        weight: a factor of each normalized element, of shape normalized_shape; None for ones
+        bias: what is added to each normalized element, of shape normalized_shape; None for
+            nothing
+        eps: a small number added to a divisor, or to what a root or logarithm is taken of, so
+            that it stays finite; at least 0 (default: 1e-05)
+    """
     return _layer_norm(input, normalized_shape, weight, bias, eps)
 
 
@@ -118,7 +156,15 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """Divide by the root of the mean square over the last dimensions; `eps` is the dtype's if None."""
+    """Divide by the root of the mean square over the last dimensions; `eps` is the dtype's if None.
+
+    Args:
+        input: a float tensor of shape (*, *normalized_shape)
+        normalized_shape: the sizes of the last dimensions, over which mean and variance are taken
+        weight: a factor of each normalized element, of shape normalized_shape; None for ones
+        eps: what is added to the mean of squares; None for the distance from 1 to the next number
+            of the dtype
+    """
     return taeda.rms_norm(input, normalized_shape, weight, eps)
 
 
@@ -132,6 +178,15 @@ def group_norm(
     """Normalise groups of channels (dimension 1) of every sample together.
 
     Raises RuntimeError if the channels do not divide into the groups or there are fewer than 2 dimensions.
+
+    Args:
+        input: a float tensor of shape (N, C, *): channels in the second dimension, their number a
+            multiple of num_groups
+        num_groups: the number of groups of channels, at least 1; divides the number of channels
+        weight: a factor of each normalized channel, of shape (C,); None for ones
+        bias: what is added to each normalized channel, of shape (C,); None for nothing
+        eps: a small number added to a divisor, or to what a root or logarithm is taken of, so
+            that it stays finite; at least 0 (default: 1e-05)
     """
     if (
         watched or type(input) not in exact or type(weight) not in exact or type(bias) not in exact
@@ -156,6 +211,13 @@ def local_response_norm(
     """x / (k + alpha · mean of the squares of `size` neighbouring channels)**beta.
 
     Raises ValueError for fewer than 3 dimensions, RuntimeError for a size that is not positive.
+
+    Args:
+        input: a float tensor of any shape
+        size: how many neighbouring channels are summed
+        alpha: the factor of the mean of squares (default: 0.0001)
+        beta: the power of the divisor (default: 0.75)
+        k: what is added in the divisor (default: 1.0)
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(local_response_norm, (input,))

@@ -54,7 +54,21 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest element of every window along the last dimension, and its place on request."""
+    """The largest element of every window along the last dimension, and its place on request.
+
+    Args:
+        input: a batch of shape (N, C, L), or one sample (C, L)
+        kernel_size: the size of the window, at least 1: an int, or a list of one
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        dilation: the distance between two elements of the window, at least 1: an int, or a list
+            of one (default: 1)
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     run = taeda.max_pool1d_with_indices if return_indices else taeda.max_pool1d
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
 
@@ -69,7 +83,22 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest element of every window over the last two dimensions, and its place on request."""
+    """The largest element of every window over the last two dimensions, and its place on request.
+
+    Args:
+        input: a batch of shape (N, C, H, W), or one sample (C, H, W)
+        kernel_size: the size of the window, at least 1: an int, or one for each of the 2 spatial
+            dimensions
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        dilation: the distance between two elements of the window, at least 1: an int, or one for
+            each of the 2 spatial dimensions (default: 1)
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     run = _nn.max_pool2d_with_indices if return_indices else taeda.max_pool2d
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
 
@@ -84,7 +113,22 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest element of every window over the last three dimensions, and its place on request."""
+    """The largest element of every window over the last three dimensions, and its place on request.
+
+    Args:
+        input: a batch of shape (N, C, D, H, W), or one sample (C, D, H, W)
+        kernel_size: the size of the window, at least 1: an int, or one for each of the 3 spatial
+            dimensions
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        dilation: the distance between two elements of the window, at least 1: an int, or one for
+            each of the 3 spatial dimensions (default: 1)
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     run = _nn.max_pool3d_with_indices if return_indices else taeda.max_pool3d
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
 
@@ -99,7 +143,21 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """`max_pool1d` and the places of the maxima."""
+    """`max_pool1d` and the places of the maxima.
+
+    Args:
+        input: a batch of shape (N, C, L), or one sample (C, L)
+        kernel_size: the size of the window, at least 1: an int, or a list of one
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        dilation: the distance between two elements of the window, at least 1: an int, or a list
+            of one (default: 1)
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
@@ -113,7 +171,22 @@ def max_pool2d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """`max_pool2d` and the places of the maxima, counted within each plane."""
+    """`max_pool2d` and the places of the maxima, counted within each plane.
+
+    Args:
+        input: a batch of shape (N, C, H, W), or one sample (C, H, W)
+        kernel_size: the size of the window, at least 1: an int, or one for each of the 2 spatial
+            dimensions
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        dilation: the distance between two elements of the window, at least 1: an int, or one for
+            each of the 2 spatial dimensions (default: 1)
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     return max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
@@ -127,7 +200,22 @@ def max_pool3d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """`max_pool3d` and the places of the maxima, counted within each volume."""
+    """`max_pool3d` and the places of the maxima, counted within each volume.
+
+    Args:
+        input: a batch of shape (N, C, D, H, W), or one sample (C, D, H, W)
+        kernel_size: the size of the window, at least 1: an int, or one for each of the 3 spatial
+            dimensions
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        dilation: the distance between two elements of the window, at least 1: an int, or one for
+            each of the 3 spatial dimensions (default: 1)
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     return max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
@@ -150,7 +238,12 @@ def _output_size(output_size: Any, input: Tensor, count: int, name: str) -> Any:
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Averages of as many windows as `output_size` says; None keeps a size."""
+    """Averages of as many windows as `output_size` says; None keeps a size.
+
+    Args:
+        input: a batch of shape (N, C, H, W), or one sample (C, H, W)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_avg_pool2d, (input,))
     return _nn.adaptive_avg_pool2d(
@@ -159,7 +252,12 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Averages of as many windows as `output_size` says; None keeps a size."""
+    """Averages of as many windows as `output_size` says; None keeps a size.
+
+    Args:
+        input: a batch of shape (N, C, D, H, W), or one sample (C, D, H, W)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_avg_pool3d, (input,))
     return _nn.adaptive_avg_pool3d(
@@ -168,7 +266,14 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Maxima of as many windows as `output_size` says, and their places on request."""
+    """Maxima of as many windows as `output_size` says, and their places on request.
+
+    Args:
+        input: a batch of shape (N, C, L), or one sample (C, L)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool1d, (input,))
     both = taeda.adaptive_max_pool1d(input, output_size)
@@ -176,7 +281,14 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Maxima of as many windows as `output_size` says, and their places on request; None keeps a size."""
+    """Maxima of as many windows as `output_size` says, and their places on request; None keeps a size.
+
+    Args:
+        input: a batch of shape (N, C, H, W), or one sample (C, H, W)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool2d, (input,))
     size = _output_size(output_size, input, 2, "adaptive_max_pool2d")
@@ -185,7 +297,14 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Maxima of as many windows as `output_size` says, and their places on request; None keeps a size."""
+    """Maxima of as many windows as `output_size` says, and their places on request; None keeps a size.
+
+    Args:
+        input: a batch of shape (N, C, D, H, W), or one sample (C, D, H, W)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool3d, (input,))
     size = _output_size(output_size, input, 3, "adaptive_max_pool3d")
@@ -196,7 +315,14 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool1d` and the places of the maxima."""
+    """`adaptive_max_pool1d` and the places of the maxima.
+
+    Args:
+        input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool1d_with_indices, (input,))
     return adaptive_max_pool1d(input, output_size, True)
@@ -205,7 +331,14 @@ def adaptive_max_pool1d_with_indices(
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool2d` and the places of the maxima."""
+    """`adaptive_max_pool2d` and the places of the maxima.
+
+    Args:
+        input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool2d_with_indices, (input,))
     return adaptive_max_pool2d(input, output_size, True)
@@ -214,7 +347,14 @@ def adaptive_max_pool2d_with_indices(
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool3d` and the places of the maxima."""
+    """`adaptive_max_pool3d` and the places of the maxima.
+
+    Args:
+        input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool3d_with_indices, (input,))
     return adaptive_max_pool3d(input, output_size, True)
@@ -226,7 +366,16 @@ def adaptive_max_pool3d_with_indices(
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
-    """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    """(sum of x**p)**(1/p) of every window; negative sums count as 0.
+
+    Args:
+        input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
+        norm_type: the order of the norm, above 0
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(lp_pool1d, (input,))
     return _lp_pool(avg_pool1d, input, norm_type, kernel_size, stride, ceil_mode, 1)
@@ -235,7 +384,16 @@ def lp_pool1d(
 def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
-    """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    """(sum of x**p)**(1/p) of every window; negative sums count as 0.
+
+    Args:
+        input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
+        norm_type: the order of the norm, above 0
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(lp_pool2d, (input,))
     return _lp_pool(avg_pool2d, input, norm_type, kernel_size, stride, ceil_mode, 2)
@@ -244,7 +402,16 @@ def lp_pool2d(
 def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
-    """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    """(sum of x**p)**(1/p) of every window; negative sums count as 0.
+
+    Args:
+        input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
+        norm_type: the order of the norm, above 0
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
+            stick out (default: False)
+    """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(lp_pool3d, (input,))
     return _lp_pool(avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode, 3)

@@ -33,6 +33,12 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
     theta (N, 2, 3) with size (N, C, H, W) gives (N, H, W, 2); (N, 3, 4) likewise with a depth. Raises
     ValueError where they do not fit, NotImplementedError for another rank.
+
+    Args:
+        theta: affine maps, of shape (N, 2, 3) or (N, 3, 4)
+        size: the sizes of the images that the grid is for: (N, C, H, W) or (N, C, D, H, W)
+        align_corners: whether the centres of the outermost elements lie on each other; if False
+            or None, their outer edges do
     """
     if (watched or type(theta) not in exact) and is_for_others((theta,)):
         return call_others(affine_grid, (theta,))
@@ -92,6 +98,14 @@ def grid_sample(
 
     Likewise for volumes with (x, y, z). Outside lie zeros, the border's values, or reflections. Raises
     ValueError for an unknown mode, RuntimeError for shapes that do not fit.
+
+    Args:
+        input: images of shape (N, C, H, W) or (N, C, D, H, W)
+        grid: where to read, from -1 to 1: shape (N, H, W, 2) or (N, D, H, W, 3), x first
+        mode: 'bilinear', 'nearest' or 'bicubic' (default: 'bilinear')
+        padding_mode: what lies outside: 'zeros', 'border' or 'reflection' (default: 'zeros')
+        align_corners: whether the centres of the outermost elements lie on each other; if False
+            or None, their outer edges do
     """
     if mode not in SAMPLE_MODES:
         raise ValueError(

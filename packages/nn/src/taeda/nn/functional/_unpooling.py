@@ -38,6 +38,15 @@ def max_unpool1d(
 
     `output_size` chooses among the sizes that would have been pooled to this one. Raises ValueError for
     one that would not, RuntimeError for indices that lie outside or do not fit the input.
+
+    Args:
+        input: what the pool gave, of shape (N, C, *) or (C, *)
+        indices: the places that max_pool returned, int64 of the input's shape
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
     """
     if (watched or type(input) not in exact or type(indices) not in exact) and is_for_others(
         (input, indices)
@@ -56,7 +65,17 @@ def max_unpool2d(
     padding: Any = 0,
     output_size: Any = None,
 ) -> Tensor:
-    """Maxima put back at their places in each plane, zeros elsewhere. Otherwise as `max_unpool1d`."""
+    """Maxima put back at their places in each plane, zeros elsewhere. Otherwise as `max_unpool1d`.
+
+    Args:
+        input: what the pool gave, of shape (N, C, *) or (C, *)
+        indices: the places that max_pool returned, int64 of the input's shape
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+    """
     return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
@@ -70,7 +89,17 @@ def max_unpool3d(
     padding: Any = 0,
     output_size: Any = None,
 ) -> Tensor:
-    """Maxima put back at their places in each volume, zeros elsewhere. Otherwise as `max_unpool1d`."""
+    """Maxima put back at their places in each volume, zeros elsewhere. Otherwise as `max_unpool1d`.
+
+    Args:
+        input: what the pool gave, of shape (N, C, *) or (C, *)
+        indices: the places that max_pool returned, int64 of the input's shape
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+    """
     return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 3)
 
 
@@ -165,6 +194,15 @@ def fractional_max_pool2d(
 
     Exactly one of `output_size` and `output_ratio` is needed. Raises ValueError without either, and
     RuntimeError where the windows are larger than the input allows.
+
+    Args:
+        input: what the pool gave, of shape (N, C, *) or (C, *)
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        output_ratio: the output sizes as shares of the input sizes, between 0 and 1; None if
+            output_size is given
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
     """
     given = (output_size, output_ratio, _random_samples)
     pooled = _fractional(input, kernel_size, *given, 2)
@@ -181,7 +219,17 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """`fractional_max_pool2d` over volumes."""
+    """`fractional_max_pool2d` over volumes.
+
+    Args:
+        input: what the pool gave, of shape (N, C, *) or (C, *)
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        output_ratio: the output sizes as shares of the input sizes, between 0 and 1; None if
+            output_size is given
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     given = (output_size, output_ratio, _random_samples)
     pooled = _fractional(input, kernel_size, *given, 3)
     return pooled if return_indices else pooled[0]
@@ -197,7 +245,17 @@ def fractional_max_pool2d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`fractional_max_pool2d` and the places of the maxima."""
+    """`fractional_max_pool2d` and the places of the maxima.
+
+    Args:
+        input: what the pool gave, of shape (N, C, *) or (C, *)
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        output_ratio: the output sizes as shares of the input sizes, between 0 and 1; None if
+            output_size is given
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     return _fractional(input, kernel_size, output_size, output_ratio, _random_samples, 2)
 
 
@@ -211,7 +269,17 @@ def fractional_max_pool3d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`fractional_max_pool3d` and the places of the maxima."""
+    """`fractional_max_pool3d` and the places of the maxima.
+
+    Args:
+        input: what the pool gave, of shape (N, C, *) or (C, *)
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        output_ratio: the output sizes as shares of the input sizes, between 0 and 1; None if
+            output_size is given
+        return_indices: whether the places of the largest elements come too: int64, counted
+            through the spatial dimensions of each channel (default: False)
+    """
     return _fractional(input, kernel_size, output_size, output_ratio, _random_samples, 3)
 
 

@@ -1,0 +1,214 @@
+"""How many arguments of public functions and classes their docstrings describe, module by module.
+
+    python tools/hold/arguments.py                      a line for each module; the exit status is 1
+                                                   where one is below its floor
+    python tools/hold/arguments.py --open taeda.fft     the arguments of a module that nobody describes
+
+An argument is described by an entry `name: text`, or `name, other: text`, in the block `Args:` of
+the docstring of its function, or of its class or the class's `__init__`. What operations with
+overloads of several forms take (`*args, **kwargs`) is held by core's tests of its table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import enum
+import importlib
+import inspect
+import re
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["FLOORS", "Count", "count", "described", "parameters", "undescribed"]
+
+#: the least share of each module in percent. The aim is 100 for nn, functional, optim, schedulers
+#: and data, 90 for the others; a module that is not there has what is reached
+FLOORS: dict[str, float] = {
+    "taeda": 81,
+    "taeda.Tensor": 86,
+    "taeda.linalg": 100,
+    "taeda.fft": 100,
+    "taeda.special": 100,
+    "taeda.nn.functional": 100,
+    "taeda.nn": 0,
+    "taeda.nn.init": 0,
+    "taeda.nn.utils": 0,
+    "taeda.nn.utils.rnn": 0,
+    "taeda.nn.utils.parametrize": 0,
+    "taeda.nn.utils.parametrizations": 0,
+    "taeda.nn.utils.prune": 0,
+    "taeda.nn.parallel": 0,
+    "taeda.nn.attention": 0,
+    "taeda.optim": 0,
+    "taeda.optim.lr_scheduler": 0,
+    "taeda.optim.swa_utils": 0,
+    "taeda.utils.data": 0,
+    "taeda.utils.checkpoint": 0,
+    "taeda.autograd": 0,
+    "taeda.autograd.functional": 0,
+    "taeda.func": 0,
+    "taeda.amp": 0,
+    "taeda.distributions": 0,
+    "taeda.distributions.transforms": 0,
+    "taeda.distributions.constraints": 0,
+    "taeda.distributed": 0,
+    "taeda.distributed.device_mesh": 0,
+    "taeda.distributed.fsdp": 0,
+    "taeda.distributed.tensor": 0,
+    "taeda.distributed.tensor.parallel": 0,
+    "taeda.distributed.checkpoint": 0,
+    "taeda.distributed.checkpoint.state_dict": 0,
+    "taeda.distributed.optim": 0,
+    "taeda.distributed.nn.functional": 0,
+    "taeda.compiler": 0,
+    "taeda.sparse": 0,
+    "taeda.nested": 0,
+    "taeda.masked": 0,
+    "taeda.export": 0,
+    "taeda.onnx": 0,
+    "taeda.profiler": 0,
+    "taeda.quantization": 0,
+    "taeda.fx": 0,
+    "taeda.library": 0,
+    "taeda.cuda": 0,
+    "taeda.serialization": 0,
+    "taeda.signal.windows": 0,
+}
+
+#: kinds of classes whose arguments nobody passes, and why
+NOT_CALLED = {
+    enum.Enum: "members are named, not made",
+    BaseException: "raised by the library, caught by users",
+}
+#: names of `*` and `**` arguments that a signature only passes on
+PASSED_ON = {"args", "kwargs", "inputs", "options", "keywords"}
+#: names whose arguments need no text, and why
+REASONS = {
+    r"\w+Storage": "a storage comes from a tensor",
+    r"(\w+)?Tensor": "a type of tensors: made by `tensor`, asked by `isinstance`",
+    r"SymInt|SymFloat|SymBool": "made by the tracer",
+}
+
+
+@dataclass(frozen=True)
+class Count:
+    """Arguments of a module, and those that are described."""
+
+    described: int
+    all: int
+
+    @property
+    def share(self) -> float:
+        return 100.0 * self.described / self.all if self.all else 100.0
+
+
+def described(text: str) -> set[str]:
+    """The names with an entry in the blocks `Args:` of a docstring.
+
+    >>> sorted(described("Args:\\n    a, b: terms:\\n        x: y\\n    *c: more\\n\\nThe end."))
+    ['a', 'b', 'c']
+    """
+    found: set[str] = set()
+    inside: int | None = None  # the indentation of the entries of a block, -1 before the first
+    head = 0
+    for line in inspect.cleandoc(text).splitlines():
+        depth = len(line) - len(line.lstrip())
+        if line.strip() == "Args:":
+            inside, head = -1, depth
+        elif inside is not None and line.strip():
+            if depth <= head:
+                inside = None
+                continue
+            inside = depth if inside == -1 else inside
+            entry = re.match(r"\s*(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: \([^)]*\))?: \S", line)
+            if entry and depth == inside:
+                found |= set(re.findall(r"\w+", entry[1]))
+    return found
+
+
+def parameters(value: Any) -> list[str]:
+    """The names of what a caller gives; nothing for what has no signature."""
+    try:
+        signature = inspect.signature(value)
+    except (ValueError, TypeError):
+        return []
+    names = []
+    for parameter in signature.parameters.values():
+        many = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        passed_on = many and parameter.name in PASSED_ON
+        if parameter.name not in ("self", "cls") and parameter.name[0] != "_" and not passed_on:
+            names.append(parameter.name)
+    return names
+
+
+def undescribed(value: Any) -> tuple[list[str], int]:
+    """The arguments of a function or class without an entry, and how many there are."""
+    text = inspect.getdoc(value) or ""
+    if inspect.isclass(value):
+        text += "\n\n" + (inspect.getdoc(value.__init__) or "")
+    names, known = parameters(value), described(text)
+    return [name for name in names if name not in known], len(names)
+
+
+def members(module: types.ModuleType | type) -> Iterator[tuple[str, Any]]:
+    """The public functions and classes of a module, or the methods of a class."""
+    names = getattr(module, "__all__", None) or [n for n in dir(module) if n[0] != "_"]
+    for name in names:
+        value = getattr(module, name, None)
+        ours = inspect.isclass(module) or (getattr(value, "__module__", "") or "").startswith(
+            "taeda"
+        )
+        if callable(value) and ours and not excused(name, value):
+            yield name, value
+
+
+def excused(name: str, value: Any) -> bool:
+    """Whether nobody calls it: see `NOT_CALLED` and `REASONS`."""
+    if not inspect.isclass(value):
+        return False
+    return issubclass(value, tuple(NOT_CALLED)) or any(re.fullmatch(r, name) for r in REASONS)
+
+
+def place(name: str) -> types.ModuleType | type:
+    """A module, or the class `taeda.Tensor`."""
+    if name == "taeda.Tensor":
+        found: type = importlib.import_module("taeda").Tensor
+        return found
+    return importlib.import_module(name)
+
+
+def count(name: str) -> tuple[Count, list[str]]:
+    """The figures of a module, and its arguments without a text as `function.argument`."""
+    silent, total = [], 0
+    for member, value in members(place(name)):
+        names, number = undescribed(value)
+        silent += [f"{member}.{argument}" for argument in names]
+        total += number
+    return Count(total - len(silent), total), silent
+
+
+def main() -> int:
+    """Print the figures; 1 where a module is below its floor."""
+    parser = argparse.ArgumentParser(description="How many arguments are described.")
+    parser.add_argument("--open", metavar="MODULE", help="name those that are not")
+    asked = parser.parse_args().open
+    if asked:
+        print(*count(asked)[1], sep="\n")
+        return 0
+    below = 0
+    for name, floor in FLOORS.items():
+        found, silent = count(name)
+        wrong = found.share < floor
+        below += wrong
+        told = f"  below its floor: {', '.join(silent[:5])}" if wrong else ""
+        print(
+            f"{name:40} {found.described:5} of {found.all:5}  {found.share:5.1f} %, at least {floor:g}{told}"
+        )
+    return int(below > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
