@@ -16,7 +16,13 @@ __all__ = ["Folded"]
 
 
 class Folded(TransformedDistribution):
-    """Absolute values of a distribution that is symmetric around 0."""
+    """Absolute values of a distribution that is symmetric around 0.
+
+    Args:
+        base: the distribution that is folded
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+    """
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative

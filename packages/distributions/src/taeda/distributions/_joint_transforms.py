@@ -26,6 +26,11 @@ __all__ = [
 class ComposeTransform(Transform):
     """Transforms one after the other, the first of the list first.
 
+    Args:
+        parts: the transforms, from the first that is applied to the last
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
+
     >>> from taeda.distributions import AffineTransform, ComposeTransform, ExpTransform
     >>> ComposeTransform([AffineTransform(0.0, 2.0), ExpTransform()])(taeda.zeros(2))
     tensor([1., 1.])
@@ -130,6 +135,13 @@ identity_transform = ComposeTransform([])
 class IndependentTransform(Transform):
     """A transform whose last batch dimensions are taken for dimensions of an event.
 
+    Args:
+        base_transform: the transform that is applied to each element
+        reinterpreted_batch_ndims: how many of the last batch dimensions become part of the event,
+            at least 0
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
+
     >>> from taeda.distributions import ExpTransform, IndependentTransform
     >>> IndependentTransform(ExpTransform(), 1).log_abs_det_jacobian(taeda.ones(3), taeda.ones(3).exp())
     tensor(3.)
@@ -192,6 +204,12 @@ class ReshapeTransform(Transform):
 
     ValueError where the two shapes have different numbers of elements.
 
+    Args:
+        in_shape: the sizes of an event before
+        out_shape: the sizes of an event after, with as many elements
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
+
     >>> from taeda.distributions import ReshapeTransform
     >>> ReshapeTransform((4,), (2, 2))(taeda.zeros(3, 4)).shape
     taeda.Size([3, 2, 2])
@@ -247,6 +265,13 @@ class CatTransform(Transform):
     """Transforms side by side along `dim`, each over so many places of it.
 
     ValueError where the dimension is of another length than `lengths` in all.
+
+    Args:
+        tseq: the transforms, one for each part
+        dim: the dimension along which the parts lie; negative counts from the end (default: 0)
+        lengths: the sizes of the parts along dim; 1 each if None
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
 
     >>> from taeda.distributions import CatTransform, ExpTransform, TanhTransform
     >>> CatTransform([ExpTransform(), TanhTransform()], 0, [1, 1])(taeda.zeros(2))
@@ -327,6 +352,12 @@ class StackTransform(Transform):
     """Transforms side by side along `dim`, each over one place of it.
 
     ValueError where the dimension is longer or shorter than the list.
+
+    Args:
+        tseq: the transforms, one for each part
+        dim: the dimension that counts the parts; negative counts from the end (default: 0)
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
 
     >>> from taeda.distributions import ExpTransform, StackTransform, TanhTransform
     >>> StackTransform([ExpTransform(), TanhTransform()])(taeda.zeros(2))

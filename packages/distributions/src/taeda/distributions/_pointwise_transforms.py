@@ -41,6 +41,10 @@ class _Pointwise(Transform):
 class ExpTransform(_Pointwise):
     """y = exp(x).
 
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
+
     >>> from taeda.distributions import ExpTransform
     >>> ExpTransform()(taeda.tensor([0.0, 1.0]))
     tensor([1.0000, 2.7183])
@@ -67,6 +71,10 @@ def _clipped_sigmoid(x: Tensor) -> Tensor:
 class SigmoidTransform(_Pointwise):
     """y = 1 / (1 + exp(-x)), kept inside (0, 1).
 
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
+
     >>> from taeda.distributions import SigmoidTransform
     >>> SigmoidTransform()(taeda.tensor([0.0, 1.0]))
     tensor([0.5000, 0.7311])
@@ -89,6 +97,10 @@ class SigmoidTransform(_Pointwise):
 class SoftplusTransform(_Pointwise):
     """y = log(1 + exp(x)); the map is x itself above 20.
 
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
+
     >>> from taeda.distributions import SoftplusTransform
     >>> SoftplusTransform()(taeda.tensor([0.0, 30.0]))
     tensor([ 0.6931, 30.0000])
@@ -109,6 +121,10 @@ class SoftplusTransform(_Pointwise):
 class TanhTransform(_Pointwise):
     """y = tanh(x).
 
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
+
     >>> from taeda.distributions import TanhTransform
     >>> TanhTransform()(taeda.tensor([0.0, 1.0]))
     tensor([0.0000, 0.7616])
@@ -128,6 +144,10 @@ class TanhTransform(_Pointwise):
 
 class AbsTransform(Transform):
     """y = |x|; the inverse gives the positive one.
+
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
 
     >>> from taeda.distributions import AbsTransform
     >>> AbsTransform()(taeda.tensor([-1.0, 2.0]))
@@ -153,6 +173,11 @@ class PowerTransform(Transform):
     """y = x ** exponent, of positive numbers.
 
     The exponent broadcasts with the argument.
+
+    Args:
+        exponent: the power, a number or a float tensor
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
 
     >>> from taeda.distributions import PowerTransform
     >>> PowerTransform(2.0)(taeda.tensor([1.0, 3.0]))
@@ -198,6 +223,13 @@ class AffineTransform(Transform):
     """y = loc + scale * x; the last `event_dim` dimensions belong together.
 
     `loc` and `scale` broadcast with the argument.
+
+    Args:
+        loc: what is added, a number or a tensor
+        scale: the factor, a number or a tensor
+        event_dim: how many of the last dimensions are one event (default: 0)
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
 
     >>> from taeda.distributions import AffineTransform
     >>> AffineTransform(1.0, 2.0)(taeda.tensor([0.0, 1.0]))
@@ -277,6 +309,11 @@ class CumulativeDistributionTransform(Transform):
     """y = the share of a distribution up to x.
 
     NotImplementedError for a distribution without cdf; its inverse needs icdf.
+
+    Args:
+        distribution: the distribution whose cumulative function maps values to [0, 1]
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
 
     >>> from taeda.distributions import CumulativeDistributionTransform, Uniform
     >>> CumulativeDistributionTransform(Uniform(0.0, 2.0))(taeda.tensor([0.5, 1.0]))

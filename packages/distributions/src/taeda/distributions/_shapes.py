@@ -10,7 +10,12 @@ __all__ = ["need_tensors", "sum_rightmost"]
 
 
 def sum_rightmost(value: Any, dims: int) -> Any:
-    """The sum over so many last dimensions; numbers stay what they are."""
+    """The sum over so many last dimensions; numbers stay what they are.
+
+    Args:
+        value: a tensor
+        dims: how many of the last dimensions
+    """
     if dims == 0 or not hasattr(value, "sum"):
         return value
     return value.sum(tuple(range(-dims, 0)))

@@ -16,7 +16,15 @@ __all__ = ["Symmetric"]
 
 
 class Symmetric(Distribution):
-    """A distribution with the centre `loc` and the width `scale`, which broadcast to the batch's shape."""
+    """A distribution with the centre `loc` and the width `scale`, which broadcast to the batch's shape.
+
+    Args:
+        loc: the mean, or the place of the peak; a number or a float tensor
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

@@ -16,6 +16,10 @@ class Transform:
     Subclasses define `_call`, `_inverse`, `log_abs_det_jacobian`, `domain` and `codomain`. With
     `cache_size=1` the last pair is kept, so that the inverse of a result is its very argument,
     though the inverse may be inexact or dear.
+
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither (default: 0)
     """
 
     bijective = False
@@ -161,7 +165,11 @@ class _InverseTransform(Transform):
 
 
 def with_dims(shape: Size, dims: int) -> Size:
-    """The shape, if it has so many dimensions."""
+    """The shape, if it has so many dimensions.
+
+    Args:
+        dims: how many of the last dimensions
+    """
     if len(shape) < dims:
         raise ValueError("Too few dimensions on input")
     return shape

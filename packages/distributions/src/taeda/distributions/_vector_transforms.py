@@ -25,6 +25,10 @@ __all__ = [
 class SoftmaxTransform(Transform):
     """Vectors to probabilities; several vectors have the same.
 
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
+
     >>> from taeda.distributions import SoftmaxTransform
     >>> SoftmaxTransform()(taeda.zeros(4))
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
@@ -56,6 +60,10 @@ class StickBreakingTransform(Transform):
     Zeros give equal probabilities.
 
     ValueError for a number without dimensions.
+
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
 
     >>> from taeda.distributions import StickBreakingTransform
     >>> StickBreakingTransform()(taeda.zeros(3))
@@ -107,6 +115,10 @@ class CorrCholeskyTransform(Transform):
     (Lewandowski, Kurowicka and Joe, 2009).
 
     ValueError where the count of numbers is that of no strict lower triangle.
+
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
 
     >>> from taeda.distributions import CorrCholeskyTransform
     >>> CorrCholeskyTransform()(taeda.zeros(3)).shape
@@ -160,6 +172,10 @@ def _square_size(shape: Size) -> int:
 class LowerCholeskyTransform(Transform):
     """Matrices to lower triangles whose diagonals are positive: exp of the diagonal.
 
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
+
     >>> from taeda.distributions import LowerCholeskyTransform
     >>> LowerCholeskyTransform()(taeda.zeros(2, 2))
     tensor([[1., 0.],
@@ -183,6 +199,10 @@ class LowerCholeskyTransform(Transform):
 
 class PositiveDefiniteTransform(Transform):
     """Matrices to positive-definite ones, through their Cholesky factors.
+
+    Args:
+        cache_size: 1 to keep the last input and result, so that the inverse of a result is the
+            input itself; 0 for neither
 
     >>> from taeda.distributions import PositiveDefiniteTransform
     >>> PositiveDefiniteTransform()(taeda.zeros(2, 2))

@@ -18,6 +18,12 @@ __all__ = ["Bernoulli"]
 class Bernoulli(Probabilities, ExponentialFamily):
     """1 with probability `probs`, else 0; or with log odds `logits`.
 
+    Args:
+        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
+        logits: the logarithms of the odds, any number or a float tensor. Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Bernoulli
     >>> Bernoulli(0.25).log_prob(taeda.tensor(1.0)).exp()
     tensor(0.2500)

@@ -20,6 +20,13 @@ class Binomial(Probabilities):
     `total_count` and the other parameter broadcast to the batch's shape. ValueError where one
     lies outside of its set.
 
+    Args:
+        total_count: the number of trials, at least 0 (default: 1)
+        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
+        logits: the logarithms of the odds, any number or a float tensor. Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Binomial
     >>> Binomial(4, 0.5).mean
     tensor(2.)

@@ -16,6 +16,12 @@ __all__ = ["Categorical"]
 class Categorical(Probabilities):
     """Indices whose probabilities go with `probs` along the last dimension, or with exp(`logits`).
 
+    Args:
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Categorical
     >>> Categorical(taeda.tensor([1.0, 3.0])).probs
     tensor([0.2500, 0.7500])

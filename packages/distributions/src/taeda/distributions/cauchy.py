@@ -19,6 +19,13 @@ class Cauchy(Symmetric):
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
     set.
 
+    Args:
+        loc: the mean, or the place of the peak; a number or a float tensor
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Cauchy
     >>> Cauchy(0.0, 1.0).cdf(taeda.tensor(1.0))
     tensor(0.7500)

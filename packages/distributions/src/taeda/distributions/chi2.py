@@ -17,6 +17,11 @@ class Chi2(Gamma):
 
     The batch has the shape of `df`. ValueError unless that is positive.
 
+    Args:
+        df: the degrees of freedom, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Chi2
     >>> Chi2(3.0).variance
     tensor(6.)

@@ -67,7 +67,13 @@ def is_dependent(constraint: Any) -> bool:
 
 
 class dependent_property(property, _Dependent):
-    """A property whose value is a constraint; read from the class it stands for a dependent one."""
+    """A property whose value is a constraint; read from the class it stands for a dependent one.
+
+    Args:
+        fn: the function of the property
+        is_discrete: whether the values are separate (default: False)
+        event_dim: how many of the last dimensions are one event (default: 0)
+    """
 
     def __init__(
         self,
@@ -111,7 +117,11 @@ class _Independent(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """The set of a mixture's components: a value belongs to it if it belongs to every component's."""
+    """The set of a mixture's components: a value belongs to it if it belongs to every component's.
+
+    Args:
+        base_constraint: the constraint of one component
+    """
 
     def __init__(self, base_constraint: Constraint) -> None:
         self.base_constraint = base_constraint

@@ -23,6 +23,11 @@ class Dirichlet(ExponentialFamily):
     All but the last dimension are the batch. ValueError for a number, or where a concentration
     is not positive.
 
+    Args:
+        concentration: the weights of the categories, above 0, of shape (*, K)
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Dirichlet
     >>> Dirichlet(taeda.tensor([1.0, 3.0])).mean
     tensor([0.2500, 0.7500])

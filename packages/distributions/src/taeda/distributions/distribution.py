@@ -27,6 +27,12 @@ class Distribution:
 
     Subclasses name their parameters in `_dims`, each with the number of its last dimensions that
     belong to an event; `expand` and the text of a distribution follow from that.
+
+    Args:
+        batch_shape: the sizes of the parameters: of draws that do not depend on each other
+        event_shape: the sizes of one draw
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
     """
 
     has_rsample = False

@@ -13,7 +13,14 @@ __all__ = ["ExponentialFamily"]
 
 
 class ExponentialFamily(Distribution):
-    """Densities h(x) exp(<t(x), theta> - F(theta)), with natural parameters theta and log normaliser F."""
+    """Densities h(x) exp(<t(x), theta> - F(theta)), with natural parameters theta and log normaliser F.
+
+    Args:
+        batch_shape: the sizes of the parameters: of draws that do not depend on each other
+        event_shape: the sizes of one draw
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+    """
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:

@@ -19,6 +19,11 @@ class Exponential(ExponentialFamily):
 
     The batch has the shape of `rate`. ValueError unless that is positive.
 
+    Args:
+        rate: the rate, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Exponential
     >>> Exponential(2.0).mean
     tensor(0.5000)

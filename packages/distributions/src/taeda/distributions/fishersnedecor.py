@@ -22,6 +22,12 @@ class FisherSnedecor(Distribution):
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
     set.
 
+    Args:
+        df1: the degrees of freedom of the numerator, above 0
+        df2: the degrees of freedom of the denominator, above 0
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import FisherSnedecor
     >>> FisherSnedecor(2.0, 4.0).mean
     tensor(2.)

@@ -22,6 +22,12 @@ class Gamma(ExponentialFamily):
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
     set.
 
+    Args:
+        concentration: the shape parameter, above 0; a number or a float tensor
+        rate: the rate, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Gamma
     >>> Gamma(4.0, 2.0).mean
     tensor(2.)

@@ -42,6 +42,14 @@ class GeneralizedPareto(Distribution):
 
     The parameters broadcast to the batch's shape. ValueError where `scale` is not positive.
 
+    Args:
+        loc: the mean, or the place of the peak; a number or a float tensor
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters
+        concentration: the shape parameter, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import GeneralizedPareto
     >>> GeneralizedPareto(0.0, 1.0, 0.5).mean
     tensor(2.)

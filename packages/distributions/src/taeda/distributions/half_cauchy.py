@@ -19,6 +19,12 @@ class HalfCauchy(Folded):
 
     The batch has the shape of `scale`. ValueError unless that is positive.
 
+    Args:
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import HalfCauchy
     >>> HalfCauchy(1.0).cdf(taeda.tensor(1.0))
     tensor(0.5000)

@@ -18,6 +18,12 @@ class HalfNormal(Folded):
 
     The batch has the shape of `scale`. ValueError unless that is positive.
 
+    Args:
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import HalfNormal
     >>> HalfNormal(1.0).mean
     tensor(0.7979)

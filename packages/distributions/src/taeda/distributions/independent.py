@@ -15,6 +15,13 @@ __all__ = ["Independent"]
 class Independent(Distribution):
     """The last `reinterpreted_batch_ndims` dimensions of a batch as one event; `log_prob` sums over them.
 
+    Args:
+        base_distribution: the distribution whose draws are taken
+        reinterpreted_batch_ndims: how many of the last batch dimensions become part of the event,
+            at least 0
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Independent, Normal
     >>> Independent(Normal(taeda.zeros(3), 1.0), 1).log_prob(taeda.zeros(3)).shape
     taeda.Size([])

@@ -26,6 +26,10 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
 
     A class that distributions also inherit from will do, as a mixin of a library's own. TypeError
     for what is no class.
+
+    Args:
+        type_p: the class of the first distribution
+        type_q: the class of the second distribution
     """
     _load_formulas()
     return register(type_p, type_q)
@@ -38,7 +42,12 @@ def _load_formulas() -> None:
 
 
 def register(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
-    """`register_kl` for our own formulas."""
+    """`register_kl` for our own formulas.
+
+    Args:
+        type_p: the class of the first distribution
+        type_q: the class of the second distribution
+    """
     for kind in (type_p, type_q):
         if not isinstance(kind, type):
             raise TypeError(f"Expected a subclass of Distribution, but got {kind!r}")
@@ -64,6 +73,10 @@ def _formula_of(type_p: type, type_q: type) -> Callable[..., Any] | None:
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """The mean of log p(x) - log q(x) over samples x of p, of the batch's shape; infinite where q
     cannot give what p does.
+
+    Args:
+        p: the first distribution
+        q: the second distribution
 
     >>> from taeda.distributions import Normal, kl_divergence
     >>> kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))

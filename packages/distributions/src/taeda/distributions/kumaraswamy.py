@@ -28,6 +28,12 @@ class Kumaraswamy(TransformedDistribution):
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
     set.
 
+    Args:
+        concentration1: the first shape parameter, above 0; a number or a float tensor
+        concentration0: the second shape parameter, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Kumaraswamy
     >>> Kumaraswamy(1.0, 1.0).mean
     tensor(0.5000)

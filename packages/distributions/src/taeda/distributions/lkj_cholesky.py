@@ -25,6 +25,13 @@ class LKJCholesky(Distribution):
     The batch has the shape of `concentration`, samples have `dim` by `dim` more. ValueError
     for `dim` below 2.
 
+    Args:
+        dim: the number of variables, at least 2
+        concentration: the shape, above 0: 1 is uniform, larger is nearer to the identity
+            (default: 1.0)
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import LKJCholesky
     >>> LKJCholesky(3, 1.0).sample().shape
     taeda.Size([3, 3])

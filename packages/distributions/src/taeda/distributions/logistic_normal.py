@@ -21,6 +21,13 @@ class LogisticNormal(TransformedDistribution):
     The last dimension of the parameters is the event, any others are the batch; numbers stand for
     one part. ValueError where one lies outside of its set.
 
+    Args:
+        loc: the mean, or the place of the peak; a number or a float tensor
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import LogisticNormal
     >>> LogisticNormal(taeda.zeros(3), taeda.ones(3)).sample().shape
     taeda.Size([4])

@@ -27,6 +27,13 @@ class LowRankMultivariateNormal(Distribution):
     `loc` and `cov_diag` end with n, `cov_factor` with n x m; what stands before broadcasts to
     the batch. ValueError otherwise.
 
+    Args:
+        loc: the means, of shape (*, d)
+        cov_factor: the factor W of the covariances W W.T + diag, of shape (*, d, rank)
+        cov_diag: the diagonal of the covariances, above 0, of shape (*, d)
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import LowRankMultivariateNormal
     >>> LowRankMultivariateNormal(taeda.zeros(2), taeda.ones(2, 1), taeda.ones(2)).variance
     tensor([2., 2.])

@@ -17,6 +17,13 @@ __all__ = ["MixtureSameFamily"]
 class MixtureSameFamily(Distribution):
     """A mixture: `mixture_distribution` chooses along the last batch dimension of `component_distribution`.
 
+    Args:
+        mixture_distribution: a Categorical that chooses the component
+        component_distribution: the components: a distribution whose last batch dimension counts
+            them
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Categorical, MixtureSameFamily, Normal
     >>> two = MixtureSameFamily(Categorical(taeda.ones(2)), Normal(taeda.tensor([-1.0, 1.0]), 1.0))
     >>> two.mean

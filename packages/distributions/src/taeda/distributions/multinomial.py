@@ -21,6 +21,13 @@ class Multinomial(OverCategories):
     All but the last dimension of the parameter are the batch. NotImplementedError unless
     `total_count` is one int.
 
+    Args:
+        total_count: the number of trials, at least 0 (default: 1)
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Multinomial
     >>> Multinomial(4, taeda.tensor([1.0, 3.0])).mean
     tensor([1., 3.])

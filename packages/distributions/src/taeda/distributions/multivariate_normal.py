@@ -17,7 +17,11 @@ __all__ = ["MultivariateNormal"]
 
 
 def squared_distance(scale_tril: Tensor, difference: Tensor) -> Tensor:
-    """Mahalanobis: |L^-1 x|^2 for each vector x."""
+    """Mahalanobis: |L^-1 x|^2 for each vector x.
+
+    Args:
+        scale_tril: the Cholesky factor of the covariances, lower triangular of shape (*, d, d)
+    """
     solved = taeda.linalg.solve_triangular(scale_tril, difference.unsqueeze(-1), upper=False)
     return solved.squeeze(-1).pow(2).sum(-1)
 
@@ -39,6 +43,15 @@ class MultivariateNormal(Distribution):
     ValueError unless exactly one of the three is given.
 
     `loc` ends with n, the matrix with n x n; what stands before broadcasts to the batch.
+
+    Args:
+        loc: the means, of shape (*, d)
+        covariance_matrix: the covariances, positive definite of shape (*, d, d). One of the three
+            forms is given
+        precision_matrix: the inverse of the covariances, positive definite of shape (*, d, d)
+        scale_tril: the Cholesky factor of the covariances, lower triangular of shape (*, d, d)
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
 
     >>> from taeda.distributions import MultivariateNormal
     >>> MultivariateNormal(taeda.zeros(2), taeda.eye(2)).log_prob(taeda.zeros(2))

@@ -17,6 +17,13 @@ __all__ = ["Normal"]
 class Normal(Symmetric, ExponentialFamily):
     """Normal with mean `loc` and standard deviation `scale`.
 
+    Args:
+        loc: the mean, or the place of the peak; a number or a float tensor
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Normal
     >>> Normal(0.0, 1.0).log_prob(taeda.tensor(0.0))
     tensor(-0.9189)

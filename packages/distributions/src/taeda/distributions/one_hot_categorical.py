@@ -19,6 +19,12 @@ class OneHotCategorical(OverCategories):
     All but the last dimension of the parameter are the batch. ValueError where that is no set
     of probabilities.
 
+    Args:
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import OneHotCategorical
     >>> OneHotCategorical(taeda.tensor([1.0, 3.0])).mode
     tensor([0., 1.])
@@ -70,7 +76,14 @@ class OneHotCategorical(OverCategories):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """One-hot samples whose gradient is that of the probabilities (Bengio, Léonard and Courville, 2013)."""
+    """One-hot samples whose gradient is that of the probabilities (Bengio, Léonard and Courville, 2013).
+
+    Args:
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+    """
 
     has_rsample = True
 

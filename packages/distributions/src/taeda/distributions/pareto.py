@@ -21,6 +21,12 @@ class Pareto(TransformedDistribution):
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
     set.
 
+    Args:
+        scale: the least value, above 0; a number or a float tensor
+        alpha: the exponent, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Pareto
     >>> Pareto(1.0, 3.0).mean
     tensor(1.5000)

@@ -19,6 +19,11 @@ class Poisson(ExponentialFamily):
 
     The batch has the shape of `rate`. ValueError where that is negative.
 
+    Args:
+        rate: the rate, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Poisson
     >>> Poisson(2.0).log_prob(taeda.tensor(0.0))
     tensor(-2.)

@@ -18,7 +18,15 @@ __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
 
 class LogitRelaxedBernoulli(Probabilities):
-    """Log odds of relaxed 0-or-1 numbers (Maddison, Mnih and Teh, 2017; Jang, Gu and Poole, 2017)."""
+    """Log odds of relaxed 0-or-1 numbers (Maddison, Mnih and Teh, 2017; Jang, Gu and Poole, 2017).
+
+    Args:
+        temperature: the temperature, above 0: the lower, the nearer to 0 and 1
+        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
+        logits: the logarithms of the odds, any number or a float tensor. Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+    """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
@@ -57,6 +65,13 @@ class RelaxedBernoulli(TransformedDistribution):
     """Numbers between 0 and 1 that approach a Bernoulli sample as the temperature falls.
 
     The batch has the shape of the parameter. ValueError for a probability outside of [0, 1].
+
+    Args:
+        temperature: the temperature, above 0: the lower, the nearer to 0 and 1
+        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
+        logits: the logarithms of the odds, any number or a float tensor. Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
 
     >>> from taeda.distributions import RelaxedBernoulli
     >>> RelaxedBernoulli(0.5, 0.5).log_prob(taeda.tensor(0.5))

@@ -17,7 +17,15 @@ __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
 class ExpRelaxedCategorical(OverCategories):
-    """Logarithms of relaxed one-hot vectors (Maddison, Mnih and Teh, 2017; Jang, Gu and Poole, 2017)."""
+    """Logarithms of relaxed one-hot vectors (Maddison, Mnih and Teh, 2017; Jang, Gu and Poole, 2017).
+
+    Args:
+        temperature: the temperature, above 0: the lower, the nearer to 0 and 1
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
@@ -59,6 +67,13 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     All but the last dimension of the parameter are the batch. ValueError where that is no set
     of probabilities.
+
+    Args:
+        temperature: the temperature, above 0: the lower, the nearer to 0 and 1
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
 
     >>> from taeda.distributions import RelaxedOneHotCategorical
     >>> RelaxedOneHotCategorical(0.5, taeda.ones(3)).sample().shape

@@ -22,6 +22,14 @@ class StudentT(Distribution):
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
     set.
 
+    Args:
+        df: the degrees of freedom, above 0; a number or a float tensor
+        loc: the mean, or the place of the peak; a number or a float tensor (default: 0.0)
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters (default: 1.0)
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import StudentT
     >>> StudentT(4.0).variance
     tensor(2.)

@@ -20,6 +20,12 @@ class TransformedDistribution(Distribution):
     """The distribution of f(X), where X is `base_distribution` and f a transform or a list of them,
     applied in order.
 
+    Args:
+        base_distribution: the distribution whose draws are taken
+        transforms: a transform, or a list of them from the first that is applied to the last
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Normal, TransformedDistribution, ExpTransform
     >>> TransformedDistribution(Normal(0.0, 1.0), ExpTransform()).log_prob(taeda.tensor(1.0))
     tensor(-0.9189)

@@ -19,6 +19,12 @@ class Uniform(Distribution):
 
     The bounds broadcast to the batch's shape. ValueError unless `low` lies below `high`.
 
+    Args:
+        low: the lower bound; a number or a float tensor
+        high: the upper bound, above low; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Uniform
     >>> Uniform(0.0, 2.0).mean
     tensor(1.)

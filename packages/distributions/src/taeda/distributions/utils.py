@@ -47,18 +47,33 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 def clamp_probs(probs: Tensor) -> Tensor:
     """Probabilities moved from 0 and 1 by the smallest step of their dtype, so that their logits
     are finite.
+
+    Args:
+        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
     """
     eps = taeda.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """Probabilities of log odds (`is_binary`), or of unnormalised logarithms along the last dimension."""
+    """Probabilities of log odds (`is_binary`), or of unnormalised logarithms along the last dimension.
+
+    Args:
+        logits: the logarithms of the odds, any number or a float tensor. Either these or probs
+        is_binary: whether there are two outcomes, so that the sigmoid takes the place of softmax
+            (default: False)
+    """
     return taeda.sigmoid(logits) if is_binary else taeda.softmax(logits, dim=-1)
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
-    """Log odds (`is_binary`) or logarithms of probabilities, finite at 0 and 1."""
+    """Log odds (`is_binary`) or logarithms of probabilities, finite at 0 and 1.
+
+    Args:
+        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
+        is_binary: whether there are two outcomes, so that the sigmoid takes the place of softmax
+            (default: False)
+    """
     inside = clamp_probs(probs)
     return inside.log() - (-inside).log1p() if is_binary else inside.log()
 
@@ -92,7 +107,12 @@ class lazy_property(Generic[T]):
 
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
-    """The last dimension row by row as a lower triangle, of matrices whose size it determines."""
+    """The last dimension row by row as a lower triangle, of matrices whose size it determines.
+
+    Args:
+        vec: the elements of the triangle, row by row, in the last dimension
+        diag: which diagonal bounds the triangle: 0 the main one (default: 0)
+    """
     n = (
         -(1 + 2 * diag)
         + ((1 + 2 * diag) ** 2 + 8 * vec.shape[-1] + 4 * abs(diag) * (diag + 1)) ** 0.5
@@ -107,7 +127,12 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
-    """The lower triangle of matrices, row by row, as one dimension."""
+    """The lower triangle of matrices, row by row, as one dimension.
+
+    Args:
+        mat: matrices of shape (*, n, n)
+        diag: which diagonal bounds the triangle: 0 the main one (default: 0)
+    """
     n = mat.shape[-1]
     if not -n <= diag < n:
         raise ValueError(f"diagonal {diag} lies outside of matrices of {n} rows")

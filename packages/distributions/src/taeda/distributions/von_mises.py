@@ -23,6 +23,12 @@ class VonMises(Distribution):
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
     set.
 
+    Args:
+        loc: the mean, or the place of the peak; a number or a float tensor
+        concentration: the shape parameter, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import VonMises
     >>> VonMises(0.0, 1.0).variance
     tensor(0.5536)

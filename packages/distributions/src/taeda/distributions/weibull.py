@@ -22,6 +22,13 @@ class Weibull(TransformedDistribution):
     The parameters broadcast to the batch's shape. ValueError where one lies outside of its
     set.
 
+    Args:
+        scale: the spread, above 0; a number or a float tensor that broadcasts with the other
+            parameters
+        concentration: the shape parameter, above 0; a number or a float tensor
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Weibull
     >>> Weibull(2.0, 1.0).mean
     tensor(2.)

@@ -33,6 +33,15 @@ class Wishart(ExponentialFamily):
 
     `df` and what stands before the matrix's last two dimensions broadcast to the batch.
 
+    Args:
+        df: the degrees of freedom, above d - 1
+        covariance_matrix: the covariances, positive definite of shape (*, d, d). One of the three
+            forms is given
+        precision_matrix: the inverse of the covariances, positive definite of shape (*, d, d)
+        scale_tril: the Cholesky factor of the covariances, lower triangular of shape (*, d, d)
+        validate_args: whether parameters, and values given to `log_prob`, are checked, with a
+            ValueError for wrong ones; None for the class's default, which is on
+
     >>> from taeda.distributions import Wishart
     >>> Wishart(taeda.tensor(3.0), taeda.eye(2)).mean
     tensor([[3., 0.],

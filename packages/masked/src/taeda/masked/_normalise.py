@@ -26,6 +26,13 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
         of the result; that of the input by default
     mask
         bools that broadcast to the input: True for what counts; None for all
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     return taeda.softmax(filled(typed(input, dtype), mask, -float("inf")), dim)
 
@@ -33,12 +40,28 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
 def log_softmax(
     input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The logarithm of `softmax`, with its arguments."""
+    """The logarithm of `softmax`, with its arguments.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
+    """
     return taeda.log_softmax(filled(typed(input, dtype), mask, -float("inf")), dim)
 
 
 def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
-    """`softmax` of the negative input, with its arguments."""
+    """`softmax` of the negative input, with its arguments.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
+    """
     return softmax(-input, dim, dtype=dtype, mask=mask)
 
 
@@ -53,6 +76,15 @@ def normalize(
 ) -> Tensor:
     """The elements that count divided by their norm of the order `ord` along `dim`, which is `eps` at
     least; the others get 0. The other arguments are those of `softmax`.
+
+    Args:
+        input: a masked or ordinary tensor
+        ord: the order of the norm
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        eps: a small number that keeps the divisor away from 0 (default: 1e-12)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     own = typed(input, dtype)
     length = norm(own, ord, dim, keepdim=True, mask=mask)

@@ -34,6 +34,14 @@ def sum(
         of the result; that of the input by default, int64 of integers and bools
     mask
         bools that broadcast to the input: True for what counts; None for all
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     return filled(typed(input, dtype, sums=True), mask, 0).sum(dims_of(input, dim), keepdim)
 
@@ -46,7 +54,16 @@ def prod(
     dtype: Any = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The product along `dim` of the elements that count; 1 of none. The arguments are those of `sum`."""
+    """The product along `dim` of the elements that count; 1 of none. The arguments are those of `sum`.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
+    """
     made = filled(typed(input, dtype, sums=True), mask, 1)
     for d in sorted(dims_of(input, dim), reverse=True):
         made = made.prod(d, keepdim)
@@ -63,6 +80,14 @@ def amax(
 ) -> Tensor:
     """The largest element along `dim` that counts; of none the least of the dtype. The arguments are those of
     `sum`.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     own = typed(input, dtype)
     return filled(own, mask, lowest(own.dtype)).amax(dims_of(input, dim), keepdim)
@@ -78,6 +103,14 @@ def amin(
 ) -> Tensor:
     """The least element along `dim` that counts; of none the greatest of the dtype. The arguments are
     those of `sum`.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     own = typed(input, dtype)
     return filled(own, mask, highest(own.dtype)).amin(dims_of(input, dim), keepdim)
@@ -89,6 +122,14 @@ def argmax(
 ) -> Tensor:  # fmt: skip
     """Where along `dim` the largest element that counts stands, the first of equal ones; 0 if none counts.
     Without `dim` the number in row-major order. The other arguments are those of `sum`.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     own = typed(input, dtype)
     return filled(own, mask, lowest(own.dtype)).argmax(dim, keepdim)
@@ -100,6 +141,14 @@ def argmin(
 ) -> Tensor:  # fmt: skip
     """Where along `dim` the least element that counts stands, the first of equal ones; 0 if none counts.
     Without `dim` the number in row-major order. The other arguments are those of `sum`.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     own = typed(input, dtype)
     return filled(own, mask, highest(own.dtype)).argmin(dim, keepdim)
@@ -115,6 +164,14 @@ def logsumexp(
 ) -> Tensor:
     """log(sum(exp(x))) along `dim` over the elements that count; minus infinity of none. The arguments
     are those of `sum`.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     own = typed(input, dtype)
     own = own if own.is_floating_point() else own.to(taeda.get_default_dtype())
@@ -135,6 +192,13 @@ def logaddexp(
         of the result; that of both by default
     input_mask, other_mask
         as `mask` of `sum`, one for each
+
+    Args:
+        input: a masked or ordinary tensor
+        other: the second operand, which broadcasts with the first
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        input_mask: True where an element of the first counts; None for all
+        other_mask: True where an element of the second counts; None for all
     """
     low = -float("inf")
     one, two = typed(input, dtype), typed(other, dtype)
@@ -147,6 +211,15 @@ def norm(
 ) -> Tensor:  # fmt: skip
     """The norm of the order `ord` along `dim` of the elements that count; 0 of none, infinity for negative
     orders. The other arguments are those of `sum`.
+
+    Args:
+        input: a masked or ordinary tensor
+        ord: the order of the norm (default: 2.0)
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     order = 2.0 if ord is None else ord
     own = filled(typed(input, dtype), mask, 0 if order >= 0 else float("inf"))

@@ -24,6 +24,13 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = 
         of the result; that of the input by default, int64 of integers and bools
     mask
         bools that broadcast to the input: True for what counts; None for all
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     return filled(typed(input, dtype, sums=True), mask, 0).cumsum(dim)
 
@@ -31,5 +38,12 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
     """The product of the elements that count up to each one along `dim`. The arguments are those of
     `cumsum`.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     return filled(typed(input, dtype, sums=True), mask, 1).cumprod(dim)

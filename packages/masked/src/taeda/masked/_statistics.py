@@ -51,6 +51,14 @@ def mean(
         of the result; that of the input by default
     mask
         bools that broadcast to the input: True for what counts; None for all
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     own, dims = _floats("mean", input, dtype), dims_of(input, dim)
     wide = own.float() if own.dtype in (taeda.float16, taeda.bfloat16) else own
@@ -68,6 +76,14 @@ def median(
 ) -> Tensor:
     """The element in the middle along `dim` of those that count, the lower of two; NaN of none. The
     arguments are those of `mean`, but one dimension.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all (default: -1)
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     own = _floats("median", input, dtype)
     whole = bool(own.isnan().any()) and mask is None
@@ -85,6 +101,16 @@ def var(
 
     `correction` is taken off their number, 1 by default; `unbiased=False` says 0. ValueError for both.
     The other arguments are those of `mean`, but integers become floats.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        unbiased: whether to divide by one less than the number of elements
+        correction: what is taken off the number of elements in the divisor
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     if unbiased is not None and correction is not None:
         raise ValueError("Only one of unbiased and correction may be given")
@@ -108,7 +134,18 @@ def std(
     input: Tensor, dim: Dims = None, unbiased: bool | None = None, *, correction: float | None = None,
     keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The root of `var`, with its arguments."""
+    """The root of `var`, with its arguments.
+
+    Args:
+        input: a masked or ordinary tensor
+        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
+            all
+        unbiased: whether to divide by one less than the number of elements
+        correction: what is taken off the number of elements in the divisor
+        keepdim: whether the reduced dimensions stay, with size 1 (default: False)
+        dtype: the dtype of the result, to which the input is converted first; None for its own
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
+    """
     return var(
         input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
     ).sqrt()

@@ -28,6 +28,11 @@ class MaskedTensor(Tensor):
         bools of the same shape: True for what counts
     requires_grad
         whether gradients are wanted; the tensor is a leaf in any case
+
+    Args:
+        data: the values, a tensor of any dtype
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        requires_grad: whether its gradient is recorded (default: False)
     """
 
     __torch_function__ = staticmethod(disabled_torch_function)
@@ -113,6 +118,11 @@ def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> Ma
     `MaskedTensor`. TypeError for what is no tensor or a mask of other numbers than bools, ValueError for
     other shapes than one.
 
+    Args:
+        data: the values, a tensor of any dtype
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        requires_grad: whether its gradient is recorded (default: False)
+
     >>> import taeda
     >>> taeda.masked.masked_tensor(taeda.tensor([1.0, 2.0]), taeda.tensor([True, False]))
     MaskedTensor(
@@ -125,6 +135,10 @@ def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> Ma
 def as_masked_tensor(data: Tensor, mask: Tensor) -> MaskedTensor:
     """A masked tensor of `data` itself: gradients flow back into it, 0 for what does not count. The
     arguments are those of `masked_tensor`.
+
+    Args:
+        data: the values, a tensor of any dtype
+        mask: a bool tensor of the data's shape, True where an element counts; None for all
     """
     _check(data, mask)
     made: Any = built(data, mask)
@@ -132,5 +146,9 @@ def as_masked_tensor(data: Tensor, mask: Tensor) -> MaskedTensor:
 
 
 def is_masked_tensor(obj: Any, /) -> bool:
-    """Whether this is a `MaskedTensor`."""
+    """Whether this is a `MaskedTensor`.
+
+    Args:
+        obj: any object
+    """
     return isinstance(obj, MaskedTensor)

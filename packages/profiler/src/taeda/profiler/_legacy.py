@@ -27,6 +27,13 @@ __all__ = [
 class profile:
     """Records what this thread runs within its block; `taeda.profiler.profile` says what the arguments mean.
 
+    Args:
+        record_shapes: whether the shapes of arguments are kept (default: False)
+        with_flops: whether floating-point operations are estimated (default: False)
+        profile_memory: whether bytes taken and given back are kept (default: False)
+        with_stack: whether lines of Python are kept (default: False)
+        with_modules: whether the names of layers are kept (default: False)
+
     >>> import taeda
     >>> with profile() as prof:
     ...     _ = taeda.ones(3).exp()

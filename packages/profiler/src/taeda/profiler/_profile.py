@@ -258,6 +258,16 @@ class profile(_KinetoProfile):
     others recorded; `on_trace_ready(profile)` is called at the end of each cycle, and of the block.
     The other arguments are those of `_KinetoProfile`: shapes, memory, places, arithmetic, modules.
 
+    Args:
+        activities: what is watched: a list of ProfilerActivity; None for what there is
+        schedule: a function from the number of a step to a ProfilerAction; None to record all
+        on_trace_ready: a function of the profiler, called when a span of recording ends
+        record_shapes: whether the shapes of arguments are kept (default: False)
+        profile_memory: whether bytes taken and given back are kept (default: False)
+        with_stack: whether lines of Python are kept (default: False)
+        with_flops: whether floating-point operations are estimated (default: False)
+        with_modules: whether the names of layers are kept (default: False)
+
     >>> import taeda
     >>> from taeda.profiler import profile, schedule
     >>> with profile(schedule=schedule(wait=1, warmup=1, active=2), profile_memory=True) as prof:

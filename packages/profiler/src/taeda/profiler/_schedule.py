@@ -37,6 +37,14 @@ def schedule(
     `repeat` cycles, or without end if it is 0. If `skip_first_wait` is not 0, the first cycle
     begins without waiting. ValueError for a negative number, or if nothing is active.
 
+    Args:
+        wait: how many steps are left out at the beginning of a cycle, at least 0
+        warmup: how many steps are watched and thrown away, at least 0
+        active: how many steps are recorded, above 0
+        repeat: how many cycles; 0 for no end (default: 0)
+        skip_first: how many steps are left out before the first cycle (default: 0)
+        skip_first_wait: 1 to leave out the wait of the first cycle (default: 0)
+
     >>> plan = schedule(wait=1, warmup=1, active=2)
     >>> [plan(step).name for step in range(5)]
     ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE', 'NONE']

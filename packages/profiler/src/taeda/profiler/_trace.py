@@ -75,6 +75,11 @@ def tensorboard_trace_handler(
     """For `on_trace_ready`: each cycle is written to `dir_name/WORKER.TIME.pt.trace.json`, `.gz` if asked.
 
     The worker's name is host and process unless given. RuntimeError if the folder cannot be made.
+
+    Args:
+        dir_name: the folder that files are written to; it is made
+        worker_name: a name for the file; of host and process if None
+        use_gzip: whether the file is compressed (default: False)
     """
     worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
 

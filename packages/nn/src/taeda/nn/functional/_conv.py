@@ -35,6 +35,16 @@ def unfold(
     """The windows of (N, C, H, W) as columns: (N, C · kernel elements, windows), likewise without N.
 
     Raises RuntimeError for sizes of which no window fits.
+
+    Args:
+        input: images of shape (N, C, H, W) or (C, H, W)
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        dilation: the distance between two elements of the window, at least 1: an int, or one for
+            each spatial dimension (default: 1)
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+            (default: 1)
     """
     return _nn.im2col(input, kernel_size, dilation, padding, stride)
 
@@ -51,5 +61,17 @@ def fold(
     """The sum of windows, given as the columns that `unfold` makes, into a plane of `output_size`.
 
     Raises RuntimeError where the columns do not fit the sizes.
+
+    Args:
+        input: windows as unfold gives them, of shape (N, C * product of kernel_size, number of
+            windows)
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
+        dilation: the distance between two elements of the window, at least 1: an int, or one for
+            each spatial dimension (default: 1)
+        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
+            (default: 0)
+        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+            (default: 1)
     """
     return _nn.col2im(input, output_size, kernel_size, dilation, padding, stride)
