@@ -32,6 +32,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     It shares the memory of `data` and is a leaf. What is computed from it is a plain Tensor. Data of a
     tensor subclass stays of that subclass and is only marked.
 
+    Args:
+        data: the values (None: an empty tensor).
+        requires_grad: whether it is trained (True).
+
     >>> Parameter(taeda.zeros(2)).requires_grad
     True
     """
@@ -148,7 +152,13 @@ _METHODS = frozenset(
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[override]  # no shape
-    """A Parameter whose shape the first forward of a lazy module will tell."""
+    """A Parameter whose shape the first forward of a lazy module will tell.
+
+    Args:
+        requires_grad: whether it will be trained (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+    """
 
     cls_to_become = Parameter
 

@@ -48,6 +48,20 @@ class RNNBase(Module):
     Input (T, N, F), (N, T, F) with `batch_first`, (T, F), or packed. Weights are `weight_ih_l0`,
     `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0` and so on, `..._reverse` for the way back; all start uniform in
     ±1/sqrt(hidden_size).
+
+    Args:
+        mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
+        input_size: number of features of the input.
+        hidden_size: number of features of the state.
+        num_layers: number of stacked layers (1).
+        bias: whether both biases are there (True).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        dropout: probability, in [0, 1], of dropout after each layer but the last (0).
+        bidirectional: whether a second recurrence runs from the end (False).
+        proj_size: features that h is projected to (0: none), less than `hidden_size`; for LSTM
+            only.
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
     """
 
     def __init__(
@@ -304,7 +318,24 @@ def _check_projection(mode: str, hidden_size: int, proj_size: int) -> None:
 
 
 class RNN(RNNBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`. Raises ValueError for another."""
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`. Raises ValueError for another.
+
+    Args:
+        input_size: number of features of the input.
+        hidden_size: number of features of the state.
+        num_layers: number of stacked layers (1).
+        nonlinearity: "tanh" (default) or "relu".
+        *args, **kwargs: the further arguments, in this order:
+        bias: whether both biases are there (True).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        dropout: probability, in [0, 1], of dropout after each layer but the last (0).
+        bidirectional: whether a second recurrence runs from the end (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    >>> RNN(3, 4)(taeda.zeros(5, 2, 3))[0].shape
+    taeda.Size([5, 2, 4])
+    """
 
     def __init__(
         self,
@@ -328,6 +359,22 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """Long short-term memory; states are pairs (h, c). `proj_size` projects h to fewer elements.
 
+    Args:
+        *args, **kwargs: these arguments, in this order:
+        input_size: number of features of the input.
+        hidden_size: number of features of the state.
+        num_layers: number of stacked layers (1).
+        bias: whether both biases are there (True).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        dropout: probability, in [0, 1], of dropout after each layer but the last (0).
+        bidirectional: whether a second recurrence runs from the end (False).
+        proj_size: features that h is projected to (0: none), less than `hidden_size`; for LSTM
+            only.
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Hochreiter and Schmidhuber (1997).
+
     >>> output, (h, c) = LSTM(10, 20)(taeda.randn(5, 3, 10))
     >>> output.shape, h.shape
     (taeda.Size([5, 3, 20]), taeda.Size([1, 3, 20]))
@@ -338,7 +385,25 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units."""
+    """Gated recurrent units.
+
+    Args:
+        *args, **kwargs: these arguments, in this order:
+        input_size: number of features of the input.
+        hidden_size: number of features of the state.
+        num_layers: number of stacked layers (1).
+        bias: whether both biases are there (True).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        dropout: probability, in [0, 1], of dropout after each layer but the last (0).
+        bidirectional: whether a second recurrence runs from the end (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Cho and others (arXiv:1406.1078).
+
+    >>> GRU(3, 4)(taeda.zeros(5, 2, 3))[0].shape
+    taeda.Size([5, 2, 4])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _check_no_projection(kwargs)

@@ -74,6 +74,22 @@ class Embedding(_Table):
     The vector of `padding_idx` starts at 0 and gets no gradient; with `max_norm`, vectors that are used and
     longer are shortened in place.
 
+    Args:
+        num_embeddings: number of vectors.
+        embedding_dim: size of each vector.
+        padding_idx: index whose vector gets no gradient, negative from the end (None).
+        max_norm: length above which used vectors are shortened in place (None: never).
+        norm_type: order of the norm of `max_norm` (2).
+        scale_grad_by_freq: whether a vector's gradient is divided by how often it was used (False).
+        sparse: whether the weight's gradient is sparse (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (*), int32 or int64, in [0, num_embeddings); output: (*, embedding_dim).
+
+    The same as a function: `nn.functional.embedding`.
+
     >>> Embedding(10, 3)(taeda.tensor([[1, 2], [4, 5]])).shape
     taeda.Size([2, 2, 3])
     """
@@ -152,7 +168,29 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sum, mean or maximum of the vectors of every bag of indices."""
+    """The sum, mean or maximum of the vectors of every bag of indices.
+
+    Args:
+        num_embeddings: number of vectors.
+        embedding_dim: size of each vector.
+        max_norm: length above which used vectors are shortened in place (None: never).
+        norm_type: order of the norm of `max_norm` (2).
+        scale_grad_by_freq: whether a vector's gradient is divided by how often it was used (False).
+        mode: "mean" (default), "sum" or "max".
+        sparse: whether the weight's gradient is sparse (False).
+        include_last_offset: whether the last offset is the end of the last bag (False).
+        padding_idx: index whose vector gets no gradient, negative from the end (None).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        input: (B, L), bags of one length, or (N) with offsets (B); output: (B, embedding_dim).
+
+    The same as a function: `nn.functional.embedding_bag`.
+
+    >>> EmbeddingBag(10, 3)(taeda.tensor([[1, 2], [4, 5]])).shape
+    taeda.Size([2, 3])
+    """
 
     def __init__(
         self,

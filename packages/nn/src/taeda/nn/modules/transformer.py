@@ -58,6 +58,13 @@ class TransformerEncoder(Module):
     """Copies of a layer, one after the other, and a last normalisation if one is given.
 
     `enable_nested_tensor` and `mask_check` are options of another implementation, and have no effect.
+
+    Args:
+        encoder_layer: the layer that is copied.
+        num_layers: number of copies.
+        norm: module for the last output (None: none).
+        enable_nested_tensor: without effect (True).
+        mask_check: without effect (True).
     """
 
     def __init__(
@@ -95,7 +102,13 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Copies of a layer, one after the other, and a last normalisation if one is given."""
+    """Copies of a layer, one after the other, and a last normalisation if one is given.
+
+    Args:
+        decoder_layer: the layer that is copied.
+        num_layers: number of copies.
+        norm: module for the last output (None: none).
+    """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -134,7 +147,30 @@ class TransformerDecoder(Module):
 
 class Transformer(Module):
     """An encoder for the source and a decoder for the target, with weights of more than one dimension drawn
-    by Xavier's rule."""
+    by Xavier's rule.
+
+    Args:
+        d_model: size of the vectors, a multiple of `nhead` (512).
+        nhead: number of heads of each attention (8).
+        num_encoder_layers: layers of the encoder (6).
+        num_decoder_layers: layers of the decoder (6).
+        dim_feedforward: size of the hidden layer of the network (2048).
+        dropout: probability of dropout, in [0, 1] (0.1).
+        activation: "relu", "gelu" or a function (`nn.functional.relu`).
+        custom_encoder: module in place of the encoder (None).
+        custom_decoder: module in place of the decoder (None).
+        layer_norm_eps: `eps` of the normalisations (1e-5).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        norm_first: whether the normalisation comes before each part (False).
+        bias: whether linear layers and normalisations have a bias (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Shape:
+        source: (S, N, E), target and output: (T, N, E), with N first if `batch_first`.
+
+    Vaswani and others (arXiv:1706.03762).
+    """
 
     def __init__(
         self,

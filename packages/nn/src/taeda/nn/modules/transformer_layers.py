@@ -83,7 +83,26 @@ class _TransformerLayer(Module):
 
 class TransformerEncoderLayer(_TransformerLayer):
     """Self-attention and a network of two layers, each with dropout, a shortcut and a normalisation, which
-    comes first with `norm_first` and else last."""
+    comes first with `norm_first` and else last.
+
+    Args:
+        d_model: size of the vectors, a multiple of `nhead`.
+        nhead: number of heads of each attention.
+        dim_feedforward: size of the hidden layer of the network (2048).
+        dropout: probability of dropout, in [0, 1] (0.1).
+        activation: "relu", "gelu" or a function (`nn.functional.relu`).
+        layer_norm_eps: `eps` of the normalisations (1e-5).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        norm_first: whether the normalisation comes before each part (False).
+        bias: whether linear layers and normalisations have a bias (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Vaswani and others (arXiv:1706.03762).
+
+    >>> TransformerEncoderLayer(8, 2)(taeda.zeros(5, 3, 8)).shape
+    taeda.Size([5, 3, 8])
+    """
 
     _attentions = ("self_attn",)
 
@@ -112,7 +131,26 @@ class TransformerEncoderLayer(_TransformerLayer):
 
 
 class TransformerDecoderLayer(_TransformerLayer):
-    """An encoder layer with attention to the encoder's output between its two parts."""
+    """An encoder layer with attention to the encoder's output between its two parts.
+
+    Args:
+        d_model: size of the vectors, a multiple of `nhead`.
+        nhead: number of heads of each attention.
+        dim_feedforward: size of the hidden layer of the network (2048).
+        dropout: probability of dropout, in [0, 1] (0.1).
+        activation: "relu", "gelu" or a function (`nn.functional.relu`).
+        layer_norm_eps: `eps` of the normalisations (1e-5).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        norm_first: whether the normalisation comes before each part (False).
+        bias: whether linear layers and normalisations have a bias (True).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    Vaswani and others (arXiv:1706.03762).
+
+    >>> TransformerDecoderLayer(8, 2)(taeda.zeros(5, 3, 8), taeda.zeros(4, 3, 8)).shape
+    taeda.Size([5, 3, 8])
+    """
 
     _attentions = ("self_attn", "multihead_attn")
 

@@ -35,7 +35,19 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Maxima put back at the places that `MaxPool1d` gave, zeros elsewhere."""
+    """Maxima put back at the places that `MaxPool1d` gave, zeros elsewhere.
+
+    Args:
+        kernel_size: size of the windows of the pool: one int.
+        stride: their step: one int (None: `kernel_size`).
+        padding: their padding: one int (0).
+
+    Shape:
+        output: the input's with spatial sizes (in - 1) · stride - 2 · padding + kernel_size, unless
+            `forward` is given others.
+
+    The same as a function: `nn.functional.max_unpool1d`.
+    """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -51,7 +63,19 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Maxima put back at the places that `MaxPool2d` gave, zeros elsewhere."""
+    """Maxima put back at the places that `MaxPool2d` gave, zeros elsewhere.
+
+    Args:
+        kernel_size: size of the windows of the pool: one int for all, or 2 in a tuple.
+        stride: their step: one int for all, or 2 in a tuple (None: `kernel_size`).
+        padding: their padding: one int for all, or 2 in a tuple (0).
+
+    Shape:
+        output: the input's with spatial sizes (in - 1) · stride - 2 · padding + kernel_size, unless
+            `forward` is given others.
+
+    The same as a function: `nn.functional.max_unpool2d`.
+    """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -67,7 +91,19 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Maxima put back at the places that `MaxPool3d` gave, zeros elsewhere."""
+    """Maxima put back at the places that `MaxPool3d` gave, zeros elsewhere.
+
+    Args:
+        kernel_size: size of the windows of the pool: one int for all, or 3 in a tuple.
+        stride: their step: one int for all, or 3 in a tuple (None: `kernel_size`).
+        padding: their padding: one int for all, or 3 in a tuple (0).
+
+    Shape:
+        output: the input's with spatial sizes (in - 1) · stride - 2 · padding + kernel_size, unless
+            `forward` is given others.
+
+    The same as a function: `nn.functional.max_unpool3d`.
+    """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -127,6 +163,14 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     """Maxima of windows of (N, C, H, W) or (C, H, W) whose steps are random.
 
     Exactly one of `output_size` and `output_ratio` (in (0, 1)) is needed, else ValueError.
+
+    Args:
+        kernel_size: size of a window: one int for all, or 2 in a tuple.
+        output_size: spatial sizes of the output: one int for all, or 2 in a tuple (None).
+        output_ratio: output sizes by input sizes, in (0, 1): one or one for each (None).
+        return_indices: whether the places of the maxima are returned too (False).
+
+    Graham (arXiv:1412.6071). The same as a function: `nn.functional.fractional_max_pool2d`.
     """
 
     def forward(self, input: Tensor) -> Any:
@@ -135,7 +179,16 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """`FractionalMaxPool2d` for (N, C, D, H, W) or (C, D, H, W)."""
+    """`FractionalMaxPool2d` for (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        kernel_size: size of a window: one int for all, or 3 in a tuple.
+        output_size: spatial sizes of the output: one int for all, or 3 in a tuple (None).
+        output_ratio: output sizes by input sizes, in (0, 1): one or one for each (None).
+        return_indices: whether the places of the maxima are returned too (False).
+
+    Graham (arXiv:1412.6071). The same as a function: `nn.functional.fractional_max_pool3d`.
+    """
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""

@@ -13,7 +13,21 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class Upsample(Module):
-    """Resizes (N, C, *) to `size` or by `scale_factor`; see `functional.interpolate` for the modes."""
+    """Resizes (N, C, *) to `size` or by `scale_factor`; see `functional.interpolate` for the modes.
+
+    Args:
+        size: spatial sizes of the output, one int or a tuple (None).
+        scale_factor: output sizes by input sizes, one number or a tuple (None); one of both is
+            needed.
+        mode: "nearest" (default), "linear", "bilinear", "bicubic", "trilinear" and others.
+        align_corners: whether the corners' centres stay in place (None: no).
+        recompute_scale_factor: whether the factor is computed anew from the sizes (None: no).
+
+    The same as a function: `nn.functional.interpolate`.
+
+    >>> Upsample(scale_factor=2)(taeda.zeros(1, 1, 2, 2)).shape
+    taeda.Size([1, 1, 4, 4])
+    """
 
     def __init__(
         self,
@@ -55,14 +69,30 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Resizes (N, C, H, W) by the nearest neighbour."""
+    """Resizes (N, C, H, W) by the nearest neighbour.
+
+    Args:
+        size: spatial sizes of the output, one int or a tuple (None).
+        scale_factor: output sizes by input sizes, one number or a tuple (None); one of both is
+            needed.
+
+    The same as a function: `nn.functional.interpolate`.
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Resizes (N, C, H, W) bilinearly, with aligned corners."""
+    """Resizes (N, C, H, W) bilinearly, with aligned corners.
+
+    Args:
+        size: spatial sizes of the output, one int or a tuple (None).
+        scale_factor: output sizes by input sizes, one number or a tuple (None); one of both is
+            needed.
+
+    The same as a function: `nn.functional.interpolate`.
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
