@@ -55,6 +55,11 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     `param` is the negative slope of "leaky_relu" (0.01 if None). Raises ValueError for an unknown name
     or a slope that is no number.
 
+    Args:
+        nonlinearity: "linear", a convolution's name, "sigmoid", "tanh", "relu", "leaky_relu" or
+            "selu".
+        param: slope of "leaky_relu" (None: 0.01).
+
     >>> calculate_gain("tanh")
     1.6666666666666667
     """
@@ -107,7 +112,17 @@ def _unrecorded(fill: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: taeda.Generator | None = None
 ) -> Tensor:
-    """Draw uniformly from [a, b)."""
+    """Draw uniformly from [a, b).
+
+    Args:
+        tensor: what is filled, of a floating-point dtype.
+        a: lower end (0).
+        b: upper end (1).
+        generator: where random numbers come from (None: the global stream).
+
+    >>> uniform_(taeda.empty(2)).shape
+    taeda.Size([2])
+    """
     return tensor.uniform_(a, b, generator=generator)
 
 
@@ -115,7 +130,17 @@ def uniform_(
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: taeda.Generator | None = None
 ) -> Tensor:
-    """Draw from the normal distribution."""
+    """Draw from the normal distribution.
+
+    Args:
+        tensor: what is filled, of a floating-point dtype.
+        mean: the mean (0).
+        std: the standard deviation, at least 0 (1).
+        generator: where random numbers come from (None: the global stream).
+
+    >>> normal_(taeda.empty(2)).shape
+    taeda.Size([2])
+    """
     return tensor.normal_(mean, std, generator=generator)
 
 
@@ -128,7 +153,19 @@ def trunc_normal_(
     b: float = 2.0,
     generator: taeda.Generator | None = None,
 ) -> Tensor:
-    """Draw from the normal distribution within [a, b]; best if the mean lies in or near it."""
+    """Draw from the normal distribution within [a, b]; best if the mean lies in or near it.
+
+    Args:
+        tensor: what is filled, of a floating-point dtype.
+        mean: mean before the cut (0).
+        std: standard deviation before the cut (1).
+        a: lower end (-2).
+        b: upper end (2).
+        generator: where random numbers come from (None: the global stream).
+
+    >>> trunc_normal_(taeda.empty(2)).shape
+    taeda.Size([2])
+    """
     if mean < a - 2 * std or mean > b + 2 * std:
         warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
@@ -145,19 +182,41 @@ def trunc_normal_(
 
 @_unrecorded
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill with one value."""
+    """Fill with one value.
+
+    Args:
+        tensor: what is filled.
+        val: the value.
+
+    >>> constant_(taeda.empty(2), 3.0)
+    tensor([3., 3.])
+    """
     return tensor.fill_(val)
 
 
 @_unrecorded
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with 1."""
+    """Fill with 1.
+
+    Args:
+        tensor: what is filled.
+
+    >>> ones_(taeda.empty(2))
+    tensor([1., 1.])
+    """
     return tensor.fill_(1.0)
 
 
 @_unrecorded
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with 0."""
+    """Fill with 0.
+
+    Args:
+        tensor: what is filled.
+
+    >>> zeros_(taeda.empty(2))
+    tensor([0., 0.])
+    """
     return tensor.zero_()
 
 
@@ -166,7 +225,15 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 @_unrecorded
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity matrix: as many inputs as possible pass a linear layer unchanged. Raises ValueError."""
+    """The identity matrix: as many inputs as possible pass a linear layer unchanged. Raises ValueError.
+
+    Args:
+        tensor: a matrix.
+
+    >>> eye_(taeda.empty(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.dim() != 2:
         raise ValueError(
             f"Only tensors with 2 dimensions are supported, got shape {tuple(tensor.shape)}"
@@ -180,6 +247,13 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """A convolution's identity: as many channels as possible, in each group, pass unchanged.
 
     Raises ValueError unless the weight has 3 to 5 dimensions and its outputs divide into the groups.
+
+    Args:
+        tensor: a weight of 3 to 5 dimensions.
+        groups: number of groups of outputs (1).
+
+    >>> dirac_(taeda.empty(1, 1, 3))
+    tensor([[[0., 1., 0.]]])
     """
     if tensor.dim() not in (3, 4, 5):
         raise ValueError(
@@ -202,7 +276,18 @@ def orthogonal_(
     tensor: Tensor, gain: float = 1, generator: taeda.Generator | None = None
 ) -> Tensor:
     """Rows or columns (the fewer) that are orthogonal and of length `gain`, all but the first dimension
-    taken together. Raises ValueError for fewer than 2 dimensions."""
+    taken together. Raises ValueError for fewer than 2 dimensions.
+
+    Args:
+        tensor: a weight of at least 2 dimensions: outputs, inputs, kernel.
+        gain: length of each row or column (1).
+        generator: where random numbers come from (None: the global stream).
+
+    Saxe and others (arXiv:1312.6120).
+
+    >>> orthogonal_(taeda.empty(2, 3)).shape
+    taeda.Size([2, 3])
+    """
     if tensor.dim() < 2:
         raise ValueError(
             f"Only tensors with 2 or more dimensions are supported, got shape {tuple(tensor.shape)}"
@@ -236,7 +321,19 @@ def sparse_(
     std: float = 0.01,
     generator: taeda.Generator | None = None,
 ) -> Tensor:
-    """Normal values, of which a fraction `sparsity` in each column is 0. Raises ValueError unless 2-D."""
+    """Normal values, of which a fraction `sparsity` in each column is 0. Raises ValueError unless 2-D.
+
+    Args:
+        tensor: a matrix.
+        sparsity: fraction of each column that is 0.
+        std: standard deviation of the others (0.01).
+        generator: where random numbers come from (None: the global stream).
+
+    Martens (2010).
+
+    >>> sparse_(taeda.empty(4, 2), 0.5).shape
+    taeda.Size([4, 2])
+    """
     if tensor.dim() != 2:
         raise ValueError(
             f"Only tensors with 2 dimensions are supported, got shape {tuple(tensor.shape)}"
@@ -257,7 +354,18 @@ def sparse_(
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: taeda.Generator | None = None
 ) -> Tensor:
-    """Uniform with variance gain² · 2 / (fan_in + fan_out). Raises ValueError for fewer than 2 dimensions."""
+    """Uniform with variance gain² · 2 / (fan_in + fan_out). Raises ValueError for fewer than 2 dimensions.
+
+    Args:
+        tensor: a weight of at least 2 dimensions: outputs, inputs, kernel.
+        gain: factor of the standard deviation (1); see `calculate_gain`.
+        generator: where random numbers come from (None: the global stream).
+
+    Glorot and Bengio (2010).
+
+    >>> xavier_uniform_(taeda.empty(2, 3)).shape
+    taeda.Size([2, 3])
+    """
     bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
 
@@ -266,7 +374,18 @@ def xavier_uniform_(
 def xavier_normal_(
     tensor: Tensor, gain: float = 1.0, generator: taeda.Generator | None = None
 ) -> Tensor:
-    """Normal with variance gain² · 2 / (fan_in + fan_out). Raises ValueError for fewer than 2 dimensions."""
+    """Normal with variance gain² · 2 / (fan_in + fan_out). Raises ValueError for fewer than 2 dimensions.
+
+    Args:
+        tensor: a weight of at least 2 dimensions: outputs, inputs, kernel.
+        gain: factor of the standard deviation (1); see `calculate_gain`.
+        generator: where random numbers come from (None: the global stream).
+
+    Glorot and Bengio (2010).
+
+    >>> xavier_normal_(taeda.empty(2, 3)).shape
+    taeda.Size([2, 3])
+    """
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
 
@@ -287,6 +406,18 @@ def kaiming_uniform_(
 
     `a` is the negative slope of "leaky_relu"; `mode` keeps the size forward ("fan_in") or backward
     ("fan_out"). Raises ValueError for fewer than 2 dimensions or an unknown name.
+
+    Args:
+        tensor: a weight of at least 2 dimensions: outputs, inputs, kernel.
+        a: negative slope, for "leaky_relu" only (0).
+        mode: "fan_in" (default) or "fan_out".
+        nonlinearity: name that `calculate_gain` knows ("leaky_relu").
+        generator: where random numbers come from (None: the global stream).
+
+    He and others (arXiv:1502.01852).
+
+    >>> kaiming_uniform_(taeda.empty(2, 3)).shape
+    taeda.Size([2, 3])
     """
     if _is_empty(tensor):
         return tensor
@@ -302,7 +433,20 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: taeda.Generator | None = None,
 ) -> Tensor:
-    """Normal with variance gain² / fan; else as `kaiming_uniform_`."""
+    """Normal with variance gain² / fan; else as `kaiming_uniform_`.
+
+    Args:
+        tensor: a weight of at least 2 dimensions: outputs, inputs, kernel.
+        a: negative slope, for "leaky_relu" only (0).
+        mode: "fan_in" (default) or "fan_out".
+        nonlinearity: name that `calculate_gain` knows ("leaky_relu").
+        generator: where random numbers come from (None: the global stream).
+
+    He and others (arXiv:1502.01852).
+
+    >>> kaiming_normal_(taeda.empty(2, 3)).shape
+    taeda.Size([2, 3])
+    """
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)

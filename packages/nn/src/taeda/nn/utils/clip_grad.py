@@ -40,6 +40,16 @@ def get_total_norm(
     """The p-norm of all elements of all tensors; 0 for none.
 
     Raises RuntimeError for a norm that is not finite, on request.
+
+    Args:
+        tensors: one tensor or an iterable of them.
+        norm_type: order of the norm; inf takes the largest element (2).
+        error_if_nonfinite: whether a norm that is nan or inf raises (False).
+        foreach: whether lists of tensors are handled together (None: chosen); the values are the
+            same.
+
+    >>> get_total_norm([taeda.tensor([3.0, 4.0])])
+    tensor(5.)
     """
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     norm_type = float(norm_type)
@@ -87,6 +97,14 @@ def clip_grad_norm_(
 
     Returns the norm before. Raises RuntimeError for a norm that is not finite, on request.
 
+    Args:
+        parameters: one tensor or an iterable of them; those without a gradient do not count.
+        max_norm: the largest norm that is left.
+        norm_type: order of the norm; inf takes the largest element (2).
+        error_if_nonfinite: whether a norm that is nan or inf raises (False).
+        foreach: whether lists of tensors are handled together (None: chosen); the values are the
+            same.
+
     >>> p = taeda.nn.Parameter(taeda.zeros(2))
     >>> p.grad = taeda.tensor([3.0, 4.0])
     >>> clip_grad_norm_([p], 1.0), p.grad
@@ -104,7 +122,15 @@ def clip_grads_with_norm_(
     total_norm: Tensor,
     foreach: bool | None = None,
 ) -> None:
-    """Scale all gradients, in place, by max_norm / total_norm if that is less than 1."""
+    """Scale all gradients, in place, by max_norm / total_norm if that is less than 1.
+
+    Args:
+        parameters: one tensor or an iterable of them; those without a gradient do not count.
+        max_norm: the largest norm that is left.
+        total_norm: norm of all gradients, ().
+        foreach: whether lists of tensors are handled together (None: chosen); the values are the
+            same.
+    """
     _scale(_gradients(parameters), max_norm, total_norm, foreach)
 
 
@@ -138,7 +164,16 @@ def clip_grad_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """The former name of `clip_grad_norm_`."""
+    """The former name of `clip_grad_norm_`.
+
+    Args:
+        parameters: one tensor or an iterable of them; those without a gradient do not count.
+        max_norm: the largest norm that is left.
+        norm_type: order of the norm; inf takes the largest element (2).
+        error_if_nonfinite: whether a norm that is nan or inf raises (False).
+        foreach: whether lists of tensors are handled together (None: chosen); the values are the
+            same.
+    """
     warn(
         "`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.",
         FutureWarning,
@@ -149,7 +184,14 @@ def clip_grad_norm(
 def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
-    """Hold every element of the gradients within ±clip_value, in place."""
+    """Hold every element of the gradients within ±clip_value, in place.
+
+    Args:
+        parameters: one tensor or an iterable of them; those without a gradient do not count.
+        clip_value: the largest absolute value that is left.
+        foreach: whether lists of tensors are handled together (None: chosen); the values are the
+            same.
+    """
     limit: Any = float(clip_value)
     with taeda.no_grad():
         for grad in _gradients(parameters):

@@ -19,7 +19,14 @@ def _check_devices(parameters: list[Tensor]) -> None:
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """The elements of all parameters one after the other. Raises TypeError if they are on several devices."""
+    """The elements of all parameters one after the other. Raises TypeError if they are on several devices.
+
+    Args:
+        parameters: tensors on one device.
+
+    >>> parameters_to_vector([taeda.ones(2), taeda.zeros(1, 1)])
+    tensor([1., 1., 0.])
+    """
     parameters = list(parameters)
     _check_devices(parameters)
     return taeda.cat([p.reshape(-1) for p in parameters])
@@ -29,6 +36,10 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Set the parameters from a vector, whose memory they share from then on.
 
     Raises TypeError if `vec` is no tensor, RuntimeError if it is too short.
+
+    Args:
+        vec: 1-D, with at least as many elements as all parameters.
+        parameters: the tensors that are set.
     """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected taeda.Tensor, but got: {type(vec).__name__}")
