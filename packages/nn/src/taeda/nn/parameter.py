@@ -199,7 +199,14 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[override]  # no shape
-    """A buffer whose shape the first forward of a lazy module will tell."""
+    """A buffer whose shape the first forward of a lazy module will tell.
+
+    Args:
+        requires_grad: whether it takes gradients (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        persistent: whether it belongs to the state dict (True).
+    """
 
     cls_to_become = Tensor
     persistent: bool
@@ -225,5 +232,9 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[ove
 
 
 def is_lazy(param: Any) -> bool:
-    """Does the tensor still wait for its shape?"""
+    """Does the tensor still wait for its shape?
+
+    Args:
+        param: a tensor.
+    """
     return isinstance(param, UninitializedTensorMixin)

@@ -22,6 +22,22 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     The layer's weight is stored flat, (num_classes * places, in_features). With `options` the
     logits of a part of the batch exist at a time.
 
+    Args:
+        in_features: size of the last dimension of the input.
+        num_classes: number of classes C.
+        out_features: sizes of the places that each have a target (()).
+        bias: whether the layer adds a trained bias (False).
+        device: where the parameters are made (None: the default device).
+        dtype: floating-point dtype of the parameters (None: the default dtype).
+        reduction: what becomes of the losses: "mean" averages them (default), "sum" adds them up,
+            "none" returns each.
+        weight: factor of each class, (C) (None: all 1).
+        ignore_index: target that counts for nothing (None).
+        label_smoothing: share of each target that is spread over all classes, in [0, 1] (0).
+        options: how the batch is cut into parts (None: it is not).
+
+    The same as a function: `nn.functional.linear_cross_entropy`.
+
     >>> LinearCrossEntropyLoss(5, 10)(taeda.zeros(2, 5), taeda.tensor([0, 9])).shape
     taeda.Size([])
     """

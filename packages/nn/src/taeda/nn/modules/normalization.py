@@ -207,7 +207,22 @@ class GroupNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """x / (k + alpha · mean of the squares of `size` neighbouring channels)**beta."""
+    """x / (k + alpha · mean of the squares of `size` neighbouring channels)**beta.
+
+    Args:
+        size: number of neighbouring channels, at least 1.
+        alpha: factor of the mean of squares (1e-4).
+        beta: exponent (0.75).
+        k: what is added to it (1).
+
+    Shape:
+        input and output: (N, C, *).
+
+    The same as a function: `nn.functional.local_response_norm`.
+
+    >>> LocalResponseNorm(2)(taeda.zeros(1, 4, 3)).shape
+    taeda.Size([1, 4, 3])
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
@@ -225,7 +240,19 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """`LocalResponseNorm` under the name it has in models that came from elsewhere."""
+    """`LocalResponseNorm` under the name it has in models that came from elsewhere.
+
+    Args:
+        size: number of neighbouring channels, at least 1.
+        alpha: factor of the mean of squares (1e-4).
+        beta: exponent (0.75).
+        k: what is added to it (1).
+
+    The same as a function: `nn.functional.local_response_norm`.
+
+    >>> CrossMapLRN2d(2)(taeda.zeros(1, 4, 3, 3)).shape
+    taeda.Size([1, 4, 3, 3])
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)

@@ -42,7 +42,14 @@ class _Entries(Module):
 
 
 class ParameterList(_Entries):
-    """A list whose tensors are parameters of the module; other values are kept as they are."""
+    """A list whose tensors are parameters of the module; other values are kept as they are.
+
+    Args:
+        values: values to begin with (None: none).
+
+    >>> len(ParameterList([taeda.zeros(2)]))
+    1
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -101,6 +108,12 @@ class ParameterDict(_Entries):
 
     The order is that of insertion; a plain dict given to the constructor or to `update` is taken in the
     order of its sorted keys.
+
+    Args:
+        parameters: mapping, or iterable of pairs, to begin with (None: empty).
+
+    >>> list(ParameterDict({"a": taeda.zeros(2)}))
+    ['a']
     """
 
     def __init__(self, parameters: Any = None) -> None:

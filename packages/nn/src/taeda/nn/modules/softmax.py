@@ -67,7 +67,16 @@ class LogSoftmax(_Along):
 
 
 class Softmax2d(Module):
-    """softmax over the channels of (N, C, H, W) or (C, H, W)."""
+    """softmax over the channels of (N, C, H, W) or (C, H, W).
+
+    Args:
+        *args, **kwargs: none are taken; there is nothing to choose.
+
+    The same as a function: `nn.functional.softmax`.
+
+    >>> Softmax2d()(taeda.zeros(2, 1, 1)).flatten()
+    tensor([0.5000, 0.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """The same shape. Raises ValueError for another rank."""
