@@ -7,7 +7,8 @@
 typedef struct td_csr_spgemm td_csr_spgemm;
 
 /* How many places each row of a @ b has; edges (rows + 1): where they begin; entries:
- * the last edge. a->columns is the number of rows of b. `made` is to be ended by td_csr_spgemm_end, after success alone. */
+ * the last edge. a->columns is the number of rows of b. `made` is to be ended by td_csr_spgemm_end,
+ * after success alone. */
 td_status td_csr_spgemm_begin(td_csr_spgemm **made, const td_csr *a, const td_csr *b,
                               td_dtype dtype, td_tensor *edges, int64_t *entries);
 /* cols and values (edges[rows]): the places of each row in rising order, and their sums, which are

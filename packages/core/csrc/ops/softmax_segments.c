@@ -18,12 +18,12 @@ static td_status check_shapes(const td_tensor *a, const td_tensor *b, const td_t
 {
     char first[TD_SHAPE_TEXT], second[TD_SHAPE_TEXT], third[TD_SHAPE_TEXT];
     if (a->ndim == 2 && td_same_shape(a, b) && edges->ndim == 1 && edges->numel > 0) return TD_OK;
-    return td_fail(
-        TD_RUNTIME_ERROR,
-        "segment softmax: wanted matrices of one shape and edges (segments + 1), but got "
-        "%s, %s and %s",
-        td_shape_text(a->ndim, a->sizes, first), td_shape_text(b->ndim, b->sizes, second),
-        td_shape_text(edges->ndim, edges->sizes, third));
+    return td_fail(TD_RUNTIME_ERROR,
+                   "segment softmax: wanted matrices of one shape and edges (segments + 1), but "
+                   "got %s, %s and %s",
+                   td_shape_text(a->ndim, a->sizes, first),
+                   td_shape_text(b->ndim, b->sizes, second),
+                   td_shape_text(edges->ndim, edges->sizes, third));
 }
 
 static td_status run(td_tensor *out, td_softmax_kind kind, const td_tensor *a, const td_tensor *b,
