@@ -29,6 +29,9 @@ def is_autocast_available(device_type: str) -> bool:
     """Whether autocast exists for a kind of device.
     ValueError for what is no string, RuntimeError for an unknown kind.
 
+    Args:
+        device_type: kind of device, such as "cpu" or "cuda".
+
     >>> is_autocast_available("cpu")
     True
     """
@@ -49,6 +52,12 @@ class autocast:
 
     A dtype other than bfloat16 and float16, or a device that is not there, warns and switches off.
     RuntimeError for an unknown kind of device, ValueError for what is no string.
+
+    Args:
+        device_type: kind of device, such as "cpu" or "cuda".
+        dtype: bfloat16 or float16 (None: bfloat16 on the cpu, float16 on cuda).
+        enabled: whether the region does anything (True).
+        cache_enabled: whether cast weights are kept (None: as `is_autocast_cache_enabled` says).
     """
 
     def __init__(
@@ -134,6 +143,11 @@ def custom_fwd(
     With `cast_inputs`, floating-point arguments come in that type and autocast is off inside;
     without, it goes on. Outside of a region it changes nothing. ValueError if `device_type` is no
     string.
+
+    Args:
+        fwd: the function below the decorator without further words (None).
+        device_type: kind of device, such as "cpu" or "cuda".
+        cast_inputs: floating-point dtype of the arguments (None: as they are).
     """
     layer.is_autocast_enabled(device_type)
     if fwd is None:
@@ -155,6 +169,10 @@ def custom_fwd(
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
     """Decorator of `backward` of a custom Function whose forward has `custom_fwd`: runs with the
     autocast state of forward.
+
+    Args:
+        bwd: the function below the decorator without further words (None).
+        device_type: kind of device, as of `custom_fwd`.
     """
     layer.is_autocast_enabled(device_type)
     if bwd is None:

@@ -48,6 +48,14 @@ class GradScaler:
     `device` is "cpu" or "cuda"; for one that is not available it warns and is disabled.
     AssertionError for a growth factor of at most 1 or a backoff factor of at least 1.
 
+    Args:
+        device: "cuda" (default) or "cpu".
+        init_scale: the first scale (65536).
+        growth_factor: factor after good steps, above 1 (2).
+        backoff_factor: factor after an overflow, below 1 (0.5).
+        growth_interval: good steps in a row before the scale grows (2000).
+        enabled: whether anything is done (True).
+
     >>> scaler = GradScaler("cpu", init_scale=8.0)
     >>> w = taeda.ones(1, requires_grad=True)
     >>> scaler.scale(w * 2).backward()

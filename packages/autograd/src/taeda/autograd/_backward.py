@@ -108,6 +108,14 @@ def backward(
     grad_tensors: one per tensor; may be None for scalars (then 1). retain_graph defaults to create_graph.
     RuntimeError for roots that need no gradient, for shape mismatches, and for a graph that was freed.
 
+    Args:
+        tensors: a tensor, or several, to differentiate.
+        grad_tensors: their gradients, of their shapes (None: 1 for a scalar).
+        retain_graph: whether the graph stays usable for another walk (None: as `create_graph`).
+        create_graph: whether the walk is recorded, so that gradients can be differentiated (False).
+        grad_variables: older name of `grad_tensors` (None: not given).
+        inputs: tensors whose `.grad` is filled (None: all leaves).
+
     >>> x = taeda.tensor(3.0, requires_grad=True)
     >>> backward(x * x)
     >>> x.grad
@@ -158,6 +166,18 @@ def grad(
 
     allow_unused: an input that no output depends on gives None instead of RuntimeError;
     materialize_grads: it gives zeros.
+
+    Args:
+        outputs: a tensor, or several, to differentiate.
+        inputs: a tensor, or several, to differentiate by.
+        grad_outputs: gradients of the outputs, of their shapes (None: 1 for a scalar).
+        retain_graph: whether the graph stays usable for another walk (None: as `create_graph`).
+        create_graph: whether the walk is recorded, so that gradients can be differentiated (False).
+        only_inputs: older option; only gradients of `inputs` are computed (True).
+        allow_unused: whether an input without influence gives None (None: as `materialize_grads`).
+        is_grads_batched: whether `grad_outputs` have a first dimension more, along which the walk
+            is mapped (False).
+        materialize_grads: whether such an input gives zeros (False).
 
     >>> x = taeda.tensor(3.0, requires_grad=True)
     >>> grad(x ** 2, x)

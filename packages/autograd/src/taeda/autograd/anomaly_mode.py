@@ -41,7 +41,12 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
 
 
 class set_detect_anomaly:
-    """Anomaly mode on or off: at once when called, until the block ends as a context; process-wide."""
+    """Anomaly mode on or off: at once when called, until the block ends as a context; process-wide.
+
+    Args:
+        mode: whether the mode is on.
+        check_nan: whether a NaN gradient raises (True).
+    """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.before = _core._set_anomaly((2 if check_nan else 1) if mode else 0)
@@ -54,7 +59,11 @@ class set_detect_anomaly:
 
 
 class detect_anomaly:
-    """Context: forward lines are kept, and a NaN gradient raises RuntimeError (unless check_nan is False)."""
+    """Context: forward lines are kept, and a NaN gradient raises RuntimeError (unless check_nan is False).
+
+    Args:
+        check_nan: whether a NaN gradient raises (True).
+    """
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan

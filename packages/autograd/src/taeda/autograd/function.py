@@ -130,6 +130,9 @@ def _check_returned(ctx: FunctionCtx, made: tuple[Any, ...]) -> tuple[Any, ...]:
 class Function:
     """Base of custom Functions: subclass it with static methods `forward` and `backward`, and call `apply`.
 
+    Args:
+        *args, **kwargs: none: making an instance raises RuntimeError, since `apply` makes the call.
+
     >>> class Double(Function):
     ...     @staticmethod
     ...     def forward(ctx, x):

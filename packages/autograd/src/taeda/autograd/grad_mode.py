@@ -109,6 +109,9 @@ class _Grad(_Decorator):
 class no_grad(_Grad):
     """Nothing is recorded inside: results do not require grad.
 
+    Args:
+        orig_func: the function below `@no_grad` without parentheses.
+
     >>> x = taeda.ones(2, requires_grad=True)
     >>> with taeda.no_grad():
     ...     y = x * 2
@@ -120,13 +123,21 @@ class no_grad(_Grad):
 
 
 class enable_grad(_Grad):
-    """Recording is on inside, also within no_grad."""
+    """Recording is on inside, also within no_grad.
+
+    Args:
+        orig_func: the function below `@enable_grad` without parentheses.
+    """
 
     on = True
 
 
 class set_grad_enabled(_Decorator):
-    """Recording on or off: at once when called, until the block ends as a context."""
+    """Recording on or off: at once when called, until the block ends as a context.
+
+    Args:
+        mode: whether operations are recorded.
+    """
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode
@@ -155,6 +166,9 @@ class set_multithreading_enabled(_Decorator):
 
     There is one device here, and a walk runs in the thread that asked for it, so both settings give
     the same walk; operations inside it use their own threads (`taeda.set_num_threads`).
+
+    Args:
+        mode: whether several threads may be used.
     """
 
     def __init__(self, mode: bool) -> None:
@@ -173,6 +187,10 @@ class set_multithreading_enabled(_Decorator):
 class inference_mode(_Decorator):
     """No recording, and tensors made inside never take part in autograd.
     `inference_mode(False)` leaves the mode.
+
+    Args:
+        mode: whether the mode is on (True); or the function below `@inference_mode` without
+            parentheses.
     """
 
     mode: bool

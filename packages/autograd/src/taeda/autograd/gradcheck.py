@@ -243,6 +243,22 @@ def gradcheck(
     raising. Sparse inputs want masked=True: elements without an entry are no inputs then; ValueError without
     it.
 
+    Args:
+        func: function of the inputs that returns a tensor or several.
+        inputs: one tensor, or a tuple of arguments; those that require grad are checked.
+        eps: step of the differences (1e-6).
+        atol: absolute tolerance (1e-5).
+        rtol: relative tolerance (1e-3).
+        raise_exception: whether a difference raises, instead of returning False (True).
+        nondet_tol: by how much two walks back may differ (0).
+        check_undefined_grad: whether gradients that are not there are tried too (True).
+        check_grad_dtypes: taken, and changes nothing (False).
+        check_batched_grad: taken, and changes nothing (False).
+        check_forward_ad: whether forward mode is compared (False).
+        check_backward_ad: whether backward is compared (True).
+        fast_mode: whether one random projection is compared (False).
+        masked: whether elements without an entry are no inputs (None: no).
+
     >>> x = taeda.tensor([0.5, 2.0], dtype=taeda.float64, requires_grad=True)
     >>> gradcheck(lambda x: x * x, x)
     True
@@ -348,6 +364,27 @@ def gradgradcheck(
     """True if the second derivatives are right: checks the function (inputs, v) -> vᵀJ with a random v.
 
     Its derivatives are compared by backward (check_rev_over_rev) and by forward mode (check_fwd_over_rev).
+
+    Args:
+        func: function of the inputs that returns a tensor or several.
+        inputs: one tensor, or a tuple of arguments; those that require grad are checked.
+        grad_outputs: gradients of the outputs to check at (None: random ones).
+        eps: step of the differences (1e-6).
+        atol: absolute tolerance (1e-5).
+        rtol: relative tolerance (1e-3).
+        gen_non_contig_grad_outputs: taken, and changes nothing (False).
+        raise_exception: whether a difference raises, instead of returning False (True).
+        nondet_tol: by how much two walks back may differ (0).
+        check_undefined_grad: whether gradients that are not there are tried too (True).
+        check_grad_dtypes: taken, and changes nothing (False).
+        check_batched_grad: taken, and changes nothing (False).
+        check_fwd_over_rev: whether forward mode over backward is compared (False).
+        check_rev_over_rev: whether backward over backward is compared (True).
+        fast_mode: whether one random projection is compared (False).
+
+    >>> x = taeda.tensor([0.5, 2.0], dtype=taeda.float64, requires_grad=True)
+    >>> gradgradcheck(lambda x: x * x * x, x)
+    True
     """
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     outputs = [o for o in _outputs(func, given) if o.requires_grad]

@@ -31,6 +31,12 @@ class Variable(metaclass=_IsTensor):
 
     Every tensor is an instance. TypeError for what is no tensor. `volatile` does nothing any more.
 
+    Args:
+        data: a tensor (None: an empty one).
+        requires_grad: whether the result is a leaf that gets a gradient (False).
+        volatile: older option; True warns (False).
+        name: taken, and not kept (None).
+
     >>> Variable(taeda.ones(2), requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """

@@ -81,6 +81,12 @@ def _scalar(output: Any) -> Tensor:
 def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """The function that computes (gradient, value) of `func`, which returns one number.
 
+    Args:
+        func: a function of tensors, or of trees of them, that returns one number.
+        argnums: number of the argument to differentiate by, or a tuple of them, negative from the
+            end (0).
+        has_aux: whether `func` returns a pair, whose second part is handed on as it is (False).
+
     >>> grad_and_value(lambda x: (x * x).sum())(taeda.tensor([1.0, 2.0]))
     (tensor([2., 4.]), tensor(5.))
     """
@@ -112,6 +118,12 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
 
     By argument `argnums`, a tensor or a tree of tensors; a tuple of numbers gives a tuple of gradients.
 
+    Args:
+        func: a function of tensors, or of trees of them, that returns one number.
+        argnums: number of the argument to differentiate by, or a tuple of them, negative from the
+            end (0).
+        has_aux: whether `func` returns a pair, whose second part is handed on as it is (False).
+
     >>> grad(lambda x: x.sin())(taeda.tensor(0.0))
     tensor(1.)
     >>> grad(grad(lambda x: x ** 3))(taeda.tensor(2.0))
@@ -129,6 +141,11 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """(func(*primals), a function from cotangents in the form of the output to gradients, a tuple[, aux]).
+
+    Args:
+        func: a function of tensors, or of trees of them.
+        *primals: the arguments at which it is computed.
+        has_aux: whether `func` returns a pair, whose second part is handed on as it is (False).
 
     >>> value, pullback = vjp(lambda x: x * x, taeda.tensor([1.0, 3.0]))
     >>> pullback(taeda.ones(2))

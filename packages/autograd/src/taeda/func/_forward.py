@@ -29,6 +29,13 @@ def jvp(
 
     In forward mode; inside another jvp, whose level is open, by backward twice.
 
+    Args:
+        func: a function of tensors, or of trees of them.
+        primals: tuple of the arguments.
+        tangents: tuple of the directions, of the form of `primals`.
+        strict: whether an output that does not depend on the arguments raises RuntimeError (False).
+        has_aux: whether `func` returns a pair, whose second part is handed on as it is (False).
+
     >>> jvp(taeda.sin, (taeda.tensor(0.0),), (taeda.tensor(2.0),))
     (tensor(0.), tensor(2.))
     """
@@ -163,6 +170,10 @@ def _twice_backward(
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     """(func(*primals), the function from tangents to the derivative along them): `func` runs once.
+
+    Args:
+        func: a function of tensors, or of trees of them.
+        *primals: the arguments at which it is linearized.
 
     >>> value, push = linearize(lambda x: x * x, taeda.tensor([1.0, 3.0]))
     >>> push(taeda.tensor([1.0, 0.0]))

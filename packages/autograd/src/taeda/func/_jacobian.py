@@ -82,6 +82,13 @@ def jacrev(
     of argnums), whose leaves have the shape output.shape + argument.shape. `chunk_size` elements of
     the output are walked at a time.
 
+    Args:
+        func: a function of tensors, or of trees of them.
+        argnums: number of the argument to differentiate by, or a tuple of them, negative from the
+            end (0).
+        has_aux: whether `func` returns a pair, whose second part is handed on as it is (False).
+        chunk_size: elements of the output that are walked at a time (None: all).
+
     >>> jacrev(lambda x: x * x)(taeda.tensor([1.0, 3.0]))
     tensor([[2., 0.],
             [0., 6.]])
@@ -139,6 +146,13 @@ def jacfwd(
     at once; form as in `jacrev`.
 
     `randomness` says what random functions in `func` do, as in `vmap`.
+
+    Args:
+        func: a function of tensors, or of trees of them.
+        argnums: number of the argument to differentiate by, or a tuple of them, negative from the
+            end (0).
+        has_aux: whether `func` returns a pair, whose second part is handed on as it is (False).
+        randomness: "error" (default), "different" or "same".
 
     >>> jacfwd(jacfwd(lambda x: x ** 3))(taeda.tensor(2.0))
     tensor(12.)
@@ -204,6 +218,11 @@ def _called(partial: Function, wanted: tuple[Any, ...], has_aux: bool) -> tuple[
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:
     """The function that computes the Hessian of `func`: forward over backward.
+
+    Args:
+        func: a function of tensors, or of trees of them, that returns one number.
+        argnums: number of the argument to differentiate by, or a tuple of them, negative from the
+            end (0).
 
     >>> hessian(lambda x: (x ** 3).sum())(taeda.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],

@@ -25,6 +25,14 @@ def functional_call(
     """Call `module` with these tensors in place of its parameters and buffers, from one dict or several.
 
     ValueError if a name is in two dicts; the rest is as in `taeda.nn.utils.stateless.functional_call`.
+
+    Args:
+        module: the module that is called.
+        parameter_and_buffer_dicts: tensors by path, in one dict or in several.
+        args: the positional arguments, as a tuple; anything else is the one argument (None: none).
+        kwargs: the keyword arguments (None: none).
+        tie_weights: whether names of one tensor stay one (True).
+        strict: whether missing or unknown paths raise (False).
     """
     from taeda.nn.utils import stateless  # upward: a module to call comes from there
 
@@ -67,6 +75,9 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
     dimension: new leaves.
 
     RuntimeError for no models, for different classes, and for some in training and some in evaluation mode.
+
+    Args:
+        models: at least one module, all of one class and mode.
     """
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")

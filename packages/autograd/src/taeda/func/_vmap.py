@@ -55,6 +55,13 @@ def vmap(
     ValueError for in_dims or out_dims that do not fit, sizes that differ, results that are no
     tensors; RuntimeError inside of the mapped function for what needs the value of a sample.
 
+    Args:
+        func: a function of tensors, or of trees of them.
+        in_dims: dimension of the samples in the arguments (0).
+        out_dims: dimension of the samples in the results (0).
+        randomness: "error" (default), "different" or "same".
+        chunk_size: samples at a time (None: all).
+
     >>> vmap(taeda.dot)(taeda.ones(3, 4), taeda.ones(3, 4))
     tensor([4., 4., 4.])
     >>> vmap(lambda x, y: x * y, in_dims=(0, None))(taeda.tensor([1.0, 2.0]), taeda.tensor([1.0, 10.0]))

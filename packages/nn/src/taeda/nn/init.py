@@ -479,7 +479,9 @@ def _former(current: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return current(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = old
-    call.__doc__ = f"The former name of `{name}`."
+    call.__doc__ = (
+        f"The former name of `{name}`.\n\nArgs:\n    *args, **kwargs: the arguments of `{name}`."
+    )
     return asks(call)
 
 

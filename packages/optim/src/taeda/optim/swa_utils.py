@@ -173,6 +173,22 @@ def __getattr__(name: str) -> Any:
 
     Equal averages, unless `avg_fn(average, new, count)` or `multi_avg_fn(averages, news, count)`
     says otherwise. Buffers are copied, or with `use_buffers` averaged too. `n_averaged` counts.
+
+    Args:
+        model: the module that is copied.
+        device: where the copy lies (None: where the model lies).
+        avg_fn: function from an average, a new value and the count so far to the new average
+            (None); not with `multi_avg_fn`.
+        multi_avg_fn: function that updates a list of averages in place, from a list of new values
+            and the count so far (None: equal averages).
+        use_buffers: whether buffers are averaged too (False).
+
+    Izmailov and others (arXiv:1803.05407).
+
+    >>> averaged = AveragedModel(taeda.nn.Linear(2, 1))
+    >>> averaged.update_parameters(taeda.nn.Linear(2, 1))
+    >>> averaged.n_averaged
+    tensor(1)
     """,
     }
     made = type(name, (_Averaging, taeda.nn.Module), members)  # upward: see above

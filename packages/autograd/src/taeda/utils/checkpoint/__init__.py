@@ -76,6 +76,15 @@ def checkpoint(
     `preserve_rng_state=False` leaves random numbers alone, which are else the same in both runs.
 
     ValueError for options that do not go together, a warning without `use_reentrant`, which means True.
+
+    Args:
+        function: what is run, and run again in backward.
+        *args, **kwargs: its arguments; `preserve_rng_state` is taken out (True).
+        use_reentrant: which of the two ways (None: True, with a warning).
+        context_fn: function that gives the two contexts.
+        determinism_check: "default" or "none".
+        debug: whether an error lists the operations of both runs (False).
+        early_stop: whether the second run stops once it has all (True).
     """
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant is None:

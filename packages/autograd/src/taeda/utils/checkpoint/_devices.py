@@ -37,6 +37,10 @@ def set_device_states(devices: Sequence[int], states: Sequence[Tensor]) -> None:
     """Give the generators of devices the states that `get_device_states` found.
 
     ValueError where there is not a state for each device.
+
+    Args:
+        devices: numbers of devices.
+        states: state of the generator of each.
     """
     if len(devices) != len(states):
         raise ValueError(f"{len(devices)} devices and {len(states)} states: one each is wanted")

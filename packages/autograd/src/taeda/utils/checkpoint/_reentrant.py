@@ -19,7 +19,11 @@ __all__ = ["CheckpointFunction", "check_backward_validity", "detach_variable"]
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The same values outside of the graph; tensors that required grad do so again, as leaves."""
+    """The same values outside of the graph; tensors that required grad do so again, as leaves.
+
+    Args:
+        inputs: tuple of tensors and other values.
+    """
     if not isinstance(inputs, tuple):
         raise RuntimeError(
             f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
@@ -30,13 +34,21 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn if none of the inputs requires grad: then the reentrant variant gives no gradients at all."""
+    """Warn if none of the inputs requires grad: then the reentrant variant gives no gradients at all.
+
+    Args:
+        inputs: arguments of any type.
+    """
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class CheckpointFunction(Function):
-    """`apply(function, preserve_rng_state, *args)`: what `checkpoint(use_reentrant=True)` records."""
+    """`apply(function, preserve_rng_state, *args)`: what `checkpoint(use_reentrant=True)` records.
+
+    Args:
+        *args, **kwargs: none: making an instance raises RuntimeError.
+    """
 
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:

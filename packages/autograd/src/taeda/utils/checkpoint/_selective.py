@@ -20,6 +20,11 @@ __all__ = [
 class CheckpointPolicy(enum.Enum):
     """What a policy says of one operation. PREFER leaves room to a compiler; without one it is the
     same as MUST.
+
+    Args:
+        value: the number of a member, 0 to 3.
+        names, module, qualname, type, start, boundary: what `enum.Enum` takes to make other enums;
+            not for use.
     """
 
     MUST_SAVE = 0
@@ -34,6 +39,10 @@ _SAVES = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
 class SelectiveCheckpointContext:
     """What a policy is told besides the operation and its arguments: its result.
     A policy is asked in the first run only.
+
+    Args:
+        is_recompute: whether this is the second run; False where a policy is asked.
+        op_output: the result of the operation (None).
     """
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
@@ -149,6 +158,10 @@ def create_selective_checkpoint_contexts(
     list of operators of `taeda.ops` stands for the policy that saves those. Writing into a kept
     result raises RuntimeError in backward unless it is allowed. TypeError for other answers of a
     policy, and for entries that are no overloads.
+
+    Args:
+        policy_fn_or_list: the policy, or a list of operators whose results are saved.
+        allow_cache_entry_mutation: whether kept results may be written to (False).
 
     >>> import functools, taeda
     >>> from taeda.utils.checkpoint import checkpoint

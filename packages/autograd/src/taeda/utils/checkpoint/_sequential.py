@@ -23,6 +23,13 @@ def checkpoint_sequential(
     Memory is that of the inputs of the pieces and of the inside of one piece. ValueError for words
     that `checkpoint` does not take here, or for fewer than one segment.
 
+    Args:
+        functions: a Sequential, or an iterable of functions of one argument.
+        segments: number of pieces, at least 1.
+        input: what the first function gets.
+        use_reentrant: as of `checkpoint` (None: True, with a warning).
+        **kwargs: `preserve_rng_state` (True) alone.
+
     >>> import taeda
     >>> x = taeda.ones(1, requires_grad=True)
     >>> checkpoint_sequential([taeda.exp, taeda.log, taeda.neg], 2, x, use_reentrant=False)

@@ -38,6 +38,9 @@ def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
     """Context: checkpoints that run in it stop recomputing early, or do not, whatever the call says.
 
     What counts is the context of the forward run.
+
+    Args:
+        enable: whether they stop early.
     """
     return _force("early_stop", enable)
 

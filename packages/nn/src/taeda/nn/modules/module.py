@@ -53,6 +53,9 @@ class Module(State, Conversion):
     What is assigned to an attribute registers itself: a Parameter is trained, a Buffer is kept, a
     Module is a child.
 
+    Args:
+        *args, **kwargs: none; TypeError for any. A subclass may take its own.
+
     >>> class Scale(Module):
     ...     def __init__(self):
     ...         super().__init__()

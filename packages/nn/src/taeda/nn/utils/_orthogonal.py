@@ -35,6 +35,14 @@ def orthogonal(
     "householder" (default for others). With `use_trivialization` the weight begins as it is, or as
     its orthogonal factor. ValueError for no tensor of that name, for less than two dimensions, for
     another map, and for reflections of a complex weight.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter ("weight").
+        orthogonal_map: name of the map (None: by the shape).
+        use_trivialization: whether the weight begins at its present value (True).
+
+    Lezcano-Casado (arXiv:1909.09501).
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):

@@ -121,7 +121,11 @@ def _hook_of(module: Any, name: str) -> tuple[int, BasePruningMethod] | None:
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods for one parameter, in the order of their application."""
+    """Several methods for one parameter, in the order of their application.
+
+    Args:
+        *args: methods for one parameter, or one iterable of them.
+    """
 
     def __init__(self, *args: Any) -> None:
         self._methods: tuple[BasePruningMethod, ...] = ()
@@ -222,7 +226,11 @@ class _Amount(BasePruningMethod):
 
 
 class RandomUnstructured(_Amount):
-    """Prunes elements at random."""
+    """Prunes elements at random.
+
+    Args:
+        amount: what is pruned: a float in [0, 1] is a fraction, an int of at least 0 a number.
+    """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Random elements set to 0."""
@@ -230,7 +238,11 @@ class RandomUnstructured(_Amount):
 
 
 class L1Unstructured(_Amount):
-    """Prunes the elements of the smallest absolute value."""
+    """Prunes the elements of the smallest absolute value.
+
+    Args:
+        amount: what is pruned: a float in [0, 1] is a fraction, an int of at least 0 a number.
+    """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The smallest elements set to 0."""
@@ -272,7 +284,13 @@ class _Structured(_Amount):
 
 
 class RandomStructured(_Structured):
-    """Prunes whole channels at random."""
+    """Prunes whole channels at random.
+
+    Args:
+        amount: how many channels are pruned: a float in [0, 1] is a fraction, an int of at least 0
+            a number.
+        dim: the dimension of the channels (-1).
+    """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Random channels set to 0."""
@@ -281,7 +299,14 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """Prunes the channels of the smallest n-norm."""
+    """Prunes the channels of the smallest n-norm.
+
+    Args:
+        amount: how many channels are pruned: a float in [0, 1] is a fraction, an int of at least 0
+            a number.
+        n: order of the norm, as `norm` takes it (2, inf, "fro", ...).
+        dim: the dimension of the channels (-1).
+    """
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
         super().__init__(amount, dim)
@@ -309,7 +334,11 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes by a mask of one's own."""
+    """Prunes by a mask of one's own.
+
+    Args:
+        mask: tensor of the parameter's shape: 1 keeps an element, 0 prunes it.
+    """
 
     PRUNING_TYPE = "global"
 

@@ -21,7 +21,17 @@ L = TypeVar("L", bound=Any)
 
 
 def fuse_conv_bn_eval(conv: L, bn: Any, transpose: bool = False) -> L:
-    """A convolution that computes bn(conv(x)). Both must be in evaluation mode, else AssertionError."""
+    """A convolution that computes bn(conv(x)). Both must be in evaluation mode, else AssertionError.
+
+    Args:
+        conv: a convolution in evaluation mode.
+        bn: a batch norm in evaluation mode, with running statistics.
+        transpose: whether the convolution is a transposed one (False).
+
+    >>> conv, bn = taeda.nn.Conv2d(3, 4, 1).eval(), taeda.nn.BatchNorm2d(4).eval()
+    >>> fuse_conv_bn_eval(conv, bn)(taeda.zeros(1, 3, 2, 2)).shape
+    taeda.Size([1, 4, 2, 2])
+    """
     _check_eval(conv, bn)
     fused = copy.deepcopy(conv)
     fused.weight, fused.bias = fuse_conv_bn_weights(
@@ -54,7 +64,18 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the fused convolution; `transpose` for a transposed one."""
+    """Weight and bias of the fused convolution; `transpose` for a transposed one.
+
+    Args:
+        conv_w: weight of the convolution.
+        conv_b: its bias, (C) (None: none).
+        bn_rm: running mean, (C).
+        bn_rv: running variance, (C).
+        bn_eps: `eps` of the normalisation.
+        bn_w: its weight, (C) (None: all 1).
+        bn_b: its bias, (C) (None: all 0).
+        transpose: whether the convolution is a transposed one (False).
+    """
     with taeda.no_grad():
         scale, shift = _affine(conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
         shape = [1] * conv_w.dim()
@@ -87,6 +108,10 @@ def fuse_linear_bn_eval(linear: L, bn: Any) -> L:
     """A Linear that computes bn(linear(x)). Both must be in evaluation mode, else AssertionError.
 
     The numbers of features must be equal, or that of the normalisation 1.
+
+    Args:
+        linear: a Linear in evaluation mode.
+        bn: a batch norm in evaluation mode, with running statistics.
     """
     _check_eval(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:
@@ -110,7 +135,17 @@ def fuse_linear_bn_weights(
     bn_w: Tensor | None,
     bn_b: Tensor | None,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the fused Linear."""
+    """Weight and bias of the fused Linear.
+
+    Args:
+        linear_w: weight of the Linear, (outputs, inputs).
+        linear_b: its bias, (outputs) (None: none).
+        bn_rm: running mean, (C).
+        bn_rv: running variance, (C).
+        bn_eps: `eps` of the normalisation.
+        bn_w: its weight, (C) (None: all 1).
+        bn_b: its bias, (C) (None: all 0).
+    """
     with taeda.no_grad():
         scale, shift = _affine(linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
         weight = (linear_w * scale.unsqueeze(-1)).to(linear_w.dtype)

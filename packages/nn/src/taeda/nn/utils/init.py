@@ -10,7 +10,15 @@ __all__ = ["skip_init"]
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     """An instance whose parameters have arbitrary values; the class must take a `device` and initialise
-    itself by `nn.init` alone. Raises RuntimeError otherwise."""
+    itself by `nn.init` alone. Raises RuntimeError otherwise.
+
+    Args:
+        module_cls: a class of modules.
+        *args, **kwargs: what it is made with; `device` says where.
+
+    >>> skip_init(taeda.nn.Linear, 2, 3).weight.shape
+    taeda.Size([3, 2])
+    """
     from ..modules.module import Module
 
     if not issubclass(module_cls, Module):

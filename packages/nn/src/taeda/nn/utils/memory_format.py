@@ -10,14 +10,24 @@ M = TypeVar("M", bound=Any)
 
 
 def convert_conv2d_weight_memory_format(module: M, memory_format: Any) -> M:
-    """Lay the weights of all Conv2d and ConvTranspose2d in `module` out in a memory format."""
+    """Lay the weights of all Conv2d and ConvTranspose2d in `module` out in a memory format.
+
+    Args:
+        module: the module that holds the convolutions.
+        memory_format: `contiguous_format` or `channels_last`.
+    """
     from ..modules.conv import Conv2d, ConvTranspose2d
 
     return _convert(module, (Conv2d, ConvTranspose2d), memory_format)
 
 
 def convert_conv3d_weight_memory_format(module: M, memory_format: Any) -> M:
-    """Lay the weights of all Conv3d and ConvTranspose3d in `module` out in a memory format."""
+    """Lay the weights of all Conv3d and ConvTranspose3d in `module` out in a memory format.
+
+    Args:
+        module: the module that holds the convolutions.
+        memory_format: `contiguous_format` or `channels_last_3d`.
+    """
     from ..modules.conv import Conv3d, ConvTranspose3d
 
     return _convert(module, (Conv3d, ConvTranspose3d), memory_format)

@@ -36,6 +36,14 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
     Lengths are for each index of `dim`, or one for all if None. State dicts with `<name>_g` and
     `<name>_v`, of the older way, can be loaded.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter ("weight").
+        dim: the dimension each index of which has a length of its own (0); None: one length for
+            all.
+
+    Salimans and Kingma (arXiv:1602.07868).
     """
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
@@ -104,6 +112,15 @@ def spectral_norm(
 
     `dim` is that of the outputs (1 for transposed convolutions, else 0, if None). Raises ValueError for an
     unknown name.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter ("weight").
+        n_power_iterations: iterations of each training step, at least 1 (1).
+        eps: least length by which vectors are divided (1e-12).
+        dim: the dimension of the outputs (None: 1 for transposed convolutions, else 0).
+
+    Miyato and others (arXiv:1802.05957).
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):

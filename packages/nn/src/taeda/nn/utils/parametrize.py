@@ -62,6 +62,11 @@ class ParametrizationList(ModuleList):
 
     That is the parameter or buffer `original`, or `original0`, `original1`, ... if the `right_inverse` of
     the first parametrization returns several. Raises ValueError where the results do not fit.
+
+    Args:
+        modules: the parametrizations, at least one.
+        original: the tensor that is parametrized.
+        unsafe: whether shape and dtype may change, and nothing is checked (False).
     """
 
     original: Tensor
@@ -227,6 +232,12 @@ def register_parametrization(
 
     Assigning to the tensor goes through `right_inverse`. Raises ValueError for an unknown name, or, unless
     `unsafe`, for a parametrization that changes shape or dtype.
+
+    Args:
+        module: the module that has the tensor.
+        tensor_name: name of its parameter or buffer.
+        parametrization: module from the tensor to what takes its place.
+        unsafe: whether shape and dtype may change, and nothing is checked (False).
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -269,7 +280,15 @@ def _check_inverse(parametrization: Any, made: Tensor) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """Has the module a parametrized tensor (of this name)?"""
+    """Has the module a parametrized tensor (of this name)?
+
+    Args:
+        module: the module that has the tensor.
+        tensor_name: name of a tensor (None: any).
+
+    >>> is_parametrized(taeda.nn.Linear(2, 2))
+    False
+    """
     listed = module.__dict__.get("_modules", {}).get("parametrizations")
     if not isinstance(listed, ModuleDict):
         return False
@@ -277,7 +296,14 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 
 def type_before_parametrizations(module: Module) -> type:
-    """The class of the module before it got one of its own."""
+    """The class of the module before it got one of its own.
+
+    Args:
+        module: a module, parametrized or not.
+
+    >>> type_before_parametrizations(taeda.nn.ReLU()).__name__
+    'ReLU'
+    """
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
@@ -287,6 +313,11 @@ def remove_parametrizations(
     """Make the tensor an ordinary one again: with its present value, or else with that of the original.
 
     Raises ValueError if it is not parametrized, or has several originals and is to keep one.
+
+    Args:
+        module: the module that has the tensor.
+        tensor_name: name of the parametrized tensor.
+        leave_parametrized: whether the present value stays, instead of the original (True).
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -320,6 +351,11 @@ def transfer_parametrizations_and_params(
     """Put the parametrizations and values of one module on another one; all, or those of one tensor.
 
     Raises ValueError if there are none.
+
+    Args:
+        from_module: the module that has them.
+        to_module: the module that gets them.
+        tensor_name: name of one tensor (None: all).
     """
     if not is_parametrized(from_module):
         raise ValueError(f"{from_module} has no parametrization to transfer")

@@ -46,13 +46,24 @@ __all__ = [
 
 
 def identity(module: Any, name: str) -> Any:
-    """Bring `module.<name>` into the pruned form without pruning it."""
+    """Bring `module.<name>` into the pruned form without pruning it.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter.
+    """
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Any, name: str, amount: float) -> Any:
-    """Prune elements at random: a number, or a fraction in [0, 1]."""
+    """Prune elements at random: a number, or a fraction in [0, 1].
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter.
+        amount: what is pruned: a float in [0, 1] is a fraction, an int of at least 0 a number.
+    """
     RandomUnstructured.apply(module, name, amount)
     return module
 
@@ -60,13 +71,32 @@ def random_unstructured(module: Any, name: str, amount: float) -> Any:
 def l1_unstructured(
     module: Any, name: str, amount: float, importance_scores: Tensor | None = None
 ) -> Any:
-    """Prune the elements of the smallest absolute value (or score)."""
+    """Prune the elements of the smallest absolute value (or score).
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter.
+        amount: what is pruned: a float in [0, 1] is a fraction, an int of at least 0 a number.
+        importance_scores: scores of the tensor's shape that count instead of the values (None).
+
+    >>> layer = l1_unstructured(taeda.nn.Linear(2, 2), "weight", 1)
+    >>> layer.weight_mask.sum()
+    tensor(3.)
+    """
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
-    """Prune channels along `dim` at random."""
+    """Prune channels along `dim` at random.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter.
+        amount: how many channels are pruned: a float in [0, 1] is a fraction, an int of at least 0
+            a number.
+        dim: the dimension of the channels.
+    """
     RandomStructured.apply(module, name, amount, dim)
     return module
 
@@ -79,13 +109,29 @@ def ln_structured(
     dim: int,
     importance_scores: Tensor | None = None,
 ) -> Any:
-    """Prune the channels along `dim` of the smallest n-norm."""
+    """Prune the channels along `dim` of the smallest n-norm.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter.
+        amount: how many channels are pruned: a float in [0, 1] is a fraction, an int of at least 0
+            a number.
+        n: order of the norm, as `norm` takes it (2, inf, "fro", ...).
+        dim: the dimension of the channels.
+        importance_scores: scores of the tensor's shape that count instead of the values (None).
+    """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
-    """Prune by a mask of ones and zeros."""
+    """Prune by a mask of ones and zeros.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter.
+        mask: tensor of the parameter's shape: 1 keeps an element, 0 prunes it.
+    """
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -99,6 +145,12 @@ def global_unstructured(
     """Prune several parameters, (module, name) each, as if they were one. Raises TypeError.
 
     `importance_scores` maps some of them to scores that count instead of the values.
+
+    Args:
+        parameters: pairs (module, name).
+        pruning_method: a class of type "unstructured".
+        importance_scores: scores that count instead of values, by such pair (None).
+        **kwargs: what the class is made with, such as `amount`.
     """
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
@@ -128,7 +180,12 @@ def global_unstructured(
 
 
 def remove(module: Any, name: str) -> Any:
-    """Make the pruned value of `module.<name>` the parameter. Raises ValueError if it is not pruned."""
+    """Make the pruned value of `module.<name>` the parameter. Raises ValueError if it is not pruned.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter.
+    """
     found = _hook_of(module, name)
     if found is None:
         raise ValueError(
@@ -141,7 +198,14 @@ def remove(module: Any, name: str) -> Any:
 
 
 def is_pruned(module: Any) -> bool:
-    """Is any parameter of the module, or of those below it, pruned?"""
+    """Is any parameter of the module, or of those below it, pruned?
+
+    Args:
+        module: a module.
+
+    >>> is_pruned(taeda.nn.Linear(2, 2))
+    False
+    """
     return any(
         isinstance(hook, BasePruningMethod)
         for each in module.modules()

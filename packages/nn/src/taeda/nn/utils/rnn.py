@@ -120,7 +120,14 @@ class PackedSequence(_Packed):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The permutation that undoes one; None for None."""
+    """The permutation that undoes one; None for None.
+
+    Args:
+        permutation: int64, 1-D, each number from 0 once; or None.
+
+    >>> invert_permutation(taeda.tensor([2, 0, 1]))
+    tensor([1, 2, 0])
+    """
     if permutation is None:
         return None
     places = taeda.arange(permutation.numel(), device=permutation.device, dtype=permutation.dtype)
@@ -148,6 +155,15 @@ def pack_padded_sequence(
 
     Lengths (N) fall, unless `enforce_sorted` is False: then they are sorted here. Raises RuntimeError for
     lengths that do not fit, are 0, or do not fall.
+
+    Args:
+        input: the padded batch, (T, N, *) or (N, T, *).
+        lengths: length of each sequence, at least 1: a list or an int64 tensor (N) on the CPU.
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        enforce_sorted: whether lengths must fall (True).
+
+    >>> pack_padded_sequence(taeda.zeros(3, 2, 4), [3, 1]).batch_sizes
+    tensor([2, 1, 1])
     """
     lengths = _lengths_tensor(lengths)
     sorted_indices = None
@@ -191,7 +207,15 @@ def _check_lengths(steps: Tensor, lengths: Tensor) -> list[int]:
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Pack a list of (T_i, *); see `pack_padded_sequence` for their order."""
+    """Pack a list of (T_i, *); see `pack_padded_sequence` for their order.
+
+    Args:
+        sequences: tensors (T_i, *), T_i at least 1.
+        enforce_sorted: whether lengths must fall (True).
+
+    >>> pack_sequence([taeda.tensor([1, 2]), taeda.tensor([3])]).data
+    tensor([1, 3, 2])
+    """
     lengths = taeda.as_tensor([sequence.size(0) for sequence in sequences])
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
@@ -208,6 +232,12 @@ def pad_packed_sequence(
     """(T, N, *), or (N, T, *) with `batch_first`, and the lengths; sequences in their former order.
 
     `total_length` pads further. Raises ValueError if it is less than the longest length.
+
+    Args:
+        sequence: a packed batch.
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        padding_value: what fills up (0).
+        total_length: the size T of the result, at least the longest length (None: that length).
     """
     sizes = sequence.batch_sizes.tolist()
     longest = len(sizes)
@@ -249,6 +279,16 @@ def pad_sequence(
     """A list of (T_i, *) as one (T, N, *), or (N, T, *) with `batch_first`, filled up at one side.
 
     Raises RuntimeError for something that is no list of tensors, ValueError for another side.
+
+    Args:
+        sequences: tensors (T_i, *) whose other sizes are equal.
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+        padding_value: what fills up (0).
+        padding_side: "right" (default) or "left".
+
+    >>> pad_sequence([taeda.tensor([1, 2]), taeda.tensor([3])], batch_first=True)
+    tensor([[1, 2],
+            [3, 0]])
     """
     if isinstance(sequences, Tensor):
         sequences = sequences.unbind(0)
@@ -282,13 +322,29 @@ def pad_sequence(
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
-    """The sequences of a padded batch, each of its own length."""
+    """The sequences of a padded batch, each of its own length.
+
+    Args:
+        padded_sequences: the padded batch, (T, N, *) or (N, T, *).
+        lengths: length of each sequence, int64, (N).
+        batch_first: whether the batch is dimension 0 instead of 1 (False).
+
+    >>> unpad_sequence(taeda.tensor([[1, 2], [3, 0]]), taeda.tensor([2, 1]), batch_first=True)
+    [tensor([1, 2]), tensor([3])]
+    """
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [row[: int(length)] for row, length in zip(rows, lengths, strict=False)]
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences of a packed batch, in their former order."""
+    """The sequences of a packed batch, in their former order.
+
+    Args:
+        packed_sequences: a packed batch.
+
+    >>> unpack_sequence(pack_sequence([taeda.tensor([1, 2]), taeda.tensor([3])]))
+    [tensor([1, 2]), tensor([3])]
+    """
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
 

@@ -63,6 +63,15 @@ def spectral_norm(
     """Divide a weight by its largest singular value; the parameter is `<name>_orig` from now on.
 
     Raises RuntimeError if that was done already.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter ("weight").
+        n_power_iterations: iterations of each training step, at least 1 (1).
+        eps: least length by which vectors are divided (1e-12).
+        dim: the dimension of the outputs (None: 1 for transposed convolutions, else 0).
+
+    Miyato and others (arXiv:1802.05957).
     """
     if _find(module, name) is not None:
         raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
@@ -84,7 +93,12 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Make the weight a parameter again, with its present value. Raises ValueError if it was none."""
+    """Make the weight a parameter again, with its present value. Raises ValueError if it was none.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter ("weight").
+    """
     key = _find(module, name)
     if key is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")

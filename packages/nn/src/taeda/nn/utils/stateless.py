@@ -25,6 +25,18 @@ def functional_call(
 
     With `tie_weights`, names that are the same tensor in the module stay the same one. Raises ValueError if
     such names are given different tensors; with `strict`, RuntimeError for missing or unknown paths.
+
+    Args:
+        module: the module that is called.
+        parameters_and_buffers: tensors by their path, such as "0.weight".
+        args: the positional arguments, as a tuple; anything else is the one argument (None: none).
+        kwargs: the keyword arguments (None: none).
+        tie_weights: whether names of one tensor stay one (True).
+        strict: whether missing or unknown paths raise (False).
+
+    >>> scale = taeda.nn.Linear(1, 1, bias=False)
+    >>> functional_call(scale, {"weight": taeda.ones(1, 1) * 2}, taeda.ones(1))
+    tensor([2.])
     """
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     tensors = dict(parameters_and_buffers)

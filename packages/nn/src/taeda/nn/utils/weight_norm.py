@@ -34,6 +34,14 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Replace a weight by its length `<name>_g` and its direction `<name>_v`.
 
     Raises RuntimeError if that was done already.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter ("weight").
+        dim: the dimension each index of which has a length of its own (0); None: one length for
+            all.
+
+    Salimans and Kingma (arXiv:1602.07868).
     """
     warn(
         "`nn.utils.weight_norm` is deprecated in favor of `nn.utils.parametrizations.weight_norm`.",
@@ -53,7 +61,12 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Make the weight a parameter again, with its present value. Raises ValueError if it was none."""
+    """Make the weight a parameter again, with its present value. Raises ValueError if it was none.
+
+    Args:
+        module: the module that has the tensor.
+        name: name of its parameter ("weight").
+    """
     key = _find(module, name)
     if key is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
