@@ -92,8 +92,13 @@ def write(folder: Path) -> None:
             path.write_text(text)
 
 
+#: where each object is shown, by its key: what a text that names it links to
+_shown: dict[Any, str] = {}
+
+
 def _pages() -> list[Page]:
-    seen: dict[Any, str] = {}
+    seen = _shown
+    seen.clear()
     made: list[Page] = []
     for name in modules():
         module = importlib.import_module(name)
@@ -382,6 +387,8 @@ def _sentence(value: Any) -> str:
     return _escaped(_first(rest)).replace("|", "\\|")
 
 
+#: lines above the lists of a docstring
+HEADS = ("Args:", "Shape:", "Raises:", "Returns:")
 ARGUMENT = re.compile(r"^ {4}(\*{0,2}[\w ]+(?:, \*{0,2}[\w ]+)*): (.*)$")
 
 
@@ -405,8 +412,13 @@ def _markdown(doc: str) -> str:
             ]
             at = end
             continue
+        if line in HEADS:
+            out += ["", f"**{line[:-1]}**", ""]
+            at += 1
+            continue
         if found := ARGUMENT.match(line):
-            out += ["", f"- **{found[1].replace('*', chr(92) + '*')}**: {_escaped(found[2])}"]
+            out += [""] * (not out or not out[-1].startswith("- **"))
+            out.append(f"- **{found[1].replace('*', chr(92) + '*')}**: {_escaped(found[2])}")
             at += 1
             while at < len(lines) and lines[at].startswith(" " * 5):  # it goes on
                 out[-1] += " " + _escaped(lines[at].strip())
@@ -425,10 +437,20 @@ def _markdown(doc: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(out))
 
 
+NAMED = re.compile(r"(?<!\})`nn\.functional\.(\w+)`")
+
+
+def _linked(named: re.Match[str]) -> str:
+    """A function that a layer's text names, as a link to where it is shown."""
+    place = _shown.get(_key(getattr(taeda.nn.functional, named[1], None)))
+    return f"{{py:obj}}`{named[0][1:-1]} <{place}>`" if place else named[0]
+
+
 def _escaped(line: str) -> str:
     """A line of prose whose signs mean themselves, outside of `code`."""
     if line.startswith(("|", "- ", "#")):
         return line if not line.startswith("#") else f"\\{line}"
+    line = NAMED.sub(_linked, line)
     parts = re.split(r"(`[^`]*`|\{py:obj\}`[^`]*`)", line)
     return "".join(
         p if p.startswith(("`", "{py:")) else re.sub(r"([*_<>\[\]$])", r"\\\1", p) for p in parts

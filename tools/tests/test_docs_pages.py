@@ -56,6 +56,14 @@ def test_a_docstring_becomes_markdown():
     assert "```pycon\n>>> 1 + 1\n2\n```" in made and made.endswith("Done.")
 
 
+def test_a_layer_shows_its_arguments_and_links_to_its_function(written):
+    text = written["taeda.nn"].partition("{py:class} Conv2d(")[2].partition("``````")[0]
+    assert "**Args**\n\n- **in_channels**: " in text and "\n- **dtype**: " in text
+    assert "**Shape**\n\n- **input**: (N, C, H, W)" in text
+    assert "{py:obj}`nn.functional.conv2d <taeda.conv2d>`" in text
+    assert "- **\\*args, \\*\\*kwargs**: " in written["taeda.nn"]
+
+
 def test_an_operation_shows_the_forms_in_which_it_is_called(tmp_path):
     ops_page.write(tmp_path / "ops.md")
     text = (tmp_path / "ops.md").read_text()

@@ -90,7 +90,12 @@ class autocast:
 
 
 def autocast_decorator(region: autocast, func: _F) -> _F:
-    """`func`, run in `region` at every call."""
+    """`func`, run in `region` at every call.
+
+    Args:
+        region: the region that each call enters.
+        func: a function.
+    """
 
     @functools.wraps(func)
     def run(*args: Any, **kwargs: Any) -> Any:

@@ -110,7 +110,7 @@ class no_grad(_Grad):
     """Nothing is recorded inside: results do not require grad.
 
     Args:
-        orig_func: the function below `@no_grad` without parentheses.
+        orig_func: the function below `@no_grad` without parentheses (None: there is none).
 
     >>> x = taeda.ones(2, requires_grad=True)
     >>> with taeda.no_grad():
@@ -126,7 +126,7 @@ class enable_grad(_Grad):
     """Recording is on inside, also within no_grad.
 
     Args:
-        orig_func: the function below `@enable_grad` without parentheses.
+        orig_func: the function below `@enable_grad` without parentheses (None: there is none).
     """
 
     on = True

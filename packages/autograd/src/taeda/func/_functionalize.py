@@ -53,6 +53,10 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     other dtypes). A tensor that shares memory with a written one and came about without an operator
     raises RuntimeError when it is read.
 
+    Args:
+        func: a function of tensors, or of trees of them.
+        remove: "mutations" (default) or "mutations_and_views".
+
     >>> import taeda
     >>> def f(x):
     ...     y = x.clone()

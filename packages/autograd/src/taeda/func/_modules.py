@@ -97,6 +97,13 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
 def replace_all_batch_norm_modules_(root: Any) -> Any:
     """Let every batch norm in `root` normalize by the batch it sees: running statistics are dropped
     in place. Returns `root`.
+
+    Args:
+        root: a module; it may be a batch norm itself.
+
+    >>> norm = replace_all_batch_norm_modules_(taeda.nn.BatchNorm1d(2))
+    >>> norm.running_mean is None
+    True
     """
     from taeda import nn  # upward: the modules come from there
 

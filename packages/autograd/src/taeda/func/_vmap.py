@@ -95,6 +95,10 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     of a mapped function that depend on it are not what the function would give. TypeError for what
     is no tensor.
 
+    Args:
+        tensor: a tensor, in a mapped function or not.
+        recurse: whether all maps are unwrapped, instead of the innermost (True).
+
     >>> seen = []
     >>> taeda.vmap(lambda x: seen.append(debug_unwrap(x)) or x)(taeda.arange(3))
     tensor([0, 1, 2])

@@ -132,6 +132,12 @@ def summary(model: Module, *inputs: Any, depth: int | None = None, **options: An
     taeda-profiler the multiply-adds of products, convolutions and attention too. A tuple of sizes
     stands for zeros of them. `depth` ends the tree there. Modes and hooks are afterwards what they were.
 
+    Args:
+        model: the module.
+        *inputs: its arguments: tensors, or tuples of sizes for float zeros; none: it is not run.
+        depth: levels of the tree that are shown (None: all).
+        **options: its keyword arguments.
+
     >>> print(summary(taeda.nn.Sequential(taeda.nn.Linear(2, 3), taeda.nn.ReLU()), taeda.ones(4, 2)))
     layer        output  memory    multiply-adds  parameters
     --------------------------------------------------------

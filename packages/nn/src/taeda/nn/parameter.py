@@ -156,8 +156,8 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
     Args:
         requires_grad: whether it will be trained (True).
-        device: where the parameters are made (None: the default device).
-        dtype: floating-point dtype of the parameters (None: the default dtype).
+        device: where it will be made (None: the default device).
+        dtype: its floating-point dtype (None: the default dtype).
     """
 
     cls_to_become = Parameter
@@ -187,6 +187,13 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
     The result is a tensor of the class of `data`, marked. One that is not `persistent` stays out of
     the state dict.
+
+    Args:
+        data: the values (None: an empty tensor).
+        persistent: whether it belongs to the state dict (True).
+
+    >>> Buffer(taeda.zeros(2)).requires_grad
+    False
     """
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
@@ -203,8 +210,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[ove
 
     Args:
         requires_grad: whether it takes gradients (False).
-        device: where the parameters are made (None: the default device).
-        dtype: floating-point dtype of the parameters (None: the default dtype).
+        device: where it will be made (None: the default device).
+        dtype: its dtype (None: the default dtype).
         persistent: whether it belongs to the state dict (True).
     """
 

@@ -41,6 +41,10 @@ class Optimizer(Saved):
     `params` is an iterable of tensors, of `(name, tensor)` pairs, or of dicts with the key
     "params" and options of their own; `defaults` are the options of groups that do not say. A
     subclass defines `step`, which may take a closure that evaluates the loss again.
+
+    Args:
+        params: the tensors to optimise, in one of these forms; not empty.
+        defaults: options by name.
     """
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:

@@ -26,6 +26,9 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     """The numbers of the devices on which tensors of `args` lie, nested ones too, each once, and the
     states of their generators. The cpu's is `taeda.get_rng_state()`, and is not among them.
 
+    Args:
+        *args: tensors, nested in tuples, lists and dicts or not; other values do not count.
+
     >>> get_device_states(taeda.ones(2))
     ([], [])
     """

@@ -23,8 +23,9 @@ class CheckpointPolicy(enum.Enum):
 
     Args:
         value: the number of a member, 0 to 3.
-        names, module, qualname, type, start, boundary: what `enum.Enum` takes to make other enums;
-            not for use.
+        names, module, qualname, type, boundary: what `enum.Enum` takes to make other enums; not for
+            use (None).
+        start: the same (1).
     """
 
     MUST_SAVE = 0

@@ -30,7 +30,11 @@ def _force(name: str, value: bool | None) -> Iterator[None]:
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager[None]:
-    """Context: `debug` of every checkpoint is `enabled`; None leaves it to the call."""
+    """Context: `debug` of every checkpoint is `enabled`; None leaves it to the call.
+
+    Args:
+        enabled: what `debug` is; None: what the call says.
+    """
     return _force("debug", enabled)
 
 

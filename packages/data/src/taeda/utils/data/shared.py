@@ -55,6 +55,9 @@ class SharedList(Sequence[T], Generic[T]):
     must be picklable. IndexError past the end; a slice is an ordinary list. RuntimeError if shared
     memory is out.
 
+    Args:
+        items: any iterable of picklable objects (()).
+
     >>> samples = SharedList({"id": i} for i in range(3))
     >>> len(samples), samples[-1]
     (3, {'id': 2})

@@ -38,8 +38,8 @@ class LinearCrossEntropyOptions:
         allow_retain_graph: taken; the graph can be kept in either case (False).
         batch_chunk_size: rows of a part, at least 1 (None: by `chunking_method`).
         chunking_method: "auto" (default), "aspect_ratio:n" or None.
-        acc_policy: "auto" (default), "compact" or another policy, which chooses the dtype of the
-            sum.
+        acc_policy: "auto" (default), "accurate", "balanced" or "compact": how the dtype of the
+            sum is chosen.
         acc_dtype: floating-point dtype of the sum (None: by `acc_policy`).
 
     >>> LinearCrossEntropyOptions(batch_chunk_size=8).batch_chunk_size

@@ -17,7 +17,19 @@ __all__ = [
 
 
 class GLU(Module):
-    """The first half along `dim` times the sigmoid of the second."""
+    """The first half along `dim` times the sigmoid of the second.
+
+    Args:
+        dim: the dimension that is halved, of even size (-1).
+
+    Shape:
+        input: (*, 2 M, *); output: (*, M, *).
+
+    Dauphin and others (arXiv:1612.08083). The same as a function: `nn.functional.glu`.
+
+    >>> GLU()(taeda.zeros(2, 4)).shape
+    taeda.Size([2, 2])
+    """
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -43,7 +55,20 @@ class _Along(Module):
 
 
 class Softmax(_Along):
-    """exp(x) scaled to a sum of 1 along `dim`."""
+    """exp(x) scaled to a sum of 1 along `dim`.
+
+    Args:
+        dim: the dimension along which the results sum to 1, negative from the end (None: 0 for 0, 1
+            and 3 dimensions, else 1, with a warning).
+
+    Shape:
+        input and output: (*).
+
+    The same as a function: `nn.functional.softmax`.
+
+    >>> Softmax(dim=1)(taeda.zeros(1, 2))
+    tensor([[0.5000, 0.5000]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -51,7 +76,20 @@ class Softmax(_Along):
 
 
 class Softmin(_Along):
-    """softmax(-x) along `dim`."""
+    """softmax(-x) along `dim`.
+
+    Args:
+        dim: the dimension along which the results sum to 1, negative from the end (None: 0 for 0, 1
+            and 3 dimensions, else 1, with a warning).
+
+    Shape:
+        input and output: (*).
+
+    The same as a function: `nn.functional.softmin`.
+
+    >>> Softmin(dim=1)(taeda.zeros(1, 2))
+    tensor([[0.5000, 0.5000]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""
@@ -59,7 +97,20 @@ class Softmin(_Along):
 
 
 class LogSoftmax(_Along):
-    """log(softmax(x)) along `dim`."""
+    """log(softmax(x)) along `dim`.
+
+    Args:
+        dim: the dimension along which the results sum to 1, negative from the end (None: 0 for 0, 1
+            and 3 dimensions, else 1, with a warning).
+
+    Shape:
+        input and output: (*).
+
+    The same as a function: `nn.functional.log_softmax`.
+
+    >>> LogSoftmax(dim=1)(taeda.zeros(1, 2))
+    tensor([[-0.6931, -0.6931]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Any shape, unchanged."""

@@ -35,6 +35,13 @@ class PackedSequence(_Packed):
     Sequences are sorted by falling length; `sorted_indices` gives the former place of each, and
     `unsorted_indices` undoes that. Made by `pack_padded_sequence` and `pack_sequence`. Raises ValueError if
     `batch_sizes` is not on the CPU.
+
+    Args:
+        data: the steps, (sum of lengths, *).
+        batch_sizes: how many sequences each step has, falling: int64, (T), on the CPU (None: `data`
+            is a pair with them).
+        sorted_indices: former place of each sequence, int64, (N) (None: order is kept).
+        unsorted_indices: what undoes that (None: computed).
     """
 
     __slots__ = ()

@@ -177,7 +177,14 @@ def default_collate(batch: Any) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """`data` with numpy's arrays and numbers as tensors; for loaders that do not batch."""
+    """`data` with numpy's arrays and numbers as tensors; for loaders that do not batch.
+
+    Args:
+        data: a sample: arrays, numbers, tensors, texts, or mappings and sequences of them.
+
+    >>> default_convert([1, 'a'])
+    [1, 'a']
+    """
     if isinstance(data, (Tensor, str, bytes)):
         return data
     if _is_numpy(data):

@@ -1,0 +1,75 @@
+"""Every argument of a public class or function has its line in the docstring, with its true default."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+
+import pytest
+
+DESCRIBED = (
+    "taeda.nn", "taeda.nn.init", "taeda.nn.parameter", "taeda.nn.utils",
+    "taeda.nn.utils.parametrizations", "taeda.nn.utils.parametrize", "taeda.nn.utils.prune",
+    "taeda.nn.utils.rnn", "taeda.nn.utils.stateless", "taeda.optim", "taeda.optim.lr_scheduler",
+    "taeda.optim.swa_utils", "taeda.utils.data", "taeda.amp", "taeda.autograd", "taeda.func",
+    "taeda.utils.checkpoint",
+)  # fmt: skip
+LINE = re.compile(r"^ {4}(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*(?:\n {8}.*)*)", re.M)
+
+
+def entries(value):
+    """{argument: its text} of the Args block of an object."""
+    block = (inspect.getdoc(value) or "").partition("Args:\n")[2].partition("\n\n")[0]
+    found = {}
+    for names, text in LINE.findall(block):
+        found |= dict.fromkeys(names.replace("*", "").split(", "), re.sub(r"\s+", " ", text))
+    return found
+
+
+def public(place):
+    module = importlib.import_module(place)
+    for name in getattr(module, "__all__", None) or dir(module):
+        value = getattr(module, name)
+        ours = (getattr(value, "__module__", "") or "").startswith("taeda")
+        if name.startswith("_") or not callable(value) or not ours:
+            continue
+        try:
+            signature = inspect.signature(value)
+        except (ValueError, TypeError):  # made in C, which has no arguments to describe
+            continue
+        yield name, value, signature
+
+
+def numbers_in(text):
+    found = re.findall(r"(-?[\d.]*\d(?:e-?\d+)?)(?: ?/ ?(\d+))?", text)
+    return {float(whole) / int(part or 1) for whole, part in found}
+
+
+@pytest.mark.parametrize("place", DESCRIBED)
+def test_every_argument_has_its_line(place):
+    missing = []
+    for name, value, signature in public(place):
+        wanted = {argument for argument in signature.parameters if argument[0] != "_"}
+        missing += [f"{name}.{argument}" for argument in wanted - entries(value).keys()]
+    assert not missing
+
+
+@pytest.mark.parametrize("place", DESCRIBED)
+def test_a_described_argument_exists_and_its_default_is_the_true_one(place):
+    wrong = []
+    for name, value, signature in public(place):
+        open_ended = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+        for argument, text in entries(value).items():
+            if argument not in signature.parameters:
+                wrong += [] if open_ended else [f"{name} has no {argument}"]
+                continue
+            default = signature.parameters[argument].default
+            if isinstance(default, float):
+                if default not in numbers_in(text):
+                    wrong.append(f"{name}.{argument} is {default}: {text}")
+            elif isinstance(default, (bool, int, str)) or default is None:
+                shown = f'"{default}"' if isinstance(default, str) else str(default)
+                if shown not in text:
+                    wrong.append(f"{name}.{argument} is {shown}: {text}")
+    assert not wrong
