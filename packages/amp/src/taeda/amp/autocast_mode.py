@@ -58,6 +58,10 @@ class autocast:
         dtype: bfloat16 or float16 (None: bfloat16 on the cpu, float16 on cuda).
         enabled: whether the region does anything (True).
         cache_enabled: whether cast weights are kept (None: as `is_autocast_cache_enabled` says).
+
+    >>> with autocast("cpu"):
+    ...     print((taeda.ones(2, 2) @ taeda.ones(2, 2)).dtype)
+    taeda.bfloat16
     """
 
     def __init__(

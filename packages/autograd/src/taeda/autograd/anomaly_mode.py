@@ -46,6 +46,10 @@ class set_detect_anomaly:
     Args:
         mode: whether the mode is on.
         check_nan: whether a NaN gradient raises (True).
+
+    >>> with set_detect_anomaly(True, check_nan=False):
+    ...     print(is_anomaly_check_nan_enabled())
+    False
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -63,6 +67,10 @@ class detect_anomaly:
 
     Args:
         check_nan: whether a NaN gradient raises (True).
+
+    >>> with detect_anomaly():
+    ...     print(is_anomaly_enabled())
+    True
     """
 
     def __init__(self, check_nan: bool = True) -> None:

@@ -127,6 +127,10 @@ class enable_grad(_Grad):
 
     Args:
         orig_func: the function below `@enable_grad` without parentheses (None: there is none).
+
+    >>> with taeda.no_grad(), enable_grad():
+    ...     print(taeda.is_grad_enabled())
+    True
     """
 
     on = True
@@ -137,6 +141,10 @@ class set_grad_enabled(_Decorator):
 
     Args:
         mode: whether operations are recorded.
+
+    >>> with set_grad_enabled(False):
+    ...     print(taeda.is_grad_enabled())
+    False
     """
 
     def __init__(self, mode: bool) -> None:
@@ -191,6 +199,10 @@ class inference_mode(_Decorator):
     Args:
         mode: whether the mode is on (True); or the function below `@inference_mode` without
             parentheses.
+
+    >>> with inference_mode():
+    ...     print(taeda.ones(1).is_inference())
+    True
     """
 
     mode: bool

@@ -33,6 +33,10 @@ def functional_call(
         kwargs: the keyword arguments (None: none).
         tie_weights: whether names of one tensor stay one (True).
         strict: whether missing or unknown paths raise (False).
+
+    >>> layer = taeda.nn.Linear(1, 1, bias=False)
+    >>> functional_call(layer, {"weight": taeda.ones(1, 1) * 2}, taeda.ones(1))
+    tensor([2.])
     """
     from taeda.nn.utils import stateless  # upward: a module to call comes from there
 
@@ -78,6 +82,10 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
 
     Args:
         models: at least one module, all of one class and mode.
+
+    >>> params, buffers = stack_module_state([taeda.nn.Linear(2, 3) for _ in range(4)])
+    >>> params["weight"].shape
+    taeda.Size([4, 3, 2])
     """
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")

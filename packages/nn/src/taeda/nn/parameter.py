@@ -158,6 +158,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
         requires_grad: whether it will be trained (True).
         device: where it will be made (None: the default device).
         dtype: its floating-point dtype (None: the default dtype).
+
+    >>> weight = UninitializedParameter()
+    >>> weight.materialize((2, 3))
+    >>> weight.shape
+    taeda.Size([2, 3])
     """
 
     cls_to_become = Parameter
@@ -213,6 +218,11 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[ove
         device: where it will be made (None: the default device).
         dtype: its dtype (None: the default dtype).
         persistent: whether it belongs to the state dict (True).
+
+    >>> mean = UninitializedBuffer()
+    >>> mean.materialize((3,))
+    >>> mean.shape
+    taeda.Size([3])
     """
 
     cls_to_become = Tensor
@@ -243,5 +253,8 @@ def is_lazy(param: Any) -> bool:
 
     Args:
         param: a tensor.
+
+    >>> is_lazy(UninitializedParameter())
+    True
     """
     return isinstance(param, UninitializedTensorMixin)

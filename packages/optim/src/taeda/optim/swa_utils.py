@@ -45,6 +45,11 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
 
     Args:
         decay: weight of the old average, in [0, 1] (0.999).
+
+    >>> averages = [taeda.tensor([1.0])]
+    >>> get_ema_multi_avg_fn(0.9)(averages, [taeda.tensor([2.0])], 1)
+    >>> averages
+    [tensor([1.1000])]
     """
     _check_decay(decay)
 
@@ -60,7 +65,13 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
-    """A function that updates lists of equal averages of all that was seen."""
+    """A function that updates lists of equal averages of all that was seen.
+
+    >>> averages = [taeda.tensor([1.0])]
+    >>> get_swa_multi_avg_fn()(averages, [taeda.tensor([2.0])], taeda.tensor(1))
+    >>> averages
+    [tensor([1.5000])]
+    """
 
     def update(averages: list[Tensor], current: list[Tensor], seen: Any) -> None:
         with taeda.no_grad():
@@ -78,6 +89,9 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
     Args:
         decay: weight of the old average, in [0, 1] (0.999).
+
+    >>> get_ema_avg_fn(0.9)(taeda.tensor(1.0), taeda.tensor(2.0), 1)
+    tensor(1.1000)
     """
     _check_decay(decay)
 
@@ -89,7 +103,11 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_swa_avg_fn() -> Average:
-    """As `get_swa_multi_avg_fn`, for one tensor, giving the new average."""
+    """As `get_swa_multi_avg_fn`, for one tensor, giving the new average.
+
+    >>> get_swa_avg_fn()(taeda.tensor(1.0), taeda.tensor(2.0), 1)
+    tensor(1.5000)
+    """
 
     def average(mean: Tensor, current: Tensor, seen: Any) -> Tensor:
         with taeda.no_grad():
@@ -205,6 +223,11 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
         loader: iterable of batches, each the input or a list or tuple that begins with it.
         model: the module whose batch norms are updated; it is left in the mode that it was in.
         device: where inputs are moved first (None: they stay).
+
+    >>> model = taeda.nn.BatchNorm1d(1)
+    >>> update_bn([taeda.ones(2, 1)], model)
+    >>> model.running_mean
+    tensor([1.])
     """
     momenta = {
         module: module.momentum
@@ -254,6 +277,10 @@ class SWALR(LRScheduler):
         last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
 
     Izmailov and others (arXiv:1803.05407).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> SWALR(optimizer, swa_lr=0.05, anneal_epochs=2).get_last_lr()
+    [1.0]
     """
 
     def __init__(

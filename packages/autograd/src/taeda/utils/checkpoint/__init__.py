@@ -85,6 +85,11 @@ def checkpoint(
         determinism_check: "default" or "none".
         debug: whether an error lists the operations of both runs (False).
         early_stop: whether the second run stops once it has all (True).
+
+    >>> x = taeda.ones(1, requires_grad=True)
+    >>> checkpoint(lambda x: x.exp().sin(), x, use_reentrant=False).backward()
+    >>> x.grad
+    tensor([-2.4783])
     """
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant is None:

@@ -23,6 +23,10 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
     Args:
         inputs: tuple of tensors and other values.
+
+    >>> (x,) = detach_variable((taeda.ones(1, requires_grad=True) * 2,))
+    >>> x.is_leaf, x.requires_grad
+    (True, True)
     """
     if not isinstance(inputs, tuple):
         raise RuntimeError(

@@ -29,6 +29,12 @@ class Dataset(Generic[T_co]):
     """Samples by index: a subclass defines `__getitem__`, and `__len__` for samplers that need it.
 
     It may define `__getitems__(indices)` to fetch a whole batch at once.
+
+    >>> class Squares(Dataset):
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    >>> Squares()[3]
+    9
     """
 
     def __getitem__(self, index: Any) -> T_co:
@@ -45,6 +51,12 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
 
     Python refuses to make an object of a subclass without `__iter__`. One that also has `state_dict()` and
     `load_state_dict(state)` is resumed by them; others are read again up to their place.
+
+    >>> class Two(IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([1, 2])
+    >>> list(Two())
+    [1, 2]
     """
 
     def __add__(self, other: Dataset[T_co]) -> ChainDataset:  # type: ignore[override]
@@ -185,6 +197,12 @@ class ChainDataset(IterableDataset[Any]):
 
     Args:
         datasets: iterable data sets, in order.
+
+    >>> class Two(IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([1, 2])
+    >>> list(ChainDataset([Two(), Two()]))
+    [1, 2, 1, 2]
     """
 
     def __init__(self, datasets: Iterable[Any]) -> None:

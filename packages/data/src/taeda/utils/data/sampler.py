@@ -31,7 +31,14 @@ def check_positive(name: str, value: Any) -> None:
 
 
 class Sampler(Generic[T_co]):
-    """An order of indices: a subclass defines `__iter__`, and `__len__` if it knows its length."""
+    """An order of indices: a subclass defines `__iter__`, and `__len__` if it knows its length.
+
+    >>> class Odd(Sampler):
+    ...     def __iter__(self):
+    ...         return iter([1, 3])
+    >>> list(Odd())
+    [1, 3]
+    """
 
     def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError(f"{type(self).__name__} defines no __iter__")

@@ -62,6 +62,9 @@ class RNNBase(Module):
             only.
         device: where the parameters are made (None: the default device).
         dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    >>> RNNBase("GRU", 3, 4)(taeda.zeros(5, 2, 3))[0].shape
+    taeda.Size([5, 2, 4])
     """
 
     def __init__(

@@ -65,6 +65,10 @@ class TransformerEncoder(Module):
         norm: module for the last output (None: none).
         enable_nested_tensor: without effect (True).
         mask_check: without effect (True).
+
+    >>> layer = taeda.nn.TransformerEncoderLayer(8, 2, 16)
+    >>> TransformerEncoder(layer, 2)(taeda.zeros(5, 3, 8)).shape
+    taeda.Size([5, 3, 8])
     """
 
     def __init__(
@@ -108,6 +112,10 @@ class TransformerDecoder(Module):
         decoder_layer: the layer that is copied.
         num_layers: number of copies.
         norm: module for the last output (None: none).
+
+    >>> layer = taeda.nn.TransformerDecoderLayer(8, 2, 16)
+    >>> TransformerDecoder(layer, 2)(taeda.zeros(4, 3, 8), taeda.zeros(5, 3, 8)).shape
+    taeda.Size([4, 3, 8])
     """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
@@ -170,6 +178,10 @@ class Transformer(Module):
         source: (S, N, E), target and output: (T, N, E), with N first if `batch_first`.
 
     Vaswani and others (arXiv:1706.03762).
+
+    >>> model = Transformer(8, 2, 1, 1, 16)
+    >>> model(taeda.zeros(5, 3, 8), taeda.zeros(4, 3, 8)).shape
+    taeda.Size([4, 3, 8])
     """
 
     def __init__(

@@ -47,6 +47,10 @@ class MaxUnpool1d(_MaxUnpoolNd):
             `forward` is given others.
 
     The same as a function: `nn.functional.max_unpool1d`.
+
+    >>> values, places = taeda.nn.MaxPool1d(2, return_indices=True)(taeda.zeros(1, 1, 4))
+    >>> MaxUnpool1d(2)(values, places).shape
+    taeda.Size([1, 1, 4])
     """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
@@ -75,6 +79,10 @@ class MaxUnpool2d(_MaxUnpoolNd):
             `forward` is given others.
 
     The same as a function: `nn.functional.max_unpool2d`.
+
+    >>> values, places = taeda.nn.MaxPool2d(2, return_indices=True)(taeda.zeros(1, 1, 4, 4))
+    >>> MaxUnpool2d(2)(values, places).shape
+    taeda.Size([1, 1, 4, 4])
     """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
@@ -103,6 +111,10 @@ class MaxUnpool3d(_MaxUnpoolNd):
             `forward` is given others.
 
     The same as a function: `nn.functional.max_unpool3d`.
+
+    >>> values, places = taeda.nn.MaxPool3d(2, return_indices=True)(taeda.zeros(1, 1, 4, 4, 4))
+    >>> MaxUnpool3d(2)(values, places).shape
+    taeda.Size([1, 1, 4, 4, 4])
     """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
@@ -171,6 +183,9 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
         return_indices: whether the places of the maxima are returned too (False).
 
     Graham (arXiv:1412.6071). The same as a function: `nn.functional.fractional_max_pool2d`.
+
+    >>> FractionalMaxPool2d(2, output_size=3)(taeda.zeros(1, 1, 7, 7)).shape
+    taeda.Size([1, 1, 3, 3])
     """
 
     def forward(self, input: Tensor) -> Any:
@@ -188,6 +203,9 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
         return_indices: whether the places of the maxima are returned too (False).
 
     Graham (arXiv:1412.6071). The same as a function: `nn.functional.fractional_max_pool3d`.
+
+    >>> FractionalMaxPool3d(2, output_size=3)(taeda.zeros(1, 1, 7, 7, 7)).shape
+    taeda.Size([1, 1, 3, 3, 3])
     """
 
     def forward(self, input: Tensor) -> Any:

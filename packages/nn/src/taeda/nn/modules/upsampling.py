@@ -77,6 +77,9 @@ class UpsamplingNearest2d(Upsample):
             needed.
 
     The same as a function: `nn.functional.interpolate`.
+
+    >>> UpsamplingNearest2d(scale_factor=2)(taeda.zeros(1, 1, 2, 2)).shape
+    taeda.Size([1, 1, 4, 4])
     """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
@@ -92,6 +95,9 @@ class UpsamplingBilinear2d(Upsample):
             needed.
 
     The same as a function: `nn.functional.interpolate`.
+
+    >>> UpsamplingBilinear2d(size=5)(taeda.zeros(1, 1, 2, 2)).shape
+    taeda.Size([1, 1, 5, 5])
     """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:

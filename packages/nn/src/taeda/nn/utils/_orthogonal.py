@@ -43,6 +43,10 @@ def orthogonal(
         use_trivialization: whether the weight begins at its present value (True).
 
     Lezcano-Casado (arXiv:1909.09501).
+
+    >>> layer = taeda.nn.utils.parametrizations.orthogonal(taeda.nn.Linear(2, 2))
+    >>> taeda.allclose(layer.weight @ layer.weight.T, taeda.eye(2), atol=1e-5)
+    True
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):

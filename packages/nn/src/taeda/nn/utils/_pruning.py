@@ -178,7 +178,11 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, and brings the parameter into the pruned form."""
+    """Prunes nothing, and brings the parameter into the pruned form.
+
+    >>> Identity().prune(taeda.ones(2))
+    tensor([1., 1.])
+    """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask as it is."""
@@ -230,6 +234,9 @@ class RandomUnstructured(_Amount):
 
     Args:
         amount: what is pruned: a float in [0, 1] is a fraction, an int of at least 0 a number.
+
+    >>> RandomUnstructured(0.5).prune(taeda.ones(4)).sum()
+    tensor(2.)
     """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -242,6 +249,9 @@ class L1Unstructured(_Amount):
 
     Args:
         amount: what is pruned: a float in [0, 1] is a fraction, an int of at least 0 a number.
+
+    >>> L1Unstructured(1).prune(taeda.tensor([3.0, -1.0]))
+    tensor([3., -0.])
     """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -290,6 +300,9 @@ class RandomStructured(_Structured):
         amount: how many channels are pruned: a float in [0, 1] is a fraction, an int of at least 0
             a number.
         dim: the dimension of the channels (-1).
+
+    >>> RandomStructured(1, dim=0).prune(taeda.ones(2, 3)).sum()
+    tensor(3.)
     """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -306,6 +319,10 @@ class LnStructured(_Structured):
             a number.
         n: order of the norm, as `norm` takes it (2, inf, "fro", ...).
         dim: the dimension of the channels (-1).
+
+    >>> LnStructured(1, n=2, dim=0).prune(taeda.tensor([[3.0], [-1.0]]))
+    tensor([[3.],
+            [-0.]])
     """
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
@@ -338,6 +355,9 @@ class CustomFromMask(BasePruningMethod):
 
     Args:
         mask: tensor of the parameter's shape: 1 keeps an element, 0 prunes it.
+
+    >>> CustomFromMask(taeda.tensor([1.0, 0.0])).prune(taeda.ones(2))
+    tensor([1., 0.])
     """
 
     PRUNING_TYPE = "global"

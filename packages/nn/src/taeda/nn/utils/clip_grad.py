@@ -130,6 +130,12 @@ def clip_grads_with_norm_(
         total_norm: norm of all gradients, ().
         foreach: whether lists of tensors are handled together (None: chosen); the values are the
             same.
+
+    >>> param = taeda.nn.Parameter(taeda.zeros(2))
+    >>> param.grad = taeda.tensor([3.0, 4.0])
+    >>> clip_grads_with_norm_([param], 1.0, taeda.tensor(5.0))
+    >>> param.grad
+    tensor([0.6000, 0.8000])
     """
     _scale(_gradients(parameters), max_norm, total_norm, foreach)
 
@@ -191,6 +197,12 @@ def clip_grad_value_(
         clip_value: the largest absolute value that is left.
         foreach: whether lists of tensors are handled together (None: chosen); the values are the
             same.
+
+    >>> param = taeda.nn.Parameter(taeda.zeros(2))
+    >>> param.grad = taeda.tensor([3.0, 4.0])
+    >>> clip_grad_value_([param], 3.5)
+    >>> param.grad
+    tensor([3.0000, 3.5000])
     """
     limit: Any = float(clip_value)
     with taeda.no_grad():

@@ -40,6 +40,11 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     Args:
         vec: 1-D, with at least as many elements as all parameters.
         parameters: the tensors that are set.
+
+    >>> param = taeda.nn.Parameter(taeda.zeros(2))
+    >>> vector_to_parameters(taeda.tensor([1.0, 2.0]), [param])
+    >>> param.detach()
+    tensor([1., 2.])
     """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected taeda.Tensor, but got: {type(vec).__name__}")

@@ -112,6 +112,10 @@ def fuse_linear_bn_eval(linear: L, bn: Any) -> L:
     Args:
         linear: a Linear in evaluation mode.
         bn: a batch norm in evaluation mode, with running statistics.
+
+    >>> linear, bn = taeda.nn.Linear(3, 4).eval(), taeda.nn.BatchNorm1d(4).eval()
+    >>> fuse_linear_bn_eval(linear, bn)(taeda.zeros(2, 3)).shape
+    taeda.Size([2, 4])
     """
     _check_eval(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:

@@ -15,6 +15,11 @@ def convert_conv2d_weight_memory_format(module: M, memory_format: Any) -> M:
     Args:
         module: the module that holds the convolutions.
         memory_format: `contiguous_format` or `channels_last`.
+
+    >>> conv = taeda.nn.Conv2d(3, 4, 3)
+    >>> _ = convert_conv2d_weight_memory_format(conv, taeda.channels_last)
+    >>> conv.weight.is_contiguous(memory_format=taeda.channels_last)
+    True
     """
     from ..modules.conv import Conv2d, ConvTranspose2d
 
@@ -27,6 +32,11 @@ def convert_conv3d_weight_memory_format(module: M, memory_format: Any) -> M:
     Args:
         module: the module that holds the convolutions.
         memory_format: `contiguous_format` or `channels_last_3d`.
+
+    >>> conv = taeda.nn.Conv3d(3, 4, 3)
+    >>> _ = convert_conv3d_weight_memory_format(conv, taeda.channels_last_3d)
+    >>> conv.weight.is_contiguous(memory_format=taeda.channels_last_3d)
+    True
     """
     from ..modules.conv import Conv3d, ConvTranspose3d
 

@@ -44,6 +44,10 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
             all.
 
     Salimans and Kingma (arXiv:1602.07868).
+
+    >>> layer = weight_norm(taeda.nn.Linear(2, 2))
+    >>> sorted(dict(layer.named_parameters()))
+    ['bias', 'parametrizations.weight.original0', 'parametrizations.weight.original1']
     """
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
@@ -121,6 +125,10 @@ def spectral_norm(
         dim: the dimension of the outputs (None: 1 for transposed convolutions, else 0).
 
     Miyato and others (arXiv:1802.05957).
+
+    >>> layer = spectral_norm(taeda.nn.Linear(2, 2))
+    >>> sorted(dict(layer.named_parameters()))
+    ['bias', 'parametrizations.weight.original']
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):

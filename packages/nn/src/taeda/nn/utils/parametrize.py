@@ -30,7 +30,12 @@ _cache: dict[tuple[int, str], Tensor | None] = {}
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Within the `with` block every parametrized tensor is computed once, when it is first read."""
+    """Within the `with` block every parametrized tensor is computed once, when it is first read.
+
+    >>> with cached():
+    ...     print(taeda.nn.Linear(2, 2)(taeda.zeros(1, 2)).shape)
+    taeda.Size([1, 2])
+    """
     global _cache_depth
     _cache_depth += 1
     try:
@@ -238,6 +243,11 @@ def register_parametrization(
         tensor_name: name of its parameter or buffer.
         parametrization: module from the tensor to what takes its place.
         unsafe: whether shape and dtype may change, and nothing is checked (False).
+
+    >>> layer = taeda.nn.Linear(2, 2)
+    >>> _ = register_parametrization(layer, "weight", taeda.nn.ReLU())
+    >>> bool((layer.weight >= 0).all())
+    True
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -318,6 +328,12 @@ def remove_parametrizations(
         module: the module that has the tensor.
         tensor_name: name of the parametrized tensor.
         leave_parametrized: whether the present value stays, instead of the original (True).
+
+    >>> layer = taeda.nn.Linear(2, 2)
+    >>> _ = register_parametrization(layer, "weight", taeda.nn.ReLU())
+    >>> _ = remove_parametrizations(layer, "weight")
+    >>> is_parametrized(layer)
+    False
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -356,6 +372,12 @@ def transfer_parametrizations_and_params(
         from_module: the module that has them.
         to_module: the module that gets them.
         tensor_name: name of one tensor (None: all).
+
+    >>> layer = taeda.nn.Linear(2, 2)
+    >>> _ = register_parametrization(layer, "weight", taeda.nn.ReLU())
+    >>> other = transfer_parametrizations_and_params(layer, taeda.nn.Linear(2, 2))
+    >>> is_parametrized(other)
+    True
     """
     if not is_parametrized(from_module):
         raise ValueError(f"{from_module} has no parametrization to transfer")

@@ -51,6 +51,10 @@ def identity(module: Any, name: str) -> Any:
     Args:
         module: the module that has the tensor.
         name: name of its parameter.
+
+    >>> layer = identity(taeda.nn.Linear(2, 2), "weight")
+    >>> layer.weight_mask.sum()
+    tensor(4.)
     """
     Identity.apply(module, name)
     return module
@@ -63,6 +67,10 @@ def random_unstructured(module: Any, name: str, amount: float) -> Any:
         module: the module that has the tensor.
         name: name of its parameter.
         amount: what is pruned: a float in [0, 1] is a fraction, an int of at least 0 a number.
+
+    >>> layer = random_unstructured(taeda.nn.Linear(2, 2), "weight", 0.5)
+    >>> layer.weight_mask.sum()
+    tensor(2.)
     """
     RandomUnstructured.apply(module, name, amount)
     return module
@@ -96,6 +104,10 @@ def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
         amount: how many channels are pruned: a float in [0, 1] is a fraction, an int of at least 0
             a number.
         dim: the dimension of the channels.
+
+    >>> layer = random_structured(taeda.nn.Linear(2, 2), "weight", 1, dim=0)
+    >>> layer.weight_mask.sum()
+    tensor(2.)
     """
     RandomStructured.apply(module, name, amount, dim)
     return module
@@ -119,6 +131,10 @@ def ln_structured(
         n: order of the norm, as `norm` takes it (2, inf, "fro", ...).
         dim: the dimension of the channels.
         importance_scores: scores of the tensor's shape that count instead of the values (None).
+
+    >>> layer = ln_structured(taeda.nn.Linear(2, 2), "weight", 1, n=2, dim=0)
+    >>> layer.weight_mask.sum()
+    tensor(2.)
     """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
@@ -131,6 +147,10 @@ def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
         module: the module that has the tensor.
         name: name of its parameter.
         mask: tensor of the parameter's shape: 1 keeps an element, 0 prunes it.
+
+    >>> layer = custom_from_mask(taeda.nn.Linear(2, 2), "bias", taeda.tensor([1.0, 0.0]))
+    >>> layer.bias_mask
+    tensor([1., 0.])
     """
     CustomFromMask.apply(module, name, mask)
     return module
@@ -151,6 +171,11 @@ def global_unstructured(
         pruning_method: a class of type "unstructured".
         importance_scores: scores that count instead of values, by such pair (None).
         **kwargs: what the class is made with, such as `amount`.
+
+    >>> layer = taeda.nn.Linear(2, 2)
+    >>> global_unstructured([(layer, "weight"), (layer, "bias")], L1Unstructured, amount=3)
+    >>> layer.weight_mask.sum() + layer.bias_mask.sum()
+    tensor(3.)
     """
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
@@ -185,6 +210,11 @@ def remove(module: Any, name: str) -> Any:
     Args:
         module: the module that has the tensor.
         name: name of its parameter.
+
+    >>> layer = random_unstructured(taeda.nn.Linear(2, 2), "weight", 2)
+    >>> _ = remove(layer, "weight")
+    >>> int((layer.weight == 0).sum())
+    2
     """
     found = _hook_of(module, name)
     if found is None:

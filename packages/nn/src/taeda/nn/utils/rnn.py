@@ -42,6 +42,10 @@ class PackedSequence(_Packed):
             is a pair with them).
         sorted_indices: former place of each sequence, int64, (N) (None: order is kept).
         unsorted_indices: what undoes that (None: computed).
+
+    >>> packed = pack_sequence([taeda.tensor([1, 2]), taeda.tensor([3])])
+    >>> packed.data, packed.batch_sizes
+    (tensor([1, 3, 2]), tensor([2, 1]))
     """
 
     __slots__ = ()
@@ -245,6 +249,10 @@ def pad_packed_sequence(
         batch_first: whether the batch is dimension 0 instead of 1 (False).
         padding_value: what fills up (0).
         total_length: the size T of the result, at least the longest length (None: that length).
+
+    >>> pad_packed_sequence(pack_sequence([taeda.tensor([1, 2]), taeda.tensor([3])]))
+    (tensor([[1, 3],
+            [2, 0]]), tensor([2, 1]))
     """
     sizes = sequence.batch_sizes.tolist()
     longest = len(sizes)

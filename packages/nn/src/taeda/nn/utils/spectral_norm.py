@@ -72,6 +72,10 @@ def spectral_norm(
         dim: the dimension of the outputs (None: 1 for transposed convolutions, else 0).
 
     Miyato and others (arXiv:1802.05957).
+
+    >>> layer = spectral_norm(taeda.nn.Linear(2, 2))
+    >>> sorted(dict(layer.named_parameters()))
+    ['bias', 'weight_orig']
     """
     if _find(module, name) is not None:
         raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
@@ -98,6 +102,10 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     Args:
         module: the module that has the tensor.
         name: name of its parameter ("weight").
+
+    >>> layer = remove_spectral_norm(spectral_norm(taeda.nn.Linear(2, 2)))
+    >>> sorted(dict(layer.named_parameters()))
+    ['bias', 'weight']
     """
     key = _find(module, name)
     if key is None:

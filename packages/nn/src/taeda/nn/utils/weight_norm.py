@@ -42,6 +42,10 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
             all.
 
     Salimans and Kingma (arXiv:1602.07868).
+
+    >>> layer = weight_norm(taeda.nn.Linear(2, 2))
+    >>> sorted(dict(layer.named_parameters()))
+    ['bias', 'weight_g', 'weight_v']
     """
     warn(
         "`nn.utils.weight_norm` is deprecated in favor of `nn.utils.parametrizations.weight_norm`.",
@@ -66,6 +70,10 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     Args:
         module: the module that has the tensor.
         name: name of its parameter ("weight").
+
+    >>> layer = remove_weight_norm(weight_norm(taeda.nn.Linear(2, 2)))
+    >>> sorted(dict(layer.named_parameters()))
+    ['bias', 'weight']
     """
     key = _find(module, name)
     if key is None:

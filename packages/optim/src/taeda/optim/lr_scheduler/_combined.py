@@ -58,6 +58,12 @@ class ChainedScheduler(_Combined):
     Args:
         schedulers: at least one scheduler, all of one optimizer; `ReduceLROnPlateau` is refused.
         optimizer: that optimizer (None: the first scheduler's).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> first = taeda.optim.lr_scheduler.ConstantLR(optimizer, 0.5, total_iters=2)
+    >>> second = taeda.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
+    >>> ChainedScheduler([first, second]).get_last_lr()
+    [0.5]
     """
 
     def __init__(
@@ -89,6 +95,12 @@ class SequentialLR(_Combined):
         schedulers: at least one scheduler of that optimizer; `ReduceLROnPlateau` is refused.
         milestones: rising epochs, one fewer than schedulers.
         last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> first = taeda.optim.lr_scheduler.ConstantLR(optimizer, 0.5, total_iters=2)
+    >>> second = taeda.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
+    >>> SequentialLR(optimizer, [first, second], milestones=[2]).get_last_lr()
+    [0.5]
     """
 
     def __init__(

@@ -59,6 +59,10 @@ class CyclicLR(LRScheduler):
         last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
 
     arXiv:1506.01186.
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0, momentum=0.9)
+    >>> CyclicLR(optimizer, base_lr=0.1, max_lr=1.0).get_last_lr()
+    [0.1]
     """
 
     def __init__(

@@ -49,6 +49,10 @@ class OneCycleLR(LRScheduler):
         last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
 
     arXiv:1708.07120.
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0, momentum=0.9)
+    >>> OneCycleLR(optimizer, max_lr=1.0, total_steps=100).get_last_lr()
+    [0.040000000000000036]
     """
 
     def __init__(

@@ -29,6 +29,13 @@ class ReduceLROnPlateau(LRScheduler):
         cooldown: epochs after a reduction that do not count (0).
         min_lr: lower bound of the rates, one or a list with one for each group (0).
         eps: least change of a rate (1e-8).
+
+    >>> optimizer = taeda.optim.SGD([taeda.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = ReduceLROnPlateau(optimizer, patience=0)
+    >>> scheduler.step(1.0)
+    >>> scheduler.step(2.0)
+    >>> scheduler.get_last_lr()
+    [0.1]
     """
 
     def __init__(
