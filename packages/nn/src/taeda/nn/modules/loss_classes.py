@@ -25,6 +25,8 @@ __all__ = [
 class NLLLoss(_WeightedLoss):
     """-x[target] of log-probabilities (N, C, *).
 
+    loss = -weight[y] · x[y] for a target y; the mean divides by the sum of those weights.
+
     Args:
         weight: factor of each class, (C) (None: all 1).
         size_average: older form of `reduction`, deprecated (None): False chooses "sum".
@@ -91,6 +93,8 @@ class NLLLoss2d(NLLLoss):
 
 class CrossEntropyLoss(_WeightedLoss):
     """The negative log-likelihood of the targets under softmax(x).
+
+    loss = -weight[y] · log(exp(x[y]) / sum over classes c of exp(x[c])) for a target y.
 
     Args:
         weight: factor of each class, (C) (None: all 1).
@@ -167,6 +171,8 @@ class BCELoss(_WeightedLoss):
 class BCEWithLogitsLoss(_Loss):
     """`BCELoss` of sigmoid(x), in a stable form; `pos_weight` scales the positive part.
 
+    loss = -weight · (pos_weight · target · log(p) + (1 - target) · log(1 - p)), p = sigmoid(x).
+
     Args:
         weight: factor of each element, broadcast to the target (None: all 1).
         size_average: older form of `reduction`, deprecated (None): False chooses "sum".
@@ -210,6 +216,8 @@ class BCEWithLogitsLoss(_Loss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """Binary cross entropy of the logits, averaged over the classes.
 
+    loss = -mean over c of weight[c] · (t[c] · log(p[c]) + (1 - t[c]) · log(1 - p[c])), p = sigmoid(x).
+
     Args:
         weight: factor of each class, (C) (None: all 1).
         size_average: older form of `reduction`, deprecated (None): False chooses "sum".
@@ -237,6 +245,8 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 class MultiLabelMarginLoss(_Loss):
     """Hinges between every label of a sample and every other class.
 
+    loss = sum over labels y and other classes c of max(0, 1 - x[y] + x[c]) / C.
+
     Args:
         size_average: older form of `reduction`, deprecated (None): False chooses "sum".
         reduce: older form of `reduction`, deprecated (None): False chooses "none".
@@ -260,6 +270,8 @@ class MultiLabelMarginLoss(_Loss):
 
 class MultiMarginLoss(_WeightedLoss):
     """Hinges between the class of a sample and every other one, to the power p (1 or 2).
+
+    loss = sum over c ≠ y of weight[y] · max(0, margin - x[y] + x[c])**p / C for a target y.
 
     Args:
         p: power of each hinge, 1 or 2 (1).
@@ -313,6 +325,8 @@ class MultiMarginLoss(_WeightedLoss):
 
 class CTCLoss(_Loss):
     """-log of the likelihood of a label sequence under all its alignments.
+
+    loss = -log(sum over alignments of the target of the product over t of exp(log_probs[t, label])).
 
     Args:
         blank: class of the blank (0).

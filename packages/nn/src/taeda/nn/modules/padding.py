@@ -209,7 +209,7 @@ class ReflectionPad1d(_ReflectionPadNd):
 
     Args:
         padding: how much is added: one int for all ends, or 2 in a tuple, the last dimension's
-            first: (left, right). Negative ones crop.
+            first: (left, right). Each less than the size there; negative ones crop.
 
     Shape:
         input: (N, C, L) or (C, L).
@@ -229,7 +229,7 @@ class ReflectionPad2d(_ReflectionPadNd):
 
     Args:
         padding: how much is added: one int for all ends, or 4 in a tuple, the last dimension's
-            first: (left, right, top, bottom). Negative ones crop.
+            first: (left, right, top, bottom). Each less than the size there; negative ones crop.
 
     Shape:
         input: (N, C, H, W) or (C, H, W).
@@ -249,7 +249,8 @@ class ReflectionPad3d(_ReflectionPadNd):
 
     Args:
         padding: how much is added: one int for all ends, or 6 in a tuple, the last dimension's
-            first: (left, right, top, bottom, front, back). Negative ones crop.
+            first: (left, right, top, bottom, front, back). Each less than the size there; negative
+            ones crop.
 
     Shape:
         input: (N, C, D, H, W) or (C, D, H, W).
@@ -337,7 +338,7 @@ class CircularPad1d(_CircularPadNd):
 
     Args:
         padding: how much is added: one int for all ends, or 2 in a tuple, the last dimension's
-            first: (left, right). Negative ones crop.
+            first: (left, right). Each at most the size there; negative ones crop.
 
     Shape:
         input: (N, C, L) or (C, L).
@@ -357,7 +358,7 @@ class CircularPad2d(_CircularPadNd):
 
     Args:
         padding: how much is added: one int for all ends, or 4 in a tuple, the last dimension's
-            first: (left, right, top, bottom). Negative ones crop.
+            first: (left, right, top, bottom). Each at most the size there; negative ones crop.
 
     Shape:
         input: (N, C, H, W) or (C, H, W).
@@ -377,7 +378,8 @@ class CircularPad3d(_CircularPadNd):
 
     Args:
         padding: how much is added: one int for all ends, or 6 in a tuple, the last dimension's
-            first: (left, right, top, bottom, front, back). Negative ones crop.
+            first: (left, right, top, bottom, front, back). Each at most the size there; negative
+            ones crop.
 
     Shape:
         input: (N, C, D, H, W) or (C, D, H, W).
