@@ -49,6 +49,10 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     images, which costs time there. Holds for the layers of `nn` in eval mode, and on a CUDA device
     but for products that cuBLASLt computes: it chooses its way by the sizes. TypeError for no bool.
 
+    Args:
+        mode: True asks for it, False takes it back.
+        warn_only: what `is_deterministic_algorithms_warn_only_enabled` tells; False by default.
+
     >>> use_deterministic_algorithms(True)
     >>> taeda.empty(2).tolist()
     [nan, nan]
@@ -78,6 +82,9 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """`use_deterministic_algorithms` by number or word: 0 "default", 1 "warn", 2 "error".
 
     RuntimeError for another value, TypeError for another type.
+
+    Args:
+        debug_mode: 0, 1 or 2, or its word.
     """
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
@@ -102,6 +109,9 @@ def set_float32_matmul_precision(precision: str) -> None:
     On CUDA devices "high" and "medium" let cuBLASLt read 10 bits of each factor's fraction (TF32),
     as `backends.cuda.matmul.allow_tf32` does, which this sets. The processor computes in float32
     whatever this says. Another word warns and changes nothing.
+
+    Args:
+        precision: "highest" (what holds at the start), "high" or "medium".
     """
     if precision not in _PRECISIONS:
         warn(
@@ -120,6 +130,9 @@ def get_float32_matmul_precision() -> str:
 def set_warn_always(b: bool) -> None:
     """Whether a warning that would come once should come each time.
     Ours come each time; Python's filters decide.
+
+    Args:
+        b: what `is_warn_always_enabled` tells; TypeError for no bool.
     """
     _Chosen.warn_always = _flag(b, "set_warn_always(): argument 'b'")
 
@@ -133,6 +146,9 @@ def set_num_interop_threads(count: int) -> None:
     """How many operations may run at once. They run one after the other, so this is a bound that is kept.
 
     RuntimeError for fewer than one, and the second time.
+
+    Args:
+        count: an int of 1 or more; TypeError for another type.
     """
     if not isinstance(count, int) or isinstance(count, bool):
         raise TypeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")
@@ -154,6 +170,9 @@ def set_flush_denormal(mode: bool) -> bool:
     """Let this thread's operations treat numbers too small for the normal form as 0, which can be faster.
 
     Return whether the processor can. TypeError for no bool.
+
+    Args:
+        mode: True to read and write them as 0, False to keep them.
 
     >>> set_flush_denormal(True) and (taeda.tensor(1e-40) * 1.0).item()
     0.0

@@ -55,6 +55,9 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Size:
 
     Dimensions match from the last; RuntimeError names two sizes that do not.
 
+    Args:
+        *shapes: sequences of sizes, or single sizes; RuntimeError for a negative one.
+
     >>> broadcast_shapes((3, 1), (4,), 1)
     taeda.Size([3, 4])
     """
@@ -78,6 +81,9 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Size:
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Expand all tensors to their common shape; results share memory with the arguments.
 
+    Args:
+        *tensors: tensors whose shapes match from the last dimension on, or one list of them.
+
     >>> [t.shape for t in broadcast_tensors(taeda.ones(3, 1), taeda.ones(4))]
     [taeda.Size([3, 4]), taeda.Size([3, 4])]
     """
@@ -90,6 +96,10 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
 
     `indexing` is "ij" (the i-th vector runs along dimension i) or "xy" (the first two exchanged); leaving it
     out means "ij" and warns. RuntimeError for tensors of rank 2 or more and for different dtypes.
+
+    Args:
+        *tensors: vectors, or tensors without dimensions, of one dtype; or one list of them.
+        indexing: "ij" or "xy".
 
     >>> meshgrid(taeda.arange(2), taeda.arange(3), indexing="ij")[0].tolist()
     [[0, 0, 0], [1, 1, 1]]
@@ -106,6 +116,9 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, as rows; the last vector runs fastest.
 
+    Args:
+        *tensors: vectors, or one list of them.
+
     >>> cartesian_prod(taeda.tensor([1, 2]), taeda.tensor([3, 4])).tolist()
     [[1, 3], [1, 4], [2, 3], [2, 4]]
     """
@@ -115,6 +128,9 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 @asks
 def block_diag(*tensors: Tensor) -> Tensor:
     """Matrices one after the other along the diagonal, zeros elsewhere; vectors are rows.
+
+    Args:
+        *tensors: tensors of at most two dimensions, or one list of them.
 
     >>> block_diag(taeda.ones(1, 2), taeda.ones(1, 1)).tolist()
     [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -131,6 +147,9 @@ def _atleast(rank: int, tensors: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]
 def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """A 0-dim tensor gets one dimension; several tensors give a tuple.
 
+    Args:
+        *tensors: one tensor, which gives one, or several or a list, which give a tuple.
+
     >>> atleast_1d(taeda.tensor(5)).shape
     taeda.Size([1])
     """
@@ -141,6 +160,9 @@ def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
 def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """A vector becomes a row; several tensors give a tuple.
 
+    Args:
+        *tensors: one tensor, which gives one, or several or a list, which give a tuple.
+
     >>> atleast_2d(taeda.ones(3)).shape
     taeda.Size([1, 3])
     """
@@ -150,6 +172,9 @@ def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
 @asks
 def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """A vector becomes (1, n, 1), a matrix (n, m, 1); several tensors give a tuple.
+
+    Args:
+        *tensors: one tensor, which gives one, or several or a list, which give a tuple.
 
     >>> atleast_3d(taeda.ones(3)).shape
     taeda.Size([1, 3, 1])
@@ -182,6 +207,15 @@ def unique(
     With `return_inverse` also which of them every element is, with `return_counts` how often each occurs.
     Every NaN is different.
 
+    Args:
+        input: a tensor of any shape.
+        sorted: whether the values rise; True by default.
+        return_inverse: whether the place in the result of each element (each slice) is given too,
+            int64.
+        return_counts: whether the number of times that each occurs is given too, int64.
+        dim: the dimension whose slices are compared; None compares elements of the flattened
+            tensor.
+
     >>> unique(taeda.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     """
@@ -199,6 +233,13 @@ def unique_consecutive(
 ) -> Tensor | tuple[Tensor, ...]:
     """The first of every run of equal elements, or of equal slices of a dimension.
 
+    Args:
+        input: a tensor of any shape.
+        return_inverse: whether the run of each element (each slice) is given too, int64.
+        return_counts: whether the length of each run is given too, int64.
+        dim: the dimension whose slices are compared; None compares elements of the flattened
+            tensor.
+
     >>> unique_consecutive(taeda.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
@@ -211,6 +252,12 @@ def lu(
     A: Tensor, pivot: bool = True, get_infos: bool = False, out: tuple[Tensor, ...] | None = None
 ) -> tuple[Tensor, ...]:
     """`linalg.lu_factor` under its older name: (LU, pivots), with `get_infos` also which pivot is zero.
+
+    Args:
+        A: matrices (..., m, n).
+        pivot: whether rows are exchanged; True by default.
+        get_infos: whether a third result tells the first pivot that is zero, counted from 1, or 0.
+        out: a tuple of as many tensors as there are results; they are resized and written.
 
     >>> lu(taeda.tensor([[2.0, 1.0], [1.0, 1.0]]))[1].tolist()
     [1, 2]
@@ -230,6 +277,12 @@ def svd_lowrank(
 
     A random projection, sharpened by `niter` steps of subspace iteration (Halko, Martinsson and
     Tropp 2011). Draws from the default generator. ValueError for a negative q or niter.
+
+    Args:
+        A: matrices (..., m, n), dense or sparse.
+        q: the number of singular values, 0 or more; 6 by default and for None.
+        niter: steps of subspace iteration, 0 or more; 2 by default and for None.
+        M: what is taken from A, of its shape or one that expands to it; nothing where it is None.
 
     >>> svd_lowrank(taeda.ones(4, 3), q=1)[1].shape
     taeda.Size([1])
@@ -273,6 +326,12 @@ def pca_lowrank(
 
     `q` is min(6, m, n) unless given. ValueError if it is larger than a side of A, or niter negative.
 
+    Args:
+        A: matrices (..., m, n), one sample to a row.
+        q: the number of components, 0 to min(m, n).
+        center: whether the mean of the columns is taken off first; True by default.
+        niter: steps of subspace iteration, 0 or more; 2 by default.
+
     >>> pca_lowrank(taeda.ones(4, 3), q=2)[1].tolist()
     [0.0, 0.0]
     """
@@ -308,6 +367,16 @@ def histogramdd(
     `bins` is a number of bins for all dimensions, a list of numbers, or a list of vectors of edges; `range` a
     lower and an upper end for each dimension. With `density` the sum over cells of count times volume is 1.
     RuntimeError for lists that do not fit the dimensions.
+
+    Args:
+        input: points (..., n), of at least two dimensions.
+        bins: a count for all n dimensions, or a list of n counts or n vectors of rising edges.
+        range: 2 n numbers, the lower and the upper end of each dimension; None takes those of the
+            points.
+        weight: how much each point counts, of the shape of `input` without its last dimension; 1
+            each where it is None.
+        density: whether counts are divided by the sum of all and by each cell's volume; False by
+            default.
 
     >>> histogramdd(taeda.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [2, 2]).hist.tolist()
     [[0.0, 1.0], [1.0, 1.0]]
@@ -358,6 +427,11 @@ def resize_as_(
 ) -> Tensor:
     """The sizes of another tensor, in place: see `Tensor.resize_`.
 
+    Args:
+        input: the tensor that changes.
+        the_template: the tensor whose shape is taken.
+        memory_format: the order of the result in memory; None keeps it contiguous.
+
     >>> resize_as_(taeda.ones(2), taeda.ones(2, 1)).shape
     taeda.Size([2, 1])
     """
@@ -369,6 +443,10 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order with the fewest multiplications; of one matrix a copy.
 
     RuntimeError for what is no matrix, and without arguments.
+
+    Args:
+        *matrices: one or more matrices, the columns of each as many as the rows of the next.
+        out: a tensor that the product is written into.
 
     >>> chain_matmul(taeda.ones(2, 3), taeda.ones(3, 4), taeda.ones(4, 1)).tolist()
     [[12.0], [12.0]]
@@ -435,6 +513,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     """Products summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists.
 
     RuntimeError for a negative number or one larger than either rank, and for sizes that differ.
+
+    Args:
+        a, b: tensors of one dtype, of any shapes whose summed dimensions have the same sizes.
+        dims: a number of dimensions, 2 by default; or a pair of lists, those of `a` and those of
+            `b`.
+        out: a tensor of the result's shape that it is copied into.
 
     >>> tensordot(taeda.ones(2, 3), taeda.ones(3, 4), 1).shape
     taeda.Size([2, 4])

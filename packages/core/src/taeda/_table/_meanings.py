@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ._row import Row
 
@@ -43,11 +44,17 @@ def read(text: str) -> Meanings:
             )
         name, places, noted, said = entry.groups()
         for place in (noted or places or "").split() or [""]:
-            known, key = (found.notes, place) if noted else (found.texts, (name, place))
-            if key in known:
-                raise ValueError(f"{key!r} is described twice; the second time by {said!r}")
-            known[key] = said
+            if noted:
+                _put(found.notes, place, said)
+            else:
+                _put(found.texts, (name, place), said)
     return found
+
+
+def _put(known: dict[Any, str], key: Any, said: str) -> None:
+    if key in known:
+        raise ValueError(f"{key!r} is described twice; the second time by {said!r}")
+    known[key] = said
 
 
 def meaning(row: Row, argument: str) -> str:

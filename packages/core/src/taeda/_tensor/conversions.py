@@ -32,7 +32,11 @@ def _cast_method(name: str, dtype: Any) -> Callable[..., Any]:
         return self.to(dtype, memory_format=memory_format)
 
     cast.__name__, cast.__qualname__ = name, f"Tensor.{name}"
-    cast.__doc__ = f"The tensor in {dtype}; itself if it has that dtype already."
+    cast.__doc__ = f"""The tensor in {dtype}; itself if it has that dtype already.
+
+    Args:
+        memory_format: the order of the result in memory; by default that of the tensor.
+    """
     return cast
 
 
@@ -87,6 +91,14 @@ def to(
     Forms: to(dtype), to(device, dtype=None), to(other). Differentiable across floating-point
     dtypes. With `non_blocking` a copy from pinned memory to a device, or from a device, goes on
     after the call: whoever reads the result on the cpu waits for the stream first.
+
+    Args:
+        dtype: of the result, also float, int, bool or complex of Python; None keeps it.
+        device: of the result: a device, its name, or the number of an accelerator; None keeps it.
+        other: a tensor whose dtype and device are taken.
+        non_blocking: whether the copy may go on after the call; False by default.
+        copy: whether a new tensor is made even where nothing changes; False by default.
+        memory_format: the order of the result in memory; None keeps that of the tensor.
     """
     try:
         dtype, device, rest = _parse_to(args, dtype, device, other)
@@ -125,7 +137,11 @@ def _to_by_others(self: Tensor, args: tuple[Any, ...], named: dict[str, Any]) ->
 
 @method
 def cpu(self: Tensor, memory_format: Any = _core.preserve_format) -> Tensor:
-    """The tensor on the cpu; itself if it is there already."""
+    """The tensor on the cpu; itself if it is there already.
+
+    Args:
+        memory_format: the order of the result in memory; by default that of the tensor.
+    """
     return self.to("cpu", memory_format=memory_format)
 
 
@@ -133,7 +149,13 @@ def cpu(self: Tensor, memory_format: Any = _core.preserve_format) -> Tensor:
 def cuda(
     self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """The tensor on a CUDA device; RuntimeError where there is none."""
+    """The tensor on a CUDA device; RuntimeError where there is none.
+
+    Args:
+        device: a CUDA device, its name or number; None is the current one.
+        non_blocking: as in `to`; False by default.
+        memory_format: the order of the result in memory; None keeps that of the tensor.
+    """
     where = "cuda" if device is None else device
     return self.to(where, non_blocking=non_blocking, memory_format=memory_format)
 
@@ -148,7 +170,11 @@ def xpu(
 
 @method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor in the dtype of `other`."""
+    """The tensor in the dtype of `other`.
+
+    Args:
+        other: a tensor; of it only the dtype counts.
+    """
     return self.to(other.dtype)
 
 
@@ -161,6 +187,11 @@ def new(self: Tensor, *args: Any, device: Any = None, **named: Any) -> Tensor:
     """A tensor of this one's dtype: `x.new(2, 3)` has these sizes, `x.new([1, 2])` these values.
 
     Instead of those one of `size`, `data`, `other` (a tensor) and `storage`.
+
+    Args:
+        device: of the result; None takes that of this tensor.
+        **named: one of `size`, `data`, `other` and `storage`, and then nothing else; TypeError for
+            more.
     """
     place = self.device if device is None else device
     if named:

@@ -33,6 +33,9 @@ def from_numpy(ndarray: Any) -> Tensor:
     TypeError for what is no array, or for a dtype without a twin here; ValueError for negative
     strides, and for elements at addresses that are no multiples of their size.
 
+    Args:
+        ndarray: an array of numpy in the machine's byte order. One that cannot be written warns.
+
     >>> import numpy as np
     >>> from_numpy(np.arange(3)).tolist()
     [0, 1, 2]
@@ -87,6 +90,14 @@ def frombuffer(
     `count` elements (-1: all) from `offset` bytes on. ValueError if the buffer is empty or too
     short or there is none, RuntimeError if it has gaps.
 
+    Args:
+        buffer: bytes, bytearray, memoryview, array and the like, without gaps.
+        dtype: how the bytes are read; it must be given. TypeError for what is no dtype.
+        count: how many elements; negative for all that are there, whose bytes must then be a
+            multiple of the element's size. Not 0.
+        offset: bytes before the first element, 0 or more and less than the buffer's length.
+        requires_grad: whether the tensor asks for a gradient; False by default.
+
     >>> frombuffer(bytearray(b"\\x01\\x00\\x02\\x00"), dtype=taeda.int16).tolist()
     [1, 2]
     """
@@ -136,6 +147,14 @@ def from_file(
 
     With `shared` writes reach the file, which is created or lengthened if needed; else they stay private.
     RuntimeError if the file cannot be opened or is too short, and for a device other than the cpu.
+
+    Args:
+        filename: path of the file.
+        shared: whether writes to the tensor reach the file; None and False keep them private.
+        size: number of elements, 0 or more; RuntimeError for a negative one.
+        dtype: how the bytes are read; the default dtype where it is None.
+        device: only the cpu.
+        requires_grad: whether the tensor asks for a gradient; False by default.
     """
     if _core.device(device).type != "cpu":
         raise RuntimeError(f"from_file: a file is mapped on the cpu, not on {device}: use to()")
@@ -332,6 +351,15 @@ def tensor(
     numbers beside sequences and for text, RuntimeError for what is no data and for dtypes that do
     not promote.
 
+    Args:
+        data: a number, nested lists or tuples of one length at each level, an array, or a tensor
+            (which warns: `clone` says the same). It is copied.
+        dtype: of the result; None takes what the leaves promote to.
+        device: of the result; None takes that of a tensor in `data`, and the default device for
+            anything else.
+        requires_grad: whether the result asks for a gradient; False by default.
+        pin_memory: whether the result lies in pinned memory; False by default.
+
     >>> tensor([[1, 2], [3, 4]]).shape
     taeda.Size([2, 2])
     """
@@ -355,7 +383,13 @@ def tensor(
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of `data` that shares memory (and autograd history) where dtype and device allow."""
+    """A tensor of `data` that shares memory (and autograd history) where dtype and device allow.
+
+    Args:
+        data: as in `tensor`; tensors and arrays are shared, all else is copied.
+        dtype: of the result; None keeps that of `data`. Another dtype than that makes a copy.
+        device: of the result; None keeps a tensor's own, and takes the default device for all else.
+    """
     made = _read(data, dtype)
     return _placed(
         made, dtype, made.device if device is None and isinstance(data, Tensor) else device
@@ -376,6 +410,14 @@ def asarray(
     A tensor keeps its autograd history unless `requires_grad` is False. An object with `__dlpack__`
     or with numpy's protocols is an array; any other buffer is read as elements of `dtype`, the
     default float if none is given.
+
+    Args:
+        obj: as in `tensor`, or an object with the buffer protocol.
+        dtype: of the result; None keeps that of `obj`.
+        device: of the result; None takes the default device.
+        copy: True always copies, False refuses to, None copies only where it must.
+        requires_grad: True asks for a gradient, False cuts the history off, None leaves it as it
+            came.
 
     >>> asarray(bytearray(4), dtype=taeda.int16).tolist()
     [0, 0]

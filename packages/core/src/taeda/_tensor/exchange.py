@@ -14,6 +14,9 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
 
     RuntimeError if the tensor requires grad or has a conj or neg bit (force=True detaches and copies then);
     TypeError for meta tensors. bfloat16 and float8 arrays carry the dtypes of ml_dtypes.
+
+    Args:
+        force: whether a copy is made where the memory cannot be shared; False by default.
     """
     array = None if force else _core.to_array(self)
     return _numpy_of_unusual(self, force) if array is None else array
@@ -177,7 +180,12 @@ def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
 
 @method
 def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
-    """The tensor on a device, in the array API's word for `to`."""
+    """The tensor on a device, in the array API's word for `to`.
+
+    Args:
+        device: a device or its name.
+        stream: only None; ValueError for anything else.
+    """
     if stream is not None:
         raise ValueError("to_device: there are no streams to wait for; leave stream out")
     return self.to(device)

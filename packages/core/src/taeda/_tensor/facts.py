@@ -20,26 +20,42 @@ __all__ = [
 
 
 def is_tensor(obj: Any) -> bool:
-    """True for a Tensor and for objects of its subclasses."""
+    """True for a Tensor and for objects of its subclasses.
+
+    Args:
+        obj: any object.
+    """
     return isinstance(obj, Tensor)
 
 
 def is_storage(obj: Any) -> bool:
-    """True for a storage object."""
+    """True for a storage object.
+
+    Args:
+        obj: any object; a typed or an untyped storage gives True.
+    """
     from ..storage import TypedStorage, UntypedStorage  # late: it needs Tensor complete
 
     return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """True if the dtype is a real floating-point one."""
+    """True if the dtype is a real floating-point one.
+
+    Args:
+        input: a tensor of any shape; its dtype answers, its values are not read.
+    """
     if watched or type(input) not in exact:
         return _asked(is_floating_point, input, lambda input: input.is_floating_point())
     return input.is_floating_point()
 
 
 def is_complex(input: Tensor) -> bool:
-    """True if the dtype is complex."""
+    """True if the dtype is complex.
+
+    Args:
+        input: a tensor of any shape; its dtype answers, its values are not read.
+    """
     if watched or type(input) not in exact:
         return _asked(is_complex, input, lambda input: input.is_complex())
     return input.is_complex()
@@ -60,21 +76,33 @@ def _tensor(input: Tensor, asked: str) -> Tensor:
 
 
 def is_conj(input: Tensor) -> bool:
-    """True if the tensor is a conjugate that was not written out. TypeError for what is no tensor."""
+    """True if the tensor is a conjugate that was not written out. TypeError for what is no tensor.
+
+    Args:
+        input: a tensor of any shape and dtype.
+    """
     if watched or type(input) not in exact:
         return _asked(is_conj, input, lambda input: _tensor(input, "is_conj").is_conj())
     return _tensor(input, "is_conj").is_conj()
 
 
 def is_neg(input: Tensor) -> bool:
-    """True if the tensor is a negative that was not written out."""
+    """True if the tensor is a negative that was not written out.
+
+    Args:
+        input: a tensor of any shape and dtype; TypeError for anything else.
+    """
     if watched or type(input) not in exact:
         return _asked(is_neg, input, lambda input: _tensor(input, "is_neg").is_neg())
     return _tensor(input, "is_neg").is_neg()
 
 
 def is_inference(input: Tensor) -> bool:
-    """True if the tensor was made in inference mode."""
+    """True if the tensor was made in inference mode.
+
+    Args:
+        input: a tensor of any shape and dtype; TypeError for anything else.
+    """
     if watched or type(input) not in exact:
         return _asked(
             is_inference, input, lambda input: _tensor(input, "is_inference").is_inference()
@@ -83,7 +111,11 @@ def is_inference(input: Tensor) -> bool:
 
 
 def is_signed(input: Tensor) -> bool:
-    """True if the dtype has negative numbers."""
+    """True if the dtype has negative numbers.
+
+    Args:
+        input: a tensor of any shape; its dtype answers. TypeError for anything else.
+    """
     if watched or type(input) not in exact:
         return _asked(is_signed, input, lambda input: _tensor(input, "is_signed").is_signed())
     return _tensor(input, "is_signed").is_signed()
@@ -91,6 +123,9 @@ def is_signed(input: Tensor) -> bool:
 
 def typename(obj: Any, /) -> str:
     """Name of an object's type with its module; of a tensor the one that says its dtype, of a class its own.
+
+    Args:
+        obj: any object: a tensor, a class, or an instance of one.
 
     >>> typename(taeda.ones(1)), typename(3)
     ('taeda.FloatTensor', 'int')
@@ -104,14 +139,22 @@ def typename(obj: Any, /) -> str:
 
 
 def numel(input: Tensor) -> int:
-    """Number of elements."""
+    """Number of elements.
+
+    Args:
+        input: a tensor of any shape and dtype.
+    """
     if watched or type(input) not in exact:
         return _asked(numel, input, lambda input: input.numel())
     return input.numel()
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """True if the only element is not zero; RuntimeError for a tensor of several elements or of none."""
+    """True if the only element is not zero; RuntimeError for a tensor of several elements or of none.
+
+    Args:
+        input: a tensor of one element, of any rank and dtype.
+    """
     if watched or type(input) not in exact:
         return _asked(is_nonzero, input, lambda input: bool(input))
     return bool(input)
@@ -120,6 +163,9 @@ def is_nonzero(input: Tensor) -> bool:
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both fit in; RuntimeError for pairs that do not promote.
 
+    Args:
+        type1, type2: dtypes; their order does not matter.
+
     >>> promote_types(taeda.int32, taeda.float16)
     taeda.float16
     """
@@ -127,12 +173,21 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
-    """The dtype that an elementwise operation on two tensors or numbers gives."""
+    """The dtype that an elementwise operation on two tensors or numbers gives.
+
+    Args:
+        tensor1, tensor2: tensors, or numbers of Python, which count less than tensors do.
+    """
     return _core.result_type(tensor1, tensor2)
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """May a result of dtype `from_` be written into a tensor of dtype `to`?"""
+    """May a result of dtype `from_` be written into a tensor of dtype `to`?
+
+    Args:
+        from_: the dtype that a computation gives.
+        to: the dtype of the tensor that is to hold it.
+    """
     return _core.can_cast(from_, to)
 
 
@@ -151,6 +206,10 @@ _FLOATS = {  # bits, exponent bits' minimum, mantissa bits: eps = 2**-mantissa
 class finfo:
     """Limits of a floating-point dtype (of the default dtype if none is given): bits eps max min
     tiny resolution.
+
+    Args:
+        type: a floating-point dtype, or a complex one, which counts as that of its parts. The
+            default dtype where it is None; TypeError for any other dtype.
 
     >>> finfo(taeda.float32).eps
     1.1920928955078125e-07

@@ -94,7 +94,11 @@ def row_indices(self: Tensor) -> Tensor:
 
 @method
 def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
-    """The elements at the places of a sparse `mask`, and no others."""
+    """The elements at the places of a sparse `mask`, and no others.
+
+    Args:
+        mask: a sparse tensor of this one's shape; of it only the places count.
+    """
     made: Tensor = _methods().sparse_mask(self, mask)
     return made
 
@@ -104,6 +108,9 @@ def to_mkldnn(self: Tensor, dtype: Any = None) -> Tensor:
     """RuntimeError: there is no layout of MKL-DNN here, as in a PyTorch that was built without it.
 
     Kernels read the strided layout as it is.
+
+    Args:
+        dtype: nothing depends on it: the call is always refused.
     """
     raise RuntimeError(
         "to_mkldnn: there is no MKL-DNN layout in this build. Kernels read strided tensors as they are: "
@@ -120,49 +127,89 @@ def to_sparse_coo(self: Tensor) -> Tensor:
 
 @method
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
-    """By compressed rows, of matrices of any layout."""
+    """By compressed rows, of matrices of any layout.
+
+    Args:
+        dense_dim: how many of the last dimensions stay dense; None leaves it to the tensor: what it has
+            by its layout, 0 of a strided one.
+    """
     made: Tensor = _methods().to_sparse_csr(self, dense_dim)
     return made
 
 
 @method
 def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
-    """By compressed columns, of matrices of any layout."""
+    """By compressed columns, of matrices of any layout.
+
+    Args:
+        dense_dim: how many of the last dimensions stay dense; None leaves it to the tensor: what it has
+            by its layout, 0 of a strided one.
+    """
     made: Tensor = _methods().to_sparse_csc(self, dense_dim)
     return made
 
 
 @method
 def to_sparse_bsr(self: Tensor, blocksize: tuple[int, int], dense_dim: int | None = None) -> Tensor:
-    """By compressed rows of blocks of `blocksize` (rows, columns), of matrices of any layout."""
+    """By compressed rows of blocks of `blocksize` (rows, columns), of matrices of any layout.
+
+    Args:
+        blocksize: rows and columns of a block, which divide those of the matrices.
+        dense_dim: how many of the last dimensions stay dense; None leaves it to the tensor: what it has
+            by its layout, 0 of a strided one.
+    """
     made: Tensor = _methods().to_sparse_bsr(self, blocksize, dense_dim)
     return made
 
 
 @method
 def to_sparse_bsc(self: Tensor, blocksize: tuple[int, int], dense_dim: int | None = None) -> Tensor:
-    """By compressed columns of blocks of `blocksize` (rows, columns), of matrices of any layout."""
+    """By compressed columns of blocks of `blocksize` (rows, columns), of matrices of any layout.
+
+    Args:
+        blocksize: rows and columns of a block, which divide those of the matrices.
+        dense_dim: how many of the last dimensions stay dense; None leaves it to the tensor: what it has
+            by its layout, 0 of a strided one.
+    """
     made: Tensor = _methods().to_sparse_bsc(self, blocksize, dense_dim)
     return made
 
 
 @method
 def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
-    """Another size of a tensor by coordinates, in place; what has entries can only grow."""
+    """Another size of a tensor by coordinates, in place; what has entries can only grow.
+
+    Args:
+        size: the sparse, then the dense sizes.
+        sparse_dim: how many leading dimensions are sparse.
+        dense_dim: how many of the last dimensions are dense; both together are the length of
+            `size`.
+    """
     made: Tensor = _methods().sparse_resize_(self, size, sparse_dim, dense_dim)
     return made
 
 
 @method
 def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
-    """Another size of a tensor by coordinates, in place, without entries."""
+    """Another size of a tensor by coordinates, in place, without entries.
+
+    Args:
+        size: the sparse, then the dense sizes.
+        sparse_dim: how many leading dimensions are sparse.
+        dense_dim: how many of the last dimensions are dense; both together are the length of
+            `size`.
+    """
     made: Tensor = _methods().sparse_resize_and_clear_(self, size, sparse_dim, dense_dim)
     return made
 
 
 @method
 def smm(self: Tensor, mat: Tensor) -> Tensor:
-    """The product of a sparse matrix and a strided matrix `mat`, as a sparse one."""
+    """The product of a sparse matrix and a strided matrix `mat`, as a sparse one.
+
+    Args:
+        mat: the strided right factor, with as many rows as this matrix has columns.
+    """
     made: Tensor = _methods().smm(self, mat)
     return made
 
@@ -171,7 +218,14 @@ def smm(self: Tensor, mat: Tensor) -> Tensor:
 def sspaddmm(
     self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:
-    """beta * self + alpha * (mat1 @ mat2) of two sparse matrices and a strided one, as a sparse one."""
+    """beta * self + alpha * (mat1 @ mat2) of two sparse matrices and a strided one, as a sparse one.
+
+    Args:
+        mat1: the sparse left factor.
+        mat2: the strided right factor.
+        beta: what this matrix is multiplied by; 1 by default.
+        alpha: what the product is multiplied by; 1 by default.
+    """
     made: Tensor = _methods().sspaddmm(self, mat1, mat2, beta=beta, alpha=alpha)
     return made
 
@@ -204,7 +258,13 @@ def sparse_dim(self: Tensor) -> int:
 
 @method
 def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
-    """The strided tensor of the same elements: itself if it is one; in another dtype if one is given."""
+    """The strided tensor of the same elements: itself if it is one; in another dtype if one is given.
+
+    Args:
+        dtype: of the result; None keeps it.
+        masked_grad: None or True: the gradient of a sparse tensor is sparse, at its places. False is
+            refused there with NotImplementedError; of a strided tensor nothing depends on it.
+    """
     made = self if self.layout is _core.strided else _methods().to_dense(self, masked_grad)
     return made if dtype is None else made.to(dtype)
 

@@ -159,6 +159,10 @@ def _dtype_and_place(kind: Any) -> tuple[Any, str | None]:
 def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """Without argument the legacy type name ("taeda.FloatTensor"); else the tensor in that dtype,
     and for a name or class on its device.
+
+    Args:
+        dtype: a dtype, a class such as `taeda.DoubleTensor`, or its name; None asks for the name.
+        non_blocking: as in `to`, where the device changes; False by default.
     """
     if dtype is None:
         name = str(self.dtype).rpartition(".")[2]

@@ -14,6 +14,11 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 
     `memory_format` lays the dimensions out. With `use_deterministic_algorithms` what was grown is
     filled, as `empty` is then.
+
+    Args:
+        *sizes: the new sizes, one by one or as one sequence.
+        memory_format: contiguous (None as well), channels_last or channels_last_3d; RuntimeError
+            for preserve_format.
     """
     flat = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     return _resized(self, tuple(flat), memory_format)
@@ -61,7 +66,12 @@ def _fill_from(made: Tensor, before: int) -> None:
 
 @method
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
-    """The sizes of `other`, in place; with `preserve_format` also its order of dimensions."""
+    """The sizes of `other`, in place; with `preserve_format` also its order of dimensions.
+
+    Args:
+        other: the tensor whose sizes are taken.
+        memory_format: as in `resize_`, or preserve_format.
+    """
     if self.layout is _core.sparse_coo and other.layout is _core.sparse_coo:
         return self.sparse_resize_(other.shape, other.sparse_dim(), other.dense_dim())
     if memory_format is _core.preserve_format:
@@ -92,7 +102,15 @@ def storage(self: Tensor) -> Any:
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
-    """Become a view of another tensor's storage, or of a storage with the given geometry."""
+    """Become a view of another tensor's storage, or of a storage with the given geometry.
+
+    Args:
+        source: a tensor or a storage of this tensor's dtype, or an untyped storage; None is an
+            empty tensor. RuntimeError for another dtype.
+        storage_offset: elements before the first; 0 by default.
+        size: the sizes; None takes all of the storage as a vector, or the geometry of a tensor.
+        stride: elements from one to the next in each dimension; None lays them out row by row.
+    """
     kind = getattr(source, "_untyped_storage", None) is not None and source.dtype
     if kind and kind is not self.dtype:
         raise RuntimeError(
@@ -134,7 +152,11 @@ def _row_major(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 @method
 def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """The dimensions from the outermost in memory to the innermost."""
+    """The dimensions from the outermost in memory to the innermost.
+
+    Args:
+        ambiguity_check: nothing depends on it.
+    """
     return tuple(sorted(range(self.dim()), key=lambda d: -self.stride(d)))
 
 
@@ -167,7 +189,11 @@ def share_memory_(self: Tensor) -> Tensor:
 
 @method
 def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Whether the memory is page-locked, so that a device copies from and to it on its own."""
+    """Whether the memory is page-locked, so that a device copies from and to it on its own.
+
+    Args:
+        device: nothing depends on it: pages are locked for every device.
+    """
     return bool(_core.cuda_is_pinned(self))
 
 
@@ -177,6 +203,9 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
 
     From there `to(device, non_blocking=True)` returns at once. RuntimeError without an accelerator
     and for tensors that are not on the cpu; OutOfMemoryError if the system locks no more pages.
+
+    Args:
+        device: nothing depends on it: pages are locked for every device.
     """
     if self.is_pinned(device):
         return self
@@ -193,6 +222,9 @@ def record_stream(self: Tensor, stream: Any) -> None:
 
     For a tensor that was made on one stream and is used on another. RuntimeError for tensors that
     are not on a device, TypeError for what is no stream.
+
+    Args:
+        stream: a `taeda.cuda.Stream`.
     """
     from ..cuda import Stream  # late: it needs Tensor complete
 

@@ -11,13 +11,23 @@ from ._method import Tensor, explained_method, method
 
 @method
 def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """The tensor where the condition holds, else `other`."""
+    """The tensor where the condition holds, else `other`.
+
+    Args:
+        condition: a bool tensor whose shape matches from the last dimension on.
+        other: a tensor or a number: what is taken where the condition does not hold.
+    """
     return _core.functions[""]["where"](condition, self, other)
 
 
 @method
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
-    """(LU, pivots), with `get_infos` also which pivot is zero."""
+    """(LU, pivots), with `get_infos` also which pivot is zero.
+
+    Args:
+        pivot: whether rows are exchanged; True by default.
+        get_infos: whether the third result is given; False by default.
+    """
     from ..functional import lu as factors  # late: it needs Tensor complete
 
     return factors(self, pivot, get_infos)
@@ -34,7 +44,16 @@ def new_tensor(
     layout: Any = None,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A new leaf with a copy of `data`, in this tensor's dtype and device unless given."""
+    """A new leaf with a copy of `data`, in this tensor's dtype and device unless given.
+
+    Args:
+        data: a number, nested sequences, an array or a tensor, as in `taeda.tensor`.
+        dtype: of the result; None takes that of this tensor.
+        device: of the result; None takes that of this tensor.
+        requires_grad: whether the result asks for a gradient; False by default.
+        layout: nothing depends on it: the result is strided.
+        pin_memory: whether the result lies in pinned memory; False by default.
+    """
     from .creation import _placed, _read
 
     made = _read(data, dtype or self.dtype).detach()
@@ -45,13 +64,22 @@ def new_tensor(
 
 @method
 def apply_(self: Tensor, function: Callable[[Any], Any]) -> Tensor:
-    """Replace each element by what `function` returns for it; slow, for the cpu."""
+    """Replace each element by what `function` returns for it; slow, for the cpu.
+
+    Args:
+        function: takes a number of Python and returns one.
+    """
     return self.copy_(_like(self, [function(v) for v in self.detach().reshape(-1).tolist()]))
 
 
 @method
 def map_(self: Tensor, other: Tensor, function: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace each element by `function(own, other's)`; slow, for the cpu."""
+    """Replace each element by `function(own, other's)`; slow, for the cpu.
+
+    Args:
+        other: a tensor that expands to the shape of this one.
+        function: takes two numbers of Python and returns one.
+    """
     pairs = zip(
         self.detach().reshape(-1).tolist(),
         other.detach().expand_as(self).reshape(-1).tolist(),
@@ -62,7 +90,12 @@ def map_(self: Tensor, other: Tensor, function: Callable[[Any, Any], Any]) -> Te
 
 @method
 def map2_(self: Tensor, x: Tensor, y: Tensor, function: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replace each element by `function(own, that of x, that of y)`; slow, for the cpu."""
+    """Replace each element by `function(own, that of x, that of y)`; slow, for the cpu.
+
+    Args:
+        x, y: tensors that expand to the shape of this one.
+        function: takes three numbers of Python and returns one.
+    """
     columns = [t.detach().expand_as(self).reshape(-1).tolist() for t in (self, x, y)]
     return self.copy_(_like(self, [function(*each) for each in zip(*columns, strict=True)]))
 
@@ -77,6 +110,10 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     that it exchanges.
 
     By default the values of `other` in the type of this one, or `other` itself with `assign`.
+
+    Args:
+        other: the tensor of the state that is loaded; by default its shape expands to this one's.
+        assign: whether `other` itself takes the place; False by default.
     """
     return other.detach() if assign else self.copy_(other).detach()
 

@@ -64,6 +64,14 @@ def bartlett(
 ) -> Tensor:
     """A triangle from 0 over 1 to 0.
 
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        dtype: float32 or float64; None is the default dtype. ValueError for another.
+        layout: strided, or None for that; ValueError for another.
+        device: of the result; None is the default device.
+        requires_grad: whether the result asks for a gradient; False by default.
+
     >>> bartlett(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
@@ -85,6 +93,15 @@ def general_cosine(
 
     TypeError if `a` is no list of numbers, ValueError if it is empty.
 
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        a: at least one number, the weight of each cosine.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        dtype: float32 or float64; None is the default dtype. ValueError for another.
+        layout: strided, or None for that; ValueError for another.
+        device: of the result; None is the default device.
+        requires_grad: whether the result asks for a gradient; False by default.
+
     >>> general_cosine(5, a=[0.5, 0.5])
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
@@ -104,17 +121,35 @@ def general_cosine(
 
 
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Tensor:
-    """alpha - (1 - alpha) cos x, for x from 0 to 2 pi."""
+    """alpha - (1 - alpha) cos x, for x from 0 to 2 pi.
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        alpha: the height of the middle line, 0.54 by default.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        **options: dtype, layout, device and requires_grad, as in `general_cosine`.
+    """
     return general_cosine(M, a=[alpha, 1 - alpha], sym=sym, **options)
 
 
 def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:
-    """A cosine on a pedestal: general_hamming with alpha = 0.54."""
+    """A cosine on a pedestal: general_hamming with alpha = 0.54.
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        **options: dtype, layout, device and requires_grad, as in `general_cosine`.
+    """
     return general_hamming(M, sym=sym, **options)
 
 
 def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:
     """A raised cosine: general_hamming with alpha = 0.5.
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        **options: dtype, layout, device and requires_grad, as in `general_cosine`.
 
     >>> hann(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
@@ -123,12 +158,24 @@ def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:
 
 
 def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:
-    """Three cosines with low side lobes."""
+    """Three cosines with low side lobes.
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        **options: dtype, layout, device and requires_grad, as in `general_cosine`.
+    """
     return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, **options)
 
 
 def nuttall(M: int, *, sym: bool = True, **options: Any) -> Tensor:
-    """Four cosines with the lowest side lobes (Nuttall 1981, minimum 4-term)."""
+    """Four cosines with the lowest side lobes (Nuttall 1981, minimum 4-term).
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        **options: dtype, layout, device and requires_grad, as in `general_cosine`.
+    """
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, **options)
 
 
@@ -142,6 +189,14 @@ def cosine(
     requires_grad: bool = False,
 ) -> Tensor:
     """Half a sine, taken between the points: sin(pi (k + 1/2) / M).
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        dtype: float32 or float64; None is the default dtype. ValueError for another.
+        layout: strided, or None for that; ValueError for another.
+        device: of the result; None is the default device.
+        requires_grad: whether the result asks for a gradient; False by default.
 
     >>> cosine(2)
     tensor([0.7071, 0.7071])
@@ -162,7 +217,17 @@ def gaussian(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A normal distribution's bell of height 1 and deviation `std`, in points. ValueError unless std > 0."""
+    """A normal distribution's bell of height 1 and deviation `std`, in points. ValueError unless std > 0.
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        std: the deviation in points, above 0; 1 by default.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        dtype: float32 or float64; None is the default dtype. ValueError for another.
+        layout: strided, or None for that; ValueError for another.
+        device: of the result; None is the default device.
+        requires_grad: whether the result asks for a gradient; False by default.
+    """
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     options = {"dtype": dtype, "layout": layout, "device": device, "requires_grad": requires_grad}
@@ -185,6 +250,16 @@ def exponential(
     """exp(-|k - center| / tau); the centre is the middle, and may be another only if `sym` is False.
 
     ValueError unless tau > 0.
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        center: the point of the peak, counted from 0; None is the middle.
+        tau: points in which the weight falls to 1 / e, above 0; 1 by default.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        dtype: float32 or float64; None is the default dtype. ValueError for another.
+        layout: strided, or None for that; ValueError for another.
+        device: of the result; None is the default device.
+        requires_grad: whether the result asks for a gradient; False by default.
     """
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
@@ -210,7 +285,17 @@ def kaiser(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """i0(beta sqrt(1 - x^2)) / i0(beta), for x from -1 to 1. ValueError for a negative beta."""
+    """i0(beta sqrt(1 - x^2)) / i0(beta), for x from -1 to 1. ValueError for a negative beta.
+
+    Args:
+        M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
+        beta: how narrow the window is, 0 (all ones) or more; 12 by default.
+        sym: True, the default, for a mirror image of itself, False for one period.
+        dtype: float32 or float64; None is the default dtype. ValueError for another.
+        layout: strided, or None for that; ValueError for another.
+        device: of the result; None is the default device.
+        requires_grad: whether the result asks for a gradient; False by default.
+    """
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
 

@@ -84,7 +84,17 @@ def broadcast(
     tensor: Tensor, src: int | None = None, group: Group = None, async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:  # fmt: skip
-    """Give `tensor` of the rank `src` to all: same shape and dtype everywhere."""
+    """Give `tensor` of the rank `src` to all: same shape and dtype everywhere.
+
+    Args:
+        tensor: on `src` what is sent, elsewhere where it is written.
+        src: the rank in the default group of who gives; or give `group_src`, not both.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+        group_src: the same by its number within the group.
+    """
     check_tensor(tensor, "tensor")
     made = the_group(group, "broadcast")
     if made is None:
@@ -107,7 +117,18 @@ def broadcast(
 def all_reduce(
     tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None, async_op: bool = False
 ) -> Work | None:
-    """Reduce `tensor` over all ranks, in place: every rank gets the same bits."""
+    """Reduce `tensor` over all ranks, in place: every rank gets the same bits.
+
+    Args:
+        tensor: this rank's values, of the same shape and dtype on every rank; overwritten by the
+            result.
+        op: one of `ReduceOp`'s, SUM by default; TypeError or ValueError where it does not fit the
+            dtype.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+    """
     check_tensor(tensor, "tensor")
     made = the_group(group, "all_reduce")
     if made is None:
@@ -131,7 +152,18 @@ def all_reduce_coalesced(
     group: Group = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Reduce several tensors of one dtype over all ranks, as one message."""
+    """Reduce several tensors of one dtype over all ranks, as one message.
+
+    Args:
+        tensors: at least one tensor, all of one dtype, the same shapes on every rank; each is
+            overwritten.
+        op: one of `ReduceOp`'s, SUM by default; TypeError or ValueError where it does not fit the
+            dtype.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+    """
     checked = check_tensors(tensors, "tensors")
     made = the_group(group, "all_reduce_coalesced")
     if made is None:
@@ -156,7 +188,19 @@ def reduce(
     tensor: Tensor, dst: int | None = None, op: ReduceOp = ReduceOp.SUM, group: Group = None,
     async_op: bool = False, group_dst: int | None = None,
 ) -> Work | None:  # fmt: skip
-    """Reduce `tensor` over all ranks into that of `dst`; the others keep their values."""
+    """Reduce `tensor` over all ranks into that of `dst`; the others keep their values.
+
+    Args:
+        tensor: this rank's values, of the same shape and dtype on every rank; overwritten on `dst`.
+        dst: the rank in the default group of who gets; or give `group_dst`, not both.
+        op: one of `ReduceOp`'s, SUM by default; TypeError or ValueError where it does not fit the
+            dtype.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+        group_dst: the same by its number within the group.
+    """
     check_tensor(tensor, "tensor")
     made = the_group(group, "reduce")
     if made is None:
@@ -182,7 +226,17 @@ def reduce(
 def all_gather(
     tensor_list: list[Tensor], tensor: Tensor, group: Group = None, async_op: bool = False
 ) -> Work | None:
-    """Every rank's `tensor`, in the order of ranks, into `tensor_list`. Shapes may differ between ranks."""
+    """Every rank's `tensor`, in the order of ranks, into `tensor_list`. Shapes may differ between ranks.
+
+    Args:
+        tensor_list: a tensor for each rank of the group, of that rank's shape; all of the dtype of
+            `tensor`.
+        tensor: what this rank gives; it stays as it is.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+    """
     made = the_group(group, "all_gather")
     check_tensor(tensor, "tensor")
     if made is None:
@@ -206,7 +260,17 @@ def all_gather_coalesced(
     output_tensor_lists: Sequence[list[Tensor]], input_tensor_list: Sequence[Tensor],
     group: Group = None, async_op: bool = False,
 ) -> Work | None:  # fmt: skip
-    """`all_gather` of several tensors: `output_tensor_lists[r][i]` gets tensor i of rank r."""
+    """`all_gather` of several tensors: `output_tensor_lists[r][i]` gets tensor i of rank r.
+
+    Args:
+        output_tensor_lists: a list for each rank, of as many tensors as `input_tensor_list`, of the
+            same shapes.
+        input_tensor_list: what this rank gives; they stay as they are.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+    """
     made = the_group(group, "all_gather_coalesced")
     if made is None:
         return None
@@ -238,7 +302,17 @@ def all_gather_coalesced(
 def all_gather_into_tensor(
     output_tensor: Tensor, input_tensor: Tensor, group: Group = None, async_op: bool = False
 ) -> Work | None:
-    """Every rank's `input_tensor`, one after the other or stacked, in `output_tensor`."""
+    """Every rank's `input_tensor`, one after the other or stacked, in `output_tensor`.
+
+    Args:
+        output_tensor: its number of values is that of all ranks together; its dtype that of
+            `input_tensor`.
+        input_tensor: what this rank gives, of the same shape on every rank.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+    """
     made = the_group(group, "all_gather_into_tensor")
     check_tensor(output_tensor, "output_tensor")
     check_tensor(input_tensor, "input_tensor")
@@ -266,7 +340,20 @@ def gather(
     tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None, group: Group = None,
     async_op: bool = False, group_dst: int | None = None,
 ) -> Work | None:  # fmt: skip
-    """Every rank's `tensor` into `gather_list` of the rank `dst` (0 by default). Same shape everywhere."""
+    """Every rank's `tensor` into `gather_list` of the rank `dst` (0 by default). Same shape everywhere.
+
+    Args:
+        tensor: what this rank gives; it stays as it is.
+        gather_list: on `dst` a tensor for each rank, with as many values as `tensor` and its dtype;
+            elsewhere None.
+        dst: the rank in the default group of who gets, number 0 of the group by default; or give
+            `group_dst`, not both.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+        group_dst: the same by its number within the group.
+    """
     made = the_group(group, "gather")
     check_tensor(tensor, "tensor")
     if made is None:
@@ -296,7 +383,20 @@ def scatter(
     tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None, group: Group = None,
     async_op: bool = False, group_src: int | None = None,
 ) -> Work | None:  # fmt: skip
-    """Give each rank its tensor of `scatter_list` of the rank `src` (0 by default). Same shape everywhere."""
+    """Give each rank its tensor of `scatter_list` of the rank `src` (0 by default). Same shape everywhere.
+
+    Args:
+        tensor: where this rank's part is written.
+        scatter_list: on `src` a tensor for each rank, with as many values as `tensor` and its
+            dtype; elsewhere None.
+        src: the rank in the default group of who gives, number 0 of the group by default; or give
+            `group_src`, not both.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+        group_src: the same by its number within the group.
+    """
     made = the_group(group, "scatter")
     check_tensor(tensor, "tensor")
     if made is None:
@@ -327,6 +427,17 @@ def reduce_scatter(
 ) -> Work | None:  # fmt: skip
     """Reduce each tensor of `input_list` over all ranks; rank i gets number i in `output`.
     Same shape everywhere.
+
+    Args:
+        output: where this rank's result is written.
+        input_list: a tensor for each rank, with as many values as `output` and its dtype; they stay
+            as they are.
+        op: one of `ReduceOp`'s, SUM by default; TypeError or ValueError where it does not fit the
+            dtype.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
     """
     made = the_group(group, "reduce_scatter")
     check_tensor(output, "output")
@@ -355,7 +466,19 @@ def reduce_scatter_tensor(
     group: Group = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Reduce `input` over all ranks; rank i gets part i of it, in the order of memory, in `output`."""
+    """Reduce `input` over all ranks; rank i gets part i of it, in the order of memory, in `output`.
+
+    Args:
+        output: where this rank's part is written.
+        input: its number of values is that of `output` times the ranks; its dtype the same. It
+            stays as it is.
+        op: one of `ReduceOp`'s, SUM by default; TypeError or ValueError where it does not fit the
+            dtype.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+    """
     made = the_group(group, "reduce_scatter_tensor")
     check_tensor(output, "output")
     check_tensor(input, "input")
@@ -393,7 +516,17 @@ def all_to_all(
     group: Group = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Rank i's `input_tensor_list[j]` becomes rank j's `output_tensor_list[i]`. Shapes may differ."""
+    """Rank i's `input_tensor_list[j]` becomes rank j's `output_tensor_list[i]`. Shapes may differ.
+
+    Args:
+        output_tensor_list: where the tensors of all ranks are written, one for each, of the shapes
+            that they send.
+        input_tensor_list: what each rank gets, one tensor for each, of one dtype.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+    """
     made = the_group(group, "all_to_all")
     if made is None:
         return None
@@ -418,6 +551,17 @@ def all_to_all_single(
 ) -> Work | None:  # fmt: skip
     """Split `input` along dimension 0, part j for rank j, and join what comes in `output`.
     Equal parts by default.
+
+    Args:
+        output: where what comes is written; of the dtype of `input`.
+        input: what is sent; it stays as it is.
+        output_split_sizes: rows of `output` from each rank, which add up to its dimension 0; None
+            makes equal parts, ValueError where that is no multiple of the ranks.
+        input_split_sizes: rows of `input` for each rank; the same rules.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
     """
     made = the_group(group, "all_to_all_single")
     check_tensor(output, "output")
@@ -484,7 +628,16 @@ def barrier(
     group: Group = None, async_op: bool = False, device_ids: list[int] | None = None,
     timeout: timedelta | None = None,
 ) -> Work | None:  # fmt: skip
-    """Return when every rank has come here."""
+    """Return when every rank has come here.
+
+    Args:
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
+            done.
+        device_ids: a list of int, or None; nothing depends on it. TypeError for another type.
+        timeout: how long to wait; None takes the group's.
+    """
     made = the_group(group, "barrier")
     if device_ids is not None and not isinstance(device_ids, list):
         raise TypeError(f"device_ids is a list of int, not {type(device_ids).__name__}")
@@ -504,6 +657,12 @@ def monitored_barrier(
     """As `barrier`, but the error names the rank that did not come, or with `wait_all_ranks` all of them.
 
     It fails on every rank that came. The group stays usable if the missing ones turn up.
+
+    Args:
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing and gets None.
+        timeout: how long to wait; None takes the group's.
+        wait_all_ranks: whether to wait for all before the error is raised; False by default.
     """
     made = the_group(group, "monitored_barrier")
     if made is None:

@@ -120,6 +120,13 @@ def send(
 ) -> None:
     """Send `tensor` to the rank `dst`, which must receive the same dtype and number of values.
     Not to oneself.
+
+    Args:
+        tensor: what is sent; it stays as it is.
+        dst: the rank in the default group of who receives; or give `group_dst`, not both.
+        group: the group of both; None is the default one.
+        tag: a number of 0 or more that both sides give, 0 by default.
+        group_dst: the same by its number within the group.
     """
     if work := _begin("send", tensor, dst, group_dst, group, tag):
         work.wait()
@@ -132,7 +139,16 @@ def recv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> int:
-    """Receive into `tensor` from the rank `src`, or from any; return who sent it, -1 outside of the group."""
+    """Receive into `tensor` from the rank `src`, or from any; return who sent it, -1 outside of the group.
+
+    Args:
+        tensor: where the values are written.
+        src: the rank in the default group of who sends; or give `group_src`, not both. Without
+            either, any.
+        group: the group of both; None is the default one.
+        tag: a number of 0 or more that both sides give, 0 by default.
+        group_src: the same by its number within the group.
+    """
     work = _begin("recv", tensor, src, group_src, group, tag)
     if work is None:
         return -1
@@ -147,7 +163,15 @@ def isend(
     tag: int = 0,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Begin to send; `tensor` must not change until the work is done. To oneself as well."""
+    """Begin to send; `tensor` must not change until the work is done. To oneself as well.
+
+    Args:
+        tensor: what is sent; it stays as it is.
+        dst: the rank in the default group of who receives; or give `group_dst`, not both.
+        group: the group of both; None is the default one.
+        tag: a number of 0 or more that both sides give, 0 by default.
+        group_dst: the same by its number within the group.
+    """
     return _begin("isend", tensor, dst, group_dst, group, tag)
 
 
@@ -158,12 +182,30 @@ def irecv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> Work | None:
-    """Begin to receive into `tensor`, which must not be read until the work is done."""
+    """Begin to receive into `tensor`, which must not be read until the work is done.
+
+    Args:
+        tensor: where the values are written.
+        src: the rank in the default group of who sends; or give `group_src`, not both. Without
+            either, any.
+        group: the group of both; None is the default one.
+        tag: a number of 0 or more that both sides give, 0 by default.
+        group_src: the same by its number within the group.
+    """
     return _begin("irecv", tensor, src, group_src, group, tag)
 
 
 class P2POp:
-    """One message of a batch: `op` is `isend` or `irecv`, `peer` a rank of the default group."""
+    """One message of a batch: `op` is `isend` or `irecv`, `peer` a rank of the default group.
+
+    Args:
+        op: `isend` or `irecv`; ValueError for anything else.
+        tensor: what is sent, or where it is written.
+        peer: the rank in the default group of the other side; or give `group_peer`, not both.
+        group: the group of both; None is the default one.
+        tag: a number of 0 or more that both sides give, 0 by default.
+        group_peer: the same by its number within the group.
+    """
 
     def __init__(
         self, op: Callable[..., Work | None], tensor: Tensor, peer: int | None = None, group: Any = None,
@@ -184,7 +226,11 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
-    """Begin all messages; their works, in order. Both sides of a pair must have theirs in the same order."""
+    """Begin all messages; their works, in order. Both sides of a pair must have theirs in the same order.
+
+    Args:
+        p2p_op_list: at least one `P2POp`, all of one group; ValueError else.
+    """
     if not p2p_op_list:
         raise ValueError("p2p_op_list is empty")
     if not all(isinstance(one, P2POp) for one in p2p_op_list):

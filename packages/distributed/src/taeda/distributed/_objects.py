@@ -50,6 +50,12 @@ def _check_device(device: Any, group: ProcessGroup | None) -> None:
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
     """Every rank's `obj` into `object_list`, which has a place for each.
     Pickles: only among processes you trust.
+
+    Args:
+        object_list: a list with as many places as the group has ranks; overwritten.
+        obj: what this rank gives: anything that pickles.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing.
     """
     made = the_group(group, "all_gather_object")
     if made is None:
@@ -69,7 +75,18 @@ def gather_object(
     obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None, group: Any = None,
     group_dst: int | None = None,
 ) -> None:  # fmt: skip
-    """Every rank's `obj` into `object_gather_list` of the rank `dst` (0 by default). Pickles."""
+    """Every rank's `obj` into `object_gather_list` of the rank `dst` (0 by default). Pickles.
+
+    Args:
+        obj: what this rank gives: anything that pickles.
+        object_gather_list: on `dst` a list with a place for each rank, elsewhere None; ValueError
+            else.
+        dst: the rank in the default group of who gets, number 0 of the group by default; or give
+            `group_dst`, not both.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing.
+        group_dst: the same by its number within the group.
+    """
     made = the_group(group, "gather_object")
     if made is None:
         return
@@ -104,7 +121,18 @@ def broadcast_object_list(
     object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
     group_src: int | None = None,
 ) -> None:  # fmt: skip
-    """Give the objects of the rank `src` to all, into lists of the same length. Pickles."""
+    """Give the objects of the rank `src` to all, into lists of the same length. Pickles.
+
+    Args:
+        object_list: on `src` what is sent, elsewhere a list of the same length, which is
+            overwritten.
+        src: the rank in the default group of who gives, number 0 of the group by default; or give
+            `group_src`, not both.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing.
+        device: None, or the device by which the group's objects travel; ValueError for another.
+        group_src: the same by its number within the group.
+    """
     made = the_group(group, "broadcast_object_list")
     _check_device(device, made)
     if made is None:
@@ -138,6 +166,15 @@ def scatter_object_list(
 ) -> None:  # fmt: skip
     """Give each rank its object of the list of `src` (0 by default), as element 0 of the output
     list. Pickles.
+
+    Args:
+        scatter_object_output_list: a list with at least one place; the first is written.
+        scatter_object_input_list: on `src` an object for each rank; elsewhere it is not read.
+        src: the rank in the default group of who gives, number 0 of the group by default; or give
+            `group_src`, not both.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing.
+        group_src: the same by its number within the group.
     """
     made = the_group(group, "scatter_object_list")
     if made is None:
@@ -176,6 +213,15 @@ def send_object_list(
 ) -> None:  # fmt: skip
     """Send objects to the rank `dst`, which calls `recv_object_list`.
     Pickles; `use_batch` changes nothing here.
+
+    Args:
+        object_list: what is sent: objects that pickle.
+        dst: the rank in the default group of who gets; or give `group_dst`, not both.
+        group: the group that takes part; None is the default one. A process outside of it does
+            nothing.
+        device: None, or the device by which the group's objects travel; ValueError for another.
+        group_dst: the same by its number within the group.
+        use_batch: nothing depends on it; it is here for programs that pass it.
     """
     made = the_group(group, "send_object_list")
     _check_device(device, made)
@@ -192,6 +238,15 @@ def recv_object_list(
 ) -> int:  # fmt: skip
     """Receive as many objects as the list has places from `src`, or from any; return who sent them.
     Pickles.
+
+    Args:
+        object_list: a list with as many places as objects are sent; overwritten.
+        src: the rank in the default group of who sends; or give `group_src`, not both. Without
+            either, any.
+        group: the group that takes part; None is the default one. A process outside of it gets -1.
+        device: None, or the device by which the group's objects travel; ValueError for another.
+        group_src: the same by its number within the group.
+        use_batch: nothing depends on it; it is here for programs that pass it.
     """
     made = the_group(group, "recv_object_list")
     _check_device(device, made)

@@ -142,6 +142,17 @@ def init_process_group(
     Raises ValueError for a second call, an unknown backend, a rank outside of the world, or both
     ways to meet at once; DistBackendError if the engine is not installed; DistNetworkError if the
     address cannot be reached.
+
+    Args:
+        backend: a name, or names by device; None chooses.
+        init_method: a URL that says where the processes meet; not together with `store`.
+        timeout: how long a collective may take; None is 30 minutes.
+        world_size: number of processes; -1 leaves it to `init_method`.
+        rank: this process's number, 0 to `world_size` - 1; -1 leaves it to `init_method`.
+        store: where the processes meet, in place of `init_method`.
+        group_name: a name for the group; "" by default.
+        pg_options: only None; ValueError for anything else.
+        device_id: the device of this process, or its number; None leaves it open.
     """
     backends = _backends(backend)
     alone = Backend.INPROC not in backends.values()
@@ -277,6 +288,9 @@ def _tell_others(error: BaseException) -> None:
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
     """End a group, or all of them with the default one.
     Nobody waits for the other ranks. ValueError without any.
+
+    Args:
+        group: the group that ends; None ends all of them.
     """
     made = the_group(group, "destroy_process_group")
     if made is None:
@@ -310,6 +324,17 @@ def new_group(
     Every process calls it, in the same order, members or not; with `use_local_synchronization`
     members only. Who is not in it gets `GroupMember.NON_GROUP_MEMBER`. Raises ValueError for a rank
     that is not there or comes twice.
+
+    Args:
+        ranks: the members' ranks in the default group, at least one; None is all.
+        timeout: how long a collective may take; None takes that of the default group.
+        backend: as in `init_process_group`; None takes that of the default group.
+        pg_options: only None; ValueError for anything else.
+        use_local_synchronization: whether only members call it; False by default.
+        group_desc: a text that describes the group; None is "undefined".
+        device_id: the device of this process; None leaves it open.
+        sort_ranks: whether members are numbered by rising rank, as by default, or in the order of
+            `ranks`.
     """
     default = the_group(None, "new_group")
     assert default is not None
@@ -366,7 +391,17 @@ def new_subgroups(
     pg_options: Any = None,
     group_desc: str | None = None,
 ) -> tuple[Any, list[Any]]:
-    """Groups of `group_size` neighbours each (a machine's processes by default): mine, and all of them."""
+    """Groups of `group_size` neighbours each (a machine's processes by default): mine, and all of them.
+
+    Args:
+        group_size: members of each, a divisor of the size of `group`; None takes LOCAL_WORLD_SIZE,
+            or else all.
+        group: the group that is divided; None is the default one.
+        timeout: how long a collective may take; None takes that of the default group.
+        backend: as in `new_group`.
+        pg_options: only None; ValueError for anything else.
+        group_desc: a text that describes the groups.
+    """
     whole = the_group(group, "new_subgroups")
     assert whole is not None
     each = (
@@ -389,6 +424,13 @@ def new_subgroups_by_enumeration(
 ) -> tuple[Any, list[Any]]:
     """A group for each list of ranks: the one that this process is in (or None), and all.
     ValueError if a rank is in two.
+
+    Args:
+        ranks_per_subgroup_list: at least one list of ranks of the default group; no rank is in two.
+        timeout: how long a collective may take; None takes that of the default group.
+        backend: as in `new_group`.
+        pg_options: only None; ValueError for anything else.
+        group_desc: a text that describes the groups.
     """
     if not ranks_per_subgroup_list:
         raise ValueError("ranks_per_subgroup_list has no lists")
@@ -414,7 +456,17 @@ def split_group(
     group_desc: str | None = None,
     backend: str | None = None,
 ) -> Any:
-    """The group of `split_ranks` (lists of the parent's own numbers) that this process is in, or None."""
+    """The group of `split_ranks` (lists of the parent's own numbers) that this process is in, or None.
+
+    Args:
+        parent_pg: the group that is divided; None is the default one. ValueError for who is not in
+            it.
+        split_ranks: lists of numbers in the parent, at least one.
+        timeout: how long a collective may take; None takes that of the default group.
+        pg_options: only None; ValueError for anything else.
+        group_desc: a text that describes the groups.
+        backend: as in `new_group`.
+    """
     parent = the_group(parent_pg, "split_group")
     if parent is None or not split_ranks:
         raise ValueError("split_group needs lists of ranks, and is called by members of the parent")
@@ -429,13 +481,21 @@ def split_group(
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:
-    """This process's number in a group, -1 if it is not in it. ValueError without a default group."""
+    """This process's number in a group, -1 if it is not in it. ValueError without a default group.
+
+    Args:
+        group: the group; None is the default one.
+    """
     made = the_group(group, "get_rank")
     return -1 if made is None else made.rank()
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
-    """How many processes a group has, -1 for one that this process is not in."""
+    """How many processes a group has, -1 for one that this process is not in.
+
+    Args:
+        group: the group; None is the default one.
+    """
     made = the_group(group, "get_world_size")
     return -1 if made is None else made.size()
 
@@ -443,6 +503,9 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
 def get_backend(group: ProcessGroup | None = None) -> str:
     """The backend of a group, by the name it was asked for; of several, "cpu:gloo,cuda:nccl".
     ValueError if this process is not in it.
+
+    Args:
+        group: the group; None is the default one.
     """
     made = the_group(group, "get_backend")
     if made is None:
@@ -451,13 +514,22 @@ def get_backend(group: ProcessGroup | None = None) -> str:
 
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
-    """The backends by device, as text."""
+    """The backends by device, as text.
+
+    Args:
+        group: the group; None is the default one.
+    """
     name = get_backend(group)
     return name if ":" in name else named(backends_of(name))
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
-    """The group's number of a rank of the default group. ValueError if it is no member."""
+    """The group's number of a rank of the default group. ValueError if it is no member.
+
+    Args:
+        group: the group; None is the default one.
+        global_rank: a rank of the default group.
+    """
     made = the_group(group, "get_group_rank")
     if made is None:
         raise ValueError("get_group_rank: this process is not in the group")
@@ -465,7 +537,12 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """The rank in the default group of a group's number. ValueError if there is none such."""
+    """The rank in the default group of a group's number. ValueError if there is none such.
+
+    Args:
+        group: the group; None is the default one.
+        group_rank: a number within the group, 0 to its size - 1.
+    """
     made = the_group(group, "get_global_rank")
     if made is None:
         raise ValueError("get_global_rank: this process is not in the group")
@@ -475,7 +552,11 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
 
 
 def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
-    """The ranks in the default group of all members, in the group's order."""
+    """The ranks in the default group of all members, in the group's order.
+
+    Args:
+        group: the group; None is the default one.
+    """
     made = the_group(group, "get_process_group_ranks")
     return [] if made is None else list(made._ranks)
 
@@ -489,6 +570,9 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """This process's number on its machine, from LOCAL_RANK or what mpiexec or srun set in its place.
 
     RuntimeError if neither that nor a fallback is there.
+
+    Args:
+        fallback_rank: the answer where no number is set; None raises RuntimeError then.
     """
     told = local_rank()
     if told is not None:

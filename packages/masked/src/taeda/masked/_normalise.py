@@ -16,16 +16,11 @@ __all__ = ["log_softmax", "normalize", "softmax", "softmin"]
 def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim` over the elements that count: the others get 0. NaN where none counts.
 
-    Arguments
-    ---------
-    input
-        a tensor of floats
-    dim
-        a dimension
-    dtype
-        of the result; that of the input by default
-    mask
-        bools that broadcast to the input: True for what counts; None for all
+    Args:
+        input: a tensor of floats.
+        dim: a dimension.
+        dtype: of the result; that of the input by default.
+        mask: bools that broadcast to the input: True for what counts; None for all.
 
     Args:
         input: a masked or ordinary tensor

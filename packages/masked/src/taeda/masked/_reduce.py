@@ -22,18 +22,12 @@ def sum(
 ) -> Tensor:
     """The sum along `dim` of the elements that count; 0 of none.
 
-    Arguments
-    ---------
-    input
-        any tensor
-    dim
-        a dimension or several; all by default
-    keepdim
-        whether these dimensions stay, with size 1
-    dtype
-        of the result; that of the input by default, int64 of integers and bools
-    mask
-        bools that broadcast to the input: True for what counts; None for all
+    Args:
+        input: any tensor.
+        dim: a dimension or several; all by default.
+        keepdim: whether these dimensions stay, with size 1.
+        dtype: of the result; that of the input by default, int64 of integers and bools.
+        mask: bools that broadcast to the input: True for what counts; None for all.
 
     Args:
         input: a masked or ordinary tensor
@@ -184,14 +178,10 @@ def logaddexp(
 ) -> Tensor:  # fmt: skip
     """log(exp(x) + exp(y)), where an element that does not count is minus infinity.
 
-    Arguments
-    ---------
-    input, other
-        floats that broadcast
-    dtype
-        of the result; that of both by default
-    input_mask, other_mask
-        as `mask` of `sum`, one for each
+    Args:
+        input, other: floats that broadcast.
+        dtype: of the result; that of both by default.
+        input_mask, other_mask: as `mask` of `sum`, one for each.
 
     Args:
         input: a masked or ordinary tensor

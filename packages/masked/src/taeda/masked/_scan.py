@@ -14,16 +14,11 @@ __all__ = ["cumprod", "cumsum"]
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
     """The sum of the elements that count up to each one along `dim`.
 
-    Arguments
-    ---------
-    input
-        any tensor
-    dim
-        a dimension
-    dtype
-        of the result; that of the input by default, int64 of integers and bools
-    mask
-        bools that broadcast to the input: True for what counts; None for all
+    Args:
+        input: any tensor.
+        dim: a dimension.
+        dtype: of the result; that of the input by default, int64 of integers and bools.
+        mask: bools that broadcast to the input: True for what counts; None for all.
 
     Args:
         input: a masked or ordinary tensor

@@ -39,18 +39,12 @@ def mean(
 ) -> Tensor:
     """The mean along `dim` of the elements that count; NaN of none.
 
-    Arguments
-    ---------
-    input
-        a tensor of floats or complex numbers; ValueError for others without a `dtype`
-    dim
-        a dimension or several; all by default
-    keepdim
-        whether these dimensions stay, with size 1
-    dtype
-        of the result; that of the input by default
-    mask
-        bools that broadcast to the input: True for what counts; None for all
+    Args:
+        input: a tensor of floats or complex numbers; ValueError for others without a `dtype`.
+        dim: a dimension or several; all by default.
+        keepdim: whether these dimensions stay, with size 1.
+        dtype: of the result; that of the input by default.
+        mask: bools that broadcast to the input: True for what counts; None for all.
 
     Args:
         input: a masked or ordinary tensor

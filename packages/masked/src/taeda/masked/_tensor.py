@@ -20,14 +20,10 @@ class MaskedTensor(Tensor):
     Elementwise functions and views keep the mask, functions of two masked tensors want equal masks,
     reductions leave elements out. An operator without a rule raises NotImplementedError.
 
-    Arguments
-    ---------
-    data
-        a strided tensor
-    mask
-        bools of the same shape: True for what counts
-    requires_grad
-        whether gradients are wanted; the tensor is a leaf in any case
+    Args:
+        data: a strided tensor.
+        mask: bools of the same shape: True for what counts.
+        requires_grad: whether gradients are wanted; the tensor is a leaf in any case.
 
     Args:
         data: the values, a tensor of any dtype

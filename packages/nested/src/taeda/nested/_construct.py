@@ -55,18 +55,12 @@ def nested_tensor(
 ) -> Tensor:  # fmt: skip
     """A nested tensor of copies, a leaf of the graph.
 
-    Arguments
-    ---------
-    tensor_list
-        tensors, or what `tensor` takes, of one rank; they may differ in one size
-    dtype, device
-        of the result; those of the first tensor by default
-    layout
-        taeda.jagged; there is no other
-    requires_grad
-        whether gradients are wanted
-    pin_memory
-        not supported
+    Args:
+        tensor_list: tensors, or what `tensor` takes, of one rank; they may differ in one size.
+        dtype, device: of the result; those of the first tensor by default.
+        layout: taeda.jagged; there is no other.
+        requires_grad: whether gradients are wanted.
+        pin_memory: not supported.
 
     >>> import taeda
     >>> x = taeda.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=taeda.jagged)
@@ -87,13 +81,10 @@ def nested_tensor(
 def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
     """A nested tensor with the history of what it is made of.
 
-    Arguments
-    ---------
-    ts
-        a list of tensors as in `nested_tensor`, whose copies it holds; a strided tensor, each row of which is
-        a tensor of the batch; or a nested tensor
-    dtype, device, layout
-        as in `nested_tensor`
+    Args:
+        ts: a list of tensors as in `nested_tensor`, whose copies it holds; a strided tensor, each
+            row of which is a tensor of the batch; or a nested tensor.
+        dtype, device, layout: as in `nested_tensor`.
     """
     if is_nested(ts):
         return ts.to(dtype=dtype or ts.dtype, device=device or ts.device)
@@ -125,18 +116,12 @@ def nested_tensor_from_jagged(
     """The nested tensor of packed values, as a view of them. Its raggedness is that of `offsets`: tensors
     made with the same ones go together.
 
-    Arguments
-    ---------
-    values
-        all tensors of the batch, one after the other along a dimension
-    offsets
-        where each begins, and where the last ends: ints, one more than there are tensors
-    lengths
-        how long each is, where there are holes; alone, of tensors that follow each other
-    jagged_dim
-        the ragged dimension of the result, 1 by default
-    min_seqlen, max_seqlen
-        bounds of the lengths that are known already; they are checked
+    Args:
+        values: all tensors of the batch, one after the other along a dimension.
+        offsets: where each begins, and where the last ends: ints, one more than there are tensors.
+        lengths: how long each is, where there are holes; alone, of tensors that follow each other.
+        jagged_dim: the ragged dimension of the result, 1 by default.
+        min_seqlen, max_seqlen: bounds of the lengths that are known already; they are checked.
 
     ValueError or RuntimeError for offsets and lengths that do not fit the values.
     """
@@ -193,16 +178,11 @@ def narrow(
 ) -> Tensor:
     """The nested tensor of a part of each row, a view.
 
-    Arguments
-    ---------
-    tensor
-        strided, (batch, places, ...)
-    dim
-        1: the dimension of which parts are taken
-    start, length
-        where each part begins and how long it is: one number, or one for each row
-    layout
-        taeda.jagged; there is no other
+    Args:
+        tensor: strided, (batch, places, ...).
+        dim: 1: the dimension of which parts are taken.
+        start, length: where each part begins and how long it is: one number, or one for each row.
+        layout: taeda.jagged; there is no other.
     """
     _jagged(layout, "narrow")
     if dim != 1:
@@ -238,12 +218,9 @@ def _one_a_row(given: Any, rows: int, name: str) -> list[int]:
 def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
     """The elements of each row where the mask is True, as a nested tensor.
 
-    Arguments
-    ---------
-    tensor
-        strided
-    mask
-        bools that broadcast to it
+    Args:
+        tensor: strided.
+        mask: bools that broadcast to it.
     """
     if is_nested(tensor) or tensor.layout is not taeda.strided:
         raise RuntimeError("masked_select: wanted a strided tensor")

@@ -18,16 +18,11 @@ def to_padded_tensor(
 ) -> Tensor:
     """A strided tensor of the batch, filled up behind each tensor.
 
-    Arguments
-    ---------
-    input
-        a nested tensor
-    padding
-        the number behind
-    output_size
-        the shape of the result, at least the largest sizes, which are the default
-    out
-        not supported
+    Args:
+        input: a nested tensor.
+        padding: the number behind.
+        output_size: the shape of the result, at least the largest sizes, which are the default.
+        out: not supported.
 
     RuntimeError for a size that is too small.
     """

@@ -43,16 +43,12 @@ def checked_scale(scale: float, zero_point: int, dtype: Any, name: str) -> tuple
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> Any:
     """`clamp(round(input / scale + zero_point))` as integers that know their scale.
 
-    Arguments
-    ---------
-    input
-        a tensor in float32, or a list of such
-    scale
-        a number above 0, or a tensor of one; for a list one for each tensor
-    zero_point
-        the integer that stands for 0, within the range of `dtype`; a number or a tensor of one
-    dtype
-        `quint8`, `qint8`, `qint32` or `quint4x2`
+    Args:
+        input: a tensor in float32, or a list of such.
+        scale: a number above 0, or a tensor of one; for a list one for each tensor.
+        zero_point: the integer that stands for 0, within the range of `dtype`; a number or a tensor
+            of one.
+        dtype: `quint8`, `qint8`, `qint32` or `quint4x2`.
 
     Returns a tensor of the shape of `input`, or a tuple of them. It has no gradient. NaN becomes the
     greatest integer, or of 32 bits the least. RuntimeError for another dtype of the input, for a scale that
@@ -83,14 +79,10 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
 def quantize_per_tensor_dynamic(input: Tensor, dtype: Any, reduce_range: bool) -> Tensor:
     """`quantize_per_tensor` with a scale and a zero point for the range of `input`.
 
-    Arguments
-    ---------
-    input
-        a tensor in float32 with at least one number, all of them finite
-    dtype
-        `quint8` or `qint8`
-    reduce_range
-        whether 7 of the 8 bits are used, as kernels want whose sums have 16 bits
+    Args:
+        input: a tensor in float32 with at least one number, all of them finite.
+        dtype: `quint8` or `qint8`.
+        reduce_range: whether 7 of the 8 bits are used, as kernels want whose sums have 16 bits.
 
     RuntimeError for no numbers, for NaN and infinite ones.
 
@@ -132,18 +124,13 @@ def quantize_per_channel(
 ) -> Tensor:
     """As `quantize_per_tensor`, with a scale and a zero point for each place along `axis`.
 
-    Arguments
-    ---------
-    input
-        a tensor in float32
-    scales
-        numbers above 0, (channels)
-    zero_points
-        integers within the range of `dtype`, (channels); floats are kept as such, for embeddings
-    axis
-        the dimension whose places are the channels
-    dtype
-        `quint8`, `qint8`, `qint32` or `quint4x2`
+    Args:
+        input: a tensor in float32.
+        scales: numbers above 0, (channels).
+        zero_points: integers within the range of `dtype`, (channels); floats are kept as such, for
+            embeddings.
+        axis: the dimension whose places are the channels.
+        dtype: `quint8`, `qint8`, `qint32` or `quint4x2`.
 
     RuntimeError for counts that differ, an axis that is not there, and what `quantize_per_tensor` refuses.
 

@@ -45,18 +45,12 @@ def quantized_batch_norm(
 ) -> Tensor:  # fmt: skip
     """Normalise the channels of a quantized tensor with statistics that are there.
 
-    Arguments
-    ---------
-    input
-        a quantized tensor (samples, channels, ...) with one scale
-    weight, bias
-        factor and summand in float32, (channels), or None
-    mean, var
-        the statistics in float32, (channels)
-    eps
-        what is added to the variance
-    output_scale, output_zero_point
-        those of the result
+    Args:
+        input: a quantized tensor (samples, channels, ...) with one scale.
+        weight, bias: factor and summand in float32, (channels), or None.
+        mean, var: the statistics in float32, (channels).
+        eps: what is added to the variance.
+        output_scale, output_zero_point: those of the result.
 
     NotImplementedError for a plain tensor, RuntimeError for sizes that do not fit and a scale that is not
     above 0.

@@ -17,17 +17,12 @@ __all__ = ["spdiags"]
 def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) -> Tensor:
     """A matrix that has rows of `diagonals` on its diagonals: element j of a row stands in column j.
 
-    Arguments
-    ---------
-    diagonals
-        a matrix (diagonals x length), or a vector if there is one diagonal
-    offsets
-        int64, one for each diagonal, each once: 0 for the main one, above 0 to the right of it, below 0 to
-        the left
-    shape
-        rows and columns of the result
-    layout
-        sparse_coo (None), sparse_csr or sparse_csc
+    Args:
+        diagonals: a matrix (diagonals x length), or a vector if there is one diagonal.
+        offsets: int64, one for each diagonal, each once: 0 for the main one, above 0 to the right
+            of it, below 0 to the left.
+        shape: rows and columns of the result.
+        layout: sparse_coo (None), sparse_csr or sparse_csc.
 
     >>> import taeda
     >>> taeda.sparse.spdiags(taeda.tensor([[1.0, 2.0, 3.0]]), taeda.tensor([1]), (3, 3)).to_dense()

@@ -24,6 +24,9 @@ def as_sparse_gradcheck(gradcheck: Callable[..., bool]) -> Callable[..., bool]:
     masked=False (the default) each element is an input, so the function is called with all of them as
     entries.
 
+    Args:
+        gradcheck: a function such as `taeda.autograd.gradcheck`.
+
     >>> import taeda
     >>> x = taeda.eye(2, dtype=taeda.float64).to_sparse().requires_grad_()
     >>> check = taeda.sparse.as_sparse_gradcheck(taeda.autograd.gradcheck)

@@ -15,10 +15,8 @@ class check_sparse_tensor_invariants:
     Indices out of bounds, offsets that fall and columns that repeat are always refused. The switch adds
     the claim `is_coalesced=True` of `sparse_coo_tensor`, which costs a pass over the indices.
 
-    Arguments
-    ---------
-    enable
-        whether claims are checked in the block, default True
+    Args:
+        enable: whether claims are checked in the block, default True.
 
     >>> import taeda
     >>> with taeda.sparse.check_sparse_tensor_invariants():

@@ -60,6 +60,17 @@ def sparse_coo_tensor(
     `check_invariants=True` also looks whether `is_coalesced=True` is true. Gradients flow to
     `values` if they require them.
 
+    Args:
+        indices: (sparse dimensions, entries), integers of 0 or more; or the size, where nothing
+            else is given.
+        values: (entries, dense dimensions); one number counts as one entry.
+        size: sparse, then dense dimensions; RuntimeError where it does not fit the values.
+        dtype, device: of the values; those of `values` by default.
+        requires_grad: whether the result is a leaf that gets a gradient; False by default.
+        check_invariants: None takes what `check_sparse_tensor_invariants` was told.
+        is_coalesced: True says that places rise and none comes twice; None and False say nothing.
+        pin_memory: only False; NotImplementedError for True.
+
     >>> sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3)).to_dense()
     tensor([[0., 0., 3.],
             [4., 0., 0.]])

@@ -31,27 +31,18 @@ def sparse_compressed_tensor(
 ) -> Tensor:
     """A tensor by compressed rows or columns, of the layout `layout`, which must be given.
 
-    Arguments
-    ---------
-    compressed_indices
-        where each row (each column, each row or column of blocks) begins: (batches, rows + 1), int64 or int32
-    plain_indices
-        the column (the row) of each entry, rising within a row: (batches, entries)
-    values
-        (batches, entries, dense dimensions), with the rows and columns of a block after the entries where
-        the layout is sparse_bsr or sparse_bsc. Gradients flow to them if they require them
-    size
-        of the tensor; without it the smallest that has all places
-    dtype, device
-        of the values; those of `values` by default
-    layout
-        sparse_csr, sparse_csc, sparse_bsr or sparse_bsc
-    requires_grad
-        whether the result is a leaf that gets a gradient
-    check_invariants
-        indices are checked always; it is here for programs that pass it
-    pin_memory
-        only False
+    Args:
+        compressed_indices: where each row (each column, each row or column of blocks) begins:
+            (batches, rows + 1), int64 or int32.
+        plain_indices: the column (the row) of each entry, rising within a row: (batches, entries).
+        values: (batches, entries, dense dimensions), with the rows and columns of a block after the entries
+            where the layout is sparse_bsr or sparse_bsc. Gradients flow to them if they require them.
+        size: of the tensor; without it the smallest that has all places.
+        dtype, device: of the values; those of `values` by default.
+        layout: sparse_csr, sparse_csc, sparse_bsr or sparse_bsc.
+        requires_grad: whether the result is a leaf that gets a gradient.
+        check_invariants: indices are checked always; it is here for programs that pass it.
+        pin_memory: only False.
 
     RuntimeError for indices that are out of bounds or do not rise, and for shapes that do not fit.
 
@@ -158,6 +149,17 @@ def sparse_csr_tensor(
     The arguments are those of `sparse_compressed_tensor`, with `crow_indices` as its compressed and
     `col_indices` as its plain indices.
 
+    Args:
+        crow_indices: (batches, rows + 1), int64 or int32: where each row begins, and the end.
+        col_indices: (batches, entries): the column of each entry.
+        values: (batches, entries, dense dimensions).
+        size: (batches, rows, columns, dense dimensions); None takes the fewest columns that have
+            all places.
+        dtype, device: of the values; those of `values` by default.
+        requires_grad: whether the result is a leaf that gets a gradient; False by default.
+        check_invariants: indices are checked always; it is here for programs that pass it.
+        pin_memory: only False; NotImplementedError for True.
+
     >>> import taeda
     >>> taeda.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3)).to_dense()
     tensor([[0., 0., 3.],
@@ -187,6 +189,17 @@ def sparse_csc_tensor(
 
     The arguments are those of `sparse_compressed_tensor`, with `ccol_indices` as its compressed and
     `row_indices` as its plain indices.
+
+    Args:
+        ccol_indices: (batches, columns + 1), int64 or int32: where each column begins, and the end.
+        row_indices: (batches, entries): the row of each entry.
+        values: (batches, entries, dense dimensions).
+        size: (batches, rows, columns, dense dimensions); None takes the fewest rows that have all
+            places.
+        dtype, device: of the values; those of `values` by default.
+        requires_grad: whether the result is a leaf that gets a gradient; False by default.
+        check_invariants: indices are checked always; it is here for programs that pass it.
+        pin_memory: only False; NotImplementedError for True.
 
     >>> import taeda
     >>> taeda.sparse_csc_tensor([0, 1, 2], [1, 0], [3.0, 4.0], (3, 2)).to_dense()
@@ -218,6 +231,17 @@ def sparse_bsr_tensor(
     The arguments are those of `sparse_compressed_tensor`, with `crow_indices` as its compressed and
     `col_indices` as its plain indices.
 
+    Args:
+        crow_indices: (batches, rows of blocks + 1), int64 or int32: where each begins, and the end.
+        col_indices: (batches, blocks): the column of blocks of each.
+        values: (batches, blocks, a block's rows, a block's columns, dense dimensions).
+        size: (batches, rows, columns, dense dimensions), multiples of a block's; None takes the
+            fewest columns.
+        dtype, device: of the values; those of `values` by default.
+        requires_grad: whether the result is a leaf that gets a gradient; False by default.
+        check_invariants: indices are checked always; it is here for programs that pass it.
+        pin_memory: only False; NotImplementedError for True.
+
     >>> import taeda
     >>> taeda.sparse_bsr_tensor([0, 1], [1], [[[1.0, 2.0], [3.0, 4.0]]], (2, 4)).to_dense()
     tensor([[0., 0., 1., 2.],
@@ -246,6 +270,18 @@ def sparse_bsc_tensor(
 
     The arguments are those of `sparse_compressed_tensor`, with `ccol_indices` as its compressed and
     `row_indices` as its plain indices.
+
+    Args:
+        ccol_indices: (batches, columns of blocks + 1), int64 or int32: where each begins, and the
+            end.
+        row_indices: (batches, blocks): the row of blocks of each.
+        values: (batches, blocks, a block's rows, a block's columns, dense dimensions).
+        size: (batches, rows, columns, dense dimensions), multiples of a block's; None takes the
+            fewest rows.
+        dtype, device: of the values; those of `values` by default.
+        requires_grad: whether the result is a leaf that gets a gradient; False by default.
+        check_invariants: indices are checked always; it is here for programs that pass it.
+        pin_memory: only False; NotImplementedError for True.
 
     >>> import taeda
     >>> taeda.sparse_bsc_tensor([0, 0, 1], [0], [[[1.0, 2.0], [3.0, 4.0]]], (2, 4)).to_dense()

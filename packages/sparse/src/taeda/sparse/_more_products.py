@@ -27,12 +27,9 @@ def _require_matrices(name: str, sparse: Tensor, strided: Tensor) -> None:
 def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     """The product of a sparse and a strided matrix, with one sparse dimension: the rows that have entries.
 
-    Arguments
-    ---------
-    mat1
-        a sparse matrix (n x m)
-    mat2
-        a strided matrix (m x p)
+    Args:
+        mat1: a sparse matrix (n x m).
+        mat2: a strided matrix (m x p).
 
     >>> import taeda
     >>> x = taeda.sparse_coo_tensor([[2], [0]], [3.0], (4, 2))
@@ -50,6 +47,10 @@ def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
 def smm(input: Tensor, mat: Tensor) -> Tensor:
     """The product of a sparse matrix `input` and a strided matrix `mat` as a sparse one, by coordinates: all
     elements of the rows that have entries.
+
+    Args:
+        input: a sparse matrix (n x m).
+        mat: a strided matrix (m x p).
 
     >>> import taeda
     >>> x = taeda.sparse_coo_tensor([[2], [0]], [3.0], (4, 2))
@@ -71,16 +72,11 @@ def sspaddmm(
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2), by coordinates.
 
-    Arguments
-    ---------
-    input
-        a sparse matrix (n x p)
-    mat1
-        a sparse matrix (n x m)
-    mat2
-        a strided matrix (m x p)
-    beta, alpha
-        factors of the two terms
+    Args:
+        input: a sparse matrix (n x p).
+        mat1: a sparse matrix (n x m).
+        mat2: a strided matrix (m x p).
+        beta, alpha: factors of the two terms.
 
     >>> import taeda
     >>> x = taeda.eye(2).to_sparse()
@@ -109,18 +105,12 @@ def sampled_addmm(
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2) at the places of `input`, and nowhere else.
 
-    Arguments
-    ---------
-    input
-        a matrix of the layout sparse_csr (n x p), or batches of them
-    mat1
-        a strided matrix (n x m), or batches
-    mat2
-        a strided matrix (m x p), or batches
-    beta, alpha
-        factors of the two terms
-    out
-        None; or a tensor of the layout sparse_csr, which takes the result over
+    Args:
+        input: a matrix of the layout sparse_csr (n x p), or batches of them.
+        mat1: a strided matrix (n x m), or batches.
+        mat2: a strided matrix (m x p), or batches.
+        beta, alpha: factors of the two terms.
+        out: None; or a tensor of the layout sparse_csr, which takes the result over.
 
     >>> import taeda
     >>> x = taeda.eye(2).to_sparse_csr()
@@ -206,14 +196,10 @@ def _at(crow: Tensor, col: Tensor, a: Tensor, b: Tensor) -> Tensor:
 def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> Tensor:
     """x with input @ x = other, of a square matrix of the layout sparse_csr; by SuperLU, which scipy brings.
 
-    Arguments
-    ---------
-    input
-        a square matrix (n x n) of float32 or float64 that has an inverse
-    other
-        the right side: a strided vector (n) or matrix (n x p)
-    left
-        only True
+    Args:
+        input: a square matrix (n x n) of float32 or float64 that has an inverse.
+        other: the right side: a strided vector (n) or matrix (n x p).
+        left: only True.
 
     Both get gradients: `input` at its places. ImportError without scipy, RuntimeError for a matrix without an
     inverse.

@@ -24,6 +24,11 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
 
     Both get gradients: a sparse one a sparse gradient, at the places that it has. With `reduce` ("sum",
     "mean", "amax" or "amin") the products of a row are reduced in that way.
+
+    Args:
+        mat1: a matrix (n x m).
+        mat2: a matrix (m x p) of the dtype of `mat1`.
+        reduce: how the products are reduced; None is their sum.
     """
     if reduce is not None:
         return _reduced(mat1, mat2, reduce)
@@ -35,7 +40,15 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
 def addmm(
     mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0
 ) -> Tensor:
-    """beta * mat + alpha * (mat1 @ mat2), with gradients as those of `mm`."""
+    """beta * mat + alpha * (mat1 @ mat2), with gradients as those of `mm`.
+
+    Args:
+        mat: a matrix (n x p), the term that is added.
+        mat1: a matrix (n x m).
+        mat2: a matrix (m x p).
+        beta: the factor of `mat`; 1 by default.
+        alpha: the factor of the product; 1 by default.
+    """
     return taeda.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
 
 

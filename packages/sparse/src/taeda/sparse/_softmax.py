@@ -19,14 +19,10 @@ __all__ = ["log_softmax", "softmax"]
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """exp(x) / sum of exp(x) along `dim`, over the entries that there are, in the layout of `input`.
 
-    Arguments
-    ---------
-    input
-        a sparse tensor of floats; entries at one place are added up first
-    dim
-        a sparse or a dense dimension
-    dtype
-        of the result; that of `input` by default
+    Args:
+        input: a sparse tensor of floats; entries at one place are added up first.
+        dim: a sparse or a dense dimension.
+        dtype: of the result; that of `input` by default.
 
     >>> import taeda
     >>> x = taeda.tensor([[1.0, 1.0, 0.0], [0.0, 5.0, 0.0]]).to_sparse()
@@ -39,6 +35,11 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The logarithm of `softmax`, exact where that is near 0. The arguments are those of `softmax`.
+
+    Args:
+        input: a sparse tensor of floats; entries at one place are added up first.
+        dim: a sparse or a dense dimension.
+        dtype: of the result, a floating-point one; that of `input` by default.
 
     >>> import taeda
     >>> x = taeda.tensor([[1.0, 1.0, 0.0]]).to_sparse()

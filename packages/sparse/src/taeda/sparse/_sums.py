@@ -13,14 +13,11 @@ __all__ = ["sum"]
 def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
     """The sum of all elements, or along dimensions; gradients are sparse, at the places of `input`.
 
-    Arguments
-    ---------
-    input
-        a sparse tensor
-    dim
-        a dimension or several; all by default. Sums along all sparse dimensions are strided, others sparse
-    dtype
-        of the result; that of `input` by default, int64 for integers
+    Args:
+        input: a sparse tensor.
+        dim: a dimension or several; all by default. Sums along all sparse dimensions are strided,
+            others sparse.
+        dtype: of the result; that of `input` by default, int64 for integers.
 
     >>> import taeda
     >>> x = taeda.tensor([[1.0, 2.0], [0.0, 3.0]]).to_sparse()

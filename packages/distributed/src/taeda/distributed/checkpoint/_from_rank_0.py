@@ -71,7 +71,7 @@ def spread(state: Any, keep: Callable[[Path, Tensor], Any]) -> Any:
 
 def _spread(value: Tensor | _Coming, group: Any) -> Tensor:
     if isinstance(value, Tensor):
-        whole = value.detach()
+        whole: Any = value.detach()
         whole = whole.full_tensor() if hasattr(whole, "full_tensor") else whole
         whole = whole.to(group.device).clone(memory_format=taeda.contiguous_format)
     else:

@@ -6,7 +6,7 @@ sharded model fits the plain one, and parameters may move between groups of an o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -304,11 +304,12 @@ def set_optimizer_state_dict(
         optimizer.load_state_dict(_native(optimizer, saved, names))
 
 
-def _param_of(path: tuple[Any, ...], params: dict[str, Tensor]) -> Any:
+def _param_of(path: tuple[Any, ...], params: Mapping[str, Tensor]) -> Any:
     """The parameter whose state lies at a path: ("state", name, key), or flat ("state.name.key",)."""
-    if len(path) > 1:
-        return params.get(path[1])
-    kind, _, rest = str(path[0]).partition(".")
+    first, *more = path
+    if more:
+        return params.get(more[0])
+    kind, _, rest = str(first).partition(".")
     return params.get(rest.rpartition(".")[0]) if kind == "state" else None
 
 

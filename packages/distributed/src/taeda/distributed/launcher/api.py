@@ -21,30 +21,19 @@ __all__ = ["LaunchConfig", "elastic_launch", "launch_agent"]
 class LaunchConfig:
     """How many processes on how many machines, how they meet, and what happens when one fails.
 
-    Arguments
-    ---------
-    min_nodes, max_nodes
-        machines: at least, at most
-    nproc_per_node
-        processes on this machine
-    logs_specs
-        where their output goes; to this process's own by default
-    run_id
-        the name of the job; one of its own if it is empty
-    role
-        what the processes are called in reports
-    rdzv_endpoint, rdzv_backend, rdzv_configs, rdzv_timeout
-        where and how machines meet, as for `taedarun`; seconds, or -1 for the default
-    max_restarts
-        how often all processes start again after one failed
-    monitor_interval
-        seconds between two looks at them
-    start_method
-        how a function's processes start: spawn, fork or forkserver
-    log_line_prefix_template
-        what stands before each line of output
-    local_addr
-        the address of this machine for the others
+    Args:
+        min_nodes, max_nodes: machines: at least, at most.
+        nproc_per_node: processes on this machine.
+        logs_specs: where their output goes; to this process's own by default.
+        run_id: the name of the job; one of its own if it is empty.
+        role: what the processes are called in reports.
+        rdzv_endpoint, rdzv_backend, rdzv_configs, rdzv_timeout: where and how machines meet, as for
+            `taedarun`; seconds, or -1 for the default.
+        max_restarts: how often all processes start again after one failed.
+        monitor_interval: seconds between two looks at them.
+        start_method: how a function's processes start: spawn, fork or forkserver.
+        log_line_prefix_template: what stands before each line of output.
+        local_addr: the address of this machine for the others.
     """
 
     min_nodes: int
@@ -71,12 +60,9 @@ class LaunchConfig:
 class elastic_launch:
     """Called with arguments, starts `entrypoint` with them on each process, and returns {rank: result}.
 
-    Arguments
-    ---------
-    config
-        how
-    entrypoint
-        a function, or the path of a program; None stands for the Python interpreter
+    Args:
+        config: how.
+        entrypoint: a function, or the path of a program; None stands for the Python interpreter.
 
     ChildFailedError if a process failed and no restart was left.
     """

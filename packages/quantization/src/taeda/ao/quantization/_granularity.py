@@ -81,12 +81,9 @@ class PerToken(Granularity):
 def get_block_size(input_shape: tuple[int, ...], granularity: Granularity) -> tuple[int, ...]:
     """How many places along each dimension share a scale.
 
-    Arguments
-    ---------
-    input_shape
-        the shape of the tensor
-    granularity
-        which numbers share one
+    Args:
+        input_shape: the shape of the tensor.
+        granularity: which numbers share one.
 
     ValueError for another granularity, AssertionError where blocks do not divide the shape.
 

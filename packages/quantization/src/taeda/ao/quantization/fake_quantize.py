@@ -92,16 +92,11 @@ def _check_range(observer: Any, low: int, high: int, given: dict[str, Any]) -> N
 class FakeQuantize(FakeQuantizeBase):
     """An observer, and the rounding that it suggests.
 
-    Arguments
-    ---------
-    observer
-        a class of observers, or a factory of one
-    quant_min, quant_max
-        the integers that are used, if not all of the dtype
-    is_dynamic
-        whether the scale is that of each input
-    observer_kwargs
-        arguments of the observer
+    Args:
+        observer: a class of observers, or a factory of one.
+        quant_min, quant_max: the integers that are used, if not all of the dtype.
+        is_dynamic: whether the scale is that of each input.
+        observer_kwargs: arguments of the observer.
 
     `forward(x)` has the shape and dtype of `x`; the gradient passes where nothing was clamped.
     AssertionError for integers that the dtype does not hold.
@@ -180,10 +175,8 @@ class FakeQuantize(FakeQuantizeBase):
 class FixedQParamsFakeQuantize(FakeQuantize):
     """Rounding with a scale that is known beforehand.
 
-    Arguments
-    ---------
-    observer
-        a factory of `FixedQParamsObserver`
+    Args:
+        observer: a factory of `FixedQParamsObserver`.
 
     AssertionError for another observer.
     """

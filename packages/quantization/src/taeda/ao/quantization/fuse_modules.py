@@ -18,14 +18,10 @@ def fuse_known_modules(
 ) -> list[Any]:
     """The joined module, and an `nn.Identity` for each of the others.
 
-    Arguments
-    ---------
-    mod_list
-        layers that follow each other
-    is_qat
-        whether they will be trained for integers
-    additional_fuser_method_mapping
-        functions by tuples of classes, which win
+    Args:
+        mod_list: layers that follow each other.
+        is_qat: whether they will be trained for integers.
+        additional_fuser_method_mapping: functions by tuples of classes, which win.
 
     NotImplementedError for layers that are not joined, AssertionError for a wrong mode.
     """
@@ -76,18 +72,12 @@ def fuse_modules(
     Convolution, batch normalisation and ReLU; linear layer and ReLU or batch normalisation; batch
     normalisation and ReLU.
 
-    Arguments
-    ---------
-    model
-        what has the layers
-    modules_to_fuse
-        a list of names of layers that follow each other, or a list of such lists
-    inplace
-        whether the model itself is changed
-    fuser_func
-        joins the layers of one list
-    fuse_custom_config_dict
-        more functions, under "additional_fuser_method_mapping"
+    Args:
+        model: what has the layers.
+        modules_to_fuse: a list of names of layers that follow each other, or a list of such lists.
+        inplace: whether the model itself is changed.
+        fuser_func: joins the layers of one list.
+        fuse_custom_config_dict: more functions, under "additional_fuser_method_mapping".
 
     AssertionError in train mode, NotImplementedError for other layers, AttributeError for a name that is
     none.

@@ -45,12 +45,9 @@ def _check_norm(is_qat: bool, conv: Any, bn: Any) -> None:
 def fuse_conv_bn(is_qat: bool, conv: Any, bn: Any) -> Any:
     """A convolution and its batch normalisation as one.
 
-    Arguments
-    ---------
-    is_qat
-        whether it will be trained for integers: both stay then
-    conv, bn
-        the layers, both in train mode if `is_qat`, else in eval mode
+    Args:
+        is_qat: whether it will be trained for integers: both stay then.
+        conv, bn: the layers, both in train mode if `is_qat`, else in eval mode.
 
     AssertionError for another mode.
     """
@@ -63,12 +60,9 @@ def fuse_conv_bn(is_qat: bool, conv: Any, bn: Any) -> Any:
 def fuse_conv_bn_relu(is_qat: bool, conv: Any, bn: Any, relu: Any) -> Any:
     """A convolution, its batch normalisation and ReLU as one.
 
-    Arguments
-    ---------
-    is_qat
-        whether it will be trained for integers: all stay then
-    conv, bn, relu
-        the layers, as in `fuse_conv_bn`
+    Args:
+        is_qat: whether it will be trained for integers: all stay then.
+        conv, bn, relu: the layers, as in `fuse_conv_bn`.
 
     AssertionError for another mode.
     """
@@ -82,12 +76,10 @@ def fuse_conv_bn_relu(is_qat: bool, conv: Any, bn: Any, relu: Any) -> Any:
 def fuse_linear_bn(is_qat: bool, linear: Any, bn: Any) -> Any:
     """A linear layer and its batch normalisation as one, in eval mode.
 
-    Arguments
-    ---------
-    is_qat
-        NotImplementedError if it is True: joined linear layers are not trained for integers
-    linear, bn
-        the layers
+    Args:
+        is_qat: NotImplementedError if it is True: joined linear layers are not trained for
+            integers.
+        linear, bn: the layers.
 
     AssertionError in train mode.
     """
@@ -142,12 +134,9 @@ def get_fuser_method(
 ) -> Any:
     """The function (is_qat, layers...) that joins layers of these classes.
 
-    Arguments
-    ---------
-    op_list
-        the classes, in their order
-    additional_fuser_method_mapping
-        functions by tuples of classes, which win
+    Args:
+        op_list: the classes, in their order.
+        additional_fuser_method_mapping: functions by tuples of classes, which win.
 
     NotImplementedError for classes that are not joined.
     """

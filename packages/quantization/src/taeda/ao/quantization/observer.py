@@ -58,12 +58,9 @@ _EPS = taeda.finfo(taeda.float32).eps
 class ObserverBase(ABC, nn.Module):
     """What all observers have: a dtype, and whether scales are computed again for each input.
 
-    Arguments
-    ---------
-    dtype
-        of the tensors that the observed numbers will become
-    is_dynamic
-        whether the scale will be that of each input; nothing is kept then
+    Args:
+        dtype: of the tensors that the observed numbers will become.
+        is_dynamic: whether the scale will be that of each input; nothing is kept then.
 
     `forward(x)` looks at `x` and returns it; `calculate_qparams()` gives (scales, zero points).
     """
@@ -98,22 +95,14 @@ class ObserverBase(ABC, nn.Module):
 class UniformQuantizationObserverBase(ObserverBase):
     """What observers with equal steps have.
 
-    Arguments
-    ---------
-    dtype
-        `quint8`, `qint8`, `qint32`, `quint4x2`, or the plain dtype of such integers
-    qscheme
-        `per_tensor_affine`, `per_tensor_symmetric`, and those of channels
-    reduce_range
-        whether one bit is left out, as kernels want whose sums have 16 bits
-    quant_min, quant_max
-        the integers that are used, if not all of the dtype
-    factory_kwargs
-        device and dtype of the buffers
-    eps
-        the least scale
-    is_dynamic
-        as in `ObserverBase`
+    Args:
+        dtype: `quint8`, `qint8`, `qint32`, `quint4x2`, or the plain dtype of such integers.
+        qscheme: `per_tensor_affine`, `per_tensor_symmetric`, and those of channels.
+        reduce_range: whether one bit is left out, as kernels want whose sums have 16 bits.
+        quant_min, quant_max: the integers that are used, if not all of the dtype.
+        factory_kwargs: device and dtype of the buffers.
+        eps: the least scale.
+        is_dynamic: as in `ObserverBase`.
 
     NotImplementedError for an unknown scheme, ValueError for a dtype without integers, AssertionError for a
     range without 0.
@@ -223,12 +212,9 @@ class MinMaxObserver(UniformQuantizationObserverBase):
 class MovingAverageMinMaxObserver(MinMaxObserver):
     """A range that follows those of the inputs: each moves it by a share.
 
-    Arguments
-    ---------
-    averaging_constant
-        the share
-    dtype, qscheme, reduce_range, quant_min, quant_max, eps, is_dynamic
-        as in `MinMaxObserver`
+    Args:
+        averaging_constant: the share.
+        dtype, qscheme, reduce_range, quant_min, quant_max, eps, is_dynamic: as in `MinMaxObserver`.
 
     NotImplementedError for channels.
     """
@@ -265,12 +251,10 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
 class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     """The least and the greatest number of each channel.
 
-    Arguments
-    ---------
-    ch_axis
-        the dimension whose places are the channels
-    dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic
-        as in `UniformQuantizationObserverBase`, with a scheme for channels
+    Args:
+        ch_axis: the dimension whose places are the channels.
+        dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic: as in
+            `UniformQuantizationObserverBase`, with a scheme for channels.
 
     NotImplementedError for a dynamic one and for a scheme of whole tensors.
     """
@@ -320,12 +304,10 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
 class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
     """Ranges of channels that follow those of the inputs: each moves them by a share.
 
-    Arguments
-    ---------
-    averaging_constant
-        the share
-    ch_axis, dtype, qscheme, reduce_range, quant_min, quant_max, eps, is_dynamic
-        as in `PerChannelMinMaxObserver`
+    Args:
+        averaging_constant: the share.
+        ch_axis, dtype, qscheme, reduce_range, quant_min, quant_max, eps, is_dynamic: as in
+            `PerChannelMinMaxObserver`.
 
     NotImplementedError as there.
     """
@@ -356,12 +338,10 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
 class HistogramObserver(UniformQuantizationObserverBase):
     """A histogram of all numbers, and the range of it that loses least when quantized.
 
-    Arguments
-    ---------
-    bins
-        of the histogram
-    dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic
-        as in `MinMaxObserver`
+    Args:
+        bins: of the histogram.
+        dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic: as in
+            `MinMaxObserver`.
 
     NotImplementedError for channels and a dynamic one.
     """
@@ -440,12 +420,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
 class FixedQParamsObserver(ObserverBase):
     """A scale and a zero point that are known beforehand.
 
-    Arguments
-    ---------
-    scale, zero_point
-        those
-    dtype, qscheme, quant_min, quant_max, is_dynamic
-        as in `UniformQuantizationObserverBase`
+    Args:
+        scale, zero_point: those.
+        dtype, qscheme, quant_min, quant_max, is_dynamic: as in `UniformQuantizationObserverBase`.
     """
 
     scale: Tensor
@@ -475,18 +452,12 @@ class FixedQParamsObserver(ObserverBase):
 class PlaceholderObserver(ObserverBase):
     """No observer: it stands for a dtype, such as that of computing with scales of each input.
 
-    Arguments
-    ---------
-    dtype
-        of the tensor that will be computed with
-    custom_op_name
-        a name of a custom operator, for other libraries
-    compute_dtype
-        kept for old programs: `dtype` and `is_dynamic=True` say it
-    quant_min, quant_max, qscheme, eps
-        what will be asked of the quantization
-    is_dynamic
-        whether scales are those of each input
+    Args:
+        dtype: of the tensor that will be computed with.
+        custom_op_name: a name of a custom operator, for other libraries.
+        compute_dtype: kept for old programs: `dtype` and `is_dynamic=True` say it.
+        quant_min, quant_max, qscheme, eps: what will be asked of the quantization.
+        is_dynamic: whether scales are those of each input.
     """
 
     def __init__(
@@ -540,12 +511,9 @@ class RecordingObserver(ObserverBase):
 class NoopObserver(ObserverBase):
     """No observer: it stands for a dtype, such as float16.
 
-    Arguments
-    ---------
-    dtype
-        of the tensor that will be computed with
-    custom_op_name
-        a name of a custom operator, for other libraries
+    Args:
+        dtype: of the tensor that will be computed with.
+        custom_op_name: a name of a custom operator, for other libraries.
     """
 
     def __init__(self, dtype: Any = taeda.float16, custom_op_name: str = "") -> None:
@@ -577,24 +545,15 @@ class ReuseInputObserver(ObserverBase):
 class AffineQuantizedObserverBase(ABC, nn.Module):
     """The frame of observers of other libraries, whose numbers share scales in any way.
 
-    Arguments
-    ---------
-    mapping_type
-        how floats are mapped to integers
-    target_dtype
-        the dtype of the integers
-    granularity
-        which numbers share a scale
-    quant_min, quant_max
-        the integers that are used
-    eps
-        the least scale
-    scale_dtype, zero_point_dtype
-        those of the results
-    preserve_zero
-        whether 0 is kept exactly
-    zero_point_domain
-        what a zero point is
+    Args:
+        mapping_type: how floats are mapped to integers.
+        target_dtype: the dtype of the integers.
+        granularity: which numbers share a scale.
+        quant_min, quant_max: the integers that are used.
+        eps: the least scale.
+        scale_dtype, zero_point_dtype: those of the results.
+        preserve_zero: whether 0 is kept exactly.
+        zero_point_domain: what a zero point is.
 
     A subclass defines `forward` and `calculate_qparams`. ValueError if `zero_point_domain` is None.
     """
@@ -675,10 +634,8 @@ default_reuse_input_observer = ReuseInputObserver
 def get_observer_state_dict(mod: nn.Module) -> OrderedDict[str, Any]:
     """The entries of a module's state dict that belong to observers: what they have seen.
 
-    Arguments
-    ---------
-    mod
-        a prepared model
+    Args:
+        mod: a prepared model.
     """
     words = ("observer", "activation_post_process")
     entries = mod.state_dict().items()
@@ -688,12 +645,9 @@ def get_observer_state_dict(mod: nn.Module) -> OrderedDict[str, Any]:
 def load_observer_state_dict(mod: nn.Module, obs_dict: dict[str, Any]) -> None:
     """Let the observers of a prepared model have seen what others saw.
 
-    Arguments
-    ---------
-    mod
-        a prepared model
-    obs_dict
-        what `get_observer_state_dict` gave
+    Args:
+        mod: a prepared model.
+        obs_dict: what `get_observer_state_dict` gave.
 
     RuntimeError for entries that are missing or belong to no observer.
     """

@@ -62,12 +62,10 @@ class _Pair(NamedTuple):
 class QConfig(_Pair):
     """How a layer is quantized.
 
-    Arguments
-    ---------
-    activation
-        makes an observer or a fake quantizer for results: a class, or what `with_args` gave
-    weight
-        the same for weights
+    Args:
+        activation: makes an observer or a fake quantizer for results: a class, or what `with_args`
+            gave.
+        weight: the same for weights.
 
     ValueError for modules that are made already: every layer needs its own.
     """
@@ -153,12 +151,9 @@ def _backend(name: str) -> tuple[bool, bool]:
 def get_default_qconfig(backend: str = "x86", version: int = 0) -> QConfig:
     """How layers are quantized by default after a calibration.
 
-    Arguments
-    ---------
-    backend
-        "x86", "fbgemm", "onednn" or "qnnpack": the kernels whose ranges are respected
-    version
-        0
+    Args:
+        backend: "x86", "fbgemm", "onednn" or "qnnpack": the kernels whose ranges are respected.
+        version: 0.
 
     AssertionError for another backend or version.
 
@@ -175,12 +170,9 @@ def get_default_qconfig(backend: str = "x86", version: int = 0) -> QConfig:
 def get_default_qat_qconfig(backend: str = "x86", version: int = 1) -> QConfig:
     """How layers are quantized by default while training.
 
-    Arguments
-    ---------
-    backend
-        as in `get_default_qconfig`
-    version
-        1 with observers and rounding in one operation, 0 apart
+    Args:
+        backend: as in `get_default_qconfig`.
+        version: 1 with observers and rounding in one operation, 0 apart.
 
     AssertionError for another backend or version.
     """
@@ -202,9 +194,7 @@ def get_default_qat_qconfig(backend: str = "x86", version: int = 1) -> QConfig:
 def qconfig_equals(q1: Any, q2: Any) -> bool:
     """Whether two of them make the same modules.
 
-    Arguments
-    ---------
-    q1, q2
-        `QConfig`s, or None
+    Args:
+        q1, q2: `QConfig`s, or None.
     """
     return bool(q1 == q2)

@@ -154,10 +154,8 @@ def _mapping(qconfig: QConfig, weight: Any, is_qat: bool) -> QConfigMapping:
 def get_default_qconfig_mapping(backend: str = "x86", version: int = 0) -> QConfigMapping:
     """All layers as `get_default_qconfig` says, those with known ends with theirs.
 
-    Arguments
-    ---------
-    backend, version
-        as in `get_default_qconfig`
+    Args:
+        backend, version: as in `get_default_qconfig`.
     """
     return _mapping(get_default_qconfig(backend, version), default_weight_observer, False)
 
@@ -165,10 +163,8 @@ def get_default_qconfig_mapping(backend: str = "x86", version: int = 0) -> QConf
 def get_default_qat_qconfig_mapping(backend: str = "x86", version: int = 1) -> QConfigMapping:
     """All layers as `get_default_qat_qconfig` says, those with known ends with theirs.
 
-    Arguments
-    ---------
-    backend, version
-        as in `get_default_qat_qconfig`
+    Args:
+        backend, version: as in `get_default_qat_qconfig`.
     """
     return _mapping(get_default_qat_qconfig(backend, version), default_weight_fake_quant, True)
 

@@ -127,12 +127,9 @@ def get_static_quant_module_class(
 ) -> Any:
     """The layer on integers of a float one.
 
-    Arguments
-    ---------
-    float_module_class
-        the class
-    additional_static_quant_mapping
-        more of them, which win
+    Args:
+        float_module_class: the class.
+        additional_static_quant_mapping: more of them, which win.
 
     AssertionError if there is none.
     """
@@ -145,12 +142,9 @@ def get_dynamic_quant_module_class(
 ) -> Any:
     """The layer with a weight in integers of a float one.
 
-    Arguments
-    ---------
-    float_module_class
-        the class
-    additional_dynamic_quant_mapping
-        more of them, which win
+    Args:
+        float_module_class: the class.
+        additional_dynamic_quant_mapping: more of them, which win.
 
     AssertionError if there is none.
     """

@@ -56,15 +56,11 @@ def propagate_qconfig_(
     """Give each module inside a model its `qconfig`: its own, else that of its name, of its type, or of the
     module around it.
 
-    Arguments
-    ---------
-    module
-        the model
-    qconfig_dict
-        `QConfig`s, or None, by names and types
-    prepare_custom_config_dict
-        lists of modules that are left out, under "non_traceable_module_name" and
-        "non_traceable_module_class"
+    Args:
+        module: the model.
+        qconfig_dict: `QConfig`s, or None, by names and types.
+        prepare_custom_config_dict: lists of modules that are left out, under
+            "non_traceable_module_name" and "non_traceable_module_class".
 
     RuntimeError for a `qconfig` that is none, and for a name that is none of a module.
     """
@@ -164,23 +160,19 @@ def prepare(
 ) -> Any:  # fmt: skip
     """A model with observers: run it on examples, then `convert` it.
 
-    Arguments
-    ---------
-    model
-        whose layers have a `qconfig`, or lie in a module that has one
-    inplace
-        whether the model itself is changed
-    allow_list
-        the classes that are observed, if not those that can be converted
-    observer_non_leaf_module_list
-        classes of modules with children that are observed as a whole
-    prepare_custom_config_dict
-        classes under "float_to_observed_custom_module_class" whose `from_float` makes the observed layer
+    Args:
+        model: whose layers have a `qconfig`, or lie in a module that has one.
+        inplace: whether the model itself is changed.
+        allow_list: the classes that are observed, if not those that can be converted.
+        observer_non_leaf_module_list: classes of modules with children that are observed as a
+            whole.
+        prepare_custom_config_dict: classes under "float_to_observed_custom_module_class" whose
+            `from_float` makes the observed layer.
 
     RuntimeError for a `qconfig` that is none.
 
-    >>> import taeda
     >>> from taeda import nn
+    >>> from taeda.ao.quantization import DeQuantStub, QuantStub, convert, default_qconfig
     >>> model = nn.Sequential(QuantStub(), nn.Linear(2, 1), DeQuantStub())
     >>> model.qconfig = default_qconfig
     >>> ready = prepare(model.eval())
@@ -209,10 +201,8 @@ def add_quant_dequant(module: nn.Module) -> nn.Module:
     """A model whose leaves with a `qconfig` lie between a `QuantStub` and a `DeQuantStub`; the model itself
     is changed.
 
-    Arguments
-    ---------
-    module
-        the model
+    Args:
+        module: the model.
     """
     if not list(module.children()) and _wants(module):
         return QuantWrapper(module)
@@ -248,22 +238,17 @@ def convert(
 ) -> Any:  # fmt: skip
     """A model whose observed layers compute on integers.
 
-    Arguments
-    ---------
-    module
-        a prepared model that has seen examples
-    mapping
-        classes of layers by what becomes of them, if not `get_default_static_quant_module_mappings()`
-    inplace
-        whether the model itself is changed
-    remove_qconfig
-        whether qconfigs and observers go
-    is_reference
-        NotImplementedError if True: reference layers, which compute in float, are part of FX quantization
-    convert_custom_config_dict
-        classes under "observed_to_quantized_custom_module_class" whose `from_observed` makes the layer
-    use_precomputed_fake_quant
-        handed on to `from_float`
+    Args:
+        module: a prepared model that has seen examples.
+        mapping: classes of layers by what becomes of them, if not
+            `get_default_static_quant_module_mappings()`.
+        inplace: whether the model itself is changed.
+        remove_qconfig: whether qconfigs and observers go.
+        is_reference: NotImplementedError if True: reference layers, which compute in float, are
+            part of FX quantization.
+        convert_custom_config_dict: classes under "observed_to_quantized_custom_module_class" whose
+            `from_observed` makes the layer.
+        use_precomputed_fake_quant: handed on to `from_float`.
 
     RuntimeError, with the layer's name, if an observer saw nothing.
     """
@@ -315,16 +300,11 @@ def swap_module(
 ) -> nn.Module:  # fmt: skip
     """What becomes of a module with a `qconfig`: itself if there is nothing.
 
-    Arguments
-    ---------
-    mod
-        the module
-    mapping
-        classes by classes with `from_float`
-    custom_module_class_mapping
-        classes by classes with `from_observed`
-    use_precomputed_fake_quant
-        handed on to `from_float`
+    Args:
+        mod: the module.
+        mapping: classes by classes with `from_float`.
+        custom_module_class_mapping: classes by classes with `from_observed`.
+        use_precomputed_fake_quant: handed on to `from_float`.
 
     Hooks of the module go over, but for observers.
     """
@@ -358,12 +338,9 @@ def default_eval_fn(
 ) -> None:
     """Run a model on examples.
 
-    Arguments
-    ---------
-    model
-        what is called
-    calib_data
-        pairs (input, target), of which targets are left alone
+    Args:
+        model: what is called.
+        calib_data: pairs (input, target), of which targets are left alone.
     """
     for data, _ in calib_data:
         model(data)
@@ -375,16 +352,11 @@ def quantize(
 ) -> Any:  # fmt: skip
     """A model on integers: `prepare`, examples, `convert`.
 
-    Arguments
-    ---------
-    model
-        as in `prepare`; it goes to eval mode
-    run_fn
-        called with the prepared model and `run_args`, to run it on examples
-    run_args
-        more arguments
-    mapping, inplace
-        as in `convert`
+    Args:
+        model: as in `prepare`; it goes to eval mode.
+        run_fn: called with the prepared model and `run_args`, to run it on examples.
+        run_args: more arguments.
+        mapping, inplace: as in `convert`.
     """
     if not inplace:
         model = copy.deepcopy(model)
@@ -400,19 +372,14 @@ def quantize_dynamic(
 ) -> Any:  # fmt: skip
     """A model whose weights are integers and whose numbers between layers are floats; no examples are needed.
 
-    Arguments
-    ---------
-    model
-        the float model; it goes to eval mode
-    qconfig_spec
-        `QConfig`s by types and names of layers, or a set of types and names; without it linear and recurrent
-        layers, or of `quint8` and `quint4x2` embeddings
-    dtype
-        of weights: `qint8`, `float16`, `quint8` or `quint4x2`
-    mapping
-        classes of layers by what becomes of them, if not `get_default_dynamic_quant_module_mappings()`
-    inplace
-        whether the model itself is changed
+    Args:
+        model: the float model; it goes to eval mode.
+        qconfig_spec: `QConfig`s by types and names of layers, or a set of types and names; without
+            it linear and recurrent layers, or of `quint8` and `quint4x2` embeddings.
+        dtype: of weights: `qint8`, `float16`, `quint8` or `quint4x2`.
+        mapping: classes of layers by what becomes of them, if not
+            `get_default_dynamic_quant_module_mappings()`.
+        inplace: whether the model itself is changed.
 
     ValueError or RuntimeError for another dtype, RuntimeError for a name that is none.
 
@@ -456,14 +423,11 @@ def prepare_qat(
 ) -> Any:
     """A model that is trained for integers: train it, then `convert` it in eval mode.
 
-    Arguments
-    ---------
-    model
-        in train mode, whose layers have a `qconfig`, or lie in a module that has one
-    mapping
-        classes of layers by those that are trained for integers, if not `get_default_qat_module_mappings()`
-    inplace
-        whether the model itself is changed
+    Args:
+        model: in train mode, whose layers have a `qconfig`, or lie in a module that has one.
+        mapping: classes of layers by those that are trained for integers, if not
+            `get_default_qat_module_mappings()`.
+        inplace: whether the model itself is changed.
 
     AssertionError in eval mode.
     """
@@ -483,16 +447,11 @@ def quantize_qat(
 ) -> Any:
     """A model on integers: `prepare_qat`, training, `convert`.
 
-    Arguments
-    ---------
-    model
-        as in `prepare_qat`; it goes to train mode
-    run_fn
-        called with the prepared model and `run_args`, to train it
-    run_args
-        more arguments
-    inplace
-        whether the model itself is changed
+    Args:
+        model: as in `prepare_qat`; it goes to train mode.
+        run_fn: called with the prepared model and `run_args`, to train it.
+        run_args: more arguments.
+        inplace: whether the model itself is changed.
     """
     if not inplace:
         model = copy.deepcopy(model)

@@ -12,10 +12,8 @@ __all__ = ["DeQuantStub", "QuantStub", "QuantWrapper"]
 class QuantStub(nn.Module):
     """Where floats will become integers. Before `convert` an observer, or nothing.
 
-    Arguments
-    ---------
-    qconfig
-        how, if not as the model around it
+    Args:
+        qconfig: how, if not as the model around it.
     """
 
     def __init__(self, qconfig: Any = None) -> None:
@@ -31,10 +29,8 @@ class QuantStub(nn.Module):
 class DeQuantStub(nn.Module):
     """Where integers will become floats. Before `convert` nothing.
 
-    Arguments
-    ---------
-    qconfig
-        how, if not as the model around it
+    Args:
+        qconfig: how, if not as the model around it.
     """
 
     def __init__(self, qconfig: Any = None) -> None:
@@ -50,10 +46,8 @@ class DeQuantStub(nn.Module):
 class QuantWrapper(nn.Module):
     """A module between a `QuantStub` and a `DeQuantStub`.
 
-    Arguments
-    ---------
-    module
-        what computes with integers after `convert`
+    Args:
+        module: what computes with integers after `convert`.
     """
 
     def __init__(self, module: nn.Module) -> None:

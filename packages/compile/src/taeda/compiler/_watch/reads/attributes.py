@@ -69,7 +69,7 @@ class Attributes(Wholes):
         if getter is not None and not is_library(getter.__module__ or ""):
             self.klass(kind)
             if kind is super:
-                owner = owner.__self__
+                owner = getattr(owner, "__self__")  # noqa: B009 - a checker knows no attribute of `super`
             return self.call(getter, owner)
         maker = _maker(owner, kind, name)
         if maker is not None:

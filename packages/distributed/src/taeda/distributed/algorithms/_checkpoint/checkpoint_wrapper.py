@@ -72,16 +72,13 @@ def _with_prefix(module: nn.Module, state: dict[str, Any], prefix: str, *args: A
 class CheckpointWrapper(ActivationWrapper):
     """A module whose activations are computed again in backward.
 
-    Arguments
-    ---------
-    mod
-        the module inside
-    checkpoint_impl
-        how; `NO_REENTRANT` allows keyword arguments, `autograd.grad` and nested checkpoints
-    checkpoint_fn
-        called as checkpoint_fn(module, *args, **kwargs) instead of `utils.checkpoint.checkpoint`
-    checkpoint_fn_kwargs
-        more arguments of that function
+    Args:
+        mod: the module inside.
+        checkpoint_impl: how; `NO_REENTRANT` allows keyword arguments, `autograd.grad` and nested
+            checkpoints.
+        checkpoint_fn: called as checkpoint_fn(module, *args, **kwargs) instead of
+            `utils.checkpoint.checkpoint`.
+        checkpoint_fn_kwargs: more arguments of that function.
     """
 
     def __init__(

@@ -61,13 +61,10 @@ def flex_attention(
     Of nested tensors (B, H, ragged, E) each sequence attends to itself, with a mask of
     `create_nested_block_mask` or none, and the results are nested.
     """
-    if any(x.is_nested for x in (query, key, value)):
-        own, score_mod, block_mask = within_sequences(query, key, value, score_mod, block_mask)
-        made = flex_attention(
-            *own, score_mod, block_mask, scale, enable_gqa, return_lse, kernel_options,
-            return_aux=return_aux,
-        )  # fmt: skip
-        return _nested_like(query, made)
+    nested = query if any(x.is_nested for x in (query, key, value)) else None
+    if nested is not None:
+        packed, score_mod, block_mask = within_sequences(query, key, value, score_mod, block_mask)
+        query, key, value = packed
     _check(query, key, value, enable_gqa)
     if query.size(-3) != key.size(-3):
         times = query.size(-3) // key.size(-3)
@@ -81,11 +78,11 @@ def flex_attention(
     ]
     joined = [p[0] if len(p) == 1 else taeda.cat(p, 2) for p in zip(*parts, strict=True)]
     out, lse, most = joined
+    result: Any = (out, lse) if return_lse else out
     if return_aux is not None:
-        return out, AuxOutput(
-            lse if return_aux.lse else None, most if return_aux.max_scores else None
-        )
-    return (out, lse) if return_lse else out
+        aux = AuxOutput(lse if return_aux.lse else None, most if return_aux.max_scores else None)
+        result = (out, aux)
+    return result if nested is None else _nested_like(nested, result)
 
 
 def _nested_like(query: Any, made: Any) -> Any:

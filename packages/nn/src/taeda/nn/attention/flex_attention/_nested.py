@@ -50,20 +50,15 @@ def create_nested_block_mask(
 ) -> BlockMask:
     """The mask for `flex_attention` of nested tensors (B, H, ragged, E).
 
-    Arguments
-    ---------
-    mask_mod
-        of (b, h, q_idx, kv_idx): the number of the sequence, the head, and places within the sequence
-    B
-        1 or None: all sequences lie in one row
-    H
-        how many heads the mask has; 1 or None if it does not depend on them
-    q_nt, kv_nt
-        nested tensors of the layout jagged, with as many sequences; keys are those of the queries by default
-    BLOCK_SIZE
-        of queries and of keys
-    _compile
-        here for programs that pass it: the mask is the same
+    Args:
+        mask_mod: of (b, h, q_idx, kv_idx): the number of the sequence, the head, and places within
+            the sequence.
+        B: 1 or None: all sequences lie in one row.
+        H: how many heads the mask has; 1 or None if it does not depend on them.
+        q_nt, kv_nt: nested tensors of the layout jagged, with as many sequences; keys are those of
+            the queries by default.
+        BLOCK_SIZE: of queries and of keys.
+        _compile: here for programs that pass it: the mask is the same.
 
     No sequence sees another. ValueError for other tensors and for another B.
 

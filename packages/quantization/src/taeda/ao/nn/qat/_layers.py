@@ -32,12 +32,9 @@ class _Rounded(nn.Module):
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of a float one with a `qconfig`; it takes over weight and bias.
 
-        Arguments
-        ---------
-        mod
-            the float layer, alone or joined with ReLU
-        use_precomputed_fake_quant
-            kept for callers
+        Args:
+            mod: the float layer, alone or joined with ReLU
+            use_precomputed_fake_quant: kept for callers
 
         AssertionError for another class or without a `qconfig`.
         """
@@ -62,7 +59,8 @@ class _Rounded(nn.Module):
         """The float layer with this weight and bias."""
         kind: Any = self._FLOAT_MODULE
         joined = issubclass(kind, fused._FusedModule)
-        inner = kind.kinds[0] if joined else kind
+        kinds: Any = getattr(kind, "kinds", (kind,))
+        inner = kinds[0] if joined else kind
         facts = {name: getattr(self, name) for name in self._arguments}
         if "bias" in facts:
             facts["bias"] = self.bias is not None
@@ -77,12 +75,9 @@ class _Rounded(nn.Module):
 class Linear(_Rounded, nn.Linear):
     """`nn.Linear` whose weight is rounded to the steps that it will have.
 
-    Arguments
-    ---------
-    in_features, out_features, bias, device, dtype
-        as in `nn.Linear`
-    qconfig
-        how: its `weight` makes the fake quantizer
+    Args:
+        in_features, out_features, bias, device, dtype: as in `nn.Linear`
+        qconfig: how: its `weight` makes the fake quantizer
 
     AssertionError without a `qconfig`.
     """
@@ -106,12 +101,10 @@ _CONV = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dil
     "padding_mode")  # fmt: skip
 _TEXT = """`nn.Conv{rank}d` whose weight is rounded to the steps that it will have.
 
-    Arguments
-    ---------
-    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
-        as in `nn.Conv{rank}d`
-    qconfig
-        how: its `weight` makes the fake quantizer
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+            padding_mode: as in `nn.Conv{rank}d`
+        qconfig: how: its `weight` makes the fake quantizer
 
     AssertionError without a `qconfig`.
     """
@@ -162,12 +155,10 @@ class Conv3d(_Conv, nn.Conv3d):
 class Embedding(_Rounded, nn.Embedding):
     """`nn.Embedding` whose weight is rounded to the steps that it will have.
 
-    Arguments
-    ---------
-    num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
-        as in `nn.Embedding`
-    qconfig
-        how: its `weight` makes the fake quantizer, with zero points in float
+    Args:
+        num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse:
+            as in `nn.Embedding`
+        qconfig: how: its `weight` makes the fake quantizer, with zero points in float
 
     AssertionError without a `qconfig`.
     """
@@ -198,13 +189,10 @@ class Embedding(_Rounded, nn.Embedding):
 class EmbeddingBag(_Rounded, nn.EmbeddingBag):
     """`nn.EmbeddingBag` whose weight is rounded to the steps that it will have.
 
-    Arguments
-    ---------
-    num_embeddings, embedding_dim, max_norm, norm_type, scale_grad_by_freq, mode, sparse,
-    include_last_offset, padding_idx
-        as in `nn.EmbeddingBag`
-    qconfig
-        how: its `weight` makes the fake quantizer, with zero points in float
+    Args:
+        num_embeddings, embedding_dim, max_norm, norm_type, scale_grad_by_freq, mode, sparse,:
+        include_last_offset, padding_idx: as in `nn.EmbeddingBag`
+        qconfig: how: its `weight` makes the fake quantizer, with zero points in float
 
     AssertionError without a `qconfig`.
     """

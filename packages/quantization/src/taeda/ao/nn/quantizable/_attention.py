@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import taeda
 from taeda import Tensor, nn
@@ -15,10 +15,9 @@ __all__ = ["MultiheadAttention"]
 class MultiheadAttention(nn.MultiheadAttention):
     """`nn.MultiheadAttention` with a linear layer each for queries, keys and values, which can be observed.
 
-    Arguments
-    ---------
-    embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first, device, dtype
-        as in `nn.MultiheadAttention`
+    Args:
+        embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first,
+            device, dtype: as in `nn.MultiheadAttention`.
 
     `prepare` puts it in the place of an `nn.MultiheadAttention` with a `qconfig`.
     """
@@ -120,7 +119,8 @@ class MultiheadAttention(nn.MultiheadAttention):
 
     @staticmethod
     def _weight_of(layer: Any) -> Tensor:
-        made: Tensor = layer.weight().dequantize() if callable(layer.weight) else layer.weight
+        weight: Any = layer.weight
+        made: Tensor = cast(Tensor, weight()).dequantize() if callable(weight) else weight
         return made
 
     @staticmethod

@@ -20,14 +20,10 @@ States = tuple[Tensor, Tensor]
 class LSTMCell(nn.Module):
     """A step of an LSTM.
 
-    Arguments
-    ---------
-    input_dim, hidden_dim
-        features of input and state
-    bias
-        whether linear layers have one
-    device, dtype
-        of the weights
+    Args:
+        input_dim, hidden_dim: features of input and state.
+        bias: whether linear layers have one.
+        device, dtype: of the weights.
     """
 
     _FLOAT_MODULE = nn.LSTMCell
@@ -119,6 +115,7 @@ class _Direction(nn.Module):
         made = []
         for step in reversed(steps) if self.backward else steps:
             hidden = self.cell(step, hidden)
+            assert hidden is not None
             made.append(hidden[0])
         assert hidden is not None
         return taeda.stack(made[::-1] if self.backward else made), hidden
@@ -127,10 +124,9 @@ class _Direction(nn.Module):
 class LSTM(nn.Module):
     """An LSTM of linear layers, sums and products that can be observed.
 
-    Arguments
-    ---------
-    input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype
-        as in `nn.LSTM`
+    Args:
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device,
+            dtype: as in `nn.LSTM`.
 
     `prepare` puts it in the place of an `nn.LSTM` with a `qconfig`. NotImplementedError for dropout while
     training: numbers that are dropped have no scale.
@@ -185,12 +181,9 @@ class LSTM(nn.Module):
     def from_float(cls, other: Any, qconfig: Any = None) -> Self:
         """The LSTM of an `nn.LSTM` with a `qconfig`.
 
-        Arguments
-        ---------
-        other
-            the float LSTM, without projections
-        qconfig
-            how it is observed, if not as `other` says
+        Args:
+            other: the float LSTM, without projections.
+            qconfig: how it is observed, if not as `other` says.
 
         AssertionError for another class, NotImplementedError for projections.
         """

@@ -134,12 +134,10 @@ def conv1d(
 ) -> Tensor:  # fmt: skip
     """A convolution of quint8 (samples, channels, length) with a weight in qint8 and a bias in float32.
 
-    Arguments
-    ---------
-    input, weight, bias, stride, padding, dilation, groups, padding_mode
-        as in `nn.functional.conv1d`; padding in zeros
-    scale, zero_point, dtype
-        those of the result
+    Args:
+        input, weight, bias, stride, padding, dilation, groups, padding_mode: as in
+            `nn.functional.conv1d`; padding in zeros.
+        scale, zero_point, dtype: those of the result.
 
     NotImplementedError for another padding or dtype, RuntimeError for a weight in float.
     """

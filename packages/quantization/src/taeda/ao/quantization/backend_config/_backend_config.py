@@ -26,16 +26,11 @@ class ObservationType(enum.Enum):
 class DTypeWithConstraints:
     """A dtype, and what the backend wants of its integers.
 
-    Arguments
-    ---------
-    dtype
-        of the tensor
-    quant_min_lower_bound, quant_max_upper_bound
-        the integers that the backend takes
-    scale_min_lower_bound, scale_max_upper_bound
-        the scales that it takes
-    scale_exact_match, zero_point_exact_match
-        the one scale and zero point that it takes
+    Args:
+        dtype: of the tensor.
+        quant_min_lower_bound, quant_max_upper_bound: the integers that the backend takes.
+        scale_min_lower_bound, scale_max_upper_bound: the scales that it takes.
+        scale_exact_match, zero_point_exact_match: the one scale and zero point that it takes.
     """
 
     dtype: Any = None
@@ -54,14 +49,10 @@ _PARTS = ("input_dtype", "output_dtype", "weight_dtype")
 class DTypeConfig:
     """The dtypes of a pattern.
 
-    Arguments
-    ---------
-    input_dtype, output_dtype, weight_dtype
-        a dtype or a `DTypeWithConstraints` each
-    bias_dtype
-        a dtype
-    is_dynamic
-        whether inputs get the scale of their own range
+    Args:
+        input_dtype, output_dtype, weight_dtype: a dtype or a `DTypeWithConstraints` each.
+        bias_dtype: a dtype.
+        is_dynamic: whether inputs get the scale of their own range.
 
     >>> import taeda
     >>> DTypeConfig(taeda.quint8, taeda.quint8, taeda.qint8, taeda.float32).weight_dtype
@@ -105,10 +96,8 @@ class DTypeConfig:
     def from_dict(cls, dtype_config_dict: dict[str, Any]) -> Self:
         """The dtypes of a dict with those keys. ValueError for a dtype that is none.
 
-        Arguments
-        ---------
-        dtype_config_dict
-            what `to_dict` gave
+        Args:
+            dtype_config_dict: what `to_dict` gave.
         """
         found = {key: dtype_config_dict.get(key) for key in (*_PARTS, "bias_dtype")}
         for key, value in found.items():
@@ -130,10 +119,8 @@ class DTypeConfig:
 class BackendConfig:
     """What a backend can compute on integers: patterns of layers, each with its dtypes.
 
-    Arguments
-    ---------
-    name
-        of the backend
+    Args:
+        name: of the backend.
 
     Each `set_...` returns the config, so that calls can be chained.
 
@@ -177,10 +164,8 @@ class BackendConfig:
     def from_dict(cls, backend_config_dict: dict[str, Any]) -> BackendConfig:
         """The config of a dict with "name" and "configs", a list of patterns or of their dicts.
 
-        Arguments
-        ---------
-        backend_config_dict
-            what `to_dict` gave
+        Args:
+            backend_config_dict: what `to_dict` gave.
 
         ValueError for an entry that is no pattern.
         """
@@ -222,10 +207,9 @@ _ATTRIBUTES = {
 class BackendPatternConfig:
     """How a backend computes a pattern of layers on integers.
 
-    Arguments
-    ---------
-    pattern
-        a class of modules, a function, the name of a method, or a tuple of such that follow each other
+    Args:
+        pattern: a class of modules, a function, the name of a method, or a tuple of such that
+            follow each other.
 
     Each `set_...` returns the config, so that calls can be chained.
     """
@@ -328,10 +312,8 @@ class BackendPatternConfig:
     def from_dict(cls, backend_pattern_config_dict: dict[str, Any]) -> BackendPatternConfig:
         """The pattern of a dict.
 
-        Arguments
-        ---------
-        backend_pattern_config_dict
-            what `to_dict` gave
+        Args:
+            backend_pattern_config_dict: what `to_dict` gave.
 
         ValueError for dtypes that are none.
         """

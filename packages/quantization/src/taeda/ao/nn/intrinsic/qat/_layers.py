@@ -115,12 +115,9 @@ class _ConvBn(nn.Module):
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of a joined float one with a `qconfig`; it takes over all weights.
 
-        Arguments
-        ---------
-        mod
-            what `fuse_modules_qat` made
-        use_precomputed_fake_quant
-            kept for callers
+        Args:
+            mod: what `fuse_modules_qat` made
+            use_precomputed_fake_quant: kept for callers
 
         AssertionError for another class or without a `qconfig`.
         """
@@ -183,16 +180,12 @@ def _conv_bn(rank: int, relu: bool) -> Any:
     joined = f"`nn.Conv{rank}d` and `nn.BatchNorm{rank}d`{' and ReLU' * relu}"
     doc = f"""{joined} in one, with a weight that is rounded.
 
-    Arguments
-    ---------
-    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
-        as in `nn.Conv{rank}d`
-    eps, momentum
-        as in `nn.BatchNorm{rank}d`
-    freeze_bn
-        whether statistics stay as they are
-    qconfig
-        how: its `weight` makes the fake quantizer
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+            padding_mode: as in `nn.Conv{rank}d`
+        eps, momentum: as in `nn.BatchNorm{rank}d`
+        freeze_bn: whether statistics stay as they are
+        qconfig: how: its `weight` makes the fake quantizer
 
     AssertionError without a `qconfig`.
     """
@@ -210,10 +203,8 @@ ConvBnReLU1d, ConvBnReLU2d, ConvBnReLU3d = (_conv_bn(rank, True) for rank in (1,
 def update_bn_stats(mod: nn.Module) -> None:
     """Let statistics of a joined layer follow the examples: `model.apply(update_bn_stats)`.
 
-    Arguments
-    ---------
-    mod
-        any module
+    Args:
+        mod: any module
     """
     if isinstance(mod, _ConvBn):
         mod.update_bn_stats()
@@ -222,10 +213,8 @@ def update_bn_stats(mod: nn.Module) -> None:
 def freeze_bn_stats(mod: nn.Module) -> None:
     """Keep statistics of a joined layer as they are: `model.apply(freeze_bn_stats)`.
 
-    Arguments
-    ---------
-    mod
-        any module
+    Args:
+        mod: any module
     """
     if isinstance(mod, _ConvBn):
         mod.freeze_bn_stats()

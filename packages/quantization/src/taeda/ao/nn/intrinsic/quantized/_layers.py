@@ -15,14 +15,10 @@ __all__ = ["BNReLU2d", "BNReLU3d", "ConvReLU1d", "ConvReLU2d", "ConvReLU3d", "Li
 class LinearReLU(linear.Linear):
     """`nn.quantized.Linear` and ReLU in one.
 
-    Arguments
-    ---------
-    in_features, out_features
-        sizes of the last dimension before and after
-    bias
-        whether there is a bias, in float32
-    dtype
-        of the weight: qint8
+    Args:
+        in_features, out_features: sizes of the last dimension before and after.
+        bias: whether there is a bias, in float32.
+        dtype: of the weight: qint8.
     """
 
     _FLOAT_MODULE: Any = (fused.LinearReLU,)

@@ -12,12 +12,9 @@ __all__ = ["Linear"]
 class Linear(_layers.Linear):
     """`nn.qat.Linear` for inputs with the scale of their own range.
 
-    Arguments
-    ---------
-    in_features, out_features, bias, device, dtype
-        as in `nn.Linear`
-    qconfig
-        how; its `activation` is dynamic
+    Args:
+        in_features, out_features, bias, device, dtype: as in `nn.Linear`.
+        qconfig: how; its `activation` is dynamic.
 
     ValueError for an activation that keeps a scale, AssertionError without a `qconfig`.
     """

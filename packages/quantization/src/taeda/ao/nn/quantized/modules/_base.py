@@ -63,10 +63,8 @@ def hide_vals(weight: Tensor, name: str) -> None:
 class LinearPackedParams(nn.Module):
     """Weight and bias of a linear layer, one entry of the state dict.
 
-    Arguments
-    ---------
-    dtype
-        `qint8`, or `float16` for weights of 16 bits
+    Args:
+        dtype: `qint8`, or `float16` for weights of 16 bits.
     """
 
     _version = 3

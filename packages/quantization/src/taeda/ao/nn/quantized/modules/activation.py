@@ -34,10 +34,8 @@ class ReLU6(nn.ReLU):
 class Hardswish(nn.Hardswish):
     """`x * min(max(x + 3, 0), 6) / 6` on integers.
 
-    Arguments
-    ---------
-    scale, zero_point
-        those of results
+    Args:
+        scale, zero_point: those of results.
     """
 
     def __init__(
@@ -64,12 +62,9 @@ class Hardswish(nn.Hardswish):
 class ELU(nn.ELU):
     """`x` above 0, `alpha * (exp(x) - 1)` below, on integers.
 
-    Arguments
-    ---------
-    scale, zero_point
-        those of results
-    alpha
-        the size of the least value
+    Args:
+        scale, zero_point: those of results.
+        alpha: the size of the least value.
     """
 
     def __init__(self, scale: float, zero_point: int, alpha: float = 1.0) -> None:
@@ -94,14 +89,11 @@ class ELU(nn.ELU):
 class LeakyReLU(nn.LeakyReLU):
     """`x` above 0, `negative_slope * x` below, on integers.
 
-    Arguments
-    ---------
-    scale, zero_point
-        those of results
-    negative_slope
-        of what is below 0
-    inplace
-        kept for callers: results have a scale of their own, so nothing is written into the input
+    Args:
+        scale, zero_point: those of results.
+        negative_slope: of what is below 0.
+        inplace: kept for callers: results have a scale of their own, so nothing is written into the
+            input.
     """
 
     def __init__(
@@ -133,10 +125,8 @@ class LeakyReLU(nn.LeakyReLU):
 class Sigmoid(nn.Sigmoid):
     """`1 / (1 + exp(-x))` on integers.
 
-    Arguments
-    ---------
-    output_scale, output_zero_point
-        those of results
+    Args:
+        output_scale, output_zero_point: those of results.
     """
 
     def __init__(self, output_scale: float, output_zero_point: int) -> None:
@@ -158,12 +148,9 @@ class Sigmoid(nn.Sigmoid):
 class Softmax(nn.Softmax):
     """Softmax on integers.
 
-    Arguments
-    ---------
-    dim
-        the dimension that adds up to 1
-    scale, zero_point
-        those of results
+    Args:
+        dim: the dimension that adds up to 1.
+        scale, zero_point: those of results.
     """
 
     def __init__(self, dim: int | None = None, scale: float = 1.0, zero_point: int = 0) -> None:
@@ -191,12 +178,9 @@ class Softmax(nn.Softmax):
 class PReLU(nn.Module):
     """`x` above 0, `weight * x` below, on integers, with a weight in integers.
 
-    Arguments
-    ---------
-    output_scale, output_zero_point
-        those of results
-    num_parameters
-        1, or the number of channels in dimension 1
+    Args:
+        output_scale, output_zero_point: those of results.
+        num_parameters: 1, or the number of channels in dimension 1.
     """
 
     def __init__(

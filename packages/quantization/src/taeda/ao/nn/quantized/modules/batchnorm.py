@@ -62,14 +62,10 @@ class _BatchNorm(nn.modules.batchnorm._BatchNorm):
 
 _TEXT = """Batch normalisation of integers (samples, num_features, {places}) with the statistics of training.
 
-    Arguments
-    ---------
-    num_features
-        the number of channels
-    eps
-        what is added to variances
-    momentum
-        kept for callers: no statistics are gathered
+    Args:
+        num_features: the number of channels
+        eps: what is added to variances
+        momentum: kept for callers: no statistics are gathered
     """
 
 

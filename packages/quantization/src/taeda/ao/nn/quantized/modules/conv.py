@@ -139,12 +139,10 @@ class _ConvNd(WeightedQuantizedModule):
         """The layer of an observed float convolution, of one joined with batch normalisation or ReLU, or of
         one that was trained for it.
 
-        Arguments
-        ---------
-        mod
-            a prepared and calibrated layer
-        use_precomputed_fake_quant
-            kept for callers: the scales of training are used in any case
+        Args:
+            mod: a prepared and calibrated layer.
+            use_precomputed_fake_quant: kept for callers: the scales of training are used in any
+                case.
 
         AssertionError without a `qconfig` or for another class, RuntimeError if an observer saw nothing.
         """
@@ -175,12 +173,9 @@ class _ConvNd(WeightedQuantizedModule):
     def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference layer, whose `get_quantized_weight()` gives the weight.
 
-        Arguments
-        ---------
-        ref_qconv
-            a layer in float that knows its quantized weight
-        output_scale, output_zero_point
-            those of results
+        Args:
+            ref_qconv: a layer in float that knows its quantized weight.
+            output_scale, output_zero_point: those of results.
         """
         made = cls._of(ref_qconv)
         made.set_weight_bias(ref_qconv.get_quantized_weight(), ref_qconv.bias)

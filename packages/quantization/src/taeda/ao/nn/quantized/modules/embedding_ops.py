@@ -18,12 +18,9 @@ __all__ = ["Embedding", "EmbeddingBag", "EmbeddingPackedParams"]
 class EmbeddingPackedParams(nn.Module):
     """The weight of an embedding, one entry of the state dict.
 
-    Arguments
-    ---------
-    num_embeddings, embedding_dim
-        rows and columns
-    dtype
-        `quint8` or `quint4x2`
+    Args:
+        num_embeddings, embedding_dim: rows and columns.
+        dtype: `quint8` or `quint4x2`.
     """
 
     _version = 1
@@ -88,16 +85,12 @@ class EmbeddingPackedParams(nn.Module):
 class Embedding(nn.Module):
     """Rows of a weight of 8 or 4 bits, as floats.
 
-    Arguments
-    ---------
-    num_embeddings, embedding_dim
-        rows and columns
-    padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
-        kept for callers: they matter while training
-    _weight
-        a weight in integers
-    dtype
-        `quint8` or `quint4x2`
+    Args:
+        num_embeddings, embedding_dim: rows and columns.
+        padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: kept for callers: they matter
+            while training.
+        _weight: a weight in integers.
+        dtype: `quint8` or `quint4x2`.
     """
 
     _version = 1
@@ -165,12 +158,9 @@ class Embedding(nn.Module):
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of a float embedding with a `qconfig`, or of one that was trained for it.
 
-        Arguments
-        ---------
-        mod
-            the layer
-        use_precomputed_fake_quant
-            kept for callers
+        Args:
+            mod: the layer.
+            use_precomputed_fake_quant: kept for callers.
 
         AssertionError for another class, without a `qconfig`, and for a weight observer of another dtype.
         """
@@ -207,20 +197,14 @@ class Embedding(nn.Module):
 class EmbeddingBag(Embedding):
     """Sums of rows of a weight of 8 or 4 bits, as floats.
 
-    Arguments
-    ---------
-    num_embeddings, embedding_dim
-        rows and columns
-    max_norm, norm_type, scale_grad_by_freq, sparse
-        kept for callers: they matter while training
-    mode
-        "sum"
-    _weight
-        a weight in integers
-    include_last_offset
-        whether offsets end with the number of indices
-    dtype
-        `quint8` or `quint4x2`
+    Args:
+        num_embeddings, embedding_dim: rows and columns.
+        max_norm, norm_type, scale_grad_by_freq, sparse: kept for callers: they matter while
+            training.
+        mode: "sum".
+        _weight: a weight in integers.
+        include_last_offset: whether offsets end with the number of indices.
+        dtype: `quint8` or `quint4x2`.
 
     NotImplementedError for another mode.
     """

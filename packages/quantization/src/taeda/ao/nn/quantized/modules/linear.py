@@ -17,14 +17,10 @@ __all__ = ["Linear", "LinearPackedParams"]
 class Linear(WeightedQuantizedModule):
     """A linear layer on integers (..., in_features), with a weight in qint8.
 
-    Arguments
-    ---------
-    in_features, out_features
-        sizes of the last dimension before and after
-    bias_
-        whether there is a bias, in float32
-    dtype
-        of the weight: qint8
+    Args:
+        in_features, out_features: sizes of the last dimension before and after.
+        bias_: whether there is a bias, in float32.
+        dtype: of the weight: qint8.
 
     The state dict has `scale`, `zero_point` and `_packed_params`, as PyTorch's. NotImplementedError for
     floats: a `QuantStub` quantizes them.
@@ -90,12 +86,10 @@ class Linear(WeightedQuantizedModule):
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of an observed `nn.Linear`, or of one that was trained for it (`nn.qat.Linear`).
 
-        Arguments
-        ---------
-        mod
-            a prepared and calibrated layer
-        use_precomputed_fake_quant
-            kept for callers: the scales of training are used in any case
+        Args:
+            mod: a prepared and calibrated layer.
+            use_precomputed_fake_quant: kept for callers: the scales of training are used in any
+                case.
 
         AssertionError without a `qconfig` or for another class, RuntimeError if an observer saw nothing.
         """
@@ -124,12 +118,9 @@ class Linear(WeightedQuantizedModule):
     def from_reference(cls, ref_qlinear: Any, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference layer, whose `get_quantized_weight()` gives the weight.
 
-        Arguments
-        ---------
-        ref_qlinear
-            a layer in float that knows its quantized weight
-        output_scale, output_zero_point
-            those of results
+        Args:
+            ref_qlinear: a layer in float that knows its quantized weight.
+            output_scale, output_zero_point: those of results.
         """
         made = cls(ref_qlinear.in_features, ref_qlinear.out_features)
         made.set_weight_bias(ref_qlinear.get_quantized_weight(), ref_qlinear.bias)

@@ -44,18 +44,12 @@ def _detached(x: Any) -> Any:
 class LayerNorm(_Scaled, nn.LayerNorm):
     """`nn.LayerNorm` on integers.
 
-    Arguments
-    ---------
-    normalized_shape
-        the last dimensions, which are normalised together
-    weight, bias
-        in float32, of that shape, or None
-    scale, zero_point
-        those of results
-    eps
-        what is added to variances
-    elementwise_affine
-        whether there are weights
+    Args:
+        normalized_shape: the last dimensions, which are normalised together
+        weight, bias: in float32, of that shape, or None
+        scale, zero_point: those of results
+        eps: what is added to variances
+        elementwise_affine: whether there are weights
     """
 
     def __init__(
@@ -82,18 +76,12 @@ class LayerNorm(_Scaled, nn.LayerNorm):
 class GroupNorm(_Scaled, nn.GroupNorm):
     """`nn.GroupNorm` on integers.
 
-    Arguments
-    ---------
-    num_groups, num_channels
-        how many groups of how many channels
-    weight, bias
-        in float32, (num_channels), or None
-    scale, zero_point
-        those of results
-    eps
-        what is added to variances
-    affine
-        whether there are weights
+    Args:
+        num_groups, num_channels: how many groups of how many channels
+        weight, bias: in float32, (num_channels), or None
+        scale, zero_point: those of results
+        eps: what is added to variances
+        affine: whether there are weights
     """
 
     def __init__(
@@ -119,20 +107,13 @@ class GroupNorm(_Scaled, nn.GroupNorm):
 
 _INSTANCE = """`nn.InstanceNorm{rank}d` on integers (samples, num_features, ...).
 
-    Arguments
-    ---------
-    num_features
-        the number of channels
-    weight, bias
-        in float32, (num_features), or None
-    scale, zero_point
-        those of results
-    eps
-        what is added to variances
-    momentum, track_running_stats
-        kept for callers: each sample has its own statistics
-    affine
-        whether there are weights
+    Args:
+        num_features: the number of channels
+        weight, bias: in float32, (num_features), or None
+        scale, zero_point: those of results
+        eps: what is added to variances
+        momentum, track_running_stats: kept for callers: each sample has its own statistics
+        affine: whether there are weights
     """
 
 

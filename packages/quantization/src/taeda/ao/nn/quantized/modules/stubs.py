@@ -15,12 +15,9 @@ __all__ = ["DeQuantize", "Quantize"]
 class Quantize(nn.Module):
     """Floats become integers with one scale.
 
-    Arguments
-    ---------
-    scale, zero_point
-        those; kept in the state dict
-    dtype
-        `quint8`, `qint8` or `qint32`
+    Args:
+        scale, zero_point: those; kept in the state dict.
+        dtype: `quint8`, `qint8` or `qint32`.
 
     `forward(x)` takes float32 of any shape; what is quantized already passes.
 

@@ -15,14 +15,10 @@ __all__ = ["LinearReLU"]
 class LinearReLU(Linear):
     """`nn.quantized.dynamic.Linear` and ReLU in one.
 
-    Arguments
-    ---------
-    in_features, out_features
-        sizes of the last dimension before and after
-    bias
-        whether there is a bias, in float32
-    dtype
-        of the weight: `qint8` or `float16`
+    Args:
+        in_features, out_features: sizes of the last dimension before and after.
+        bias: whether there is a bias, in float32.
+        dtype: of the weight: `qint8` or `float16`.
     """
 
     _FLOAT_MODULE: Any = (fused.LinearReLU,)

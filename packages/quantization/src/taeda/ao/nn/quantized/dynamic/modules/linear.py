@@ -19,14 +19,10 @@ F = nn.functional
 class Linear(_Static):
     """A linear layer on floats (..., in_features), with a weight in qint8, or in float16.
 
-    Arguments
-    ---------
-    in_features, out_features
-        sizes of the last dimension before and after
-    bias_
-        whether there is a bias, in float32
-    dtype
-        of the weight: `qint8` or `float16`
+    Args:
+        in_features, out_features: sizes of the last dimension before and after.
+        bias_: whether there is a bias, in float32.
+        dtype: of the weight: `qint8` or `float16`.
 
     The input becomes integers with the scale of its own range, of 7 bits as PyTorch's kernels want it. The
     state dict is PyTorch's.
@@ -72,12 +68,9 @@ class Linear(_Static):
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of an `nn.Linear` with a `qconfig`, or of one that was trained for it.
 
-        Arguments
-        ---------
-        mod
-            the layer
-        use_precomputed_fake_quant
-            kept for callers
+        Args:
+            mod: the layer.
+            use_precomputed_fake_quant: kept for callers.
 
         AssertionError without a `qconfig`, for another class and for a weight observer of another dtype.
         """
@@ -106,10 +99,8 @@ class Linear(_Static):
     def from_reference(cls, ref_qlinear: Any) -> Self:  # type: ignore[override]  # no scale of results
         """The layer of a reference layer, whose `get_quantized_weight()` gives the weight.
 
-        Arguments
-        ---------
-        ref_qlinear
-            a layer in float that knows its quantized weight
+        Args:
+            ref_qlinear: a layer in float that knows its quantized weight.
         """
         made = cls(
             ref_qlinear.in_features, ref_qlinear.out_features, dtype=ref_qlinear.weight_dtype

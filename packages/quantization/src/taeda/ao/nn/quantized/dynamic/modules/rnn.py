@@ -241,12 +241,9 @@ class _Layers(nn.Module):
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of a float one with a `qconfig`.
 
-        Arguments
-        ---------
-        mod
-            the layer
-        use_precomputed_fake_quant
-            kept for callers
+        Args:
+            mod: the layer
+            use_precomputed_fake_quant: kept for callers
 
         AssertionError without a `qconfig`, for another class and for a weight observer of another dtype;
         NotImplementedError for projections.
@@ -268,12 +265,10 @@ class _Layers(nn.Module):
 
 _LAYERS = """`nn.{name}` on floats, with weights in qint8, or in float16.
 
-    Arguments
-    ---------
-    input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
-        as in `nn.{name}`
-    dtype
-        of the weights: `qint8` or `float16`
+    Args:
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in
+            `nn.{name}`
+        dtype: of the weights: `qint8` or `float16`
     """
 
 
@@ -364,12 +359,9 @@ class _Cell(nn.Module):
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
         """The step of a float one with a `qconfig`.
 
-        Arguments
-        ---------
-        mod
-            the cell
-        use_precomputed_fake_quant
-            kept for callers
+        Args:
+            mod: the cell
+            use_precomputed_fake_quant: kept for callers
 
         AssertionError without a `qconfig`, for another class and for a weight observer of another dtype.
         """
@@ -385,14 +377,10 @@ class _Cell(nn.Module):
 
 _CELLS = """`nn.{name}` on floats, with weights in qint8, or in float16.
 
-    Arguments
-    ---------
-    input_size, hidden_size
-        features of input and state
-    bias
-        whether there are biases, in float32{more}
-    dtype
-        of the weights: `qint8` or `float16`
+    Args:
+        input_size, hidden_size: features of input and state
+        bias: whether there are biases, in float32{more}
+        dtype: of the weights: `qint8` or `float16`
     """
 
 
