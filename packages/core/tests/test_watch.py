@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import signal
 import sys
 import warnings
 
@@ -112,6 +113,8 @@ def test_a_listener_that_is_interrupted_hears_it_once_more(raised, recwarn):
     came = False
     lost = []
     before, sys.unraisablehook = sys.unraisablehook, lost.append
+    # a process that a shell started behind itself ignores Ctrl-C
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     tracers.push(listener)
     try:
         taeda.ones(()).item()
@@ -121,6 +124,7 @@ def test_a_listener_that_is_interrupted_hears_it_once_more(raised, recwarn):
         came = True
     finally:
         tracers.pop()
+        signal.signal(signal.SIGINT, handler)
         sys.unraisablehook = before
     assert len(listener.heard) == 2
     assert came is (raised is KeyboardInterrupt) and len(lost) == (raised is OSError)

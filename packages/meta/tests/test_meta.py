@@ -18,6 +18,7 @@ MORE = {
     "_logging": "taeda-compile",
     "cpu.amp": "taeda-amp",
     "cuda.amp": "taeda-amp",
+    "ao": "taeda-quantization",
     "compiler": "taeda-compile",
     "func": "taeda-autograd",
     "jit": "taeda-compile",

@@ -392,7 +392,7 @@ def s_loop_weight(c):
     return ran(lambda x, y: run(x, y, next(numbers) // 6 / 100), net)
 
 
-@scenario("a loop: losses are scaled", eager=True)
+@scenario("a loop: losses are scaled")
 def s_loop_scaler(c):
     net = made()
     optimizer, scaler = sgd(net), taeda.amp.GradScaler("cpu", init_scale=8.0, growth_interval=4)

@@ -109,20 +109,3 @@ def test_files_may_hold_attributes_of_these_names(tmp_path):
     taeda.save(x, tmp_path / "x.safetensors")
     again = taeda.load(tmp_path / "x.safetensors")
     assert (again.names, again.rename) == (["a"], [1, 2])
-
-
-def test_parts_of_cuda_that_are_left_to_others_say_so():
-    import taeda.cuda.gds
-    import taeda.cuda.jiterator
-    import taeda.cuda.tunable
-
-    tunable = taeda.cuda.tunable
-    assert not (tunable.is_enabled() or tunable.tuning_is_enabled())
-    assert not tunable.record_untuned_is_enabled()
-    tunable.enable(False)
-    calls = [getattr(tunable, name) for name in tunable.__all__ if not name.endswith("is_enabled")]
-    calls += [taeda.cuda.gds.gds_register_buffer, lambda: taeda.cuda.gds.GdsFile("name", 0)]
-    calls += [taeda.cuda.jiterator._create_jit_fn]
-    for call in calls:
-        with pytest.raises(NotImplementedError, match="is not implemented"):
-            call()

@@ -36,6 +36,15 @@ def untyped():
     )
 
 
+def integers(name="QInt8", count=6):
+    kind = names.find("torch", f"{name}Storage")
+    return as_storage(taeda.arange(count).to(taeda.uint8), kind)
+
+
+def scaled(storage=None, size=(2, 3), scale=(taeda.per_tensor_affine, 0.5, 1), hooks=(HOOKS,)):
+    return (storage or integers(), 0, size, (3, 1), scale, False, *hooks)
+
+
 def known(module, name):
     return names.find(module, name)
 
@@ -161,6 +170,13 @@ BAD = {
     "maker": (rebuild.from_type, (known("collections", "OrderedDict"), TENSOR, (), None),
         "save a plain tensor"),
     "sparse of no parts": (rebuild.sparse, (taeda.sparse_coo, ((1,),)), "is made of parts and a size"),
+    "quantized of six": (rebuild.quantized, scaled(hooks=()), "7 values"),
+    "quantized by nothing": (rebuild.quantized, scaled(scale=()), "one of them how it is scaled"),
+    "quantized by a word": (rebuild.quantized, scaled(scale=("affine", 1.0, 0)), "how it is scaled"),
+    "quantized floats": (rebuild.quantized, scaled(typed()), "does not lie on a storage of"),
+    "quantized beyond its bytes": (rebuild.quantized, scaled(size=(3, 3)), "reaches to byte"),
+    "nibbles beyond their bytes": (
+        rebuild.quantized, scaled(integers("QUInt4x2"), size=(9, 9)), "reaches to byte"),
     "masked of two": (rebuild.masked, (taeda.ones(1), taeda.ones(1)), "a masked tensor cannot be made of"),
     "nested of three": (rebuild.jagged, (1, 2, 3), "4 values, got 3"),
     "nested of numbers": (rebuild.jagged, (1, 2, None, 1), "a nested tensor cannot be made of"),
@@ -179,6 +195,7 @@ LAYOUTS = {
     "sparse": (rebuild.sparse, (taeda.sparse_csr, (ONE, ONE, ONE, (1, 1)))),
     "masked": (rebuild.masked, (ONE, ONE, False)),
     "nested": (rebuild.jagged, (ONE, ONE, None, 1)),
+    "quantized": (rebuild.quantized, scaled()),
 }
 
 
@@ -206,3 +223,16 @@ def test_a_masked_and_a_nested_tensor_require_a_gradient_again(monkeypatch):
     assert rebuild.jagged((grown, ONE, ONE, 1), CONTEXT).requires_grad
     with pytest.raises(RefusedPickle, match="is said to require a gradient"):
         rebuild.masked((taeda.tensor([1]), ONE, True), CONTEXT)
+
+
+def test_quantized_tensors_are_integers_and_what_scales_them(monkeypatch):
+    monkeypatch.setattr(rebuild, "from_facts", lambda name, parts, *facts: (parts, *facts))
+    (found,), facts = rebuild.quantized(scaled(), CONTEXT)[:2]
+    assert found.dtype is taeda.int8 and found.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert tuple(facts) == ("qint8", "per_tensor_affine", 0.5, 1, 2, 3)
+    whole = scaled(integers("QUInt4x2"), size=(3, 3))
+    (found,), facts = rebuild.quantized(whole, CONTEXT)[:2]
+    assert found.tolist() == [0, 1, 2, 3, 4] and facts[0] == "quint4x2"  # two numbers a byte
+    each = (taeda.per_channel_affine, taeda.ones(2), taeda.zeros(2), 0)
+    parts, facts = rebuild.quantized(scaled(scale=each), CONTEXT)[:2]
+    assert len(parts) == 3 and tuple(facts)[2:] == (0, 2, 3)
