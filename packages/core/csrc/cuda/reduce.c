@@ -46,7 +46,6 @@ static td_status launch(const td_reduce_plan *p, int ordinal, const char *how, i
                                  threads, c, w.name);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 static int64_t outputs_of(const reduce_call *c) { return c->outer_kept * c->strips * c->strip; }
 static int64_t pieces_of(const reduce_call *c) { return c->pieces * c->outer_reduced; }
 
@@ -83,7 +82,7 @@ static void fill(reduce_call *c, const td_reduce_plan *p)
                        .outer_kept = p->outer_kept,
                        .outer_reduced = p->outer_reduced,
                        .part = part_of(p),
-                       .each = ceil_div(p->piece, part_of(p)),
+                       .each = td_ceil_div(p->piece, part_of(p)),
                        .m = p->m,
                        .n = p->n};
     memcpy(c->axes, p->keep, (size_t)p->kept * sizeof *p->keep);
@@ -127,11 +126,11 @@ static td_status units(const td_reduce_plan *p, int ordinal, reduce_call *c)
     if (dense_rows(p)) TD_TRY(launch(p, ordinal, "reduce_together", all, UNIT_BLOCK, c));
     else if (worth_tiling(p, c))
         TD_TRY(launch(p, ordinal, "reduce_columns_together",
-                      c->outer_kept * c->strips * c->chunks * ceil_div(c->strip, COLUMN_TILE),
+                      c->outer_kept * c->strips * c->chunks * td_ceil_div(c->strip, COLUMN_TILE),
                       COLUMN_BLOCK, c));
-    else TD_TRY(launch(p, ordinal, "reduce_alone", ceil_div(all, UNIT_BLOCK), UNIT_BLOCK, c));
+    else TD_TRY(launch(p, ordinal, "reduce_alone", td_ceil_div(all, UNIT_BLOCK), UNIT_BLOCK, c));
     return c->partial
-               ? launch(p, ordinal, "reduce_join", ceil_div(outputs, UNIT_BLOCK), UNIT_BLOCK, c)
+               ? launch(p, ordinal, "reduce_join", td_ceil_div(outputs, UNIT_BLOCK), UNIT_BLOCK, c)
                : TD_OK;
 }
 

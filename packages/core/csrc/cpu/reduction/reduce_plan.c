@@ -102,7 +102,6 @@ static int64_t product(const axis *axes, int n)
     return p;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 static int64_t clamp(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
@@ -116,14 +115,14 @@ static void cut(plan *p, int64_t itemsize)
     bool columns = p->n.x != itemsize && p->m.x == itemsize;
     p->strip = columns ? TD_COLUMN_STRIP : clamp(BLOCK_ELEMENTS / space, 1, ROW_STRIP);
     if (p->strip > p->m.size) p->strip = p->m.size;
-    p->strips = ceil_div(p->m.size, p->strip);
+    p->strips = td_ceil_div(p->m.size, p->strip);
     int64_t tasks = p->outer_kept * p->strips, each = p->strip * space;
     p->chunks = tasks >= ENOUGH_TASKS ? 1 : clamp(each / CHUNK_ELEMENTS, 1, MOST_TASKS / tasks);
-    p->pieces = ceil_div(p->chunks, p->outer_reduced); /* of the inner reduced dimension */
+    p->pieces = td_ceil_div(p->chunks, p->outer_reduced); /* of the inner reduced dimension */
     if (p->pieces > p->n.size) p->pieces = p->n.size;
-    p->piece = ceil_div(p->n.size, p->pieces);
+    p->piece = td_ceil_div(p->n.size, p->pieces);
     if (p->piece > 1 << 30) p->piece = 1 << 30; /* columns count rows of a block in 32 bits */
-    p->pieces = ceil_div(p->n.size, p->piece);
+    p->pieces = td_ceil_div(p->n.size, p->piece);
     if (p->chunks > p->pieces * p->outer_reduced) p->chunks = p->pieces * p->outer_reduced;
 }
 

@@ -25,6 +25,8 @@ typedef struct td_reduce_plan {
     int64_t strip, strips, piece, pieces, chunks, outer_kept, outer_reduced;
 } td_reduce_plan;
 
+static inline int64_t td_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
 /* The reducer of a kind for a dtype, of size 0 if there is none. */
 const td_reducer *td_find_reducer(td_reduction kind, td_dtype dtype);
 /* Plan, and let the device of x run: into dense row-major tensors (either may be NULL) of the shape

@@ -9,38 +9,33 @@ from taeda import nn
 __all__ = ["DeQuantStub", "QuantStub", "QuantWrapper"]
 
 
-class QuantStub(nn.Module):
+class _Stub(nn.Module):
+    """A place that `convert` replaces; until then nothing happens there."""
+
+    def __init__(self, qconfig: Any = None) -> None:
+        super().__init__()
+        if qconfig:
+            self.qconfig = qconfig
+
+    def forward(self, x: Any) -> Any:
+        """`x` as it is."""
+        return x
+
+
+class QuantStub(_Stub):
     """Where floats will become integers. Before `convert` an observer, or nothing.
 
     Args:
         qconfig: how, if not as the model around it.
     """
 
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
 
-    def forward(self, x: Any) -> Any:
-        """`x` as it is."""
-        return x
-
-
-class DeQuantStub(nn.Module):
+class DeQuantStub(_Stub):
     """Where integers will become floats. Before `convert` nothing.
 
     Args:
         qconfig: how, if not as the model around it.
     """
-
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
-
-    def forward(self, x: Any) -> Any:
-        """`x` as it is."""
-        return x
 
 
 class QuantWrapper(nn.Module):
