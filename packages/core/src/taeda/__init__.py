@@ -176,7 +176,7 @@ _EXPORTS = {
             "__config__", "__future__", "accelerator", "array_api", "backends", "cpu", "mps",
             "mtia", "quasirandom", "xpu", "random", "testing", "overrides", "serialization",
             "return_types", "functional", "fft", "hub", "linalg", "signal", "special", "types",
-            "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
+            "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "classes", "library",
         )
     },
 }  # fmt: skip

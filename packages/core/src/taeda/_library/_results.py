@@ -4,6 +4,7 @@ All results cross the binary interface as tensors. The library says what each st
 
     t a Tensor     o one or None      f a float      i an int      b a bool
     I ints         F floats           s a text       [ a list of Tensors
+    c an object of a C++ class, told as "space.Name:number"
     (...) a tuple  ~ behind all: the record of a derivative in C++, which callers do not see
     ! alone: a function of types that do not cross at all, which is refused when it is called
 
@@ -18,6 +19,7 @@ from typing import Any
 
 import taeda
 
+from . import _classes
 from .operators import OpOverloadPacket, namespace
 
 __all__ = ["finish"]
@@ -31,8 +33,13 @@ READ: dict[str, Callable[[Any], Any]] = {
     "b": lambda x: bool(x.item()),
     "I": lambda x: x.tolist(),
     "F": lambda x: x.tolist(),
-    "s": lambda x: bytes(x.tolist()).decode("utf-8", "replace"),
+    "s": lambda x: _text(x),
+    "c": lambda x: _classes.object_of(_text(x)),
 }
+
+
+def _text(x: Any) -> str:
+    return bytes(x.tolist()).decode("utf-8", "replace")
 
 
 def finish(path: str) -> tuple[dict[str, Callable[..., Any]] | None, str]:
@@ -52,6 +59,7 @@ def finish(path: str) -> tuple[dict[str, Callable[..., Any]] | None, str]:
         function = _function(place, name, kinds)
         if python:
             bound[name] = function
+    _classes.enter(library, path)
     return bound, library.taeda_ext_doc().decode("utf-8", "replace")
 
 

@@ -92,7 +92,7 @@ def _operators(defined: list[str]) -> Iterator[tuple[str, Any]]:
     for qualified in defined:
         place, _, name = qualified.partition("::")
         stem = name.partition(".")[0]
-        if not stem.endswith("__record"):
+        if not stem.endswith("__record") and "__class__" not in stem:
             yield stem, getattr(getattr(taeda.ops, place), stem)
 
 

@@ -16,6 +16,7 @@
 #include <unordered_set>
 
 #include "taeda_torch/autograd.hpp"
+#include "taeda_torch/classes.hpp"
 #include "taeda_torch/dispatch.hpp"
 #include "taeda_torch/dlpack.hpp"
 #include "taeda_torch/guard.hpp"

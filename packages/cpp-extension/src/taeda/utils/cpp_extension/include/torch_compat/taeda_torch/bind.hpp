@@ -7,6 +7,7 @@
 
 #include "taeda_torch/container.hpp"
 #include "taeda_torch/convert.hpp"
+#include "taeda_torch/object.hpp"
 #include "taeda_torch/record.hpp"
 
 namespace at TAEDA_HIDDEN {

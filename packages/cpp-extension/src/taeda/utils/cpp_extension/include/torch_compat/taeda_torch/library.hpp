@@ -13,6 +13,7 @@ enum class DispatchKey { Undefined, CPU, CUDA, Meta, Autograd, AutogradCPU, Auto
 namespace torch TAEDA_HIDDEN {
 
 using c10::DispatchKey;
+template <class T> class class_; /* classes.hpp */
 
 /* A function with the key it is for. */
 struct CppFunction {
@@ -75,6 +76,8 @@ public:
         detail::set(at::detail::registry().kernels(space_, name), detail::keyed(key, std::forward<F>(f)));
         return *this;
     }
+    /* A class of C++ whose objects Python holds. */
+    template <class T> torch::class_<T> class_(const std::string &name, const std::string &doc = "");
     /* They tell which module of Python registers shapes; it is imported by the program. */
     Library &impl_abstract_pystub(const char *, const char * = "") { return *this; }
     Library &set_python_module(const char *, const char * = "") { return *this; }

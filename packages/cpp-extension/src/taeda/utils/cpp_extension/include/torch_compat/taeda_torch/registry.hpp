@@ -46,7 +46,7 @@ public:
         std::string rest = colon == std::string::npos ? text : text.substr(colon + 2);
         made.name = rest.substr(0, rest.find('('));
         while (!made.name.empty() && made.name.back() == ' ') made.name.pop_back();
-        if (end != std::string::npos) made.text = rest;
+        if (end != std::string::npos) made.text = objects_as_numbers(rest);
         for (const Definition &other : definitions_)
             TORCH_CHECK_VALUE(&other == &made || other.qualified() != made.qualified(), made.qualified(), " is defined twice in this library");
         return made;
@@ -61,6 +61,14 @@ public:
         Definition &made = kernels_.emplace_back();
         made.space = qualified.substr(0, qualified.find("::"));
         made.name = qualified.substr(qualified.find("::") + 2);
+        return made;
+    }
+    /* What Python is told of a class; its members are added behind. */
+    std::string &add_class(const std::string &space, const std::string &name, std::string doc) { return classes_.emplace_back(str(space, "\x1f", name, "\x1f", std::move(doc))); }
+    std::string classes() const
+    {
+        std::string made;
+        for (const std::string &one : classes_) made += one + "\x1e";
         return made;
     }
     const Definition *find(const std::string &qualified) const
@@ -80,6 +88,17 @@ public:
     }
 
 private:
+    /* The core's schemas have no classes of C++: an object crosses as its number. */
+    TAEDA_RARE static std::string objects_as_numbers(std::string text)
+    {
+        static const std::string mark = "__torch__.";
+        for (size_t at; (at = text.find(mark)) != std::string::npos;) {
+            size_t end = at;
+            while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_' || text[end] == '.')) end++;
+            text.replace(at, end - at, "int");
+        }
+        return text;
+    }
     TAEDA_RARE void join(Definition &from)
     {
         auto *to = const_cast<Definition *>(find(from.qualified()));
@@ -187,6 +206,7 @@ private:
         taeda::detail::check(taeda::api().define_derivative(&made, &error), error);
     }
     std::list<Definition> definitions_, kernels_;
+    std::list<std::string> classes_;
     std::vector<std::function<void()>> fills_;
 };
 inline Registry &registry()
@@ -201,7 +221,7 @@ struct Later {
     explicit Later(std::function<void()> fill) { registry().later(std::move(fill)); }
 };
 
-inline std::string described, python_doc;
+inline std::string described, described_classes;
 }
 }
 
@@ -211,11 +231,16 @@ TAEDA_TORCH_EXPORT_ int32_t taeda_ext_init(const taeda_api *api)
 {
     taeda::detail::table = api;
     taeda_error error{};
-    int32_t code = taeda::detail::guarded(&error, [] { at::detail::described = at::detail::registry().finish(); });
+    int32_t code = taeda::detail::guarded(&error, [] {
+        at::detail::described = at::detail::registry().finish();
+        at::detail::described_classes = at::detail::registry().classes();
+    });
     if (code) taeda::detail::failure = error.message;
     return code;
 }
 TAEDA_TORCH_EXPORT_ const char *taeda_ext_results(void) { return ::at::detail::described.c_str(); }
+TAEDA_TORCH_EXPORT_ const char *taeda_ext_classes(void) { return ::at::detail::described_classes.c_str(); }
+TAEDA_TORCH_EXPORT_ void taeda_ext_forget(int64_t number) { ::at::detail::Objects::all().forget(number); }
 TAEDA_TORCH_EXPORT_ const char *taeda_ext_doc(void) { return ::at::detail::registry().module_doc.c_str(); }
 TAEDA_TORCH_EXPORT_ const char *taeda_ext_failure(void) { return ::taeda::detail::failure.c_str(); }
 #endif

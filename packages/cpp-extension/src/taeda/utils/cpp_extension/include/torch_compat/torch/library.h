@@ -1,5 +1,5 @@
 /* torch/library.h - torch's name for headers of taeda_torch/. */
 #ifndef TAEDA_COMPAT_TORCH_LIBRARY_H
 #define TAEDA_COMPAT_TORCH_LIBRARY_H
-#include "taeda_torch/library.hpp"
+#include "taeda_torch/classes.hpp"
 #endif
