@@ -22,7 +22,8 @@ public:
     const Tensor &operator*() const { return tensor_; }
 
 private:
-    void outlive() noexcept /* somebody kept a handle: give it a tensor of its own. Ends the process if memory is out */
+    void outlive() noexcept /* somebody kept a handle: give it a tensor of its own. Ends the process
+                               if memory is out */
     {
         detail::Box &box = *tensor_.box_;
         box.tensor = tensor_.viewed(box.facts.ndim, box.facts.sizes, box.facts.strides, 0);
@@ -33,8 +34,13 @@ private:
 };
 
 namespace detail {
-/* The value, if it is of that kind: what a schema lets through is not always what the C++ type can hold. */
-[[noreturn]] TAEDA_RARE inline void wrong_kind(int32_t kind) { throw TypeError(concat("an argument is of kind ", kind, ", which the C++ function cannot take")); }
+/* The value, if it is of that kind: what a schema lets through is not always what the C++ type can
+ * hold. */
+[[noreturn]] TAEDA_RARE inline void wrong_kind(int32_t kind)
+{
+    throw TypeError(
+        concat("an argument is of kind ", kind, ", which the C++ function cannot take"));
+}
 inline const taeda_value &of_kind(const taeda_value &v, int32_t kind)
 {
     if (v.kind != kind) wrong_kind(v.kind);
@@ -42,7 +48,8 @@ inline const taeda_value &of_kind(const taeda_value &v, int32_t kind)
 }
 inline int64_t whole(const taeda_value &v)
 {
-    if (v.kind == TAEDA_KIND_UINT) throw ValueError(concat("an int above 2**63 - 1 does not fit into an int64_t"));
+    if (v.kind == TAEDA_KIND_UINT)
+        throw ValueError(concat("an int above 2**63 - 1 does not fit into an int64_t"));
     if (v.kind != TAEDA_KIND_INT && v.kind != TAEDA_KIND_BOOL) wrong_kind(v.kind);
     return v.as.integer;
 }
@@ -54,7 +61,8 @@ inline uint64_t natural(const taeda_value &v)
 }
 /* How a value crosses: the name of its type in schemas, and how it is read. */
 template <class T> struct Argument {
-    static_assert(sizeof(T) == 0, "this type cannot be an argument of a bound function: the top of taeda.hpp lists those that can");
+    static_assert(sizeof(T) == 0, "this type cannot be an argument of a bound function: the top of "
+                                  "taeda.hpp lists those that can");
 };
 template <> struct Argument<Tensor> {
     static constexpr const char *schema = "Tensor";
@@ -85,11 +93,13 @@ template <class T> struct Plain {
 };
 inline double real(const taeda_value &v)
 {
-    return v.kind == TAEDA_KIND_FLOAT ? v.as.real : v.kind == TAEDA_KIND_UINT ? double(v.as.natural) : double(whole(v));
+    return v.kind == TAEDA_KIND_FLOAT  ? v.as.real
+           : v.kind == TAEDA_KIND_UINT ? double(v.as.natural)
+                                       : double(whole(v));
 }
-#define TAEDA_ARGUMENT(type, name, expression) \
-    template <> struct Argument<type> : Plain<type> { \
-        static constexpr const char *schema = name; \
+#define TAEDA_ARGUMENT(type, name, expression)                               \
+    template <> struct Argument<type> : Plain<type> {                        \
+        static constexpr const char *schema = name;                          \
         explicit Argument(const taeda_value &v) : Plain<type>{expression} {} \
     };
 TAEDA_ARGUMENT(double, "float", real(v))
@@ -99,19 +109,28 @@ TAEDA_ARGUMENT(uint64_t, "Scalar", natural(v))
 TAEDA_ARGUMENT(bool, "bool", of_kind(v, TAEDA_KIND_BOOL).as.integer != 0)
 TAEDA_ARGUMENT(DType, "ScalarType", DType(of_kind(v, TAEDA_KIND_DTYPE).as.integer))
 TAEDA_ARGUMENT(std::string, "str", of_kind(v, TAEDA_KIND_STRING).as.string)
-TAEDA_ARGUMENT(std::vector<double>, "float[]", std::vector<double>(of_kind(v, TAEDA_KIND_FLOATS).as.reals, v.as.reals + v.count))
-TAEDA_ARGUMENT(std::vector<int64_t>, "int[]", std::vector<int64_t>(of_kind(v, TAEDA_KIND_INTS).as.integers, v.as.integers + v.count))
-TAEDA_ARGUMENT(std::vector<bool>, "bool[]", std::vector<bool>(of_kind(v, TAEDA_KIND_BOOLS).as.integers, v.as.integers + v.count))
+TAEDA_ARGUMENT(std::vector<double>, "float[]",
+               std::vector<double>(of_kind(v, TAEDA_KIND_FLOATS).as.reals, v.as.reals + v.count))
+TAEDA_ARGUMENT(std::vector<int64_t>, "int[]",
+               std::vector<int64_t>(of_kind(v, TAEDA_KIND_INTS).as.integers,
+                                    v.as.integers + v.count))
+TAEDA_ARGUMENT(std::vector<bool>, "bool[]",
+               std::vector<bool>(of_kind(v, TAEDA_KIND_BOOLS).as.integers, v.as.integers + v.count))
 #undef TAEDA_ARGUMENT
 template <> struct Argument<Generator> : Plain<Generator> {
     static constexpr const char *schema = "Generator?";
-    explicit Argument(const taeda_value &v) : Plain<Generator>{Generator(v.kind == TAEDA_KIND_NONE ? v : of_kind(v, TAEDA_KIND_GENERATOR))} {}
+    explicit Argument(const taeda_value &v)
+        : Plain<Generator>{
+              Generator(v.kind == TAEDA_KIND_NONE ? v : of_kind(v, TAEDA_KIND_GENERATOR))}
+    {
+    }
 };
 template <> struct Argument<int> : Plain<int> {
     static constexpr const char *schema = "int";
     explicit Argument(const taeda_value &v) : Plain<int>{int(whole(v))}
     {
-        if (value != v.as.integer) throw ValueError(concat(v.as.integer, " does not fit into 32 bits"));
+        if (value != v.as.integer)
+            throw ValueError(concat(v.as.integer, " does not fit into 32 bits"));
     }
 };
 template <class T> struct Argument<std::optional<T>> {

@@ -36,7 +36,8 @@ TAEDA_RARE inline int32_t translate(taeda_error *error)
     } catch (const std::exception &e) {
         return t.fail(error, TAEDA_RUNTIME_ERROR, e.what());
     } catch (...) {
-        return t.fail(error, TAEDA_RUNTIME_ERROR, "the extension threw something that is no std::exception");
+        return t.fail(error, TAEDA_RUNTIME_ERROR,
+                      "the extension threw something that is no std::exception");
     }
 }
 template <class F> int32_t guarded(taeda_error *error, F &&body)
@@ -56,7 +57,8 @@ template <class F> int32_t guarded(taeda_error *error, F &&body)
 
 [[noreturn]] TAEDA_RARE inline void not_written()
 {
-    throw Error("the schema says that a result is an argument (a!), and the C++ function returned another tensor: write into the argument, and return it");
+    throw Error("the schema says that a result is an argument (a!), and the C++ function returned "
+                "another tensor: write into the argument, and return it");
 }
 
 /* The functions of one operator; lives as long as the library. */
@@ -72,7 +74,8 @@ struct Functions {
 TAEDA_RARE inline void check_results(const taeda_call &call, int64_t results)
 {
     if (results == 0 && static_cast<Functions *>(call.user)->in_place) return;
-    throw TypeError(concat("the schema has ", call.output_count, " results, the C++ function gave ", results));
+    throw TypeError(
+        concat("the schema has ", call.output_count, " results, the C++ function gave ", results));
 }
 template <class R> void check_length(const taeda_call &call, const R &made)
 {
@@ -80,7 +83,8 @@ template <class R> void check_length(const taeda_call &call, const R &made)
         if (int64_t(made.size()) != call.output_count) check_results(call, int64_t(made.size()));
 }
 
-TAEDA_RARE inline std::string schema_text(const std::string &name, const char *const *types, const std::string &result)
+TAEDA_RARE inline std::string schema_text(const std::string &name, const char *const *types,
+                                          const std::string &result)
 {
     std::string made = name + "(";
     for (int i = 0; types[i]; i++) made += concat(i ? ", " : "", types[i], " arg", i);
@@ -90,15 +94,27 @@ TAEDA_RARE inline std::string schema_text(const std::string &name, const char *c
 template <class R, class... A> struct Binding {
     using Function = R (*)(A...);
 
-    static int32_t cpu(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->cpu); }
-    static int32_t cuda(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->cuda); }
-    static int32_t meta(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->meta); }
+    static int32_t cpu(const taeda_call *call)
+    {
+        return run(*call, static_cast<Functions *>(call->user)->cpu);
+    }
+    static int32_t cuda(const taeda_call *call)
+    {
+        return run(*call, static_cast<Functions *>(call->user)->cuda);
+    }
+    static int32_t meta(const taeda_call *call)
+    {
+        return run(*call, static_cast<Functions *>(call->user)->meta);
+    }
     static std::string schema(const std::string &name)
     {
         const char *types[] = {Argument<std::decay_t<A>>::schema..., nullptr};
         if constexpr (std::is_void_v<R>) return schema_text(name, types, "()");
         else {
-            if (count_of<R> == any_count) throw TypeError(name + ": how many results a std::vector<Tensor> has, only a schema says: m.def(\"f(Tensor x) -> (Tensor, Tensor)\", f)");
+            if (count_of<R> == any_count)
+                throw TypeError(name +
+                                ": how many results a std::vector<Tensor> has, only a schema says: "
+                                "m.def(\"f(Tensor x) -> (Tensor, Tensor)\", f)");
             return schema_text(name, types, Result<std::decay_t<R>>::schema());
         }
     }
@@ -111,13 +127,18 @@ template <class R, class... A> struct Binding {
 private:
     static int32_t run(const taeda_call &call, void (*function)())
     {
-        return guarded(call.error, [&] { apply(call, reinterpret_cast<Function>(function), std::index_sequence_for<A...>{}); });
+        return guarded(call.error, [&] {
+            apply(call, reinterpret_cast<Function>(function), std::index_sequence_for<A...>{});
+        });
     }
-    template <size_t... I> static void apply(const taeda_call &call, Function function, std::index_sequence<I...>)
+    template <size_t... I>
+    static void apply(const taeda_call &call, Function function, std::index_sequence<I...>)
     {
         if (call.arg_count != int32_t(sizeof...(A))) wrong_count(call.arg_count, sizeof...(A));
-        if (count_of<R> != any_count && call.output_count != count_of<R>) check_results(call, count_of<R>);
-        [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{Argument<std::decay_t<A>>(call.args[I])...};
+        if (count_of<R> != any_count && call.output_count != count_of<R>)
+            check_results(call, count_of<R>);
+        [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{
+            Argument<std::decay_t<A>>(call.args[I])...};
         if constexpr (std::is_void_v<R>) {
             function(std::get<I>(arguments).get()...);
             launched();

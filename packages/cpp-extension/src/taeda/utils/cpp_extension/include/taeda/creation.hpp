@@ -1,4 +1,5 @@
-/* taeda/creation.hpp - new tensors: row-major, on the cpu unless `meta` or a Device says otherwise. */
+/* taeda/creation.hpp - new tensors: row-major, on the cpu unless `meta` or a Device says otherwise.
+ */
 #ifndef TAEDA_CREATION_HPP
 #define TAEDA_CREATION_HPP
 #include <cstring>
@@ -15,7 +16,8 @@ inline Tensor empty(const int64_t *sizes, int32_t ndim, DType dtype, bool meta)
     detail::check(api().empty(dtype, ndim, sizes, !meta, &made, &error), error);
     return Tensor::adopt(made);
 }
-inline Tensor empty(const std::vector<int64_t> &sizes, DType dtype = TAEDA_FLOAT32, bool meta = false)
+inline Tensor empty(const std::vector<int64_t> &sizes, DType dtype = TAEDA_FLOAT32,
+                    bool meta = false)
 {
     return empty(sizes.data(), int32_t(sizes.size()), dtype, meta);
 }
@@ -32,20 +34,27 @@ inline Tensor empty(const std::vector<int64_t> &sizes, DType dtype, Device devic
     return empty(sizes.data(), int32_t(sizes.size()), dtype, device);
 }
 /* With these strides, in elements; its memory reaches to the last element. */
-inline Tensor empty_strided(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides, DType dtype = TAEDA_FLOAT32, bool meta = false)
+inline Tensor empty_strided(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides,
+                            DType dtype = TAEDA_FLOAT32, bool meta = false)
 {
     taeda_tensor *made;
     taeda_error error{};
-    TAEDA_CHECK_VALUE(sizes.size() == strides.size(), "empty_strided: ", sizes.size(), " sizes and ", strides.size(), " strides");
-    detail::check(api().empty_strided(dtype, meta ? TAEDA_META : TAEDA_CPU, int32_t(sizes.size()), sizes.data(), strides.data(), &made, &error), error);
+    TAEDA_CHECK_VALUE(sizes.size() == strides.size(), "empty_strided: ", sizes.size(),
+                      " sizes and ", strides.size(), " strides");
+    detail::check(api().empty_strided(dtype, meta ? TAEDA_META : TAEDA_CPU, int32_t(sizes.size()),
+                                      sizes.data(), strides.data(), &made, &error),
+                  error);
     return Tensor::adopt(made);
 }
 enum class MemoryFormat : int32_t { contiguous = 0, channels_last = 2, channels_last_3d = 3 };
-inline Tensor empty(const std::vector<int64_t> &sizes, MemoryFormat format, DType dtype = TAEDA_FLOAT32, bool meta = false)
+inline Tensor empty(const std::vector<int64_t> &sizes, MemoryFormat format,
+                    DType dtype = TAEDA_FLOAT32, bool meta = false)
 {
     taeda_tensor *made;
     taeda_error error{};
-    detail::check(api().empty_format(dtype, meta ? TAEDA_META : TAEDA_CPU, int32_t(sizes.size()), sizes.data(), int32_t(format), &made, &error), error);
+    detail::check(api().empty_format(dtype, meta ? TAEDA_META : TAEDA_CPU, int32_t(sizes.size()),
+                                     sizes.data(), int32_t(format), &made, &error),
+                  error);
     return Tensor::adopt(made);
 }
 /* A tensor on memory of others: DLPack 1.x, of dlpack.h. Takes `managed` over, unless it throws. */
@@ -57,15 +66,25 @@ inline Tensor from_dlpack(DLManagedTensorVersioned *managed)
     return Tensor::adopt(made);
 }
 /* Shape of `x`, and its dtype and place unless given; the elements are unset. */
-inline Tensor empty_like(const Tensor &x) { return empty(x.sizes().begin(), int32_t(x.dim()), x.dtype(), x.device()); }
-inline Tensor empty_like(const Tensor &x, DType dtype) { return empty(x.sizes().begin(), int32_t(x.dim()), dtype, x.device()); }
+inline Tensor empty_like(const Tensor &x)
+{
+    return empty(x.sizes().begin(), int32_t(x.dim()), x.dtype(), x.device());
+}
+inline Tensor empty_like(const Tensor &x, DType dtype)
+{
+    return empty(x.sizes().begin(), int32_t(x.dim()), dtype, x.device());
+}
 inline Tensor zeroed(Tensor x)
 {
     if (x.is_cuda()) call("zero_", x);
-    else if (x.raw_mutable_data()) std::memset(x.raw_mutable_data(), 0, size_t(x.numel() * x.element_size()));
+    else if (x.raw_mutable_data())
+        std::memset(x.raw_mutable_data(), 0, size_t(x.numel() * x.element_size()));
     return x;
 }
-inline Tensor zeros(const std::vector<int64_t> &sizes, DType dtype = TAEDA_FLOAT32) { return zeroed(empty(sizes, dtype)); }
+inline Tensor zeros(const std::vector<int64_t> &sizes, DType dtype = TAEDA_FLOAT32)
+{
+    return zeroed(empty(sizes, dtype));
+}
 inline Tensor zeros_like(const Tensor &x) { return zeroed(empty_like(x)); }
 template <class T> Tensor full(const std::vector<int64_t> &sizes, T value)
 {

@@ -1,6 +1,8 @@
-/* taeda/cuda.hpp - for host code of extensions that launch CUDA kernels: errors as exceptions, memory with an owner.
+/* taeda/cuda.hpp - for host code of extensions that launch CUDA kernels: errors as exceptions,
+ * memory with an owner.
  *
- * A function that is bound with `.cuda(f)` gets tensors on a CUDA device, which kernels read and write in place:
+ * A function that is bound with `.cuda(f)` gets tensors on a CUDA device, which kernels read and
+ * write in place:
  *
  *     taeda::Tensor y = taeda::empty_like(x);
  *     kernel<<<blocks, threads, 0, taeda::cuda::stream(x)>>>(x.data<float>(), y.mutable_data<float>(), x.numel());
@@ -13,7 +15,8 @@
  *     TAEDA_CUDA_CHECK(cudaGetLastError());
  *     x.copy_to(result.mutable_data<float>());                                  // waits, copies back
  *
- * Without a device every one of these throws, and the caller in Python reads a RuntimeError that says what is missing. */
+ * Without a device every one of these throws, and the caller in Python reads a RuntimeError that
+ * says what is missing. */
 #ifndef TAEDA_CUDA_HPP
 #define TAEDA_CUDA_HPP
 #ifndef TAEDA_WITH_CUDA
@@ -37,19 +40,31 @@ inline bool is_available()
 }
 
 /* The stream on which work with this tensor is queued now; its device becomes current. */
-inline cudaStream_t stream(const Tensor &x) { return static_cast<cudaStream_t>(current_stream(x.device())); }
+inline cudaStream_t stream(const Tensor &x)
+{
+    return static_cast<cudaStream_t>(current_stream(x.device()));
+}
 
 /* Elements on the device, given back when the buffer goes. */
 template <class T> class Buffer {
 public:
-    explicit Buffer(int64_t count) : count_(count) { check(cudaMalloc(reinterpret_cast<void **>(&data_), bytes()), "cudaMalloc"); }
-    Buffer(const T *host, int64_t count) : Buffer(count) { check(cudaMemcpy(data_, host, bytes(), cudaMemcpyHostToDevice), "cudaMemcpy"); }
+    explicit Buffer(int64_t count) : count_(count)
+    {
+        check(cudaMalloc(reinterpret_cast<void **>(&data_), bytes()), "cudaMalloc");
+    }
+    Buffer(const T *host, int64_t count) : Buffer(count)
+    {
+        check(cudaMemcpy(data_, host, bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    }
     Buffer(const Buffer &) = delete;
     Buffer &operator=(const Buffer &) = delete;
     ~Buffer() { cudaFree(data_); }
     T *get() { return data_; }
     int64_t size() const { return count_; }
-    void copy_to(T *host) const { check(cudaMemcpy(host, data_, bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy"); }
+    void copy_to(T *host) const
+    {
+        check(cudaMemcpy(host, data_, bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    }
 
 private:
     size_t bytes() const { return sizeof(T) * size_t(count_); }

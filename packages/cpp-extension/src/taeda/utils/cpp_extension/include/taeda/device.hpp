@@ -9,7 +9,10 @@ namespace taeda TAEDA_HIDDEN {
 class Device {
 public:
     explicit Device(taeda_device type, int index = 0) : number_(TAEDA_DEVICE(type, index)) {}
-    static Device of(int32_t number) { return Device(taeda_device(TAEDA_DEVICE_TYPE(number)), TAEDA_DEVICE_INDEX(number)); }
+    static Device of(int32_t number)
+    {
+        return Device(taeda_device(TAEDA_DEVICE_TYPE(number)), TAEDA_DEVICE_INDEX(number));
+    }
     taeda_device type() const { return taeda_device(TAEDA_DEVICE_TYPE(number_)); }
     int index() const { return TAEDA_DEVICE_INDEX(number_); }
     int32_t number() const { return number_; } /* as the table has it */
@@ -34,8 +37,9 @@ inline void append(std::string &to, Device device)
 }
 }
 
-/* The stream (CUstream, cudaStream_t; null: the default one) on which work of this thread is queued on a CUDA device now.
- * The device becomes current for the driver and the CUDA runtime. Error for what is no CUDA device. */
+/* The stream (CUstream, cudaStream_t; null: the default one) on which work of this thread is queued
+ * on a CUDA device now. The device becomes current for the driver and the CUDA runtime. Error for
+ * what is no CUDA device. */
 inline void *current_stream(Device device)
 {
     void *stream;

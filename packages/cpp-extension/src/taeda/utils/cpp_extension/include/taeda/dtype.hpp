@@ -13,7 +13,10 @@ using DType = taeda_dtype;
 
 namespace detail {
 template <class T> struct DTypeOf;
-#define TAEDA_DTYPE(type, value) template <> struct DTypeOf<type> { static constexpr DType dtype = value; };
+#define TAEDA_DTYPE(type, value)              \
+    template <> struct DTypeOf<type> {        \
+        static constexpr DType dtype = value; \
+    };
 TAEDA_DTYPE(bool, TAEDA_BOOL)
 TAEDA_DTYPE(uint8_t, TAEDA_UINT8)
 TAEDA_DTYPE(int8_t, TAEDA_INT8)
@@ -45,7 +48,10 @@ inline const char *name_of(DType dtype) { return facts_of(dtype).name; } /* "flo
 namespace detail {
 inline void append(std::string &to, taeda_dtype dtype) { to += name_of(dtype); }
 }
-inline bool is_floating_point(DType dtype) { return facts_of(dtype).category == TAEDA_CATEGORY_FLOAT; }
+inline bool is_floating_point(DType dtype)
+{
+    return facts_of(dtype).category == TAEDA_CATEGORY_FLOAT;
+}
 /* The dtype that values of both fit in. */
 inline DType promote(DType a, DType b)
 {

@@ -12,13 +12,15 @@
 
 static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 5), "taeda.hpp needs the header abi.h of 1.5");
 
-#define TAEDA_RARE __attribute__((cold, noinline)) /* runs once, or in an error: compiled for size, and sooner */
+#define TAEDA_RARE \
+    __attribute__((cold, noinline)) /* runs once, or in an error: compiled for size, and sooner */
 #ifdef __CUDACC__
 #define TAEDA_HOST_DEVICE __host__ __device__ /* kernels call it, too */
 #else
 #define TAEDA_HOST_DEVICE
 #endif
-#define TAEDA_HIDDEN __attribute__((visibility("hidden"))) /* two extensions in one process share nothing */
+#define TAEDA_HIDDEN \
+    __attribute__((visibility("hidden"))) /* two extensions in one process share nothing */
 
 namespace taeda TAEDA_HIDDEN {
 
@@ -34,7 +36,10 @@ inline const taeda_api &api() { return *detail::table; }
 /* The base of all below, and what becomes RuntimeError. */
 class Error : public std::runtime_error {
 public:
-    explicit Error(const std::string &message, int32_t code = TAEDA_RUNTIME_ERROR) : std::runtime_error(message), code_(code) {}
+    explicit Error(const std::string &message, int32_t code = TAEDA_RUNTIME_ERROR)
+        : std::runtime_error(message), code_(code)
+    {
+    }
     int32_t code() const { return code_; }
 
 private:
@@ -54,7 +59,9 @@ public:
 };
 class NotImplementedError : public Error {
 public:
-    explicit NotImplementedError(const std::string &message) : Error(message, TAEDA_NOT_IMPLEMENTED) {}
+    explicit NotImplementedError(const std::string &message) : Error(message, TAEDA_NOT_IMPLEMENTED)
+    {
+    }
 };
 
 namespace detail {
@@ -93,7 +100,10 @@ template <class... Parts> TAEDA_RARE std::string concat(const Parts &...parts)
     return made;
 }
 
-[[noreturn]] TAEDA_RARE inline void fail(int32_t code, const taeda_error &error) { throw Error(error.message, code); }
+[[noreturn]] TAEDA_RARE inline void fail(int32_t code, const taeda_error &error)
+{
+    throw Error(error.message, code);
+}
 inline void check(int32_t code, const taeda_error &error)
 {
     if (code) fail(code, error);
@@ -102,17 +112,18 @@ inline void check(int32_t code, const taeda_error &error)
 
 }
 
-/* Throw Error, with a message made of the further arguments (texts, numbers, x.sizes(), x.dtype(), x.device(), vectors of these), unless `condition` holds. */
-#define TAEDA_CHECK(condition, ...) \
-    do { \
+/* Throw Error, with a message made of the further arguments (texts, numbers, x.sizes(), x.dtype(),
+ * x.device(), vectors of these), unless `condition` holds. */
+#define TAEDA_CHECK(condition, ...)                                                   \
+    do {                                                                              \
         if (!(condition)) throw ::taeda::Error(::taeda::detail::concat(__VA_ARGS__)); \
     } while (0)
-#define TAEDA_CHECK_TYPE(condition, ...) \
-    do { \
+#define TAEDA_CHECK_TYPE(condition, ...)                                                  \
+    do {                                                                                  \
         if (!(condition)) throw ::taeda::TypeError(::taeda::detail::concat(__VA_ARGS__)); \
     } while (0)
-#define TAEDA_CHECK_VALUE(condition, ...) \
-    do { \
+#define TAEDA_CHECK_VALUE(condition, ...)                                                  \
+    do {                                                                                   \
         if (!(condition)) throw ::taeda::ValueError(::taeda::detail::concat(__VA_ARGS__)); \
     } while (0)
 #endif

@@ -1,4 +1,5 @@
-/* taeda/half.hpp - elements of 16 bits: numbers that are computed with as float and rounded to the nearest, ties to even. */
+/* taeda/half.hpp - elements of 16 bits: numbers that are computed with as float and rounded to the
+ * nearest, ties to even. */
 #ifndef TAEDA_HALF_HPP
 #define TAEDA_HALF_HPP
 #include <cstdint>
@@ -31,7 +32,8 @@ TAEDA_HOST_DEVICE inline uint16_t half_bits(float v)
     uint32_t bits = bits_of(v), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
     if (is_nan(bits)) return uint16_t(sign | 0x7e00u);
     if (size >= 0x47800000u) return uint16_t(sign | 0x7c00u); /* 65536 and more */
-    if (size < 0x38800000u) {                                 /* below 2**-14: steps of 2**-24, which a sum with 0.5 rounds to */
+    /* below 2**-14: steps of 2**-24, which a sum with 0.5 rounds to */
+    if (size < 0x38800000u) {
         uint32_t sum = bits_of(float_of(size) + 0.5f);
         return uint16_t(sign | (sum - bits_of(0.5f)));
     }
@@ -64,7 +66,10 @@ template <class Code> struct Short {
     uint16_t bits;
 
     Short() = default;
-    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Short(T v) : bits(Code::bits(float(v))) {}
+    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+    Short(T v) : bits(Code::bits(float(v)))
+    {
+    }
     Short(uint16_t) = delete; /* the number or the bits? from_bits(n), or Half(float(n)) */
     static Short from_bits(uint16_t bits)
     {
@@ -83,7 +88,8 @@ template <class Code> struct Short {
 /* The C++ types of float16 and bfloat16 elements. */
 using Half = detail::Short<detail::HalfCode>;
 using BFloat16 = detail::Short<detail::BFloat16Code>;
-static_assert(sizeof(Half) == 2 && std::is_trivially_copyable_v<Half>, "elements lie in memory as they are");
+static_assert(sizeof(Half) == 2 && std::is_trivially_copyable_v<Half>,
+              "elements lie in memory as they are");
 
 namespace detail {
 template <class Self> struct ShortLimits : std::numeric_limits<float> {

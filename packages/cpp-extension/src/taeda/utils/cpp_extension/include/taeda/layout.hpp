@@ -19,7 +19,8 @@ public:
     std::vector<int64_t> vec() const { return {begin(), end()}; }
     bool operator==(const Dims &o) const
     {
-        return count_ == o.count_ && (!count_ || !std::memcmp(first_, o.first_, sizeof(int64_t) * size()));
+        return count_ == o.count_ &&
+               (!count_ || !std::memcmp(first_, o.first_, sizeof(int64_t) * size()));
     }
     bool operator!=(const Dims &o) const { return !(*this == o); }
 
@@ -34,10 +35,14 @@ namespace detail {
 inline void append(std::string &to, Dims dims) { append(to, dims.vec()); }
 }
 
-/* A strided view of the elements: a[i][j] as in C, whatever the layout. Valid while the tensor lives. */
+/* A strided view of the elements: a[i][j] as in C, whatever the layout. Valid while the tensor
+ * lives. */
 template <class T, int N> class Accessor {
 public:
-    Accessor(T *data, const int64_t *sizes, const int64_t *strides) : data_(data), sizes_(sizes), strides_(strides) {}
+    Accessor(T *data, const int64_t *sizes, const int64_t *strides)
+        : data_(data), sizes_(sizes), strides_(strides)
+    {
+    }
     int64_t size(int d) const { return sizes_[d]; }
     decltype(auto) operator[](int64_t i) const
     {

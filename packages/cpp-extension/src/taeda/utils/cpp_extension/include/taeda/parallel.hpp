@@ -15,7 +15,8 @@ template <class F> struct Loop {
     int64_t first;
     Loop(F &f, int64_t begin) : body(f), first(begin) {}
     std::atomic_flag failed = ATOMIC_FLAG_INIT;
-    std::exception_ptr thrown; /* the first; the core's end of the loop orders it before whoever reads */
+    /* the first; the core's end of the loop orders it before whoever reads */
+    std::exception_ptr thrown;
 
     static void run(void *context, int64_t begin, int64_t end)
     {
@@ -28,8 +29,8 @@ template <class F> struct Loop {
     }
 };
 }
-/* In the thread of a bound function: Python's lock is given up while the object lives. Whoever waits for a thread that calls
- * operators needs one. */
+/* In the thread of a bound function: Python's lock is given up while the object lives. Whoever
+ * waits for a thread that calls operators needs one. */
 class WithoutPython {
 public:
     WithoutPython() : token_(api().python_release()) {}
@@ -41,9 +42,9 @@ private:
     void *token_;
 };
 
-/* Run body(begin, end) over [begin, end) on the core's threads, in pieces of at least `grain`. The body may read and
- * write data, make tensors, call operators, and throw. An operator in it runs on the body's own thread, under Python's lock: use them
- * for what is rare in a loop. */
+/* Run body(begin, end) over [begin, end) on the core's threads, in pieces of at least `grain`. The
+ * body may read and write data, make tensors, call operators, and throw. An operator in it runs on
+ * the body's own thread, under Python's lock: use them for what is rare in a loop. */
 template <class F> void parallel_for(int64_t begin, int64_t end, int64_t grain, F &&body)
 {
     if (begin >= end) return;

@@ -1,12 +1,13 @@
-/* taeda/random.hpp - random bits for kernels, out of the streams that the core's operators draw from. */
+/* taeda/random.hpp - random bits for kernels, out of the streams that the core's operators draw
+ * from. */
 #ifndef TAEDA_RANDOM_HPP
 #define TAEDA_RANDOM_HPP
 #include "taeda/error.hpp"
 
 namespace taeda TAEDA_HIDDEN {
 
-/* A stream of random numbers, as an argument of a bound function: `Generator? generator=None` in its schema. Without one it is
- * the default stream. Valid until the call ends. */
+/* A stream of random numbers, as an argument of a bound function: `Generator? generator=None` in
+ * its schema. Without one it is the default stream. Valid until the call ends. */
 class Generator {
 public:
     Generator() = default; /* the default stream */
@@ -17,8 +18,8 @@ private:
     taeda_value value_{TAEDA_KIND_NONE, 0, 0, {}};
 };
 
-/* `blocks` blocks of 128 bits, taken from a stream. They depend on their numbers alone: bodies of parallel_for may ask for any
- * of them in any order. */
+/* `blocks` blocks of 128 bits, taken from a stream. They depend on their numbers alone: bodies of
+ * parallel_for may ask for any of them in any order. */
 class RandomBits {
 public:
     RandomBits(const Generator &generator, int64_t blocks)
@@ -28,7 +29,10 @@ public:
         detail::check(api().random_reserve(&generator.get(), blocks, &part_, &error), error);
     }
     /* Four words a block, from block `first` on. */
-    void fill(int64_t first, int64_t count, uint32_t *words) const { api().random_bits(&part_, first, count, words); }
+    void fill(int64_t first, int64_t count, uint32_t *words) const
+    {
+        api().random_bits(&part_, first, count, words);
+    }
 
 private:
     taeda_random part_{};

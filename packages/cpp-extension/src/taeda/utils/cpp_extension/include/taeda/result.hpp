@@ -20,18 +20,21 @@ inline const char *start_of(const taeda_tensor *t)
     taeda_facts facts;
     facts.size = sizeof facts;
     api().facts(t, &facts);
-    return facts.data ? static_cast<const char *>(facts.data) - facts.offset * facts.itemsize : nullptr;
+    return facts.data ? static_cast<const char *>(facts.data) - facts.offset * facts.itemsize
+                      : nullptr;
 }
 /* Does it lie in memory of an argument, or of one of the `made` results before it? */
 inline bool shares(const Tensor &x, const taeda_call &call, int made)
 {
     const char *start = start_of(x.get());
     bool found = false;
-    for (int i = 0; start && i < made; i++) found |= call.outputs[i] && start_of(call.outputs[i]) == start;
+    for (int i = 0; start && i < made; i++)
+        found |= call.outputs[i] && start_of(call.outputs[i]) == start;
     for (int i = 0; start && i < call.arg_count; i++) {
         const taeda_value &v = call.args[i];
         if (v.kind == TAEDA_KIND_TENSOR) found |= start_of(v.as.tensor) == start;
-        for (int64_t k = 0; v.kind == TAEDA_KIND_TENSORS && k < v.count; k++) found |= v.as.tensors[k] && start_of(v.as.tensors[k]) == start;
+        for (int64_t k = 0; v.kind == TAEDA_KIND_TENSORS && k < v.count; k++)
+            found |= v.as.tensors[k] && start_of(v.as.tensors[k]) == start;
     }
     return found;
 }
@@ -40,12 +43,14 @@ class Handing {
 public:
     /* `views`: the schema says that results may lie in an argument's memory */
     Handing(const taeda_call &call, bool views) : call_(call), views_(views) {}
-    /* The next result. A result may share memory neither with an argument nor with another result: one that does gives a
-     * copy. One that stands for nothing is left out: a gradient that is not wanted. */
+    /* The next result. A result may share memory neither with an argument nor with another result:
+     * one that does gives a copy. One that stands for nothing is left out: a gradient that is not
+     * wanted. */
     void put(const Tensor &x)
     {
         if (next_ < call_.output_count && x.defined())
-            call_.outputs[next_] = !views_ && (x.is_argument() || shares(x, call_, next_)) ? copy_of(x) : x.release();
+            call_.outputs[next_] =
+                !views_ && (x.is_argument() || shares(x, call_, next_)) ? copy_of(x) : x.release();
         next_++;
     }
 
@@ -59,7 +64,8 @@ inline constexpr int any_count = -1;
 
 /* How a result crosses. `number` says what Python makes of a tensor of one element. */
 template <class R> struct Result {
-    static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: the top of taeda.hpp lists those that can");
+    static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: the top of "
+                                  "taeda.hpp lists those that can");
 };
 template <> struct Result<Tensor> {
     static constexpr const char *number = "";
@@ -71,8 +77,14 @@ template <> struct Result<Tensor> {
 };
 /* Of an optional: a Tensor that stands for nothing if it is empty, which derivatives may give. */
 template <> struct Result<std::optional<Tensor>> : Result<Tensor> {
-    static bool is_argument(const std::optional<Tensor> &made) { return made && made->defined() && made->is_argument(); }
-    static void store(const std::optional<Tensor> &made, Handing &to) { to.put(made ? *made : Tensor()); }
+    static bool is_argument(const std::optional<Tensor> &made)
+    {
+        return made && made->defined() && made->is_argument();
+    }
+    static void store(const std::optional<Tensor> &made, Handing &to)
+    {
+        to.put(made ? *made : Tensor());
+    }
 };
 /* As many as the schema has results. */
 template <> struct Result<std::vector<Tensor>> {
@@ -91,12 +103,17 @@ template <> struct Result<std::vector<Tensor>> {
     }
 };
 template <class... T> struct Result<std::tuple<T...>> {
-    static_assert(((std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>>) && ...), "a std::tuple of results holds Tensors, or std::optional of them");
+    static_assert(((std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>>) && ...),
+                  "a std::tuple of results holds Tensors, or std::optional of them");
     static constexpr const char *number = "";
     static constexpr int count = int(sizeof...(T));
     static bool is_argument(const std::tuple<T...> &made)
     {
-        return std::apply([](const auto &...one) { return (Result<std::decay_t<decltype(one)>>::is_argument(one) && ...); }, made);
+        return std::apply(
+            [](const auto &...one) {
+                return (Result<std::decay_t<decltype(one)>>::is_argument(one) && ...);
+            },
+            made);
     }
     static std::string schema()
     {
@@ -106,7 +123,9 @@ template <class... T> struct Result<std::tuple<T...>> {
     }
     static void store(const std::tuple<T...> &made, Handing &to)
     {
-        std::apply([&](const auto &...one) { (Result<std::decay_t<decltype(one)>>::store(one, to), ...); }, made);
+        std::apply(
+            [&](const auto &...one) { (Result<std::decay_t<decltype(one)>>::store(one, to), ...); },
+            made);
     }
 };
 template <class T> struct NumberResult {
@@ -115,9 +134,15 @@ template <class T> struct NumberResult {
     static std::string schema() { return "Tensor"; }
     static void store(T made, Handing &to) { to.put(scalar<T>(made)); }
 };
-template <> struct Result<double> : NumberResult<double> { static constexpr const char *number = "float"; };
-template <> struct Result<int64_t> : NumberResult<int64_t> { static constexpr const char *number = "int"; };
-template <> struct Result<bool> : NumberResult<bool> { static constexpr const char *number = "bool"; };
+template <> struct Result<double> : NumberResult<double> {
+    static constexpr const char *number = "float";
+};
+template <> struct Result<int64_t> : NumberResult<int64_t> {
+    static constexpr const char *number = "int";
+};
+template <> struct Result<bool> : NumberResult<bool> {
+    static constexpr const char *number = "bool";
+};
 
 template <class R> constexpr int count_results()
 {

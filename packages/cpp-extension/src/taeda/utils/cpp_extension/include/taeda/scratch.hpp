@@ -8,10 +8,11 @@
 
 namespace taeda TAEDA_HIDDEN {
 
-/* Room for `count` elements, unset, at a multiple of 64 bytes; given back with the object. In any thread, bodies of
- * parallel_for included. */
+/* Room for `count` elements, unset, at a multiple of 64 bytes; given back with the object. In any
+ * thread, bodies of parallel_for included. */
 template <class T> class Scratch {
-    static_assert(std::is_trivially_copyable_v<T>, "work space holds plain values: nothing constructs or destroys them");
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "work space holds plain values: nothing constructs or destroys them");
 
 public:
     explicit Scratch(int64_t count) : bytes_(sized(count))
@@ -30,7 +31,8 @@ public:
 private:
     static int64_t sized(int64_t count)
     {
-        if (count < 0 || count > INT64_MAX / int64_t(sizeof(T))) throw ValueError(detail::concat("Scratch: ", count, " elements cannot exist"));
+        if (count < 0 || count > INT64_MAX / int64_t(sizeof(T)))
+            throw ValueError(detail::concat("Scratch: ", count, " elements cannot exist"));
         return count * int64_t(sizeof(T));
     }
     void *block_ = nullptr;

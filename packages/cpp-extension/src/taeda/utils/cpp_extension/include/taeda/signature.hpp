@@ -1,4 +1,5 @@
-/* taeda/signature.hpp - what the compiler knows of a bound function, compared with what its schema says of it. */
+/* taeda/signature.hpp - what the compiler knows of a bound function, compared with what its schema
+ * says of it. */
 #ifndef TAEDA_SIGNATURE_HPP
 #define TAEDA_SIGNATURE_HPP
 #include <optional>
@@ -40,13 +41,15 @@ struct Signature {
 
 template <class R, class... A> const Signature &signature_of()
 {
-    static const Held arguments[] = {{holds<std::decay_t<A>>, holds_none<std::decay_t<A>>}..., {nullptr, false}};
+    static const Held arguments[] = {{holds<std::decay_t<A>>, holds_none<std::decay_t<A>>}...,
+                                     {nullptr, false}};
     static const Signature made = {arguments, int(sizeof...(A)), count_of<R>};
     return made;
 }
 
 /* ---- a schema that the core has parsed already ---- */
-/* Pieces between commas that stand outside of brackets and quotes, from `at` to the bracket that closes. */
+/* Pieces between commas that stand outside of brackets and quotes, from `at` to the bracket that
+ * closes. */
 TAEDA_RARE inline std::vector<std::string> pieces(const std::string &text, size_t &at)
 {
     std::vector<std::string> made;
@@ -75,19 +78,24 @@ TAEDA_RARE inline std::string type_in(const std::string &piece)
     for (char c : head.substr(0, head.rfind(' '))) {
         if (c == ')') depth--;
         else if (c == '(') depth++;
-        else if (!depth && c != '!' && c != ' ' && !(c >= '0' && c <= '9' && made.back() == '[')) made += c;
+        else if (!depth && c != '!' && c != ' ' && !(c >= '0' && c <= '9' && made.back() == '['))
+            made += c;
     }
     return made.compare(0, 6, "SymInt") ? made : "int" + made.substr(6);
 }
 
-TAEDA_RARE inline void check_argument(const std::string &start, size_t k, const std::string &wanted, const Held &held)
+TAEDA_RARE inline void check_argument(const std::string &start, size_t k, const std::string &wanted,
+                                      const Held &held)
 {
     bool none = wanted.back() == '?';
-    std::string type = none ? wanted.substr(0, wanted.size() - 1) : wanted, known = std::string(" ") + held.types + " ";
+    std::string type = none ? wanted.substr(0, wanted.size() - 1) : wanted,
+                known = std::string(" ") + held.types + " ";
     if (known.find(" " + type + " ") == std::string::npos)
-        throw TypeError(concat(start, " cannot take argument ", k, ", which is ", wanted, " in the schema: it holds ", held.types));
+        throw TypeError(concat(start, " cannot take argument ", k, ", which is ", wanted,
+                               " in the schema: it holds ", held.types));
     if (none && !held.none)
-        throw TypeError(concat(start, " cannot take argument ", k, ", which is ", wanted, " in the schema, when it is None: make it a std::optional"));
+        throw TypeError(concat(start, " cannot take argument ", k, ", which is ", wanted,
+                               " in the schema, when it is None: make it a std::optional"));
 }
 
 /* `which`: "the C++ function", "its meta function", ... */
@@ -98,7 +106,9 @@ TAEDA_RARE inline void compare(const char *which, const std::string &schema, con
     std::vector<std::string> wanted;
     for (const std::string &piece : pieces(schema, at))
         if (piece != "*") wanted.push_back(type_in(piece));
-    if (wanted.size() != size_t(s.count)) throw TypeError(concat(start, " takes ", s.count, " arguments, and the schema has ", wanted.size()));
+    if (wanted.size() != size_t(s.count))
+        throw TypeError(
+            concat(start, " takes ", s.count, " arguments, and the schema has ", wanted.size()));
     for (const std::string &type : wanted) {
         check_argument(start, k, type, s.arguments[k]);
         k++;

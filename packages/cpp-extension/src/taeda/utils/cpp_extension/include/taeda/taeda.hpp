@@ -1,4 +1,5 @@
-/* taeda/taeda.hpp - C++17 over the table of taeda/abi.h. Header only: nothing to link with, no Python.
+/* taeda/taeda.hpp - C++17 over the table of taeda/abi.h. Header only: nothing to link with, no
+ * Python.
  *
  *     #include <taeda/taeda.hpp>
  *
@@ -19,13 +20,16 @@
  *         m.def("scale(Tensor x, float factor=2) -> Tensor", scale, "factor times x");
  *     }
  *
- * A bound function is an operator of the core's table. Its arguments may be Tensor, double, float, int64_t, int, bool,
- * uint64_t, std::string, DType, Generator, std::vector of Tensor, int64_t, double or bool, and std::optional of the single ones; its results
- * Tensor, std::tuple of Tensor, void, or one double, int64_t or bool. Errors are exceptions; the boundary turns each into
- * the Python exception of its name. One that leaves the body of parallel_for reaches the caller of parallel_for.
+ * A bound function is an operator of the core's table. Its arguments may be Tensor, double, float,
+ * int64_t, int, bool, uint64_t, std::string, DType, Generator, std::vector of Tensor, int64_t,
+ * double or bool, and std::optional of the single ones; its results Tensor, std::tuple of Tensor,
+ * void, or one double, int64_t or bool. Errors are exceptions; the boundary turns each into the
+ * Python exception of its name. One that leaves the body of parallel_for reaches the caller of
+ * parallel_for.
  *
- * The compiled library uses only C functions of the table, so it does not care which compiler or C++ library the core,
- * or another extension, was built with. Everything here is hidden: two extensions in one process share nothing. */
+ * The compiled library uses only C functions of the table, so it does not care which compiler or
+ * C++ library the core, or another extension, was built with. Everything here is hidden: two
+ * extensions in one process share nothing. */
 #ifndef TAEDA_TAEDA_HPP
 #define TAEDA_TAEDA_HPP
 #include "taeda/creation.hpp"

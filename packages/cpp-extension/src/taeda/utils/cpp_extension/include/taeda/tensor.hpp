@@ -12,8 +12,8 @@
 namespace taeda TAEDA_HIDDEN {
 
 namespace detail {
-/* What the handles of one tensor share. An argument is borrowed from the core until its call ends; a handle that
- * outlives the call gets a tensor of its own then, so that keeping one is safe. */
+/* What the handles of one tensor share. An argument is borrowed from the core until its call ends;
+ * a handle that outlives the call gets a tensor of its own then, so that keeping one is safe. */
 struct Box {
     taeda_tensor *tensor;
     bool owned;
@@ -55,39 +55,53 @@ public:
     int64_t element_size() const { return facts().itemsize; }
     Dims sizes() const { return {facts().sizes, facts().ndim}; }
     Dims strides() const { return {facts().strides, facts().ndim}; } /* in elements */
-    int64_t size(int64_t d) const { return facts().sizes[wrapped(d)]; } /* negative counts from the end */
+    /* negative counts from the end */
+    int64_t size(int64_t d) const { return facts().sizes[wrapped(d)]; }
     int64_t stride(int64_t d) const { return facts().strides[wrapped(d)]; }
     bool is_argument() const { return !box().owned; } /* is it one of the running call's? */
     Device device() const { return Device::of(facts().device); }
     bool is_cuda() const { return device().is_cuda(); }
     bool is_meta() const { return device().is_meta(); } /* shape without memory */
 
-    bool is_contiguous() const { return facts().is_contiguous; } /* are the elements in row-major order without gaps? */
+    /* are the elements in row-major order without gaps? */
+    bool is_contiguous() const { return facts().is_contiguous; }
     /* This tensor if it is row-major, else a copy that is. */
     Tensor contiguous() const { return is_contiguous() ? *this : row_major(); }
-    /* A tensor on this one's memory; strides and offset count elements. ValueError for what lies outside. */
-    Tensor as_strided(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides, int64_t offset = 0) const
+    /* A tensor on this one's memory; strides and offset count elements. ValueError for what lies
+     * outside. */
+    Tensor as_strided(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides,
+                      int64_t offset = 0) const
     {
-        TAEDA_CHECK_VALUE(sizes.size() == strides.size(), "as_strided: ", sizes.size(), " sizes and ", strides.size(), " strides");
+        TAEDA_CHECK_VALUE(sizes.size() == strides.size(), "as_strided: ", sizes.size(),
+                          " sizes and ", strides.size(), " strides");
         return adopt(viewed(int32_t(sizes.size()), sizes.data(), strides.data(), offset));
     }
     /* Another tensor on the same memory. */
     Tensor alias() const { return adopt(viewed(facts().ndim, facts().sizes, facts().strides, 0)); }
 
-    /* The first element, for reading; TypeError unless the elements are of type T. NULL on meta and for empty tensors. On a
-     * CUDA device it is an address there, which kernels may follow and the host may not. */
+    /* The first element, for reading; TypeError unless the elements are of type T. NULL on meta and
+     * for empty tensors. On a CUDA device it is an address there, which kernels may follow and the
+     * host may not. */
     template <class T> const T *data() const { return static_cast<const T *>(memory(dtype_of<T>)); }
-    /* The same for writing: to tensors made here, or to arguments that the operator is declared to change. */
+    /* The same for writing: to tensors made here, or to arguments that the operator is declared to
+     * change. */
     template <class T> T *mutable_data() { return static_cast<T *>(memory(dtype_of<T>)); }
     const void *raw_data() const { return facts().data; }
     void *raw_mutable_data() { return facts().data; }
-    template <class T, int N> Accessor<const T, N> accessor() const { return {data<T>(), strided(N), facts().strides}; }
-    template <class T, int N> Accessor<T, N> mutable_accessor() { return {mutable_data<T>(), strided(N), facts().strides}; }
+    template <class T, int N> Accessor<const T, N> accessor() const
+    {
+        return {data<T>(), strided(N), facts().strides};
+    }
+    template <class T, int N> Accessor<T, N> mutable_accessor()
+    {
+        return {mutable_data<T>(), strided(N), facts().strides};
+    }
     /* The only element, converted; for tensors of one element. Waits for work on its device. */
     template <class T> T item() const;
     /* This tensor, or a copy of it on the cpu. Waits for work on its device. */
     Tensor cpu() const;
-    /* A stream of one's own works on this CUDA tensor's memory, too: it serves again when what the stream has by then is done. */
+    /* A stream of one's own works on this CUDA tensor's memory, too: it serves again when what the
+     * stream has by then is done. */
     void record_stream(void *stream) const
     {
         taeda_error error{};
@@ -118,7 +132,8 @@ private:
     friend class Borrowed;
     Tensor(taeda_tensor *t, bool owned) : box_(new detail::Box(t, owned)) {}
 
-    taeda_tensor *viewed(int32_t ndim, const int64_t *sizes, const int64_t *strides, int64_t offset) const
+    taeda_tensor *viewed(int32_t ndim, const int64_t *sizes, const int64_t *strides,
+                         int64_t offset) const
     {
         taeda_tensor *made;
         taeda_error error{};
@@ -153,19 +168,24 @@ private:
     [[noreturn]] TAEDA_RARE void no_memory(DType wanted) const
     {
         if (wanted == dtype()) throw NotImplementedError("a meta tensor has a shape and no memory");
-        throw TypeError(detail::concat("wanted a ", name_of(wanted), " tensor, got ", name_of(dtype())));
+        throw TypeError(
+            detail::concat("wanted a ", name_of(wanted), " tensor, got ", name_of(dtype())));
     }
     [[noreturn]] TAEDA_RARE void no_dimension(int64_t d) const
     {
-        throw IndexError(detail::concat("dimension ", d, " of a tensor with ", dim(), " dimensions"));
+        throw IndexError(
+            detail::concat("dimension ", d, " of a tensor with ", dim(), " dimensions"));
     }
     [[noreturn]] TAEDA_RARE static void undefined()
     {
-        throw ValueError("this Tensor stands for nothing: it was made without a value, or moved from");
+        throw ValueError(
+            "this Tensor stands for nothing: it was made without a value, or moved from");
     }
     const int64_t *strided(int64_t n) const
     {
-        if (n != dim()) throw ValueError(detail::concat("wanted a tensor with ", n, " dimensions, got shape ", shape_text(sizes())));
+        if (n != dim())
+            throw ValueError(detail::concat("wanted a tensor with ", n, " dimensions, got shape ",
+                                            shape_text(sizes())));
         return facts().sizes;
     }
     Tensor row_major() const
@@ -182,7 +202,8 @@ private:
 inline taeda_tensor *Tensor::release() const
 {
     detail::Box &b = box();
-    if (!b.owned || b.handles.load(std::memory_order_acquire) > 1) /* shared with somebody, or an argument */
+    if (!b.owned ||
+        b.handles.load(std::memory_order_acquire) > 1) /* shared with somebody, or an argument */
         return viewed(b.facts.ndim, b.facts.sizes, b.facts.strides, 0);
     b.owned = false;
     return b.tensor;

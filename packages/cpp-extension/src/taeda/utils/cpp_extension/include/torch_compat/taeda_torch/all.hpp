@@ -2,7 +2,8 @@
 #ifndef TAEDA_TORCH_ALL_HPP
 #define TAEDA_TORCH_ALL_HPP
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wattributes" /* what a program derives from a class of ours is as visible as the program says */
+#pragma GCC diagnostic ignored "-Wattributes" /* what a program derives from a class of ours is as \
+                                                 visible as the program says */
 #endif
 #include <cassert>
 #include <cmath>

@@ -27,15 +27,24 @@ public:
     constexpr ArrayRef(const T &one) : first_(&one), count_(1) {}
     constexpr ArrayRef(const T *first, size_t count) : first_(first), count_(count) {}
     constexpr ArrayRef(const T *first, const T *end) : first_(first), count_(size_t(end - first)) {}
-    template <class A> ArrayRef(const std::vector<T, A> &list) : first_(list.data()), count_(list.size()) {}
-    template <size_t N> constexpr ArrayRef(const std::array<T, N> &list) : first_(list.data()), count_(N) {}
+    template <class A>
+    ArrayRef(const std::vector<T, A> &list) : first_(list.data()), count_(list.size())
+    {
+    }
+    template <size_t N>
+    constexpr ArrayRef(const std::array<T, N> &list) : first_(list.data()), count_(N)
+    {
+    }
     template <size_t N> constexpr ArrayRef(const T (&list)[N]) : first_(list), count_(N) {}
     /* Lives until the end of the full expression, as the list does. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
 #endif
-    constexpr ArrayRef(const std::initializer_list<T> &list) : first_(list.begin() == list.end() ? nullptr : list.begin()), count_(list.size()) {}
+    constexpr ArrayRef(const std::initializer_list<T> &list)
+        : first_(list.begin() == list.end() ? nullptr : list.begin()), count_(list.size())
+    {
+    }
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
@@ -55,11 +64,15 @@ public:
     }
     ArrayRef slice(size_t from, size_t count) const
     {
-        TORCH_CHECK_INDEX(from + count <= count_, "ArrayRef: slice ", from, " to ", from + count, " of ", count_, " elements");
+        TORCH_CHECK_INDEX(from + count <= count_, "ArrayRef: slice ", from, " to ", from + count,
+                          " of ", count_, " elements");
         return {first_ + from, count};
     }
     ArrayRef slice(size_t from) const { return slice(from, count_ - std::min(from, count_)); }
-    bool equals(ArrayRef other) const { return count_ == other.count_ && std::equal(begin(), end(), other.begin()); }
+    bool equals(ArrayRef other) const
+    {
+        return count_ == other.count_ && std::equal(begin(), end(), other.begin());
+    }
     std::vector<T> vec() const { return {begin(), end()}; }
     explicit operator std::vector<T>() const { return vec(); }
 
@@ -69,9 +82,15 @@ private:
 };
 template <class T> bool operator==(ArrayRef<T> a, ArrayRef<T> b) { return a.equals(b); }
 template <class T> bool operator!=(ArrayRef<T> a, ArrayRef<T> b) { return !a.equals(b); }
-template <class T> bool operator==(const std::vector<T> &a, ArrayRef<T> b) { return ArrayRef<T>(a).equals(b); }
+template <class T> bool operator==(const std::vector<T> &a, ArrayRef<T> b)
+{
+    return ArrayRef<T>(a).equals(b);
+}
 template <class T> bool operator==(ArrayRef<T> a, const std::vector<T> &b) { return a.equals(b); }
-template <class T> bool operator!=(const std::vector<T> &a, ArrayRef<T> b) { return !ArrayRef<T>(a).equals(b); }
+template <class T> bool operator!=(const std::vector<T> &a, ArrayRef<T> b)
+{
+    return !ArrayRef<T>(a).equals(b);
+}
 template <class T> bool operator!=(ArrayRef<T> a, const std::vector<T> &b) { return !a.equals(b); }
 template <class T> std::ostream &operator<<(std::ostream &out, ArrayRef<T> list)
 {

@@ -44,8 +44,14 @@ public:
     at::Tensor toTensor() const { return get<at::Tensor>("a Tensor"); }
     std::vector<int64_t> toIntVector() const { return get<std::vector<int64_t>>("a list of ints"); }
     c10::List<int64_t> toIntList() const { return toIntVector(); }
-    std::vector<double> toDoubleVector() const { return get<std::vector<double>>("a list of doubles"); }
-    std::vector<at::Tensor> toTensorVector() const { return get<std::vector<at::Tensor>>("a list of Tensors"); }
+    std::vector<double> toDoubleVector() const
+    {
+        return get<std::vector<double>>("a list of doubles");
+    }
+    std::vector<at::Tensor> toTensorVector() const
+    {
+        return get<std::vector<at::Tensor>>("a list of Tensors");
+    }
     template <class T> std::optional<T> toOptional() const
     {
         if (isNone()) return nullopt;
@@ -66,7 +72,9 @@ private:
         TORCH_CHECK(is<T>(), "IValue: expected ", what);
         return *std::get_if<T>(&held_);
     }
-    std::variant<std::monostate, bool, int64_t, double, std::string, at::Tensor, std::vector<int64_t>, std::vector<double>, std::vector<at::Tensor>> held_;
+    std::variant<std::monostate, bool, int64_t, double, std::string, at::Tensor,
+                 std::vector<int64_t>, std::vector<double>, std::vector<at::Tensor>>
+        held_;
 };
 
 }
@@ -91,8 +99,11 @@ public:
     variable_list get_saved_variables() const
     {
         for (size_t i = 0; i < versions_.size(); i++)
-            TORCH_CHECK(!saved_[i].defined() || saved_[i]._version() == versions_[i], "one of the variables needed for gradient computation has been modified by an inplace operation: ",
-                        "saved variable ", i, " of shape ", saved_[i].sizes(), " is at version ", saved_[i]._version(), "; expected version ", versions_[i], " instead");
+            TORCH_CHECK(!saved_[i].defined() || saved_[i]._version() == versions_[i],
+                        "one of the variables needed for gradient computation has been modified by "
+                        "an inplace operation: ",
+                        "saved variable ", i, " of shape ", saved_[i].sizes(), " is at version ",
+                        saved_[i]._version(), "; expected version ", versions_[i], " instead");
         return saved_;
     }
     /* Outputs without a derivative. */
@@ -127,7 +138,8 @@ public:
     at::detail::Gradients backward(at::detail::Gradients grads) override
     {
         for (size_t j = 0; context.zeros_ && j < grads.size(); j++)
-            if (!grads[j].defined() && shapes_[j].second) grads[j] = at::zeros(shapes_[j].first, *shapes_[j].second);
+            if (!grads[j].defined() && shapes_[j].second)
+                grads[j] = at::zeros(shapes_[j].first, *shapes_[j].second);
         return F::backward(&context, std::move(grads));
     }
     void made(const variable_list &list)
@@ -137,7 +149,8 @@ public:
             bool plain = x.defined() && (x.is_floating_point() || x.is_complex());
             for (const at::Tensor &other : context.unwanted_) plain &= !other.is_same(x);
             outputs.push_back(plain ? x : at::Tensor());
-            shapes_.emplace_back(x.defined() ? x.sizes().vec() : std::vector<int64_t>(), x.defined() ? std::optional(x.options()) : std::nullopt);
+            shapes_.emplace_back(x.defined() ? x.sizes().vec() : std::vector<int64_t>(),
+                                 x.defined() ? std::optional(x.options()) : std::nullopt);
         }
         context.unwanted_.clear();
         context.note_versions();
@@ -153,20 +166,25 @@ private:
     void note(const std::optional<at::Tensor> &x) { note(x.value_or(at::Tensor())); }
     template <class T> void note(const T &)
     {
-        static_assert(!std::is_same_v<T, variable_list>, "Function::apply: Tensors come one by one, not as a list");
+        static_assert(!std::is_same_v<T, variable_list>,
+                      "Function::apply: Tensors come one by one, not as a list");
         note(at::Tensor());
     }
     std::vector<std::pair<std::vector<int64_t>, std::optional<at::TensorOptions>>> shapes_;
 };
 
-/* class Mine : public torch::autograd::Function<Mine> with static forward(AutogradContext *, ...) and
- * backward(AutogradContext *, variable_list): Mine::apply(...) in a bound function gives that function a derivative. */
+/* class Mine : public torch::autograd::Function<Mine> with static forward(AutogradContext *, ...)
+ * and backward(AutogradContext *, variable_list): Mine::apply(...) in a bound function gives that
+ * function a derivative. */
 template <class F> class Function {
 public:
-    template <class X = F, class... A> static auto apply(A &&...arguments) -> std::decay_t<decltype(X::forward(nullptr, std::forward<A>(arguments)...))>
+    template <class X = F, class... A>
+    static auto apply(A &&...arguments)
+        -> std::decay_t<decltype(X::forward(nullptr, std::forward<A>(arguments)...))>
     {
         using Made = std::decay_t<decltype(X::forward(nullptr, std::forward<A>(arguments)...))>;
-        (void)at::detail::Records_used<X>::told; /* of X, so that only a program's own use makes it */
+        /* of X, so that only a program's own use makes it */
+        (void)at::detail::Records_used<X>::told;
         at::detail::Recording *recording = at::detail::Recording::current;
         if (!recording) {
             AutogradContext unused;

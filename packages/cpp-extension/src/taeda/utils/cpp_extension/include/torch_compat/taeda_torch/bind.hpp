@@ -14,7 +14,8 @@ namespace at TAEDA_HIDDEN {
 namespace detail {
 
 class Callable;
-/* What runs for one operator; lives as long as the library. The first two members are those of taeda's own functions. */
+/* What runs for one operator; lives as long as the library. The first two members are those of
+ * taeda's own functions. */
 struct Entry {
     std::shared_ptr<const Callable> by_device[3]; /* taeda_device: cpu, meta, cuda */
     bool in_place = false, views = false, recorded = false;
@@ -37,18 +38,25 @@ inline bool has_list(const std::string &kinds) { return kinds.find('[') != std::
 inline size_t crossing(const std::string &kinds)
 {
     if (has_list(kinds)) return most_results;
-    return size_t(std::count_if(kinds.begin(), kinds.end(), [](char c) { return c != '(' && c != ')'; }));
+    return size_t(
+        std::count_if(kinds.begin(), kinds.end(), [](char c) { return c != '(' && c != ')'; }));
 }
 
 /* Hand results over: where a list is among them, the lengths of all lists come first. */
-inline void deliver(const Results &made, const taeda_call &call, const Entry &entry, bool listed, const Tensor &record)
+inline void deliver(const Results &made, const taeda_call &call, const Entry &entry, bool listed,
+                    const Tensor &record)
 {
     taeda::detail::Handing to(call, entry.views);
     size_t count = made.tensors().size() + listed + entry.recorded;
     if (listed) {
-        TORCH_CHECK(count <= size_t(call.output_count), "a list of ", made.tensors().size(), " tensors is returned, and ", call.output_count - 1 - entry.recorded, " can be");
-        to.put(from_values(made.lengths().data(), made.lengths().size(), int64_t(made.lengths().size()), kLong).handle());
-    } else if (count != size_t(call.output_count)) taeda::detail::check_results(call, int64_t(count - entry.recorded));
+        TORCH_CHECK(count <= size_t(call.output_count), "a list of ", made.tensors().size(),
+                    " tensors is returned, and ", call.output_count - 1 - entry.recorded,
+                    " can be");
+        to.put(from_values(made.lengths().data(), made.lengths().size(),
+                           int64_t(made.lengths().size()), kLong)
+                   .handle());
+    } else if (count != size_t(call.output_count))
+        taeda::detail::check_results(call, int64_t(count - entry.recorded));
     for (const taeda::Tensor &x : made.tensors()) to.put(x);
     if (!entry.recorded) return;
     for (size_t i = count; i < size_t(call.output_count); i++) to.put(taeda::Tensor());
@@ -61,34 +69,52 @@ public:
     {
         types = {taeda::detail::Argument<std::decay_t<A>>::schema...};
         kinds = Out<std::decay_t<R>>::kinds();
-        signature = {taeda::detail::signature_of<void, A...>().arguments, int(sizeof...(A)), int(crossing(kinds))};
+        signature = {taeda::detail::signature_of<void, A...>().arguments, int(sizeof...(A)),
+                     int(crossing(kinds))};
     }
-    void call(const taeda_call &call, const Entry &entry) const override { apply(call, entry, std::index_sequence_for<A...>{}); }
-    const void *as(const std::type_info &signature) const override { return signature == typeid(R(A...)) ? &function_ : nullptr; }
+    void call(const taeda_call &call, const Entry &entry) const override
+    {
+        apply(call, entry, std::index_sequence_for<A...>{});
+    }
+    const void *as(const std::type_info &signature) const override
+    {
+        return signature == typeid(R(A...)) ? &function_ : nullptr;
+    }
 
 private:
-    template <size_t... I> void apply(const taeda_call &call, const Entry &entry, std::index_sequence<I...>) const
+    template <size_t... I>
+    void apply(const taeda_call &call, const Entry &entry, std::index_sequence<I...>) const
     {
-        if (call.arg_count != int32_t(sizeof...(A)) + entry.recorded) taeda::detail::wrong_count(call.arg_count - entry.recorded, sizeof...(A));
-        [[maybe_unused]] std::tuple<taeda::detail::Argument<std::decay_t<A>>...> arguments{taeda::detail::Argument<std::decay_t<A>>(call.args[I])...};
+        if (call.arg_count != int32_t(sizeof...(A)) + entry.recorded)
+            taeda::detail::wrong_count(call.arg_count - entry.recorded, sizeof...(A));
+        [[maybe_unused]] std::tuple<taeda::detail::Argument<std::decay_t<A>>...> arguments{
+            taeda::detail::Argument<std::decay_t<A>>(call.args[I])...};
         Recording recording(call, entry.recorded);
         if constexpr (std::is_void_v<R>) {
-            function_(static_cast<A &&>(const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
+            function_(
+                static_cast<A &&>(const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
             launched();
             if (!entry.in_place) deliver(Results(), call, entry, false, Tensor());
         } else {
-            std::decay_t<R> made = function_(static_cast<A &&>(const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
+            std::decay_t<R> made = function_(
+                static_cast<A &&>(const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
             launched();
             finish(made, call, entry, recording);
         }
     }
-    template <class T> void finish(const T &made, const taeda_call &call, const Entry &entry, Recording &recording) const
+    template <class T>
+    void finish(const T &made, const taeda_call &call, const Entry &entry,
+                Recording &recording) const
     {
         if constexpr (std::is_same_v<T, Tensor>)
-            if (!entry.in_place && !entry.recorded && call.output_count == 1) return taeda::detail::Handing(call, entry.views).put(made.defined() ? made.handle() : taeda::Tensor());
+            if (!entry.in_place && !entry.recorded && call.output_count == 1)
+                return taeda::detail::Handing(call, entry.views)
+                    .put(made.defined() ? made.handle() : taeda::Tensor());
         Results results;
         Out<T>::put(made, results);
-        if (!entry.in_place) return deliver(results, call, entry, has_list(kinds), recording.close(results.tensors(), has_list(kinds)));
+        if (!entry.in_place)
+            return deliver(results, call, entry, has_list(kinds),
+                           recording.close(results.tensors(), has_list(kinds)));
         for (const taeda::Tensor &x : results.tensors())
             if (!x.is_argument()) taeda::detail::not_written();
     }
@@ -105,18 +131,29 @@ private:
 class Refused final : public Callable {
 public:
     Refused() { kinds = "!"; }
-    void call(const taeda_call &, const Entry &) const override { throw NotImplementedError("a Dict does not cross"); }
+    void call(const taeda_call &, const Entry &) const override
+    {
+        throw NotImplementedError("a Dict does not cross");
+    }
     const void *as(const std::type_info &) const override { return nullptr; }
 };
 
 /* ---- from a function, or an object that is called ---- */
 template <class F> struct Signature : Signature<decltype(&F::operator())> {};
-template <class R, class... A> struct Signature<R (*)(A...)> { template <class F> using Made = std::conditional_t<(crosses<std::decay_t<R>> && ... && crosses<std::decay_t<A>>), Bound<F, R, A...>, Refused>; };
+template <class R, class... A> struct Signature<R (*)(A...)> {
+    template <class F>
+    using Made = std::conditional_t<(crosses<std::decay_t<R>> && ... && crosses<std::decay_t<A>>),
+                                    Bound<F, R, A...>, Refused>;
+};
 template <class R, class... A> struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A> struct Signature<R (C::*)(A...)> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A> struct Signature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A> struct Signature<R (C::*)(A...) noexcept> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A> struct Signature<R (C::*)(A...) const noexcept> : Signature<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...)> : Signature<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) noexcept> : Signature<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const noexcept> : Signature<R (*)(A...)> {};
 template <class F> std::shared_ptr<const Callable> bound(F &&f)
 {
     using Kept = std::decay_t<F>;
@@ -128,7 +165,8 @@ template <class F> std::shared_ptr<const Callable> bound(F &&f)
 inline int32_t run(const taeda_call *call)
 {
     const Entry &entry = *static_cast<const Entry *>(call->user);
-    return taeda::detail::guarded(call->error, [&] { entry.by_device[TAEDA_DEVICE_TYPE(call->device)]->call(*call, entry); });
+    return taeda::detail::guarded(
+        call->error, [&] { entry.by_device[TAEDA_DEVICE_TYPE(call->device)]->call(*call, entry); });
 }
 
 }

@@ -21,7 +21,10 @@ public:
     decltype(auto) operator[](size_t i) const { return kept_->at(i); }
     void set(size_t i, T v) const { kept_->at(i) = std::move(v); }
     void push_back(T v) const { kept_->push_back(std::move(v)); }
-    template <class... A> void emplace_back(A &&...a) const { kept_->emplace_back(std::forward<A>(a)...); }
+    template <class... A> void emplace_back(A &&...a) const
+    {
+        kept_->emplace_back(std::forward<A>(a)...);
+    }
     void reserve(size_t n) const { kept_->reserve(n); }
     void clear() const { kept_->clear(); }
     auto begin() const { return kept_->begin(); }
@@ -33,7 +36,8 @@ private:
     std::shared_ptr<std::vector<T>> kept_;
 };
 
-/* In the order in which keys came. It does not cross to Python: a function that takes or gives one is refused there. */
+/* In the order in which keys came. It does not cross to Python: a function that takes or gives one
+ * is refused there. */
 template <class K, class V> class Dict {
     class Entry {
     public:
@@ -68,7 +72,8 @@ public:
     bool insert(K key, V value) const
     {
         if (contains(key)) return false;
-        kept_->by_key.emplace(key, kept_->entries.emplace(kept_->entries.end(), key, std::move(value)));
+        kept_->by_key.emplace(key,
+                              kept_->entries.emplace(kept_->entries.end(), key, std::move(value)));
         return true;
     }
     bool insert_or_assign(K key, V value) const

@@ -34,31 +34,44 @@ template <> struct Argument<at::TensorList> {
     Argument(Argument &&) = default;
     const at::TensorList &get() const { return value; }
 };
-inline at::IntArrayRef integers(const taeda_value &v) { return {of_kind(v, TAEDA_KIND_INTS).as.integers, size_t(v.count)}; }
+inline at::IntArrayRef integers(const taeda_value &v)
+{
+    return {of_kind(v, TAEDA_KIND_INTS).as.integers, size_t(v.count)};
+}
 inline c10::Scalar number(const taeda_value &v)
 {
-    bool known = v.kind == TAEDA_KIND_BOOL || v.kind == TAEDA_KIND_INT || v.kind == TAEDA_KIND_FLOAT || v.kind == TAEDA_KIND_COMPLEX || v.kind == TAEDA_KIND_UINT;
+    bool known = v.kind == TAEDA_KIND_BOOL || v.kind == TAEDA_KIND_INT ||
+                 v.kind == TAEDA_KIND_FLOAT || v.kind == TAEDA_KIND_COMPLEX ||
+                 v.kind == TAEDA_KIND_UINT;
     if (!known) wrong_kind(v.kind);
     return c10::Scalar(v);
 }
 template <class T> T narrowed(const taeda_value &v)
 {
     T made = T(whole(v));
-    if (int64_t(made) != v.as.integer) throw ValueError(concat(v.as.integer, " does not fit into ", 8 * sizeof(T), " bits"));
+    if (int64_t(made) != v.as.integer)
+        throw ValueError(concat(v.as.integer, " does not fit into ", 8 * sizeof(T), " bits"));
     return made;
 }
-#define TAEDA_TORCH_ARGUMENT_(type, name, ...) \
-    template <> struct Argument<type> : Plain<type> { \
-        static constexpr const char *schema = name; \
+#define TAEDA_TORCH_ARGUMENT_(type, name, ...)                                \
+    template <> struct Argument<type> : Plain<type> {                         \
+        static constexpr const char *schema = name;                           \
         explicit Argument(const taeda_value &v) : Plain<type>{__VA_ARGS__} {} \
     };
 TAEDA_TORCH_ARGUMENT_(at::IntArrayRef, "int[]", integers(v))
-TAEDA_TORCH_ARGUMENT_(c10::ArrayRef<double>, "float[]", {of_kind(v, TAEDA_KIND_FLOATS).as.reals, size_t(v.count)})
-TAEDA_TORCH_ARGUMENT_(at::OptionalIntArrayRef, "int[]?", v.kind == TAEDA_KIND_NONE ? at::OptionalIntArrayRef() : at::OptionalIntArrayRef(integers(v)))
+TAEDA_TORCH_ARGUMENT_(c10::ArrayRef<double>, "float[]",
+                      {of_kind(v, TAEDA_KIND_FLOATS).as.reals, size_t(v.count)})
+TAEDA_TORCH_ARGUMENT_(at::OptionalIntArrayRef, "int[]?",
+                      v.kind == TAEDA_KIND_NONE ? at::OptionalIntArrayRef()
+                                                : at::OptionalIntArrayRef(integers(v)))
 TAEDA_TORCH_ARGUMENT_(c10::Scalar, "Scalar", number(v))
-TAEDA_TORCH_ARGUMENT_(c10::ScalarType, "ScalarType", c10::detail::type_of(DType(of_kind(v, TAEDA_KIND_DTYPE).as.integer)))
-TAEDA_TORCH_ARGUMENT_(c10::Device, "Device", c10::detail::device_of(Device::of(int32_t(of_kind(v, TAEDA_KIND_DEVICE).as.integer))))
-TAEDA_TORCH_ARGUMENT_(c10::MemoryFormat, "MemoryFormat", c10::MemoryFormat(of_kind(v, TAEDA_KIND_MEMORY_FORMAT).as.integer))
+TAEDA_TORCH_ARGUMENT_(c10::ScalarType, "ScalarType",
+                      c10::detail::type_of(DType(of_kind(v, TAEDA_KIND_DTYPE).as.integer)))
+TAEDA_TORCH_ARGUMENT_(
+    c10::Device, "Device",
+    c10::detail::device_of(Device::of(int32_t(of_kind(v, TAEDA_KIND_DEVICE).as.integer))))
+TAEDA_TORCH_ARGUMENT_(c10::MemoryFormat, "MemoryFormat",
+                      c10::MemoryFormat(of_kind(v, TAEDA_KIND_MEMORY_FORMAT).as.integer))
 TAEDA_TORCH_ARGUMENT_(std::string_view, "str", of_kind(v, TAEDA_KIND_STRING).as.string)
 TAEDA_TORCH_ARGUMENT_(int8_t, "int", narrowed<int8_t>(v))
 TAEDA_TORCH_ARGUMENT_(int16_t, "int", narrowed<int16_t>(v))
@@ -121,7 +134,8 @@ template <> inline constexpr bool holds_none<at::OptionalIntArrayRef> = true;
 namespace at TAEDA_HIDDEN {
 namespace detail {
 
-/* ---- results. All cross as tensors; `kinds` says what Python makes of them (taeda._library._results):
+/* ---- results. All cross as tensors; `kinds` says what Python makes of them
+ * (taeda._library._results):
  *      t a Tensor  o one or None  f a float  i an int  b a bool  F I lists of numbers  s a text  [ a list of Tensors
  *      (...) a tuple  ~ behind all: the record of torch::autograd::Function, which Python does not see ---- */
 class Results {
@@ -137,7 +151,8 @@ private:
 };
 
 template <class R> struct Out {
-    static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: it gives Tensors, numbers, texts, lists or tuples of them");
+    static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: it gives "
+                                  "Tensors, numbers, texts, lists or tuples of them");
 };
 template <> struct Out<Tensor> {
     static std::string kinds() { return "t"; }
@@ -159,7 +174,11 @@ template <> struct Out<uint64_t> : NumberOut<uint64_t, 'i'> {};
 template <> struct Out<bool> : NumberOut<bool, 'b'> {};
 template <class T, char kind> struct ListOut {
     static std::string kinds() { return std::string(1, kind); }
-    template <class L> static void put(const L &list, Results &to) { to.add(from_values(list.data(), list.size(), int64_t(list.size()), CppTypeToScalarType<T>::value)); }
+    template <class L> static void put(const L &list, Results &to)
+    {
+        to.add(from_values(list.data(), list.size(), int64_t(list.size()),
+                           CppTypeToScalarType<T>::value));
+    }
 };
 template <> struct Out<std::vector<int64_t>> : ListOut<int64_t, 'I'> {};
 template <> struct Out<IntArrayRef> : ListOut<int64_t, 'I'> {};
@@ -168,7 +187,11 @@ template <> struct Out<std::vector<double>> : ListOut<double, 'F'> {};
 template <> struct Out<std::vector<float>> : ListOut<float, 'F'> {};
 template <> struct Out<std::string> {
     static std::string kinds() { return "s"; }
-    static void put(const std::string &text, Results &to) { to.add(from_values(reinterpret_cast<const uint8_t *>(text.data()), text.size(), int64_t(text.size()), kByte)); }
+    static void put(const std::string &text, Results &to)
+    {
+        to.add(from_values(reinterpret_cast<const uint8_t *>(text.data()), text.size(),
+                           int64_t(text.size()), kByte));
+    }
 };
 template <> struct Out<std::vector<Tensor>> {
     static std::string kinds() { return "["; }
@@ -182,12 +205,17 @@ template <class... T> struct Out<std::tuple<T...>> {
     static std::string kinds() { return "(" + (std::string() + ... + Out<T>::kinds()) + ")"; }
     static void put(const std::tuple<T...> &made, Results &to)
     {
-        std::apply([&](const auto &...one) { (Out<std::decay_t<decltype(one)>>::put(one, to), ...); }, made);
+        std::apply(
+            [&](const auto &...one) { (Out<std::decay_t<decltype(one)>>::put(one, to), ...); },
+            made);
     }
 };
 template <class A, class B> struct Out<std::pair<A, B>> {
     static std::string kinds() { return Out<std::tuple<A, B>>::kinds(); }
-    static void put(const std::pair<A, B> &made, Results &to) { Out<std::tuple<A, B>>::put(made, to); }
+    static void put(const std::pair<A, B> &made, Results &to)
+    {
+        Out<std::tuple<A, B>>::put(made, to);
+    }
 };
 template <> struct Out<void> {
     static std::string kinds() { return ""; }

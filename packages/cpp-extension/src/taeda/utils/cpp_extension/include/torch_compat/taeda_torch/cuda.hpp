@@ -9,7 +9,10 @@ namespace c10 TAEDA_HIDDEN {
 namespace cuda {
 
 namespace detail {
-TAEDA_RARE inline void fail(cudaError_t code, const char *what) { throw Error(str("CUDA error: ", cudaGetErrorString(code), " (", what, ")")); }
+TAEDA_RARE inline void fail(cudaError_t code, const char *what)
+{
+    throw Error(str("CUDA error: ", cudaGetErrorString(code), " (", what, ")"));
+}
 inline void check(cudaError_t code, const char *what)
 {
     if (code != cudaSuccess) fail(code, what);
@@ -20,8 +23,9 @@ inline void check(cudaError_t code, const char *what)
 #define C10_CUDA_CHECK(call) ::c10::cuda::detail::check((call), #call)
 #define AT_CUDA_CHECK(call) C10_CUDA_CHECK(call)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
-#define CUDA_KERNEL_LOOP_TYPE(i, n, type) \
-    for (int64_t taeda_torch_at_ = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; taeda_torch_at_ < (n); taeda_torch_at_ += int64_t(blockDim.x) * gridDim.x) \
+#define CUDA_KERNEL_LOOP_TYPE(i, n, type)                                           \
+    for (int64_t taeda_torch_at_ = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;  \
+         taeda_torch_at_ < (n); taeda_torch_at_ += int64_t(blockDim.x) * gridDim.x) \
         if (type i = type(taeda_torch_at_); true)
 #define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)
 #define C10_LAUNCH_BOUNDS_1(threads) __launch_bounds__(threads)
@@ -49,8 +53,12 @@ inline void device_synchronize() { C10_CUDA_CHECK(cudaDeviceSynchronize()); }
 /* A device is current while it lives. */
 class CUDAGuard {
 public:
-    explicit CUDAGuard(DeviceIndex device) : before_(cuda::current_device()), now_(before_) { set_index(device); }
-    explicit CUDAGuard(Device device) : CUDAGuard(device.has_index() ? device.index() : cuda::current_device())
+    explicit CUDAGuard(DeviceIndex device) : before_(cuda::current_device()), now_(before_)
+    {
+        set_index(device);
+    }
+    explicit CUDAGuard(Device device)
+        : CUDAGuard(device.has_index() ? device.index() : cuda::current_device())
     {
         TORCH_CHECK(device.is_cuda(), "CUDAGuard: expected a cuda device, got ", device);
     }
@@ -77,7 +85,8 @@ private:
     }
     DeviceIndex before_, now_;
 };
-/* The same where there may be no device to make current: for none, and for the cpu, nothing is done. */
+/* The same where there may be no device to make current: for none, and for the cpu, nothing is
+ * done. */
 class OptionalCUDAGuard {
 public:
     OptionalCUDAGuard() = default;
@@ -88,7 +97,8 @@ public:
     explicit OptionalCUDAGuard(DeviceIndex device) : guard_(std::in_place, device) {}
     void set_device(Device device)
     {
-        if (device.is_cuda()) set_index(device.has_index() ? device.index() : cuda::current_device());
+        if (device.is_cuda())
+            set_index(device.has_index() ? device.index() : cuda::current_device());
     }
     void set_index(DeviceIndex device)
     {
@@ -100,7 +110,8 @@ private:
     std::optional<CUDAGuard> guard_;
 };
 
-/* A stream of the core's: work queued there comes between what the core queued before and what it queues later. */
+/* A stream of the core's: work queued there comes between what the core queued before and what it
+ * queues later. */
 class CUDAStream {
 public:
     CUDAStream(cudaStream_t stream, DeviceIndex device) : stream_(stream), device_(device) {}
@@ -109,7 +120,10 @@ public:
     DeviceIndex device_index() const { return device_; }
     Device device() const { return {kCUDA, device_}; }
     void synchronize() const { C10_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
-    bool operator==(const CUDAStream &o) const { return stream_ == o.stream_ && device_ == o.device_; }
+    bool operator==(const CUDAStream &o) const
+    {
+        return stream_ == o.stream_ && device_ == o.device_;
+    }
     bool operator!=(const CUDAStream &o) const { return !(*this == o); }
 
 private:
@@ -121,11 +135,15 @@ inline CUDAStream getCurrentCUDAStream(DeviceIndex device = -1)
 {
     CUDAGuard stays(cuda::current_device()); /* the question makes the device current */
     DeviceIndex asked = device < 0 ? stays.current_device().index() : device;
-    auto *stream = static_cast<cudaStream_t>(taeda::current_stream(taeda::Device(TAEDA_CUDA, asked)));
+    auto *stream =
+        static_cast<cudaStream_t>(taeda::current_stream(taeda::Device(TAEDA_CUDA, asked)));
     if (asked != stays.current_device().index()) cuda::set_device(stays.current_device().index());
     return {stream, asked};
 }
-inline CUDAStream getDefaultCUDAStream(DeviceIndex device = -1) { return {nullptr, device < 0 ? current_device() : device}; }
+inline CUDAStream getDefaultCUDAStream(DeviceIndex device = -1)
+{
+    return {nullptr, device < 0 ? current_device() : device};
+}
 
 }
 using DeviceGuard = cuda::OptionalCUDAGuard;
@@ -148,7 +166,10 @@ inline cudaDeviceProp *getDeviceProperties(DeviceIndex device)
     }
     return &found->second;
 }
-inline cudaDeviceProp *getCurrentDeviceProperties() { return getDeviceProperties(current_device()); }
+inline cudaDeviceProp *getCurrentDeviceProperties()
+{
+    return getDeviceProperties(current_device());
+}
 inline bool is_available() { return device_count() > 0; }
 template <class T> T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
 }

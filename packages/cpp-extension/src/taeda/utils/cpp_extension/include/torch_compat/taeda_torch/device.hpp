@@ -6,7 +6,8 @@
 namespace c10 TAEDA_HIDDEN {
 
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 14 };
-inline constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA, kMeta = DeviceType::Meta;
+inline constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA,
+                            kMeta = DeviceType::Meta;
 using DeviceIndex = int8_t;
 
 inline const char *DeviceTypeName(DeviceType type, bool lower = false)
@@ -14,7 +15,10 @@ inline const char *DeviceTypeName(DeviceType type, bool lower = false)
     if (lower) return type == kCPU ? "cpu" : type == kCUDA ? "cuda" : "meta";
     return type == kCPU ? "CPU" : type == kCUDA ? "CUDA" : "META";
 }
-TAEDA_RARE inline std::ostream &operator<<(std::ostream &out, DeviceType type) { return out << DeviceTypeName(type, true); }
+TAEDA_RARE inline std::ostream &operator<<(std::ostream &out, DeviceType type)
+{
+    return out << DeviceTypeName(type, true);
+}
 
 /* A type and an index; -1 stands for the current device of the type. */
 class Device {
@@ -24,10 +28,14 @@ public:
     {
         size_t colon = text.find(':');
         std::string type = text.substr(0, colon);
-        TORCH_CHECK(type == "cpu" || type == "cuda" || type == "meta", "Device: expected cpu, cuda or meta, got \"", text, "\"");
+        TORCH_CHECK(type == "cpu" || type == "cuda" || type == "meta",
+                    "Device: expected cpu, cuda or meta, got \"", text, "\"");
         type_ = type == "cpu" ? kCPU : type == "cuda" ? kCUDA : kMeta;
-        bool digits = colon != std::string::npos && colon + 1 < text.size() && text.size() - colon <= 4 && text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
-        TORCH_CHECK(colon == std::string::npos || digits, "Device: expected a number behind the colon, got \"", text, "\"");
+        bool digits = colon != std::string::npos && colon + 1 < text.size() &&
+                      text.size() - colon <= 4 &&
+                      text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+        TORCH_CHECK(colon == std::string::npos || digits,
+                    "Device: expected a number behind the colon, got \"", text, "\"");
         index_ = digits ? DeviceIndex(std::stoi(text.substr(colon + 1))) : DeviceIndex(-1);
     }
     Device(const char *text) : Device(std::string(text)) {}
@@ -37,7 +45,10 @@ public:
     bool is_cpu() const { return type_ == kCPU; }
     bool is_cuda() const { return type_ == kCUDA; }
     bool is_meta() const { return type_ == kMeta; }
-    std::string str() const { return DeviceTypeName(type_, true) + (has_index() ? ":" + std::to_string(index_) : ""); }
+    std::string str() const
+    {
+        return DeviceTypeName(type_, true) + (has_index() ? ":" + std::to_string(index_) : "");
+    }
     bool operator==(const Device &o) const { return type_ == o.type_ && index_ == o.index_; }
     bool operator!=(const Device &o) const { return !(*this == o); }
 
@@ -45,7 +56,10 @@ private:
     DeviceType type_ = kCPU;
     DeviceIndex index_ = -1;
 };
-TAEDA_RARE inline std::ostream &operator<<(std::ostream &out, const Device &device) { return out << device.str(); }
+TAEDA_RARE inline std::ostream &operator<<(std::ostream &out, const Device &device)
+{
+    return out << device.str();
+}
 
 namespace detail {
 inline Device device_of(taeda::Device d)

@@ -8,8 +8,8 @@
 namespace at TAEDA_HIDDEN {
 namespace detail {
 
-/* A DLManagedTensorVersioned of DLPack 1.0, by a name of our own: programs may include dlpack.h. With it lies what it
- * points to. */
+/* A DLManagedTensorVersioned of DLPack 1.0, by a name of our own: programs may include dlpack.h.
+ * With it lies what it points to. */
 struct Lent {
     uint32_t major = 1, minor = 0;
     void *context = this;
@@ -39,7 +39,8 @@ inline uint8_t dlpack_code(ScalarType t)
     return taeda::facts_of(dtype_of(t)).is_signed ? 0 : 1;
 }
 /* A tensor on `data` of the cpu; the deleter is called once nobody uses it. */
-inline Tensor lent(void *data, IntArrayRef size, IntArrayRef stride, ScalarType type, std::function<void(void *)> deleter)
+inline Tensor lent(void *data, IntArrayRef size, IntArrayRef stride, ScalarType type,
+                   std::function<void(void *)> deleter)
 {
     auto made = std::make_unique<Lent>();
     made->data = data;
@@ -58,22 +59,34 @@ inline Tensor lent(void *data, IntArrayRef size, IntArrayRef stride, ScalarType 
 }
 
 /* The memory must live as long as the tensor, or until `deleter` is called with it. */
-inline Tensor from_blob(void *data, IntArrayRef size, IntArrayRef stride, const std::function<void(void *)> &deleter, const TensorOptions &options = {})
+inline Tensor from_blob(void *data, IntArrayRef size, IntArrayRef stride,
+                        const std::function<void(void *)> &deleter,
+                        const TensorOptions &options = {})
 {
     detail::check_options(options);
-    TORCH_CHECK_NOT_IMPLEMENTED(options.device().is_cpu(), "from_blob: memory of a ", options.device().type(), " device is not taken over");
-    TORCH_CHECK(size.size() == stride.size(), "from_blob: ", size.size(), " sizes and ", stride.size(), " strides");
+    TORCH_CHECK_NOT_IMPLEMENTED(options.device().is_cpu(), "from_blob: memory of a ",
+                                options.device().type(), " device is not taken over");
+    TORCH_CHECK(size.size() == stride.size(), "from_blob: ", size.size(), " sizes and ",
+                stride.size(), " strides");
     return detail::lent(data, size, stride, options.type(), deleter);
 }
-inline Tensor from_blob(void *data, IntArrayRef size, const std::function<void(void *)> &deleter, const TensorOptions &options = {})
+inline Tensor from_blob(void *data, IntArrayRef size, const std::function<void(void *)> &deleter,
+                        const TensorOptions &options = {})
 {
     std::vector<int64_t> stride(size.size());
     int64_t step = 1;
     for (size_t d = size.size(); d-- > 0; step *= size[d]) stride[d] = step;
     return from_blob(data, size, stride, deleter, options);
 }
-inline Tensor from_blob(void *data, IntArrayRef size, const TensorOptions &options = {}) { return from_blob(data, size, std::function<void(void *)>(), options); }
-inline Tensor from_blob(void *data, IntArrayRef size, IntArrayRef stride, const TensorOptions &options = {}) { return from_blob(data, size, stride, std::function<void(void *)>(), options); }
+inline Tensor from_blob(void *data, IntArrayRef size, const TensorOptions &options = {})
+{
+    return from_blob(data, size, std::function<void(void *)>(), options);
+}
+inline Tensor from_blob(void *data, IntArrayRef size, IntArrayRef stride,
+                        const TensorOptions &options = {})
+{
+    return from_blob(data, size, stride, std::function<void(void *)>(), options);
+}
 
 }
 #endif

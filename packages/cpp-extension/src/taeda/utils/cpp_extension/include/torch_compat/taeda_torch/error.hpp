@@ -12,7 +12,10 @@ namespace c10 TAEDA_HIDDEN {
 /* What TORCH_CHECK throws; the boundary makes it the Python exception of its kind. */
 class Error : public taeda::Error {
 public:
-    explicit Error(const std::string &message, int32_t code = TAEDA_RUNTIME_ERROR) : taeda::Error(message, code) {}
+    explicit Error(const std::string &message, int32_t code = TAEDA_RUNTIME_ERROR)
+        : taeda::Error(message, code)
+    {
+    }
     const char *what_without_backtrace() const { return what(); }
     std::string msg() const { return what(); }
 };
@@ -36,34 +39,52 @@ template <class... Parts> TAEDA_RARE std::string str(const Parts &...parts)
 namespace detail {
 TAEDA_RARE inline std::string message(const char *condition, const std::string &given)
 {
-    return given.empty() ? std::string("Expected ") + condition + " to be true, but got false." : given;
+    return given.empty() ? std::string("Expected ") + condition + " to be true, but got false."
+                         : given;
 }
-template <class E> [[noreturn]] TAEDA_RARE void fail(const char *condition, const std::string &given) { throw E(message(condition, given)); }
-TAEDA_RARE inline void warn(const std::string &text) { std::cerr << "Warning: " << text << std::endl; }
+template <class E>
+[[noreturn]] TAEDA_RARE void fail(const char *condition, const std::string &given)
+{
+    throw E(message(condition, given));
+}
+TAEDA_RARE inline void warn(const std::string &text)
+{
+    std::cerr << "Warning: " << text << std::endl;
+}
 }
 
 }
 
-#define TAEDA_TORCH_CHECK_(type, condition, ...) \
-    do { \
-        if (__builtin_expect(!(condition), 0)) ::c10::detail::fail<type>(#condition, ::c10::str(__VA_ARGS__)); \
+#define TAEDA_TORCH_CHECK_(type, condition, ...)                            \
+    do {                                                                    \
+        if (__builtin_expect(!(condition), 0))                              \
+            ::c10::detail::fail<type>(#condition, ::c10::str(__VA_ARGS__)); \
     } while (0)
 #define TORCH_CHECK(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
-#define TORCH_CHECK_INDEX(condition, ...) TAEDA_TORCH_CHECK_(::c10::IndexError, condition, __VA_ARGS__)
-#define TORCH_CHECK_VALUE(condition, ...) TAEDA_TORCH_CHECK_(::c10::ValueError, condition, __VA_ARGS__)
-#define TORCH_CHECK_TYPE(condition, ...) TAEDA_TORCH_CHECK_(::c10::TypeError, condition, __VA_ARGS__)
-#define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) TAEDA_TORCH_CHECK_(::c10::NotImplementedError, condition, __VA_ARGS__)
-#define TORCH_CHECK_ARG(condition, number, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, "invalid argument ", number, ": ", __VA_ARGS__)
-#define TORCH_INTERNAL_ASSERT(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
-#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
+#define TORCH_CHECK_INDEX(condition, ...) \
+    TAEDA_TORCH_CHECK_(::c10::IndexError, condition, __VA_ARGS__)
+#define TORCH_CHECK_VALUE(condition, ...) \
+    TAEDA_TORCH_CHECK_(::c10::ValueError, condition, __VA_ARGS__)
+#define TORCH_CHECK_TYPE(condition, ...) \
+    TAEDA_TORCH_CHECK_(::c10::TypeError, condition, __VA_ARGS__)
+#define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) \
+    TAEDA_TORCH_CHECK_(::c10::NotImplementedError, condition, __VA_ARGS__)
+#define TORCH_CHECK_ARG(condition, number, ...) \
+    TAEDA_TORCH_CHECK_(::c10::Error, condition, "invalid argument ", number, ": ", __VA_ARGS__)
+#define TORCH_INTERNAL_ASSERT(condition, ...) \
+    TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(condition, ...) \
+    TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
 #define STD_TORCH_CHECK(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
-#define STD_TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) TAEDA_TORCH_CHECK_(::c10::NotImplementedError, condition, __VA_ARGS__)
+#define STD_TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) \
+    TAEDA_TORCH_CHECK_(::c10::NotImplementedError, condition, __VA_ARGS__)
 #define AT_ASSERT(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
 #define AT_ASSERTM(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
 #define AT_CHECK(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
 #define AT_ERROR(...) throw ::c10::Error(::c10::str(__VA_ARGS__))
 
-#define TAEDA_TORCH_COMPARE_(a, sign, b) TORCH_CHECK((a)sign(b), "Check failed: " #a " " #sign " " #b " (", (a), " vs. ", (b), "). ")
+#define TAEDA_TORCH_COMPARE_(a, sign, b) \
+    TORCH_CHECK((a)sign(b), "Check failed: " #a " " #sign " " #b " (", (a), " vs. ", (b), "). ")
 #define TORCH_CHECK_EQ(a, b) TAEDA_TORCH_COMPARE_(a, ==, b)
 #define TORCH_CHECK_NE(a, b) TAEDA_TORCH_COMPARE_(a, !=, b)
 #define TORCH_CHECK_LT(a, b) TAEDA_TORCH_COMPARE_(a, <, b)
@@ -74,9 +95,9 @@ TAEDA_RARE inline void warn(const std::string &text) { std::cerr << "Warning: " 
 /* The boundary has no way to Python's warnings: the text goes to the error stream. */
 #define TORCH_WARN(...) ::c10::detail::warn(::c10::str(__VA_ARGS__))
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
-#define TORCH_WARN_ONCE(...) \
-    do { \
+#define TORCH_WARN_ONCE(...)                                      \
+    do {                                                          \
         static const bool said = (TORCH_WARN(__VA_ARGS__), true); \
-        (void)said; \
+        (void)said;                                               \
     } while (0)
 #endif

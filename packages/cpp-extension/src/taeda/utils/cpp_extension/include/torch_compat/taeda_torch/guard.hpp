@@ -19,7 +19,9 @@ struct AutoNonVariableTypeMode : NoGradGuard {
 struct AutoGradMode : NoGradGuard {
     explicit AutoGradMode(bool on)
     {
-        if (on) throw c10::NotImplementedError("AutoGradMode(true): what C++ computes records no derivative here; write a torch::autograd::Function");
+        if (on)
+            throw c10::NotImplementedError("AutoGradMode(true): what C++ computes records no "
+                                           "derivative here; write a torch::autograd::Function");
     }
 };
 struct GradMode {

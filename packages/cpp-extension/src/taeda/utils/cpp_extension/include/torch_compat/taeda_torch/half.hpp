@@ -1,4 +1,5 @@
-/* taeda_torch/half.hpp - elements of 16 bits whose arithmetic gives elements of 16 bits, and complex ones. */
+/* taeda_torch/half.hpp - elements of 16 bits whose arithmetic gives elements of 16 bits, and
+ * complex ones. */
 #ifndef TAEDA_TORCH_HALF_HPP
 #define TAEDA_TORCH_HALF_HPP
 #include <complex>
@@ -28,24 +29,65 @@ template <class Code> struct alignas(2) Short {
 
     Short() = default;
     C10_HOST_DEVICE constexpr Short(uint16_t bits, from_bits_t) : x(bits) {}
-    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> C10_HOST_DEVICE Short(T v) : x(Code::bits(float(v))) {}
+    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+    C10_HOST_DEVICE Short(T v) : x(Code::bits(float(v)))
+    {
+    }
     C10_HOST_DEVICE operator float() const { return Code::value(x); }
     C10_HOST_DEVICE Short operator-() const { return Short(uint16_t(x ^ 0x8000u), from_bits()); }
 };
-#define TAEDA_TORCH_SHORT_(sign) \
-    template <class C> C10_HOST_DEVICE Short<C> operator sign(Short<C> a, Short<C> b) { return Short<C>(float(a) sign float(b)); } \
-    template <class C> C10_HOST_DEVICE float operator sign(Short<C> a, float b) { return float(a) sign b; } \
-    template <class C> C10_HOST_DEVICE float operator sign(float a, Short<C> b) { return a sign float(b); } \
-    template <class C> C10_HOST_DEVICE double operator sign(Short<C> a, double b) { return double(float(a)) sign b; } \
-    template <class C> C10_HOST_DEVICE double operator sign(double a, Short<C> b) { return a sign double(float(b)); } \
-    template <class C, class T, class = std::enable_if_t<std::is_integral_v<T>>> C10_HOST_DEVICE Short<C> operator sign(Short<C> a, T b) { return a sign Short<C>(b); } \
-    template <class C, class T, class = std::enable_if_t<std::is_integral_v<T>>> C10_HOST_DEVICE Short<C> operator sign(T a, Short<C> b) { return Short<C>(a) sign b; } \
-    template <class C, class T> C10_HOST_DEVICE Short<C> &operator sign##=(Short<C> &a, T b) { return a = Short<C>(float(a) sign float(b)); } \
-    template <class C> C10_HOST_DEVICE float &operator sign##=(float &a, Short<C> b) { return a = a sign float(b); } \
-    template <class C> C10_HOST_DEVICE double &operator sign##=(double &a, Short<C> b) { return a = a sign double(float(b)); }
-TAEDA_TORCH_SHORT_(+) TAEDA_TORCH_SHORT_(-) TAEDA_TORCH_SHORT_(*) TAEDA_TORCH_SHORT_(/)
+#define TAEDA_TORCH_SHORT_(sign)                                                             \
+    template <class C> C10_HOST_DEVICE Short<C> operator sign(Short<C> a, Short<C> b)        \
+    {                                                                                        \
+        return Short<C>(float(a) sign float(b));                                             \
+    }                                                                                        \
+    template <class C> C10_HOST_DEVICE float operator sign(Short<C> a, float b)              \
+    {                                                                                        \
+        return float(a) sign b;                                                              \
+    }                                                                                        \
+    template <class C> C10_HOST_DEVICE float operator sign(float a, Short<C> b)              \
+    {                                                                                        \
+        return a sign float(b);                                                              \
+    }                                                                                        \
+    template <class C> C10_HOST_DEVICE double operator sign(Short<C> a, double b)            \
+    {                                                                                        \
+        return double(float(a)) sign b;                                                      \
+    }                                                                                        \
+    template <class C> C10_HOST_DEVICE double operator sign(double a, Short<C> b)            \
+    {                                                                                        \
+        return a sign double(float(b));                                                      \
+    }                                                                                        \
+    template <class C, class T, class = std::enable_if_t<std::is_integral_v<T>>>             \
+    C10_HOST_DEVICE Short<C> operator sign(Short<C> a, T b)                                  \
+    {                                                                                        \
+        return a sign Short<C>(b);                                                           \
+    }                                                                                        \
+    template <class C, class T, class = std::enable_if_t<std::is_integral_v<T>>>             \
+    C10_HOST_DEVICE Short<C> operator sign(T a, Short<C> b)                                  \
+    {                                                                                        \
+        return Short<C>(a) sign b;                                                           \
+    }                                                                                        \
+    template <class C, class T> C10_HOST_DEVICE Short<C> &operator sign##=(Short<C> &a, T b) \
+    {                                                                                        \
+        return a = Short<C>(float(a) sign float(b));                                         \
+    }                                                                                        \
+    template <class C> C10_HOST_DEVICE float &operator sign##=(float &a, Short<C> b)         \
+    {                                                                                        \
+        return a = a sign float(b);                                                          \
+    }                                                                                        \
+    template <class C> C10_HOST_DEVICE double &operator sign##=(double &a, Short<C> b)       \
+    {                                                                                        \
+        return a = a sign double(float(b));                                                  \
+    }
+TAEDA_TORCH_SHORT_(+)
+TAEDA_TORCH_SHORT_(-)
+TAEDA_TORCH_SHORT_(*)
+TAEDA_TORCH_SHORT_(/)
 #undef TAEDA_TORCH_SHORT_
-template <class C> std::ostream &operator<<(std::ostream &out, Short<C> v) { return out << float(v); }
+template <class C> std::ostream &operator<<(std::ostream &out, Short<C> v)
+{
+    return out << float(v);
+}
 }
 using Half = detail::Short<taeda::detail::HalfCode>;
 using BFloat16 = detail::Short<taeda::detail::BFloat16Code>;
@@ -76,8 +118,12 @@ template <> struct numeric_limits<c10::BFloat16> : taeda::detail::ShortLimits<c1
 
 namespace taeda TAEDA_HIDDEN {
 namespace detail {
-template <> struct DTypeOf<c10::Half> { static constexpr DType dtype = TAEDA_FLOAT16; };
-template <> struct DTypeOf<c10::BFloat16> { static constexpr DType dtype = TAEDA_BFLOAT16; };
+template <> struct DTypeOf<c10::Half> {
+    static constexpr DType dtype = TAEDA_FLOAT16;
+};
+template <> struct DTypeOf<c10::BFloat16> {
+    static constexpr DType dtype = TAEDA_BFLOAT16;
+};
 }
 }
 
@@ -85,11 +131,22 @@ namespace at TAEDA_HIDDEN {
 using c10::BFloat16;
 using c10::Half;
 /* In what sums of such elements are computed. */
-template <class T> struct OpMathType { using type = T; };
-template <> struct OpMathType<Half> { using type = float; };
-template <> struct OpMathType<BFloat16> { using type = float; };
+template <class T> struct OpMathType {
+    using type = T;
+};
+template <> struct OpMathType<Half> {
+    using type = float;
+};
+template <> struct OpMathType<BFloat16> {
+    using type = float;
+};
 template <class T> using opmath_type = typename OpMathType<T>::type;
-template <class T, bool is_cuda> struct AccumulateType { using type = std::conditional_t<std::is_integral_v<T>, int64_t, std::conditional_t<is_cuda || !std::is_same_v<opmath_type<T>, float>, opmath_type<T>, std::conditional_t<std::is_same_v<T, float>, double, float>>>; };
+template <class T, bool is_cuda> struct AccumulateType {
+    using type = std::conditional_t<
+        std::is_integral_v<T>, int64_t,
+        std::conditional_t<is_cuda || !std::is_same_v<opmath_type<T>, float>, opmath_type<T>,
+                           std::conditional_t<std::is_same_v<T, float>, double, float>>>;
+};
 template <class T, bool is_cuda> using acc_type = typename AccumulateType<T, is_cuda>::type;
 }
 #endif

@@ -14,7 +14,11 @@ inline constexpr nullopt_t None = nullopt;
 /* start:stop:step, where what is missing takes Python's default */
 class Slice {
 public:
-    Slice(std::optional<int64_t> start = nullopt, std::optional<int64_t> stop = nullopt, std::optional<int64_t> step = nullopt) : start_(start), stop_(stop), step_(step.value_or(1)) {}
+    Slice(std::optional<int64_t> start = nullopt, std::optional<int64_t> stop = nullopt,
+          std::optional<int64_t> step = nullopt)
+        : start_(start), stop_(stop), step_(step.value_or(1))
+    {
+    }
     std::optional<int64_t> start() const { return start_; }
     std::optional<int64_t> stop() const { return stop_; }
     int64_t step() const { return step_; }
@@ -28,10 +32,19 @@ class TensorIndex {
 public:
     TensorIndex(nullopt_t) : type_(TensorIndexType::None) {}
     TensorIndex(EllipsisIndexType) : type_(TensorIndexType::Ellipsis) {}
-    TensorIndex(const char *text) : type_(TensorIndexType::Ellipsis) { TORCH_CHECK_VALUE(std::string_view(text) == "...", "index: expected \"...\", got \"", text, "\""); }
+    TensorIndex(const char *text) : type_(TensorIndexType::Ellipsis)
+    {
+        TORCH_CHECK_VALUE(std::string_view(text) == "...", "index: expected \"...\", got \"", text,
+                          "\"");
+    }
     TensorIndex(Slice slice) : type_(TensorIndexType::Slice), slice_(slice) {}
     TensorIndex(Tensor tensor) : type_(TensorIndexType::Tensor), tensor_(std::move(tensor)) {}
-    template <class T, class = std::enable_if_t<std::is_integral_v<T>>> TensorIndex(T v) : type_(std::is_same_v<T, bool> ? TensorIndexType::Boolean : TensorIndexType::Integer), integer_(int64_t(v)) {}
+    template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
+    TensorIndex(T v)
+        : type_(std::is_same_v<T, bool> ? TensorIndexType::Boolean : TensorIndexType::Integer),
+          integer_(int64_t(v))
+    {
+    }
     TensorIndexType type() const { return type_; }
     int64_t integer() const { return integer_; }
     const Slice &slice() const { return slice_; }
@@ -39,7 +52,9 @@ public:
     /* How many dimensions of x it stands for. */
     int64_t takes() const
     {
-        if (type_ == TensorIndexType::Tensor) return tensor_.scalar_type() == kBool || tensor_.scalar_type() == kByte ? tensor_.dim() : 1;
+        if (type_ == TensorIndexType::Tensor)
+            return tensor_.scalar_type() == kBool || tensor_.scalar_type() == kByte ? tensor_.dim()
+                                                                                    : 1;
         return type_ == TensorIndexType::Integer || type_ == TensorIndexType::Slice;
     }
 
@@ -60,14 +75,18 @@ inline void choose(Chosen &c, const TensorIndex &one, int64_t &d, int64_t rest)
 {
     switch (one.type()) {
         case TensorIndexType::Integer: c.view = c.view.select(d, one.integer()); break;
-        case TensorIndexType::Slice: c.view = c.view.slice(d++, one.slice().start(), one.slice().stop(), one.slice().step()); break;
+        case TensorIndexType::Slice:
+            c.view = c.view.slice(d++, one.slice().start(), one.slice().stop(), one.slice().step());
+            break;
         case TensorIndexType::Ellipsis: d += rest; break;
         case TensorIndexType::None: c.view = c.view.unsqueeze(d++); break;
         default: {
             bool truth = one.type() == TensorIndexType::Boolean;
             if (truth) c.view = c.view.unsqueeze(d);
             c.tensors.resize(size_t(d));
-            c.tensors.push_back(truth ? at::full({1}, bool(one.integer()), TensorOptions(kBool).device(c.view.device())) : one.tensor());
+            c.tensors.push_back(truth ? at::full({1}, bool(one.integer()),
+                                                 TensorOptions(kBool).device(c.view.device()))
+                                      : one.tensor());
             d += truth ? 1 : one.takes();
         }
     }
@@ -80,7 +99,8 @@ inline Chosen chosen(const Tensor &x, ArrayRef<TensorIndex> indices)
     Chosen c{x, {}};
     bool masked = false;
     for (const TensorIndex &one : indices) {
-        TORCH_CHECK_NOT_IMPLEMENTED(!(masked && one.type() == TensorIndexType::Tensor), "index: a mask of several dimensions before another tensor");
+        TORCH_CHECK_NOT_IMPLEMENTED(!(masked && one.type() == TensorIndexType::Tensor),
+                                    "index: a mask of several dimensions before another tensor");
         choose(c, one, d, x.dim() - taken);
         masked |= one.type() == TensorIndexType::Tensor && one.takes() > 1;
     }
@@ -100,8 +120,14 @@ inline Tensor Tensor::index(ArrayRef<indexing::TensorIndex> indices) const
     indexing::impl::Chosen c = indexing::impl::chosen(*this, indices);
     return c.tensors.empty() ? c.view : c.view.index(TensorList(c.tensors));
 }
-inline Tensor Tensor::index(std::initializer_list<indexing::TensorIndex> indices) const { return index(ArrayRef<indexing::TensorIndex>(indices)); }
-inline Tensor Tensor::operator[](const Tensor &index) const { return this->index({indexing::TensorIndex(index)}); }
+inline Tensor Tensor::index(std::initializer_list<indexing::TensorIndex> indices) const
+{
+    return index(ArrayRef<indexing::TensorIndex>(indices));
+}
+inline Tensor Tensor::operator[](const Tensor &index) const
+{
+    return this->index({indexing::TensorIndex(index)});
+}
 inline Tensor &Tensor::index_put_(TensorList indices, const Tensor &values, bool accumulate)
 {
     static const detail::Row row("index_put_");
@@ -115,9 +141,20 @@ inline Tensor &Tensor::index_put_(ArrayRef<indexing::TensorIndex> indices, const
     else c.view.index_put_(TensorList(c.tensors), values.to(scalar_type()));
     return *this;
 }
-inline Tensor &Tensor::index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor &values) { return index_put_(ArrayRef<indexing::TensorIndex>(indices), values); }
-inline Tensor &Tensor::index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar &value) { return index_put_(indices, at::full({}, value, options())); }
-inline Tensor &Tensor::index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar &value) { return index_put_(ArrayRef<indexing::TensorIndex>(indices), value); }
+inline Tensor &Tensor::index_put_(std::initializer_list<indexing::TensorIndex> indices,
+                                  const Tensor &values)
+{
+    return index_put_(ArrayRef<indexing::TensorIndex>(indices), values);
+}
+inline Tensor &Tensor::index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar &value)
+{
+    return index_put_(indices, at::full({}, value, options()));
+}
+inline Tensor &Tensor::index_put_(std::initializer_list<indexing::TensorIndex> indices,
+                                  const Scalar &value)
+{
+    return index_put_(ArrayRef<indexing::TensorIndex>(indices), value);
+}
 
 }
 #endif

@@ -1,7 +1,8 @@
-/* taeda_torch/object.hpp - objects of C++ classes that Python holds: counted pointers, and the table of those that are out.
+/* taeda_torch/object.hpp - objects of C++ classes that Python holds: counted pointers, and the
+ * table of those that are out.
  *
- * An object crosses as its number, which is its address, and only a number that stands in the table is taken: a wrong one
- * is a TypeError and no read. */
+ * An object crosses as its number, which is its address, and only a number that stands in the table
+ * is taken: a wrong one is a TypeError and no read. */
 #ifndef TAEDA_TORCH_OBJECT_HPP
 #define TAEDA_TORCH_OBJECT_HPP
 #include <atomic>
@@ -35,8 +36,13 @@ public:
     intrusive_ptr() = default;
     intrusive_ptr(std::nullptr_t) {}
     intrusive_ptr(const intrusive_ptr &other) : intrusive_ptr(other.target_, Share()) {}
-    intrusive_ptr(intrusive_ptr &&other) noexcept : target_(std::exchange(other.target_, nullptr)) {}
-    template <class Other, class = std::enable_if_t<std::is_convertible_v<Other *, T *>>> intrusive_ptr(const intrusive_ptr<Other> &other) : intrusive_ptr(other.get(), Share()) {}
+    intrusive_ptr(intrusive_ptr &&other) noexcept : target_(std::exchange(other.target_, nullptr))
+    {
+    }
+    template <class Other, class = std::enable_if_t<std::is_convertible_v<Other *, T *>>>
+    intrusive_ptr(const intrusive_ptr<Other> &other) : intrusive_ptr(other.get(), Share())
+    {
+    }
     intrusive_ptr &operator=(intrusive_ptr other) noexcept
     {
         std::swap(target_, other.target_);
@@ -44,7 +50,10 @@ public:
     }
     ~intrusive_ptr() { reset(); }
 
-    template <class... A> static intrusive_ptr make(A &&...a) { return intrusive_ptr(new T(std::forward<A>(a)...), Share()); }
+    template <class... A> static intrusive_ptr make(A &&...a)
+    {
+        return intrusive_ptr(new T(std::forward<A>(a)...), Share());
+    }
     static intrusive_ptr unsafe_steal_from_new(T *made) { return intrusive_ptr(made, Share()); }
     /* Of what release() gave. */
     static intrusive_ptr reclaim(T *owned)
@@ -67,8 +76,14 @@ public:
     bool defined() const noexcept { return target_ != nullptr; }
     size_t use_count() const noexcept { return target_ ? target_->pointers_.load() : 0; }
     bool unique() const noexcept { return use_count() == 1; }
-    friend bool operator==(const intrusive_ptr &a, const intrusive_ptr &b) { return a.target_ == b.target_; }
-    friend bool operator!=(const intrusive_ptr &a, const intrusive_ptr &b) { return a.target_ != b.target_; }
+    friend bool operator==(const intrusive_ptr &a, const intrusive_ptr &b)
+    {
+        return a.target_ == b.target_;
+    }
+    friend bool operator!=(const intrusive_ptr &a, const intrusive_ptr &b)
+    {
+        return a.target_ != b.target_;
+    }
 
 private:
     struct Share {};
@@ -78,7 +93,10 @@ private:
     }
     T *target_ = nullptr;
 };
-template <class T, class... A> intrusive_ptr<T> make_intrusive(A &&...a) { return intrusive_ptr<T>::make(std::forward<A>(a)...); }
+template <class T, class... A> intrusive_ptr<T> make_intrusive(A &&...a)
+{
+    return intrusive_ptr<T>::make(std::forward<A>(a)...);
+}
 
 }
 
@@ -99,7 +117,8 @@ public:
     using Holder = c10::intrusive_ptr<torch::CustomClassHolder>;
     static Objects &all()
     {
-        static Objects *made = new Objects; /* never destroyed: Python's objects may go after the library's own end */
+        /* never destroyed: Python's objects may go after the library's own end */
+        static Objects *made = new Objects;
         return *made;
     }
     /* "space.Name" of a class, as class_ registered it */
@@ -111,13 +130,15 @@ public:
         auto at = names_.find(type);
         return at == names_.end() ? "" : at->second;
     }
-    /* Hand `object` to Python, which gives it back by forget(): its class and number. `type` is that of the pointer. */
+    /* Hand `object` to Python, which gives it back by forget(): its class and number. `type` is
+     * that of the pointer. */
     std::string keep(Holder object, std::type_index type)
     {
         const torch::CustomClassHolder &held = *object;
         std::type_index exact = typeid(held);
         std::string name = name_of(names_.count(exact) ? exact : type);
-        TORCH_CHECK_TYPE(!name.empty(), "an object is returned whose class Python does not know: register it by m.class_<T>(\"Name\")");
+        TORCH_CHECK_TYPE(!name.empty(), "an object is returned whose class Python does not know: "
+                                        "register it by m.class_<T>(\"Name\")");
         int64_t number = number_of(object.get());
         std::lock_guard<std::mutex> lock(mutex_);
         Held &kept = known_[number];
@@ -130,10 +151,12 @@ public:
     {
         std::lock_guard<std::mutex> lock(mutex_);
         auto at = known_.find(number);
-        TORCH_CHECK_TYPE(at != known_.end(), "wanted an object of ", wanted<T>(), ", got what is no object of this library");
+        TORCH_CHECK_TYPE(at != known_.end(), "wanted an object of ", wanted<T>(),
+                         ", got what is no object of this library");
         auto *found = dynamic_cast<T *>(at->second.object.get());
         const torch::CustomClassHolder &held = *at->second.object;
-        TORCH_CHECK_TYPE(found, "wanted an object of ", wanted<T>(), ", got one of ", name_of(typeid(held)));
+        TORCH_CHECK_TYPE(found, "wanted an object of ", wanted<T>(), ", got one of ",
+                         name_of(typeid(held)));
         Holder shared = at->second.object;
         shared.release();
         return c10::intrusive_ptr<T>::reclaim(found);
@@ -154,7 +177,10 @@ private:
         Holder object;
         size_t count = 0; /* of Python's objects */
     };
-    static int64_t number_of(const torch::CustomClassHolder *object) { return int64_t(reinterpret_cast<uintptr_t>(object)); }
+    static int64_t number_of(const torch::CustomClassHolder *object)
+    {
+        return int64_t(reinterpret_cast<uintptr_t>(object));
+    }
     template <class T> std::string wanted() const
     {
         std::string name = name_of(typeid(T));
@@ -170,7 +196,8 @@ template <class T> struct Out<c10::intrusive_ptr<T>> {
     static std::string kinds() { return "c"; }
     static void put(const c10::intrusive_ptr<T> &object, Results &to)
     {
-        TORCH_CHECK_VALUE(object, "a null pointer to an object is returned, and Python has no such object");
+        TORCH_CHECK_VALUE(object,
+                          "a null pointer to an object is returned, and Python has no such object");
         Out<std::string>::put(Objects::all().keep(object, typeid(T)), to);
     }
 };
@@ -182,7 +209,10 @@ namespace taeda TAEDA_HIDDEN {
 namespace detail {
 template <class T> struct Argument<c10::intrusive_ptr<T>> : Plain<c10::intrusive_ptr<T>> {
     static constexpr const char *schema = "int";
-    explicit Argument(const taeda_value &v) : Plain<c10::intrusive_ptr<T>>{at::detail::Objects::all().find<T>(whole(v))} {}
+    explicit Argument(const taeda_value &v)
+        : Plain<c10::intrusive_ptr<T>>{at::detail::Objects::all().find<T>(whole(v))}
+    {
+    }
 };
 template <class T> inline const char *const holds<c10::intrusive_ptr<T>> = "int ";
 }

@@ -9,7 +9,12 @@ namespace c10 TAEDA_HIDDEN {
 enum class Layout : int8_t { Strided };
 inline constexpr Layout kStrided = Layout::Strided;
 TAEDA_RARE inline std::ostream &operator<<(std::ostream &out, Layout) { return out << "Strided"; }
-enum class MemoryFormat : int8_t { Contiguous = 0, Preserve = 1, ChannelsLast = 2, ChannelsLast3d = 3 };
+enum class MemoryFormat : int8_t {
+    Contiguous = 0,
+    Preserve = 1,
+    ChannelsLast = 2,
+    ChannelsLast3d = 3
+};
 
 /* Fields that are not set take the default: float32, the cpu. */
 class TensorOptions {
@@ -22,16 +27,34 @@ public:
     TensorOptions(Layout) {}
     TensorOptions(MemoryFormat format) : format_(format) {}
 
-    TensorOptions dtype(std::optional<ScalarType> type) const { return with(&TensorOptions::type_, type); }
-    TensorOptions dtype(caffe2::TypeMeta type) const { return dtype(std::optional<ScalarType>(type.toScalarType())); }
+    TensorOptions dtype(std::optional<ScalarType> type) const
+    {
+        return with(&TensorOptions::type_, type);
+    }
+    TensorOptions dtype(caffe2::TypeMeta type) const
+    {
+        return dtype(std::optional<ScalarType>(type.toScalarType()));
+    }
     TensorOptions dtype(ScalarType type) const { return dtype(std::optional<ScalarType>(type)); }
     template <class T> TensorOptions dtype() const { return dtype(CppTypeToScalarType<T>::value); }
-    TensorOptions device(std::optional<Device> device) const { return with(&TensorOptions::device_, device); }
-    TensorOptions device(Device device) const { return this->device(std::optional<Device>(device)); }
-    TensorOptions device(DeviceType type, DeviceIndex index = -1) const { return device(Device(type, index)); }
+    TensorOptions device(std::optional<Device> device) const
+    {
+        return with(&TensorOptions::device_, device);
+    }
+    TensorOptions device(Device device) const
+    {
+        return this->device(std::optional<Device>(device));
+    }
+    TensorOptions device(DeviceType type, DeviceIndex index = -1) const
+    {
+        return device(Device(type, index));
+    }
     TensorOptions device_index(DeviceIndex index) const { return device(Device(kCUDA, index)); }
     TensorOptions layout(Layout) const { return *this; }
-    TensorOptions memory_format(MemoryFormat format) const { return with(&TensorOptions::format_, std::optional<MemoryFormat>(format)); }
+    TensorOptions memory_format(MemoryFormat format) const
+    {
+        return with(&TensorOptions::format_, std::optional<MemoryFormat>(format));
+    }
     TensorOptions requires_grad(bool on) const { return with(&TensorOptions::requires_grad_, on); }
     TensorOptions pinned_memory(bool on) const { return with(&TensorOptions::pinned_, on); }
 

@@ -56,7 +56,8 @@ private:
 inline int get_thread_num() { return std::max(detail::place, 0); }
 inline bool in_parallel_region() { return detail::place >= 0; }
 
-/* f(begin, end) over [begin, end), in pieces of at least `grain`. A loop in a body is serial, and keeps its place. */
+/* f(begin, end) over [begin, end), in pieces of at least `grain`. A loop in a body is serial, and
+ * keeps its place. */
 template <class F> void parallel_for(int64_t begin, int64_t end, int64_t grain, const F &f)
 {
     if (begin >= end) return;
@@ -67,14 +68,18 @@ template <class F> void parallel_for(int64_t begin, int64_t end, int64_t grain, 
         f(from, to);
     });
 }
-/* The pieces have fixed bounds, and are joined in their order: the result does not depend on the number of threads. */
-template <class T, class F, class Join> T parallel_reduce(int64_t begin, int64_t end, int64_t grain, T identity, const F &f, const Join &join)
+/* The pieces have fixed bounds, and are joined in their order: the result does not depend on the
+ * number of threads. */
+template <class T, class F, class Join>
+T parallel_reduce(int64_t begin, int64_t end, int64_t grain, T identity, const F &f,
+                  const Join &join)
 {
     if (begin >= end) return identity;
     int64_t step = std::max<int64_t>(grain, 1), count = (end - begin + step - 1) / step;
     std::vector<T> made(size_t(count), identity);
     parallel_for(0, count, 1, [&](int64_t from, int64_t to) {
-        for (int64_t i = from; i < to; i++) made[size_t(i)] = f(begin + i * step, std::min(end, begin + (i + 1) * step), identity);
+        for (int64_t i = from; i < to; i++)
+            made[size_t(i)] = f(begin + i * step, std::min(end, begin + (i + 1) * step), identity);
     });
     T all = made[0];
     for (int64_t i = 1; i < count; i++) all = join(all, made[size_t(i)]);

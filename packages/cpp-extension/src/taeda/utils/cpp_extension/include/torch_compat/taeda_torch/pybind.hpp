@@ -1,7 +1,8 @@
-/* taeda_torch/pybind.hpp - PYBIND11_MODULE: functions by name for Python, as operators of the extension's namespace.
+/* taeda_torch/pybind.hpp - PYBIND11_MODULE: functions by name for Python, as operators of the
+ * extension's namespace.
  *
- * The words of pybind11 that bindings of functions use, on the binary interface: no Python is in the library, and it runs
- * on every version of Python. Classes and Python objects are not bound. */
+ * The words of pybind11 that bindings of functions use, on the binary interface: no Python is in
+ * the library, and it runs on every version of Python. Classes and Python objects are not bound. */
 #ifndef TAEDA_TORCH_PYBIND_HPP
 #define TAEDA_TORCH_PYBIND_HPP
 #include "taeda_torch/library.hpp"
@@ -21,7 +22,8 @@ struct gil_scoped_acquire { /* operators take Python's lock themselves */
 namespace detail {
 inline std::string quoted(const std::string &text)
 {
-    TORCH_CHECK_VALUE(text.find_first_of("\"\\\n") == std::string::npos, "a default may not hold quotes, backslashes or ends of lines: ", text);
+    TORCH_CHECK_VALUE(text.find_first_of("\"\\\n") == std::string::npos,
+                      "a default may not hold quotes, backslashes or ends of lines: ", text);
     return "\"" + text + "\"";
 }
 /* A default as schemas write it. */
@@ -31,7 +33,9 @@ template <class T> std::string written(const T &v)
     else if constexpr (std::is_floating_point_v<T>) {
         char text[40];
         std::snprintf(text, sizeof text, "%.17g", double(v));
-        return std::string(text).find_first_of(".en") == std::string::npos ? std::string(text) + ".0" : text;
+        return std::string(text).find_first_of(".en") == std::string::npos
+                   ? std::string(text) + ".0"
+                   : text;
     } else if constexpr (std::is_arithmetic_v<T>) return std::to_string(v);
     else if constexpr (std::is_same_v<T, none> || std::is_same_v<T, c10::nullopt_t>) return "None";
     else if constexpr (std::is_convertible_v<T, std::string>) return quoted(v);
@@ -43,7 +47,10 @@ template <class T> std::string written(const T &v)
         return "";
     }
 }
-template <class T> std::string written(const std::optional<T> &v) { return v ? written(*v) : "None"; }
+template <class T> std::string written(const std::optional<T> &v)
+{
+    return v ? written(*v) : "None";
+}
 template <class T> std::string written(const std::vector<T> &list)
 {
     std::string made = "[";
@@ -105,12 +112,12 @@ namespace py = pybind11;
 #ifndef TORCH_EXTENSION_NAME
 #define TORCH_EXTENSION_NAME TAEDA_EXTENSION_NAME
 #endif
-#define PYBIND11_MODULE(name, m, ...) \
-    static void taeda_torch_module(::pybind11::module_ &); \
-    static const ::at::detail::Later taeda_torch_module_later([] { \
+#define PYBIND11_MODULE(name, m, ...)                                                  \
+    static void taeda_torch_module(::pybind11::module_ &);                             \
+    static const ::at::detail::Later taeda_torch_module_later([] {                     \
         if (::taeda::detail::space.empty()) ::taeda::detail::space = TAEDA_TEXT(name); \
-        ::pybind11::module_ made(::taeda::detail::space); \
-        taeda_torch_module(made); \
-    }); \
+        ::pybind11::module_ made(::taeda::detail::space);                              \
+        taeda_torch_module(made);                                                      \
+    });                                                                                \
     static void taeda_torch_module([[maybe_unused]] ::pybind11::module_ &m)
 #endif

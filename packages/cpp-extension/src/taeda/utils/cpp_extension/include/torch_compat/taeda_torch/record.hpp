@@ -1,9 +1,11 @@
-/* taeda_torch/record.hpp - what torch::autograd::Function leaves behind for the derivative of an operator.
+/* taeda_torch/record.hpp - what torch::autograd::Function leaves behind for the derivative of an
+ * operator.
  *
- * While a bound function runs, each Function::apply in it adds a node. The operator hands out one more result, an int64
- * on memory whose deleter ends the nodes: the graph of Python keeps it as long as the derivative may be asked for. A
- * gradient flows from results that a node made to arguments that a node took; where C++ computed in between, nobody knows
- * the derivative, and asking for it is an error. */
+ * While a bound function runs, each Function::apply in it adds a node. The operator hands out one
+ * more result, an int64 on memory whose deleter ends the nodes: the graph of Python keeps it as
+ * long as the derivative may be asked for. A gradient flows from results that a node made to
+ * arguments that a node took; where C++ computed in between, nobody knows the derivative, and
+ * asking for it is an error. */
 #ifndef TAEDA_TORCH_RECORD_HPP
 #define TAEDA_TORCH_RECORD_HPP
 #include <map>
@@ -20,7 +22,8 @@ using Gradients = std::vector<Tensor>;
 /* One Function::apply. */
 class Node {
 public:
-    struct Source { /* of an input: an argument of the call, an output of an earlier node, or unknown */
+    /* of an input: an argument of the call, an output of an earlier node, or unknown */
+    struct Source {
         int node = -1, index = -1;
         bool known() const { return index >= 0; }
     };
@@ -58,7 +61,9 @@ private:
     static void add(Tensor &sum, const Tensor &more) { sum = sum.defined() ? sum.add(more) : more; }
     [[noreturn]] TAEDA_RARE static void unknown(const char *what)
     {
-        throw NotImplementedError(str(what, " was computed in C++ outside of torch::autograd::Function: its derivative is not recorded"));
+        throw NotImplementedError(
+            str(what, " was computed in C++ outside of torch::autograd::Function: its derivative "
+                      "is not recorded"));
     }
     void through(int n, std::map<std::pair<int, int>, Tensor> &arriving, Gradients &made) const
     {
@@ -71,12 +76,15 @@ private:
         }
         if (!any) return;
         Gradients back = node.backward(std::move(grads));
-        TORCH_CHECK(back.size() == node.inputs.size(), "backward returned ", back.size(), " gradients, and forward took ", node.inputs.size(), " arguments");
+        TORCH_CHECK(back.size() == node.inputs.size(), "backward returned ", back.size(),
+                    " gradients, and forward took ", node.inputs.size(), " arguments");
         for (size_t i = 0; i < back.size(); i++) {
             if (!back[i].defined() || !node.differentiable[i]) continue;
             const Node::Source &source = node.inputs[i];
             if (!source.known()) unknown("an argument of forward");
-            add(source.node < 0 ? made[size_t(source.index)] : arriving[{source.node, source.index}], back[i]);
+            add(source.node < 0 ? made[size_t(source.index)]
+                                : arriving[{source.node, source.index}],
+                back[i]);
         }
     }
 };
@@ -86,7 +94,8 @@ class Records {
 public:
     static Records &all()
     {
-        static Records *made = new Records; /* never destroyed: tensors may go after the library's own end */
+        /* never destroyed: tensors may go after the library's own end */
+        static Records *made = new Records;
         return *made;
     }
     /* A tensor of the record's number, which ends the record when it goes. */
@@ -97,13 +106,15 @@ public:
             record->number = ++last_;
             known_[record->number] = record;
         }
-        return lent(&record->number, {}, {}, kLong, [number = record->number](void *) { all().forget(number); });
+        return lent(&record->number, {}, {}, kLong,
+                    [number = record->number](void *) { all().forget(number); });
     }
     std::shared_ptr<Record> find(int64_t number)
     {
         std::lock_guard<std::mutex> lock(mutex_);
         auto at = known_.find(number);
-        TORCH_CHECK(at != known_.end(), "there is no record ", number, " of a torch::autograd::Function");
+        TORCH_CHECK(at != known_.end(), "there is no record ", number,
+                    " of a torch::autograd::Function");
         return at->second;
     }
 
@@ -125,7 +136,10 @@ private:
 /* While a bound function runs. */
 class Recording {
 public:
-    Recording(const taeda_call &call, bool on) : call_(call), needs_(on ? call.args[call.arg_count - 1].as.integer : 0), before_(std::exchange(current, needs_ ? this : nullptr)), asked_before_(std::exchange(asked, current))
+    Recording(const taeda_call &call, bool on)
+        : call_(call), needs_(on ? call.args[call.arg_count - 1].as.integer : 0),
+          before_(std::exchange(current, needs_ ? this : nullptr)),
+          asked_before_(std::exchange(asked, current))
     {
         if (needs_) record_ = std::make_shared<Record>();
     }
@@ -159,7 +173,8 @@ public:
         if (!from.known()) return false;
         if (from.node < 0) return needs_ >> std::min(from.index, 63) & 1;
         const Node &node = *record_->nodes[size_t(from.node)];
-        return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const Node::Source &one) { return needs(one); });
+        return std::any_of(node.inputs.begin(), node.inputs.end(),
+                           [&](const Node::Source &one) { return needs(one); });
     }
     void add(std::unique_ptr<Node> node) { record_->nodes.push_back(std::move(node)); }
     /* The call ends with these results: what is kept of it, or nothing. */
@@ -167,14 +182,16 @@ public:
     {
         if (!record_ || record_->nodes.empty()) return {};
         if (listed) record_->results.emplace_back(); /* the lengths */
-        for (const taeda::Tensor &x : results) record_->results.push_back(x.defined() ? output(x) : Node::Source());
+        for (const taeda::Tensor &x : results)
+            record_->results.push_back(x.defined() ? output(x) : Node::Source());
         record_->arguments = size_t(call_.input_count);
         for (auto &node : record_->nodes) node->outputs.clear();
         return Records::all().keep(std::move(record_));
     }
 
     static inline thread_local Recording *current = nullptr; /* null inside of forward, too */
-    static inline thread_local Recording *asked = nullptr;   /* who knows what requires a gradient */
+    /* who knows what requires a gradient */
+    static inline thread_local Recording *asked = nullptr;
 
 private:
     const taeda_call &call_;
@@ -184,14 +201,21 @@ private:
 };
 
 }
-inline bool Tensor::requires_grad() const { return detail::Recording::asked && detail::Recording::asked->needs(detail::Recording::asked->source(*this)); }
+inline bool Tensor::requires_grad() const
+{
+    return detail::Recording::asked &&
+           detail::Recording::asked->needs(detail::Recording::asked->source(*this));
+}
 namespace detail {
 
-/* The derivative of every operator that records: record, gradients of the results -> of the arguments. */
+/* The derivative of every operator that records: record, gradients of the results -> of the
+ * arguments. */
 inline int32_t run_backward(const taeda_call *call)
 {
     return taeda::detail::guarded(call->error, [&] {
-        TORCH_CHECK_NOT_IMPLEMENTED(call->args[0].kind == TAEDA_KIND_TENSOR, "no torch::autograd::Function was applied: the derivative is not recorded");
+        TORCH_CHECK_NOT_IMPLEMENTED(
+            call->args[0].kind == TAEDA_KIND_TENSOR,
+            "no torch::autograd::Function was applied: the derivative is not recorded");
         taeda::detail::Argument<taeda::Tensor> number(call->args[0]);
         taeda::detail::Argument<std::vector<taeda::Tensor>> given(call->args[1]);
         Gradients grads;
@@ -200,7 +224,8 @@ inline int32_t run_backward(const taeda_call *call)
         Gradients made = Records::all().find(Tensor(number.get()).item<int64_t>())->backward(grads);
         grads.clear();
         taeda::detail::Handing to(*call, false);
-        for (Tensor &x : made) to.put(x.defined() ? std::exchange(x, Tensor()).handle() : taeda::Tensor());
+        for (Tensor &x : made)
+            to.put(x.defined() ? std::exchange(x, Tensor()).handle() : taeda::Tensor());
     });
 }
 

@@ -1,7 +1,8 @@
-/* taeda_torch/registry.hpp - what a library registers, from any of its files, and how the core learns of it.
+/* taeda_torch/registry.hpp - what a library registers, from any of its files, and how the core
+ * learns of it.
  *
- * Files leave functions when the library is opened; they run when the core starts it. So the order of files does not
- * count: kernels may come before the definition that they are for. */
+ * Files leave functions when the library is opened; they run when the core starts it. So the order
+ * of files does not count: kernels may come before the definition that they are for. */
 #ifndef TAEDA_TORCH_REGISTRY_HPP
 #define TAEDA_TORCH_REGISTRY_HPP
 #include <list>
@@ -37,7 +38,8 @@ public:
     std::string module_doc;
 
     void later(std::function<void()> fill) { fills_.push_back(std::move(fill)); }
-    /* `text` is a schema or a name alone, with a namespace or without. ValueError if there is one of that name. */
+    /* `text` is a schema or a name alone, with a namespace or without. ValueError if there is one
+     * of that name. */
     Definition &define(const std::string &space, const std::string &text)
     {
         size_t end = text.find('('), colon = text.substr(0, end).find("::");
@@ -48,7 +50,8 @@ public:
         while (!made.name.empty() && made.name.back() == ' ') made.name.pop_back();
         if (end != std::string::npos) made.text = objects_as_numbers(rest);
         for (const Definition &other : definitions_)
-            TORCH_CHECK_VALUE(&other == &made || other.qualified() != made.qualified(), made.qualified(), " is defined twice in this library");
+            TORCH_CHECK_VALUE(&other == &made || other.qualified() != made.qualified(),
+                              made.qualified(), " is defined twice in this library");
         return made;
     }
     /* Kernels for `name`; the definition may come later. */
@@ -64,7 +67,10 @@ public:
         return made;
     }
     /* What Python is told of a class; its members are added behind. */
-    std::string &add_class(const std::string &space, const std::string &name, std::string doc) { return classes_.emplace_back(str(space, "\x1f", name, "\x1f", std::move(doc))); }
+    std::string &add_class(const std::string &space, const std::string &name, std::string doc)
+    {
+        return classes_.emplace_back(str(space, "\x1f", name, "\x1f", std::move(doc)));
+    }
     std::string classes() const
     {
         std::string made;
@@ -94,7 +100,9 @@ private:
         static const std::string mark = "__torch__.";
         for (size_t at; (at = text.find(mark)) != std::string::npos;) {
             size_t end = at;
-            while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_' || text[end] == '.')) end++;
+            while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) ||
+                                         text[end] == '_' || text[end] == '.'))
+                end++;
             text.replace(at, end - at, "int");
         }
         return text;
@@ -102,8 +110,11 @@ private:
     TAEDA_RARE void join(Definition &from)
     {
         auto *to = const_cast<Definition *>(find(from.qualified()));
-        TORCH_CHECK(to, "a kernel is given for ", from.qualified(), ", which this library does not define: TORCH_LIBRARY(", from.space, ", m) { m.def(...); }");
-        for (auto slot : {&Definition::any, &Definition::cpu, &Definition::cuda, &Definition::meta, &Definition::autograd})
+        TORCH_CHECK(to, "a kernel is given for ", from.qualified(),
+                    ", which this library does not define: TORCH_LIBRARY(", from.space,
+                    ", m) { m.def(...); }");
+        for (auto slot : {&Definition::any, &Definition::cpu, &Definition::cuda, &Definition::meta,
+                          &Definition::autograd})
             if (from.*slot) {
                 TORCH_CHECK(!(to->*slot), from.qualified(), " is given two kernels for one key");
                 to->*slot = from.*slot;
@@ -111,11 +122,14 @@ private:
     }
     static std::string arguments_of(const Definition &d, const Callable &f)
     {
-        TORCH_CHECK_TYPE(d.arguments.size() <= f.types.size(), d.qualified(), ": ", d.arguments.size(), " arguments are named, and the function takes ", f.types.size());
+        TORCH_CHECK_TYPE(d.arguments.size() <= f.types.size(), d.qualified(), ": ",
+                         d.arguments.size(), " arguments are named, and the function takes ",
+                         f.types.size());
         std::string made;
         size_t k = 0;
         for (const char *type : f.types) {
-            made += (k ? ", " : "") + std::string(type) + " " + (k < d.arguments.size() ? d.arguments[k] : str("arg", k));
+            made += (k ? ", " : "") + std::string(type) + " " +
+                    (k < d.arguments.size() ? d.arguments[k] : str("arg", k));
             k++;
         }
         return made;
@@ -124,16 +138,22 @@ private:
     {
         size_t count = crossing(kinds) + (recorded && !has_list(kinds));
         if (count == 0) return "()";
-        if (count == 1) return plain(kinds) ? "Tensor?" : "Tensor"; /* one that stands for nothing is None */
+        if (count == 1)
+            return plain(kinds) ? "Tensor?" : "Tensor"; /* one that stands for nothing is None */
         std::string made = "(";
-        for (size_t i = 0; i < count; i++) made += i ? ", Tensor?" : has_list(kinds) ? "Tensor" : "Tensor?";
+        for (size_t i = 0; i < count; i++)
+            made += i ? ", Tensor?" : has_list(kinds) ? "Tensor" : "Tensor?";
         return made + ")";
     }
-    static bool plain(const std::string &kinds) { return kinds.find_first_not_of("(to)") == std::string::npos; }
+    static bool plain(const std::string &kinds)
+    {
+        return kinds.find_first_not_of("(to)") == std::string::npos;
+    }
     /* The schema that the core gets: results that are no Tensors cross as some. */
     std::string schema(const Definition &d, const Callable &f) const
     {
-        if (d.text.empty()) return d.name + "(" + arguments_of(d, f) + ") -> " + results_of(f.kinds, false);
+        if (d.text.empty())
+            return d.name + "(" + arguments_of(d, f) + ") -> " + results_of(f.kinds, false);
         if (plain(f.kinds)) return d.text;
         return d.text.substr(0, d.text.rfind("->") + 2) + " " + results_of(f.kinds, false);
     }
@@ -142,34 +162,46 @@ private:
     {
         size_t end = text.rfind(')', text.rfind("->"));
         bool keywords = text.find('*') < end;
-        return text.substr(0, end) + (text[end - 1] == '(' ? "" : ", ") + (keywords ? "" : "*, ") + "int taeda_needs=-1) -> " + results_of(f.kinds, true);
+        return text.substr(0, end) + (text[end - 1] == '(' ? "" : ", ") + (keywords ? "" : "*, ") +
+               "int taeda_needs=-1) -> " + results_of(f.kinds, true);
     }
     TAEDA_RARE std::string enter(Definition &d)
     {
         const Callable *f = d.first();
         if (!f) return define_op(d, d.text, {}), "";
-        if (f->kinds == "!") return str(d.space, "\x1f", d.name, "\x1f!\x1f", d.for_python ? "p" : "", "\x1e");
-        bool in_place = d.text.find('!', std::min(d.text.size(), d.text.rfind("->"))) != std::string::npos;
-        bool lists = std::any_of(f->types.begin(), f->types.end(), [](const char *t) { return !std::strncmp(t, "Tensor[]", 8); });
-        bool tensors = std::any_of(f->types.begin(), f->types.end(), [](const char *t) { return !std::strncmp(t, "Tensor", 6); });
+        if (f->kinds == "!")
+            return str(d.space, "\x1f", d.name, "\x1f!\x1f", d.for_python ? "p" : "", "\x1e");
+        bool in_place =
+            d.text.find('!', std::min(d.text.size(), d.text.rfind("->"))) != std::string::npos;
+        bool lists = std::any_of(f->types.begin(), f->types.end(),
+                                 [](const char *t) { return !std::strncmp(t, "Tensor[]", 8); });
+        bool tensors = std::any_of(f->types.begin(), f->types.end(),
+                                   [](const char *t) { return !std::strncmp(t, "Tensor", 6); });
         d.entry = std::make_unique<Entry>();
         d.entry->in_place = in_place;
-        d.entry->views = d.text.find("Tensor(", std::min(d.text.size(), d.text.rfind("->"))) != std::string::npos;
-        d.entry->recorded = records && tensors && !lists && d.name.find('.') == std::string::npos && !in_place && !d.entry->views && crossing(f->kinds) > 0;
-        auto chosen = [&](const std::shared_ptr<const Callable> &own) { return d.autograd && own ? d.autograd : own ? own : d.any; };
+        d.entry->views = d.text.find("Tensor(", std::min(d.text.size(), d.text.rfind("->"))) !=
+                         std::string::npos;
+        d.entry->recorded = records && tensors && !lists && d.name.find('.') == std::string::npos &&
+                            !in_place && !d.entry->views && crossing(f->kinds) > 0;
+        auto chosen = [&](const std::shared_ptr<const Callable> &own) {
+            return d.autograd && own ? d.autograd : own ? own : d.any;
+        };
         d.entry->by_device[TAEDA_CPU] = chosen(d.cpu);
         d.entry->by_device[TAEDA_META] = d.meta;
 #ifdef TAEDA_WITH_CUDA
         d.entry->by_device[TAEDA_CUDA] = chosen(d.cuda);
 #else
-        d.entry->by_device[TAEDA_CUDA] = d.cuda; /* code for the host would follow addresses of the device */
+        /* code for the host would follow addresses of the device */
+        d.entry->by_device[TAEDA_CUDA] = d.cuda;
 #endif
-        std::string text = schema(d, *f), registered = d.entry->recorded ? recording(text, *f) : text;
+        std::string text = schema(d, *f),
+                    registered = d.entry->recorded ? recording(text, *f) : text;
         define_op(d, registered, *d.entry);
         for (const auto &one : d.entry->by_device)
             if (one) taeda::detail::compare("the C++ function", text, one->signature);
         if (d.entry->recorded) derive(d, registered);
-        return str(d.space, "\x1f", d.name, "\x1f", f->kinds, d.entry->recorded ? "~" : "", "\x1f", d.for_python ? "p" : "", "\x1e");
+        return str(d.space, "\x1f", d.name, "\x1f", f->kinds, d.entry->recorded ? "~" : "", "\x1f",
+                   d.for_python ? "p" : "", "\x1e");
     }
     static void define_op(const Definition &d, const std::string &text, const Entry &entry)
     {
@@ -188,9 +220,11 @@ private:
     static void derive(const Definition &d, const std::string &text)
     {
         size_t at = text.find('(') + 1, count = 0;
-        for (const std::string &piece : taeda::detail::pieces(text, at)) count += taeda::detail::type_in(piece).compare(0, 6, "Tensor") == 0;
+        for (const std::string &piece : taeda::detail::pieces(text, at))
+            count += taeda::detail::type_in(piece).compare(0, 6, "Tensor") == 0;
         size_t from = text.find('(', at), results = taeda::detail::pieces(text, ++from).size();
-        std::string backward = str(d.space, "::", d.name, "__record(Tensor? result", results - 1, ", Tensor?[] grads) -> ", count > 1 ? "(" : "");
+        std::string backward = str(d.space, "::", d.name, "__record(Tensor? result", results - 1,
+                                   ", Tensor?[] grads) -> ", count > 1 ? "(" : "");
         for (size_t i = 0; i < count; i++) backward += i ? ", Tensor" : "Tensor";
         if (count > 1) backward += ")";
         std::string op = d.qualified();
@@ -215,7 +249,9 @@ inline Registry &registry()
     return made;
 }
 /* Its address is taken where torch::autograd::Function is used: that tells the registry. */
-template <class F> struct Records_used { static inline const bool told = (registry().records = true); };
+template <class F> struct Records_used {
+    static inline const bool told = (registry().records = true);
+};
 /* A function that runs when the core starts the library. */
 struct Later {
     explicit Later(std::function<void()> fill) { registry().later(std::move(fill)); }
@@ -239,8 +275,17 @@ TAEDA_TORCH_EXPORT_ int32_t taeda_ext_init(const taeda_api *api)
     return code;
 }
 TAEDA_TORCH_EXPORT_ const char *taeda_ext_results(void) { return ::at::detail::described.c_str(); }
-TAEDA_TORCH_EXPORT_ const char *taeda_ext_classes(void) { return ::at::detail::described_classes.c_str(); }
-TAEDA_TORCH_EXPORT_ void taeda_ext_forget(int64_t number) { ::at::detail::Objects::all().forget(number); }
-TAEDA_TORCH_EXPORT_ const char *taeda_ext_doc(void) { return ::at::detail::registry().module_doc.c_str(); }
+TAEDA_TORCH_EXPORT_ const char *taeda_ext_classes(void)
+{
+    return ::at::detail::described_classes.c_str();
+}
+TAEDA_TORCH_EXPORT_ void taeda_ext_forget(int64_t number)
+{
+    ::at::detail::Objects::all().forget(number);
+}
+TAEDA_TORCH_EXPORT_ const char *taeda_ext_doc(void)
+{
+    return ::at::detail::registry().module_doc.c_str();
+}
 TAEDA_TORCH_EXPORT_ const char *taeda_ext_failure(void) { return ::taeda::detail::failure.c_str(); }
 #endif

@@ -1,4 +1,5 @@
-/* taeda_torch/stable.hpp - torch::stable: the smaller surface that newer extensions keep to, on the same classes. */
+/* taeda_torch/stable.hpp - torch::stable: the smaller surface that newer extensions keep to, on the
+ * same classes. */
 #ifndef TAEDA_TORCH_STABLE_HPP
 #define TAEDA_TORCH_STABLE_HPP
 #include "taeda_torch/all.hpp"
@@ -12,35 +13,52 @@ using IntHeaderOnlyArrayRef = c10::IntArrayRef;
 }
 namespace stable {
 
-using at::Device;
-using at::DeviceType;
-using at::Tensor;
 using at::amax;
 using at::clone;
 using at::copy_;
+using at::Device;
+using at::DeviceType;
 using at::empty_like;
 using at::fill_;
 using at::flatten;
 using at::full;
 using at::matmul;
 using at::narrow;
+using at::parallel_for;
 using at::reshape;
 using at::select;
 using at::squeeze;
 using at::sum;
+using at::Tensor;
 using at::transpose;
 using at::unsqueeze;
 using at::view;
 using at::zero_;
-using at::parallel_for;
 inline uint32_t get_num_threads() { return uint32_t(at::get_num_threads()); }
-inline Tensor contiguous(const Tensor &x, c10::MemoryFormat format = c10::MemoryFormat::Contiguous) { return x.contiguous(format); }
-inline Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> type = std::nullopt, std::optional<at::Layout> = std::nullopt, std::optional<Device> device = std::nullopt, std::optional<bool> pinned = std::nullopt, std::optional<at::MemoryFormat> format = std::nullopt)
+inline Tensor contiguous(const Tensor &x, c10::MemoryFormat format = c10::MemoryFormat::Contiguous)
 {
-    return at::empty(size, at::TensorOptions().dtype(type).device(device).pinned_memory(pinned.value_or(false)), format);
+    return x.contiguous(format);
 }
-inline Tensor new_empty(const Tensor &x, at::IntArrayRef size, std::optional<at::ScalarType> type = std::nullopt) { return x.new_empty(size, at::TensorOptions().dtype(type)); }
-inline Tensor new_zeros(const Tensor &x, at::IntArrayRef size, std::optional<at::ScalarType> type = std::nullopt) { return x.new_zeros(size, at::TensorOptions().dtype(type)); }
+inline Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> type = std::nullopt,
+                    std::optional<at::Layout> = std::nullopt,
+                    std::optional<Device> device = std::nullopt,
+                    std::optional<bool> pinned = std::nullopt,
+                    std::optional<at::MemoryFormat> format = std::nullopt)
+{
+    return at::empty(
+        size, at::TensorOptions().dtype(type).device(device).pinned_memory(pinned.value_or(false)),
+        format);
+}
+inline Tensor new_empty(const Tensor &x, at::IntArrayRef size,
+                        std::optional<at::ScalarType> type = std::nullopt)
+{
+    return x.new_empty(size, at::TensorOptions().dtype(type));
+}
+inline Tensor new_zeros(const Tensor &x, at::IntArrayRef size,
+                        std::optional<at::ScalarType> type = std::nullopt)
+{
+    return x.new_zeros(size, at::TensorOptions().dtype(type));
+}
 inline Tensor to(const Tensor &x, Device device) { return x.to(device); }
 inline Tensor to(const Tensor &x, at::ScalarType type) { return x.to(type); }
 using Library = torch::Library;

@@ -28,15 +28,24 @@ public:
     DeviceType device_type() const { return device_.type(); }
     TensorOptions options() const { return TensorOptions(type_).device(device_); }
     operator TensorOptions() const { return options(); }
-    std::string toString() const { return std::string(is_cuda() ? "CUDA" : "CPU") + c10::toString(type_) + "Type"; }
-    bool operator==(const DeprecatedTypeProperties &o) const { return type_ == o.type_ && device_.type() == o.device_.type(); }
+    std::string toString() const
+    {
+        return std::string(is_cuda() ? "CUDA" : "CPU") + c10::toString(type_) + "Type";
+    }
+    bool operator==(const DeprecatedTypeProperties &o) const
+    {
+        return type_ == o.type_ && device_.type() == o.device_.type();
+    }
     bool operator!=(const DeprecatedTypeProperties &o) const { return !(*this == o); }
 
 private:
     ScalarType type_;
     Device device_;
 };
-TAEDA_RARE inline std::ostream &operator<<(std::ostream &out, const DeprecatedTypeProperties &type) { return out << type.toString(); }
+TAEDA_RARE inline std::ostream &operator<<(std::ostream &out, const DeprecatedTypeProperties &type)
+{
+    return out << type.toString();
+}
 
 /* A handle, copied as a pointer is. A const one may be written through, as in torch. */
 class Tensor {
@@ -47,9 +56,12 @@ public:
 
     bool defined() const { return handle_.defined(); }
     bool has_value() const { return defined(); }
-    bool is_same(const Tensor &o) const { return defined() ? o.defined() && handle_.get() == o.handle_.get() : !o.defined(); }
+    bool is_same(const Tensor &o) const
+    {
+        return defined() ? o.defined() && handle_.get() == o.handle_.get() : !o.defined();
+    }
     void reset() { handle_ = taeda::Tensor(); }
-    const Tensor &expect_contiguous() const 
+    const Tensor &expect_contiguous() const
     {
         TORCH_CHECK(is_contiguous(), "expected a contiguous tensor");
         return *this;
@@ -93,9 +105,15 @@ public:
     std::string toString() const { return type().toString(); }
 
     /* ---- its elements; RuntimeError unless they are of type T ---- */
-    template <class T> T *data_ptr() const { return static_cast<T *>(memory(CppTypeToScalarType<std::remove_const_t<T>>::value)); }
+    template <class T> T *data_ptr() const
+    {
+        return static_cast<T *>(memory(CppTypeToScalarType<std::remove_const_t<T>>::value));
+    }
     template <class T> T *data() const { return data_ptr<T>(); }
-    template <class T> const T *const_data_ptr() const { return data_ptr<std::remove_const_t<T>>(); }
+    template <class T> const T *const_data_ptr() const
+    {
+        return data_ptr<std::remove_const_t<T>>();
+    }
     template <class T> T *mutable_data_ptr() const { return data_ptr<T>(); }
     void *data_ptr() const { return const_cast<void *>(handle_.raw_data()); }
     const void *const_data_ptr() const { return handle_.raw_data(); }
@@ -105,15 +123,32 @@ public:
         strided(N);
         return {data_ptr<T>(), sizes().data(), strides().data()};
     }
-    template <class T, size_t N> TensorAccessor<T, N> accessor() && = delete; /* it would outlive the tensor */
-    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits> PackedTensorAccessor32<T, N, Traits> packed_accessor32() const
+    /* it would outlive the tensor */
+    template <class T, size_t N> TensorAccessor<T, N> accessor() && = delete;
+    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
+    PackedTensorAccessor32<T, N, Traits> packed_accessor32() const
     {
-        TORCH_CHECK(numel() <= INT32_MAX, "packed_accessor32: ", numel(), " elements are more than 32 bits can count");
+        TORCH_CHECK(numel() <= INT32_MAX, "packed_accessor32: ", numel(),
+                    " elements are more than 32 bits can count");
         return packed<T, N, Traits, int32_t>();
     }
-    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits> PackedTensorAccessor64<T, N, Traits> packed_accessor64() const { return packed<T, N, Traits, int64_t>(); }
-    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits, class Index = int64_t> GenericPackedTensorAccessor<T, N, Traits, Index> packed_accessor() const { return packed<T, N, Traits, Index>(); }
-    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits, class Index = int64_t> GenericPackedTensorAccessor<T, N, Traits, Index> generic_packed_accessor() const { return packed<T, N, Traits, Index>(); }
+    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
+    PackedTensorAccessor64<T, N, Traits> packed_accessor64() const
+    {
+        return packed<T, N, Traits, int64_t>();
+    }
+    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits,
+              class Index = int64_t>
+    GenericPackedTensorAccessor<T, N, Traits, Index> packed_accessor() const
+    {
+        return packed<T, N, Traits, Index>();
+    }
+    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits,
+              class Index = int64_t>
+    GenericPackedTensorAccessor<T, N, Traits, Index> generic_packed_accessor() const
+    {
+        return packed<T, N, Traits, Index>();
+    }
     template <class T> T item() const { return item().to<T>(); }
     Scalar item() const;
 
@@ -134,7 +169,8 @@ public:
     Tensor view_as(const Tensor &o) const { return view(o.sizes()); }
     Tensor expand_as(const Tensor &o) const { return expand(o.sizes()); }
     Tensor reshape_as(const Tensor &o) const { return reshape(o.sizes()); }
-    bool requires_grad() const; /* in a function that applies torch::autograd::Function: record.hpp */
+    /* in a function that applies torch::autograd::Function: record.hpp */
+    bool requires_grad() const;
     Tensor &set_requires_grad(bool on);
     Tensor variable_data() const { return *this; }
     Tensor tensor_data() const { return *this; }
@@ -158,11 +194,16 @@ public:
     Tensor &index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar &value);
     Tensor &index_put_(TensorList indices, const Tensor &values, bool accumulate = false);
 
-#define TAEDA_TORCH_ASSIGN_(sign, name) \
-    Tensor &operator sign(const Tensor &o) { return name(o); } \
-    Tensor &operator sign(const Scalar &o) { return name(o); }
-    TAEDA_TORCH_ASSIGN_(+=, add_) TAEDA_TORCH_ASSIGN_(-=, sub_) TAEDA_TORCH_ASSIGN_(*=, mul_) TAEDA_TORCH_ASSIGN_(/=, div_)
-    TAEDA_TORCH_ASSIGN_(&=, bitwise_and_) TAEDA_TORCH_ASSIGN_(|=, bitwise_or_) TAEDA_TORCH_ASSIGN_(^=, bitwise_xor_)
+#define TAEDA_TORCH_ASSIGN_(sign, name)                         \
+    Tensor &operator sign(const Tensor & o) { return name(o); } \
+    Tensor &operator sign(const Scalar & o) { return name(o); }
+    TAEDA_TORCH_ASSIGN_(+=, add_)
+    TAEDA_TORCH_ASSIGN_(-=, sub_)
+    TAEDA_TORCH_ASSIGN_(*=, mul_)
+    TAEDA_TORCH_ASSIGN_(/=, div_)
+    TAEDA_TORCH_ASSIGN_(&=, bitwise_and_)
+    TAEDA_TORCH_ASSIGN_(|=, bitwise_or_)
+    TAEDA_TORCH_ASSIGN_(^=, bitwise_xor_)
 #undef TAEDA_TORCH_ASSIGN_
 
 #include "taeda_torch/methods.inc"
@@ -175,11 +216,17 @@ private:
     }
     [[noreturn]] TAEDA_RARE void no_memory(ScalarType wanted) const
     {
-        if (wanted == scalar_type()) throw NotImplementedError("a meta tensor has a shape and no memory");
+        if (wanted == scalar_type())
+            throw NotImplementedError("a meta tensor has a shape and no memory");
         throw Error(str("expected scalar type ", wanted, " but found ", scalar_type()));
     }
-    void strided(size_t n) const { TORCH_CHECK(n > 0 && dim() == int64_t(n), "accessor: expected ", n, " dims but tensor has ", dim()); }
-    template <class T, size_t N, template <class> class Traits, class Index> GenericPackedTensorAccessor<T, N, Traits, Index> packed() const
+    void strided(size_t n) const
+    {
+        TORCH_CHECK(n > 0 && dim() == int64_t(n), "accessor: expected ", n, " dims but tensor has ",
+                    dim());
+    }
+    template <class T, size_t N, template <class> class Traits, class Index>
+    GenericPackedTensorAccessor<T, N, Traits, Index> packed() const
     {
         strided(N);
         return {data_ptr<T>(), sizes().data(), strides().data()};
