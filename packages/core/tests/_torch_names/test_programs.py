@@ -36,3 +36,34 @@ def test_nothing_to_run_is_said(tmp_path):
     assert ended.returncode == 2
     assert "usage: python -m taeda run" in ended.stderr
     assert _run(tmp_path, "--help").returncode == 0
+
+
+STARTS = """
+import multiprocessing, subprocess, sys
+
+def work(queue):
+    import torch
+    queue.put(torch.__version__)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=work, args=(queue,))
+    process.start()
+    print(queue.get(timeout=60))
+    process.join()
+    said = "import torch.nn as nn, torch; print(nn.ReLU, torch.distributed.is_available())"
+    print(subprocess.run([sys.executable, "-c", said], capture_output=True, text=True).stdout)
+    without = "import sys; sys.modules['taeda'] = None; import torch"
+    print(subprocess.run([sys.executable, "-c", without], capture_output=True, text=True).stderr)
+"""
+
+
+def test_processes_that_a_program_starts_import_it_too(tmp_path):
+    (tmp_path / "starts.py").write_text(STARTS)
+    command = [sys.executable, "-m", "taeda", "run", "starts.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    first, second, *rest = ended.stdout.splitlines()
+    assert first.endswith("+taeda")
+    assert "nn.modules.activation.ReLU" in second and second.endswith("False")
+    assert "No module named 'torch'" in "\n".join(rest)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from pathlib import Path
 
 from .as_torch import install_as_torch
 
 __all__ = ["run"]
 
+#: where processes that the program starts find their `torch`
+FOR_CHILDREN = Path(__file__).with_name("for_children")
+
 USAGE = """\
 usage: python -m taeda run [--distributed] SCRIPT.py [ARGUMENT ...]
        python -m taeda run [--distributed] -m MODULE [ARGUMENT ...]
 
-Runs a program in which `import torch` gives taeda. --distributed: torch.distributed says that it
-is available.
+Runs a program in which `import torch` gives taeda, in the processes that it starts, too: so
+`-m pip install --no-build-isolation ...` builds extensions whose setup.py imports torch.
+--distributed: torch.distributed says that it is available.
 """
 
 
@@ -33,6 +38,7 @@ def run(arguments: list[str]) -> int:
         print(f"python -m taeda run: there is no file {program[0]!r}", file=sys.stderr)
         return 2
     install_as_torch(distributed=distributed)
+    _tell_children(distributed)
     sys.argv = program
     if as_module:
         sys.path[0] = os.getcwd()
@@ -41,3 +47,12 @@ def run(arguments: list[str]) -> int:
         sys.path[0] = os.path.dirname(os.path.abspath(program[0]))
         runpy.run_path(program[0], run_name="__main__")
     return 0
+
+
+def _tell_children(distributed: bool) -> None:
+    """Let processes that start from here find taeda when they import torch."""
+    others = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    if str(FOR_CHILDREN) not in others:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(FOR_CHILDREN), *others])
+    sys.path.append(str(FOR_CHILDREN))  # which multiprocessing hands on to those that it spawns
+    os.environ["TAEDA_RUN_DISTRIBUTED"] = str(int(distributed))
