@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import itertools
+from collections.abc import Callable
 
 import pytest
 
@@ -283,3 +285,70 @@ def test_a_renamed_node_is_collected():
         assert x.exp().sum().grad_fn.next_functions
     gc.collect()
     assert sum(isinstance(o, Node) for o in gc.get_objects()) <= before + 1
+
+
+def _with_hooks(kinds: tuple[str, ...], tensor: taeda.Tensor, node: graph.Node) -> list[str]:
+    """What hooks of these kinds, registered in this order, will note down."""
+    order: list[str] = []
+
+    def noted(kind: str) -> Callable[..., None]:
+        return lambda *_: order.append(kind)
+
+    register = {
+        "tensor": tensor.register_hook,
+        "pre": node.register_prehook,
+        "accumulated": getattr(tensor, "register_post_accumulate_grad_hook", None),
+        "post": node.register_hook,
+    }
+    for kind in kinds:
+        register[kind](noted(kind))
+    return order
+
+
+@pytest.mark.parametrize(
+    "kinds", list(itertools.permutations(["tensor", "pre", "accumulated", "post"]))
+)
+def test_hooks_of_a_leaf_and_of_its_node_run_in_one_order(kinds):
+    x = ones(2)
+    node = graph.get_gradient_edge(x).node
+    order = _with_hooks(kinds, x, node)
+    (x * 2 + x).sum().backward()
+    assert order == ["tensor", "pre", "accumulated", "post"]
+    taeda.autograd.grad(x.sum(), x)  # the node does not run
+    assert order[4:] == ["tensor"]
+    x.sum().backward(inputs=[x])
+    assert order[5:] == ["tensor", "pre", "accumulated", "post"]
+
+
+@pytest.mark.parametrize("kinds", list(itertools.permutations(["tensor", "pre", "post"])))
+def test_hooks_of_an_inner_node_run_in_one_order(kinds):
+    x = ones(2)
+    y = x * 2
+    order = _with_hooks(kinds, y, y.grad_fn)
+    taeda.autograd.grad(y.sum(), y, retain_graph=True)
+    assert order == ["tensor"]
+    y.sum().backward()
+    assert order[1:] == ["tensor", "pre", "post"]
+
+
+def test_hooks_of_the_node_of_a_leaf_see_its_gradient_and_change_it():
+    x, seen = ones(2), []
+    node = graph.get_gradient_edge(x).node
+    node.register_prehook(lambda came: (came[0] * 10,))
+    node.register_hook(lambda made, came: seen.append((made, came[0].mul_(7), x.grad.tolist())))
+    (x * 2).sum().backward()
+    ((made, came, gradient),) = seen
+    assert (made, came.tolist(), gradient, x.grad.tolist()) == ((), [140, 140], [20, 20], [20, 20])
+    node.register_hook(lambda made, came: (came[0],))
+    with pytest.raises(RuntimeError, match="1 instead of 0"):
+        x.sum().backward()
+
+
+def test_a_kept_gradient_is_that_before_hooks_of_the_node():
+    x = ones(1)
+    y = x * 2
+    y.register_hook(lambda g: g + 1)
+    y.grad_fn.register_prehook(lambda came: (came[0] * 10,))
+    y.retain_grad()
+    y.backward()
+    assert (y.grad.item(), x.grad.item()) == (2, 40)

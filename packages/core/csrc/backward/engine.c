@@ -180,7 +180,18 @@ static int deliver(Run *r, Node *n, PyObject **results)
     return 0;
 }
 
-static int after(Run *r, Node *n, PyObject **results, Slot *s)
+/* What hooks behind the node get of the gradients that came; None if there are none. It is held
+ * while the node runs, so nobody takes a gradient over that a hook may write to. */
+static PyObject *kept_for_hooks(const Node *n, const Slot *s)
+{
+    if (!hook_list(n, "post")) return Py_NewRef(Py_None);
+    PyObject *came = PyTuple_New(n->nouts);
+    for (int i = 0; came && i < n->nouts; i++)
+        PyTuple_SetItem(came, i, Py_NewRef(s->grads[i] ? s->grads[i] : Py_None));
+    return came;
+}
+
+static int after(Node *n, PyObject **results, PyObject *came)
 {
     if (td_anomaly == 2) {
         PyObject *call = td_engine_helper("check_nan"),
@@ -193,13 +204,7 @@ static int after(Run *r, Node *n, PyObject **results, Slot *s)
         if (!done) return -1;
         Py_DECREF(done);
     }
-    if (!hook_list(n, "post")) return 0;
-    PyObject *came = PyTuple_New(n->nouts);
-    for (int i = 0; came && i < n->nouts; i++)
-        PyTuple_SetItem(came, i, Py_NewRef(s->grads[i] ? s->grads[i] : Py_None));
-    int status = came ? run_hooks(n, "post", results, n->nedges, came) : -1;
-    Py_XDECREF(came);
-    return status;
+    return came == Py_None ? 0 : run_hooks(n, "post", results, n->nedges, came);
 }
 
 /* The rule of the node, of which only the edges on the way to the captures need results. A walk
@@ -220,6 +225,48 @@ static int run_wanted(Run *r, Node *n, PyObject **grads, PyObject **results)
     return status;
 }
 
+/* Hooks before a node runs. Those of its outputs come first, and `.grad` of an output is theirs. */
+static int before_capture(Node *n, Slot *s)
+{
+    if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 ||
+                         run_hooks(n, "retain", s->grads, n->nouts, Py_None) < 0))
+        return -1;
+    return check_gradients(s);
+}
+
+static int before_run(Node *n, Slot *s)
+{
+    if (!n->has_hooks) return 0;
+    if (run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0) return -1;
+    return check_gradients(s);
+}
+
+static int run_leaf(Run *r, Node *n, Slot *s)
+{
+    PyObject *came = kept_for_hooks(n, s);
+    int status = came ? accumulate(r, n, s) : -1;
+    if (status == 0) status = after(n, NULL, came);
+    Py_XDECREF(came);
+    return status;
+}
+
+static int run_inner(Run *r, Node *n, Slot *s)
+{
+    PyObject *inline_results[8] = {0},
+             **results =
+                 n->nedges <= 8 ? inline_results : PyMem_Calloc((size_t)n->nedges, sizeof *results);
+    if (!results) return td_no_memory(), -1;
+    PyObject *came = kept_for_hooks(n, s);
+    int status = came ? run_wanted(r, n, s->grads, results) : -1;
+    if (status == 0) status = after(n, results, came);
+    if (status == 0) status = deliver(r, n, results);
+    for (int i = 0; i < n->nedges; i++) Py_XDECREF(results[i]);
+    if (results != inline_results) PyMem_Free(results);
+    Py_XDECREF(came);
+    if (status == 0 && !r->keep) td_node_release(n);
+    return status;
+}
+
 static int visit(Run *r, Slot *s)
 {
     Node *n = s->node;
@@ -228,32 +275,15 @@ static int visit(Run *r, Slot *s)
         if ((found && r->ends == 3 ? td_sum_close(r, s) : td_sum_round(r, s)) < 0) return -1;
         if (found) return capture(r, s), 0;
     }
-    if (td_stream_enter(r, n) < 0 || td_sum_round(r, s) < 0) return -1;
-    if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 ||
-                         run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0 ||
-                         run_hooks(n, "retain", s->grads, n->nouts, Py_None) < 0))
-        return -1;
-    if (check_gradients(s) < 0) return -1;
-    int captured = capture(r, s);
-    if (n->kind == TD_NODE_ACCUMULATE) {
-        if (r->limited && !(captured && r->accumulate)) return 0;
-        return accumulate(r, n, s);
-    }
-    if (r->limited && !s->passes) return 0; /* its gradients were asked for, none behind them */
+    if (td_stream_enter(r, n) < 0 || td_sum_round(r, s) < 0 || before_capture(n, s) < 0) return -1;
+    int captured = capture(r, s), leaf = n->kind == TD_NODE_ACCUMULATE;
+    /* its gradients were asked for, none behind them: it does not run, and has no hooks */
+    if (r->limited && !(leaf ? captured && r->accumulate : s->passes)) return 0;
+    if (before_run(n, s) < 0) return -1;
+    if (leaf) return run_leaf(r, n, s);
     int any = 0;
     for (int i = 0; i < n->nouts; i++) any |= s->grads[i] != NULL;
-    if (!any) return 0;
-    PyObject *inline_results[8] = {0},
-             **results =
-                 n->nedges <= 8 ? inline_results : PyMem_Calloc((size_t)n->nedges, sizeof *results);
-    if (!results) return td_no_memory(), -1;
-    int status = run_wanted(r, n, s->grads, results);
-    if (status == 0) status = after(r, n, results, s);
-    if (status == 0) status = deliver(r, n, results);
-    for (int i = 0; i < n->nedges; i++) Py_XDECREF(results[i]);
-    if (results != inline_results) PyMem_Free(results);
-    if (status == 0 && !r->keep) td_node_release(n);
-    return status;
+    return any ? run_inner(r, n, s) : 0;
 }
 
 static void explain(Node *n) /* anomaly mode: the forward line of the node that failed */
