@@ -344,7 +344,7 @@ def s_loop_best(c):
     return [*ran(c(step), net), best["loss"], kept(best["weights"])]
 
 
-@scenario("a loop: an encoder with a checkpoint", eager=True)
+@scenario("a loop: an encoder with a checkpoint")
 def s_loop_checkpoint(c):
     net = made()
     optimizer = sgd(net)

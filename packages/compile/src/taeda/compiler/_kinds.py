@@ -134,6 +134,7 @@ _LIBRARY = (
     "taeda.linalg", "taeda.nn.functional", "taeda.nn.modules", "taeda.nn.parameter",
     "taeda.nn.utils._norms", "taeda.nn.utils.clip_grad", "taeda.nn.utils.stateless", "taeda.ops",
     "taeda.overrides", "taeda.special", "taeda.utils._python_dispatch", "taeda.utils._pytree",
+    "taeda.utils.checkpoint._region", "taeda.utils.checkpoint._surroundings",
 )  # fmt: skip
 #: parts of those that do more: they read numbers, files, or settings of their own
 _NO_LIBRARY = frozenset(
@@ -154,6 +155,7 @@ _STATELESS_PARTS = {
         "partialmethod", "cached_property", "cmp_to_key", "reduce",
     ),
     "inspect": ("is",),
+    "taeda.utils.checkpoint._settings": ("noop_context_fn", "debugs", "stops_early"),
     "contextlib": (
         "contextmanager", "_GeneratorContextManager", "ContextDecorator", "AbstractContextManager",
         "nullcontext", "suppress", "closing", "ExitStack", "_BaseExitStack",

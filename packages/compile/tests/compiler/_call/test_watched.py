@@ -171,3 +171,20 @@ def test_a_result_that_another_one_is_computed_from_has_gradients(backend, how):
                 out.append(hidden.grad.tolist())
         found.append(out)
     assert found[0] == found[1]
+
+
+def doubled(x, count):
+    return x if count == 0 else doubled(x * 2, count - 1)
+
+
+def by_one(x, count):
+    return x + 1
+
+
+def test_a_function_that_calls_itself_by_its_global_name_becomes_a_graph(monkeypatch):
+    plain = doubled
+    f = taeda.compile(lambda x: plain(x, 3))
+    assert [f(taeda.ones(1)).item() for _ in range(3)] == [8, 8, 8]
+    assert not f.__taeda_compiled__.reasons
+    monkeypatch.setitem(globals(), "doubled", by_one)
+    assert f(taeda.ones(1)).item() == 3  # the outer one still, and then the new one

@@ -87,6 +87,30 @@ def test_each_function_of_a_file_has_its_copy(tmp_path):
     ]  # fmt: skip
 
 
+RECURSIVE = """
+def calls_itself(n): return n and calls_itself(n - 1)
+
+def calls_another(n): return calls_itself(n) + (lambda m: calls_another(m))(0)
+
+class Owner:
+    def method(self, n): return method(n)
+
+def around():
+    def inner(n): return n and inner(n - 1)
+    def of_global(n): return n and around()(n)
+    return inner, of_global
+"""
+
+
+def test_a_name_of_its_own_is_the_global_or_the_variable_that_it_was(tmp_path):
+    path = tmp_path / "recursive.py"
+    path.write_text(RECURSIVE)
+    for code in codes(compile(RECURSIVE, str(path), "exec")):
+        if code.co_name not in ("Owner", "<lambda>"):
+            copied = copy_of(code)
+            assert set(copied.co_freevars) == {*code.co_freevars, "__observer__"}
+
+
 def test_equal_functions_of_two_files_keep_theirs(tmp_path):
     for name in ("one.py", "other.py"):
         path = tmp_path / name

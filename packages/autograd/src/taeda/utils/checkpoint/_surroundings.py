@@ -29,7 +29,7 @@ class Surroundings:
         before = [(bit, _core.set_excluded_flag(bit, bool(self.hidden & bit))) for bit in _LAYERS]
         try:
             with (
-                random.fork_rng(enabled=self.rng is not None),
+                contextlib.nullcontext() if self.rng is None else random.fork_rng(),
                 taeda.enable_grad(),
                 self.casting.restored(),
             ):

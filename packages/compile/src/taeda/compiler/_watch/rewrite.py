@@ -97,6 +97,9 @@ def _wrapped(
     assert isinstance(function, ast.FunctionDef)
     function.args.args = [ast.arg(name) for name in names]
     function.body = [inner]
+    if isinstance(inner, ast.FunctionDef) and inner.name not in names:
+        # a function that calls itself by its global name reads no variable of the outer one
+        function.body.insert(0, ast.Global([inner.name]))
     outer.body += imports
     ast.copy_location(inner, node)
     ast.fix_missing_locations(outer)

@@ -146,6 +146,17 @@ class Run(ABC):
         finally:
             self.strict = before
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What runs here is not of the program: nobody sees it."""
+        sys.setprofile(None)
+        self.recorder.active = False
+        try:
+            yield
+        finally:
+            self.recorder.active = self.active
+            sys.setprofile(self.profile)
+
     def caught(self) -> None:
         """The program handles an error: after an interrupt nobody knows what was recorded."""
         error = sys.exc_info()[1]

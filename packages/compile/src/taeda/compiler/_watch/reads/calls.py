@@ -20,6 +20,7 @@ from ..._promises import ALLOWED, CONSTANT, substitute
 from ..callers import OF_CALLERS
 from ..rewrite import catching_lines, copy_of
 from .c_calls import CCalls
+from .checkpoints import is_checkpoint, run_checkpoint
 from .names import Names, Scope
 from .optimizers import is_optimizer
 
@@ -119,14 +120,8 @@ class Calls(CCalls, Names):
 
     def _call_aside(self, function: Any, args: Any, kwargs: Any) -> Any:
         """A call of which the graph keeps the result."""
-        sys.setprofile(None)
-        self.recorder.active = False
-        try:
+        with self.aside():
             result = function(*args, **kwargs)
-        finally:
-            if self.active:
-                self.recorder.active = True
-            sys.setprofile(self.profile)
         self.mark(result)
         return result
 
@@ -198,6 +193,8 @@ class Calls(CCalls, Names):
         if function in _CALLING:
             named = {k: self._observed(v) for k, v in kwargs.items()}
             return self._came(function(*map(self._observed, args), **named))
+        if is_checkpoint(function, args, kwargs):
+            return run_checkpoint(self, args, kwargs)
         if getattr(function, "__taeda_of_values__", False) and self._keeps_values(args, kwargs):
             return self._call_aside(function, args, kwargs)
         if hasattr(function, "_wrapped_by_lr_sched"):
