@@ -44,7 +44,7 @@ each_package = nox.parametrize("package", [nox.param(name, id=name) for name in 
 each_device = nox.parametrize(
     "package, device", [nox.param(*pair, id=", ".join(pair)) for pair in DEVICES]
 )
-FILES = ("core", "autograd", "nn")  # what reads files
+FILES = ("core", "autograd", "nn", "compile", "export")  # what reads files
 HUNT = "python tools/hunt"
 
 # (name, what it shows, its commands); `{}` stands for the words behind `--`
@@ -128,7 +128,7 @@ SESSIONS = (
         "python tools/hold/branches.py {}", groups=("mirror",)),
     row("exits", "Programs end amid threads, loaders and open files without a crash or a hang, and leave nothing behind. `-- --times 50` for more.",
         f"{HUNT}/exits.py {{}}"),
-    row("hostile-files", "Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 5,063.",
+    row("hostile-files", "Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 5,793.",
         f"{HUNT}/load_hostile.py {{}}", needs=FILES),
     row("loader", "Epochs, first batches, errors of lost workers, and hangs of loaders made amid threads. `-- --cycles 1000` for more.",
         "python benchmarks/loader.py {}", f"{HUNT}/stress_loader.py --seed {{time}}", beside_torch=True),

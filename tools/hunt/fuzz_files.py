@@ -8,13 +8,15 @@ None may end the process, hang, or raise what is not documented.
     python tools/hunt/fuzz_files.py --keep FOLDER        put the files that were found there
 
 Each file is made from its number alone. What `load` accepts is read to the last byte: wrong memory
-shows when it is touched.
+shows when it is touched. A program that `export.load` accepts is run, and may raise what it likes.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
+import math
 import re
 import resource
 import signal
@@ -35,6 +37,7 @@ LIMIT = 300.0  # seconds a child
 HANG = 3.0  # seconds of the processor a file
 MEMORY = 3 << 30  # address space of a child
 DOCUMENTED = (RuntimeError, EOFError)
+PROGRAM = "program"  # the form that `export.load` reads
 
 
 class Hang(BaseException):
@@ -49,13 +52,18 @@ def made(number: int, seed: int, forms: list[str]) -> tuple[str, bytes]:
     return form, mutant(form, Random(f"{seed}/{number}"))
 
 
-def attempt(data: bytes) -> str:
+def attempt(data: bytes, form: str = "") -> str:
     """Load a file. What came of it: "refused", "accepted", or what should not be."""
     import taeda
 
     signal.setitimer(signal.ITIMER_VIRTUAL, HANG)
     try:
-        use(taeda.load(io.BytesIO(data)))
+        if form == PROGRAM:
+            program = taeda.export.load(io.BytesIO(data))
+            signal.setitimer(signal.ITIMER_VIRTUAL, HANG)
+            run_program(program)
+        else:
+            use(taeda.load(io.BytesIO(data)))
     except DOCUMENTED as error:
         return "refused" if str(error) else f"said nothing: {type(error).__name__}"
     except Hang:
@@ -65,6 +73,26 @@ def attempt(data: bytes) -> str:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return "accepted"
+
+
+def run_program(program: Any) -> None:
+    """Run it at the sizes that it says it takes; a loop in it may be one without end."""
+    import taeda
+
+    use([program.state_dict, program.constants])
+    given = list(program.graph.find_nodes(op="placeholder"))
+    sizes = {
+        n: max(2, min(4, int(r.upper) if r.upper < 9 else 4))
+        for n, r in program.range_constraints.items()
+    }
+    with contextlib.suppress(Exception, Hang):
+        shapes = [[e.value(sizes) for e in node.meta.get("shape", ())] for node in given]
+        if max(map(math.prod, shapes), default=0) < 1 << 20:
+            tensors = [
+                taeda.ones(shape, dtype=node.meta["val"].dtype) if "val" in node.meta else None
+                for shape, node in zip(shapes, given, strict=True)
+            ]
+            program.graph_module(*tensors)
 
 
 def use(value: Any) -> None:
@@ -95,7 +123,7 @@ def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
     for number in range(given.first, given.first + given.count):
         note(number, "")
         form, data = made(number, given.seed, forms)
-        outcome = attempt(data)
+        outcome = attempt(data, form)
         good = outcome in ("refused", "accepted")
         yield f"{form} {outcome.partition(':')[0]}", None if good else [number, form, outcome]
 
@@ -175,7 +203,7 @@ def main() -> int:
     allow_modules()
     import taeda
 
-    print("->", taeda.load(io.BytesIO(data)))
+    print("->", (taeda.export.load if form == PROGRAM else taeda.load)(io.BytesIO(data)))
     return 0
 
 

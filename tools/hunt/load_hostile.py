@@ -6,7 +6,8 @@ None may be accepted, run code or grow.
     python tools/hunt/load_hostile.py --again "zip/one archive behind another"
 
 A child may open the file it is given and nothing else: an audit hook ends it at an import, at
-compiling or running code, at starting a process, at a socket. Its memory above what it had before
+compiling or running code (but the text that a graph of operators is written as), at starting a
+process, at a socket. Its memory above what it had before
 may reach the file's size (twice, where the file is mapped: its pages count) and 20 MiB, or 38 times
 what describes objects.
 """
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from hostile_files import every
+from hostile_files import PROGRAMS, every
 
 MEMORY = 20 << 20  # bytes above the file's own: 16 are promised, the rest is what malloc rounds up
 FACTOR = 38  # or so many for each byte that describes objects, so that what `save` writes is read
@@ -59,7 +60,7 @@ def warm_up() -> None:
     import pickletools  # finds the names in a refused file
 
     import numpy as np
-    from hostile_files import legacy, modules, tars
+    from hostile_files import legacy, modules, programs, tars
     from hostile_files.cuts import ggufs, npys, pt, tensor
     from hostile_files.words import Entry, archive, call, glob
 
@@ -69,6 +70,7 @@ def warm_up() -> None:
     taeda.serialization.add_safe_globals([getattr(nn, name) for name in modules.ALLOWED])
     for data in modules.good():
         taeda.load(io.BytesIO(data))
+    taeda.export.load(io.BytesIO(programs.good())).module()
     scalar = call(
         "numpy._core.multiarray scalar", call("numpy dtype", "f8", False, True), b"C\x08" + bytes(8)
     )
@@ -113,10 +115,29 @@ def watch(path: str) -> None:
             return
         if event == "open" and arguments[0] in (path, None) and "w" not in str(arguments[1]):
             return
+        if _is_of_a_graph(event, arguments):
+            return
         os.write(3, f"{event} {arguments!r:.200}".encode())
         os._exit(WATCHED)
 
     sys.addaudithook(hook)
+
+
+def _is_of_a_graph(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether `taeda.fx` makes the function of a graph, which it writes itself: only names of values
+    in it can be of the file.
+    """
+    kept = arguments[-1] if event == "compile" else getattr(arguments[0], "co_filename", "")
+    return event in ("compile", "exec") and str(kept).startswith("<taeda.fx graph ")
+
+
+def loaded(family: str, source: Any, mapped: bool) -> Any:
+    """The file by the reader of its family."""
+    import taeda
+
+    if family == PROGRAMS:
+        return taeda.export.load(source)
+    return taeda.load(source, mmap=mapped or None)
 
 
 def status() -> dict[str, int]:
@@ -126,10 +147,8 @@ def status() -> dict[str, int]:
     return {row[0]: int(row[1]) * 1024 for row in rows}
 
 
-def child(path: str, way: str) -> None:
+def child(family: str, path: str, way: str) -> None:
     """Load the file; end with what came of it. Never returns."""
-    import taeda
-
     signal.alarm(60)
     resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -143,7 +162,7 @@ def child(path: str, way: str) -> None:
     source = path if content is None else io.BytesIO(content)
     ending, said = ACCEPTED, ""
     try:
-        made = taeda.load(source, mmap=way == "map" or None)
+        made = loaded(family, source, way == "map")
         said = f"a {type(made).__name__}"
     except DOCUMENTED as error:
         ending, said = REFUSED, f"{type(error).__name__}: {error}"
@@ -163,7 +182,7 @@ def attempt(family: str, name: str, data: bytes, path: str, way: str) -> Outcome
     number = os.fork()
     if not number:
         os.dup2(telling, 3)
-        child(path, way)
+        child(family, path, way)
     os.close(telling)
     with os.fdopen(told, "rb") as answer:
         said = answer.read().decode(errors="replace")
@@ -240,13 +259,11 @@ def main() -> int:
 
 
 def again(wanted: str) -> int:
-    import taeda
-
     for family, name, data in every():
         if f"{family}/{name}" == wanted:
             print(data[:300])
             try:
-                print("accepted:", taeda.load(io.BytesIO(data)))
+                print("accepted:", loaded(family, io.BytesIO(data), False))
             except (*DOCUMENTED, pickle.UnpicklingError) as error:
                 print(f"refused: {type(error).__name__}: {error}")
             return 0

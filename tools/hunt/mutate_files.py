@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from hostile_files import ggufs, legacy, modules, npys, safetensors, tars, words
+from hostile_files import ggufs, legacy, modules, npys, programs, safetensors, tars, words
 
 import taeda
 from taeda._native import core
@@ -334,6 +334,23 @@ def change_module(data: bytes, random: Random) -> bytes:
     return struct.pack("<Q", len(text)) + with_right_sum(text) + data[8 + size :]
 
 
+def change_program(data: bytes, random: Random) -> bytes:
+    """Places of the model or of what describes its weights; now and then records."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = [words.Entry(name, archive.read(name)) for name in archive.namelist()]
+    documents = [e for e in entries if str(e.name).endswith(".json")]
+    entry = next(e for e in entries if "models/" in str(e.name))
+    if random.random() < 0.2:
+        entry = random.choice(documents)
+    document = json.loads(entry.data)
+    for _ in range(random.choice((1, 1, 1, 2, 4))):
+        document = change_json(document, random)
+    entry.data = json.dumps(document).encode()
+    if random.random() < 0.1:
+        change_entry(entries, random)
+    return words.archive(entries)
+
+
 def with_right_sum(text: bytes) -> bytes:
     """The header with its checksum made right, so that what it says is looked at."""
     found = re.search(rb'"taeda.header_crc32c": ?"([0-9a-f]{8})"', text)
@@ -409,6 +426,7 @@ FORMS: dict[str, tuple[Callable[[], list[bytes]], Callable[[bytes, Random], byte
     "safetensors": (once(own_files), change_safetensors),
     "module": (once(lambda: [m for m in modules.good() if m[:2] != b"PK"]), change_module),
     "module-zip": (once(lambda: [m for m in modules.good() if m[:2] == b"PK"]), change_zip),
+    "program": (once(lambda: [programs.good()]), change_program),
     "npy": (once(lambda: [npys.npy(npys.GOOD)]), change_npy),
     "npz": (once(npz), change_npz),
     "gguf": (once(gguf), change_gguf),

@@ -27,7 +27,7 @@ def _modules_are_allowed():
 @pytest.mark.parametrize("form", FORMS)
 def test_the_good_files_are_accepted(form):
     seeds, _ = FORMS[form]
-    assert [fuzz_files.attempt(data) for data in seeds()] == ["accepted"] * len(seeds())
+    assert [fuzz_files.attempt(data, form) for data in seeds()] == ["accepted"] * len(seeds())
 
 
 @pytest.mark.parametrize("form", FORMS)

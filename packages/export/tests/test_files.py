@@ -141,7 +141,36 @@ def weight(document):
 
 
 MODEL, WEIGHTS = "models/model.json", "data/weights/model_weights_config.json"
-HOSTILE = {
+RECORDS = {
+    "a weight of another shape": (
+        WEIGHTS,
+        lambda d: weight(d)["tensor_meta"].update(sizes=[{"as_int": 1}, {"as_int": 3}]),
+        r"'weight' is a taeda\.float32 tensor of shape \[1, 3\], and the program is for .* \[2, 3\]",
+    ),
+    "a weight of another dtype": (
+        WEIGHTS,
+        lambda d: weight(d)["tensor_meta"].update(dtype=4),
+        r"taeda\.int32 tensor",
+    ),
+    "numbers of another machine": ("byteorder", lambda _: b"big", "byteorder b'big'"),
+    "a newer archive": ("archive_version", lambda _: b"1", "archive_version b'1'"),
+    "an argument twice": (
+        MODEL,
+        lambda d: node(d)["inputs"].append(node(d)["inputs"][0]),
+        "input twice",
+    ),
+    "another result than it says": (
+        MODEL,
+        lambda d: output(d)["user_output"]["arg"]["as_tensor"].update(name="input_1"),
+        "another one",
+    ),
+    "a range of half a size": (
+        MODEL,
+        lambda d: d["range_constraints"]["s0"].update(max_val=1.5),
+        "the range of 's0'",
+    ),
+}
+HOSTILE = RECORDS | {
     "an import": (MODEL, lambda d: node(d).update(target="os.system"), "no operator"),
     "an attribute": (MODEL, lambda d: node(d).update(target="torch.ops.aten.add.__class__"), "no op"),
     "a private row": (MODEL, lambda d: node(d).update(target="torch.ops.aten.__dir__.x"), "no op"),

@@ -1,4 +1,5 @@
-"""Files that nobody means well with, of every kind that `load` reads. Used by load_hostile.py.
+"""Files that nobody means well with, of every kind that `load` and `export.load` read. Used by
+load_hostile.py.
 
 Each is made by a rule and has a name, so that it can be made again. None may be accepted: a file
 that would be read right does not belong here.
@@ -8,9 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import cuts, gadgets, ggufs, legacy, modules, npys, pickles, safetensors, tars, tensors, zips
+from . import (
+    cuts,
+    gadgets,
+    ggufs,
+    legacy,
+    modules,
+    npys,
+    pickles,
+    programs,
+    safetensors,
+    tars,
+    tensors,
+    zips,
+)
 
-__all__ = ["FAMILIES", "every"]
+__all__ = ["FAMILIES", "PROGRAMS", "every"]
+
+#: the family that `taeda.export.load` reads; the others are `taeda.load`'s
+PROGRAMS = "exported programs"
 
 #: family: a function that gives (name, bytes), the most telling ones first
 FAMILIES = {
@@ -24,6 +41,7 @@ FAMILIES = {
     "npy, npz": npys.files,
     "gguf": ggufs.files,
     "safetensors": safetensors.files,
+    PROGRAMS: programs.files,
     "cut, mixed": cuts.files,
 }
 

@@ -19,6 +19,20 @@ def test_there_and_back(formula):
     assert formula_of(text_of(formula)) == formula
 
 
+MANY = "Add(" + ", ".join(f"Symbol('s{k}')" for k in range(20)) + ")"
+GROWING = [
+    f"Mul({', '.join([MANY] * 20)})",  # 20 sums of 20: some 10^10 products
+    "Pow(" * 40 + "Integer(9)" + ", Integer(8))" * 40,  # a number of 10^36 digits
+    f"Pow(Pow({MANY}, Integer(8)), Integer(8))",
+]
+
+
+@pytest.mark.parametrize("text", GROWING, ids=["products", "a number", "powers"])
+def test_text_that_stands_for_more_than_memory_holds(text):
+    with pytest.raises(RuntimeError, match=r"terms|64 bits"):
+        formula_of(text)
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "x", "Symbol('a b')", "Symbol(1)", "Add()", "open('f')", "Integer(1.5)", "1 + 1", "[1]",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 
 from taeda._core_api.files import FormatError
 from taeda.fx.experimental._expressions import (
@@ -19,7 +19,7 @@ from taeda.fx.experimental._expressions import (
 __all__ = ["formula_of", "text_of"]
 
 _NAMES = {"floordiv": "FloorDiv", "mod": "Mod", "max": "Max", "min": "Min"}
-_LONGEST, _DEEPEST = 10_000, 50
+_LONGEST, _DEEPEST, _MOST_TERMS = 10_000, 50, 1000
 
 
 def text_of(expr: Expression) -> str:
@@ -56,43 +56,80 @@ def formula_of(text: str) -> Expression:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise FormatError(f"a formula of a size is a text of at most {_LONGEST} characters")
     try:
-        return _read(ast.parse(text, mode="eval").body, _DEEPEST)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, ZeroDivisionError) as error:
+        words = _Words(text)
+        made = words.formula(_DEEPEST)
+        words.end()
+    except (ValueError, ZeroDivisionError) as error:
         raise FormatError(f"{text[:80]!r} is no formula of sizes: {error}") from None
+    return made
 
 
-def _read(node: ast.AST, depth: int) -> Expression:
-    if depth == 0:
-        raise ValueError("it is too deep")
-    match node:
-        case ast.Constant(value=int() as number) if abs(number) < 2**63:
-            return constant(number)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
-            return constant(-number)
-        case ast.Call(func=ast.Name(id="Integer"), args=[inner], keywords=[]):
-            return _read(inner, depth - 1)
-        case ast.Call(func=ast.Name(id="Symbol"), args=[ast.Constant(value=str() as name)]):
-            if name.isidentifier() and len(name) < 100:
-                return symbol(name)
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if args:
-            return _combined(name, [_read(a, depth - 1) for a in args])
-    raise ValueError(f"it has {ast.unparse(node)[:60]!r}")
+class _Words:
+    """The words of a text, one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def take(self, pattern: str) -> str | None:
+        """The word at this place if it is such a one, and the place behind it."""
+        found = re.compile(rf"\s*({pattern})").match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        return found[1]
+
+    def wanted(self, pattern: str) -> str:
+        """The word at this place, which must be such a one."""
+        found = self.take(pattern)
+        if found is None:
+            raise ValueError(f"it has {self.text[self.at : self.at + 20]!r} at {self.at}")
+        return found
+
+    def end(self) -> None:
+        """ValueError if something is left."""
+        self.wanted(r"\Z")
+
+    def formula(self, depth: int) -> Expression:
+        """A number, a symbol or a call."""
+        if depth == 0:
+            raise ValueError("it is too deep")
+        if (number := self.take(r"-?\d{1,19}\b")) is not None:
+            return constant(int(number))
+        name = self.wanted(r"[A-Za-z]\w{0,30}")
+        self.wanted(r"\(")
+        if name == "Symbol":
+            return self._symbol()
+        parts = [self.formula(depth - 1)]
+        while self.take(","):
+            parts.append(self.formula(depth - 1))
+        self.wanted(r"\)")
+        return parts[0] if name == "Integer" and len(parts) == 1 else _combined(name, parts)
+
+    def _symbol(self) -> Expression:
+        """A name in quotes, and what is assumed of it: every size is a positive integer anyhow."""
+        name = self.wanted(r"'[A-Za-z_]\w{0,98}'|\"[A-Za-z_]\w{0,98}\"")[1:-1]
+        while self.take(","):
+            self.wanted(r"\w{1,30}=(?:True|False)")
+        self.wanted(r"\)")
+        return symbol(name)
 
 
 def _combined(name: str, parts: list[Expression]) -> Expression:
-    total = parts[0]
     if name == "Pow" and len(parts) == 2 and parts[1].number in range(1, 9):
-        for _ in range(int(parts[1].number or 1) - 1):
-            total = total * parts[0]
-        return total
+        parts = [parts[0]] * int(parts[1].number or 1)
+        name = "Mul"
     two = {"FloorDiv": floor_div, "Mod": modulo, "PythonMod": modulo}.get(name)
-    if two is not None and len(parts) == 2:
-        return two(*parts)
     several = {
         "Add": Expression.__add__, "Mul": Expression.__mul__, "Max": larger, "Min": smaller,
     }.get(name)  # fmt: skip
-    if several is None or len(parts) > 20:
+    rule = several or (two if len(parts) == 2 else None)
+    if rule is None or len(parts) > 20:
         raise ValueError(f"it has {name} of {len(parts)}")
+    total = parts[0]
     for part in parts[1:]:
-        total = several(total, part)
+        if len(total.terms) * len(part.terms) > _MOST_TERMS:
+            raise ValueError(f"it has more than {_MOST_TERMS} terms")
+        total = rule(total, part)
+        if any(abs(factor) >= 2**63 for factor in total.terms.values()):
+            raise ValueError("it has a number of more than 64 bits")
     return total

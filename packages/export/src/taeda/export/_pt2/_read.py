@@ -40,7 +40,9 @@ from ._trees import spec_of
 
 __all__ = ["Archive", "program_of"]
 
-_LARGEST, _MOST_DIMS, _MOST_NODES, _DEEPEST = 1 << 28, 64, 1_000_000, 20
+_LARGEST, _MOST_DIMS, _MOST_NODES, _DEEPEST = 1 << 28, 64, 200_000, 20
+#: how archives are written that are read here: numbers of others would be other ones
+_WRITTEN_AS = {"byteorder": b"little", "archive_version": b"0"}
 _FUNCTIONS = {"torch.ops.higher_order.cond": CONDITION, "torch.ops.higher_order.while_loop": LOOP}
 _NAME = re.compile(r"[A-Za-z_]\w{0,200}\Z")
 _TARGET = re.compile(r"torch\.ops\.(aten|taeda)\.([A-Za-z_]\w{0,80})\.([A-Za-z_]\w{0,80})\Z")
@@ -61,6 +63,9 @@ class Archive:
             raise FormatError(
                 "the file is no archive of an exported program: no 'pt2' in it says so"
             )
+        for name, wanted in _WRITTEN_AS.items():
+            if name in self.records and (found := self.get(name, 100)) != wanted:
+                raise FormatError(f"the file has {name} {found!r}; {wanted!r} is read here")
 
     def get(self, name: str, limit: int = _LARGEST) -> bytes | None:
         """The bytes of a record; None if there is none."""
@@ -88,7 +93,9 @@ class Archive:
 def program_of(archive: Archive) -> ExportedProgram:
     """The program of an archive. FormatError says what is wrong with it."""
     try:
-        return _Reader(archive).program()
+        program = _Reader(archive).program()
+        program.module()  # names of tensors that no module can have
+        return program
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError,
             OverflowError) as error:  # fmt: skip
         said = f"{type(error).__name__}: {error}"
@@ -230,7 +237,11 @@ class _GraphReader:
         only = {a.name for a in schema.arguments if a.kwarg_only}
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
+        taken: set[str] = set()
         for name, value, _ in values:
+            if name in taken:
+                raise FormatError(f"{target} has the argument {name} twice")
+            taken.add(name)
             if name not in order:
                 if value in (None, False):  # a switch that this row does not have, and that is off
                     continue
@@ -242,8 +253,6 @@ class _GraphReader:
                 and not kwargs
             ):
                 args.append(value)
-            elif name in kwargs:
-                raise FormatError(f"{target} has the argument {name} twice")
             else:
                 kwargs[name] = value
         return tuple(args), kwargs
@@ -293,11 +302,15 @@ class _Reader(_GraphReader):
         constants = self._tensors("data/constants/", "model_constants_config")
         self._check_state(signature, state, constants)
         self._inputs(signature)
+        self._check_kinds(signature, state, constants)
         for entry in self.described["nodes"]:
             self._node(entry)
         results = [self._output(o) for o in self.described["outputs"]]
         if len(results) != len(signature.output_specs):
             raise FormatError("the graph has another number of outputs than its signature")
+        for spec, node in zip(signature.output_specs, results, strict=True):
+            if isinstance(spec.arg, TensorArgument) and self._known(spec.arg.name) is not node:
+                raise FormatError(f"the result {spec.arg.name!r:.80} is another one in the graph")
         self.graph.output(tuple(results))
         specs = self._specs(signature)
         self._rename(signature)
@@ -323,8 +336,12 @@ class _Reader(_GraphReader):
         made = {}
         for name, limits in self.document["range_constraints"].items():
             least, most = limits["min_val"], limits["max_val"]
-            upper = math.inf if most is None else int(most)
-            made[str(name)] = ValueRanges(-math.inf if least is None else int(least), upper)
+            if not all(n is None or type(n) is int for n in (least, most)):
+                raise FormatError(
+                    f"the range of {name!r:.80} is from {least!r:.40} to {most!r:.40}"
+                )
+            upper = math.inf if most is None else most
+            made[str(name)] = ValueRanges(-math.inf if least is None else least, upper)
         return made
 
     def _specs(self, signature: ExportGraphSignature) -> Any:
@@ -416,6 +433,21 @@ class _Reader(_GraphReader):
                 state[spec.target], nn.Parameter
             ):
                 raise FormatError(f"{spec.target!r:.80} is a parameter in one place only")
+
+    def _check_kinds(self, signature: Any, state: Any, constants: Any) -> None:
+        """FormatError where a tensor of the file is another one than the program was made for."""
+        for spec in signature.input_specs:
+            if spec.kind is InputKind.USER_INPUT:
+                continue
+            kept = spec.kind is InputKind.PARAMETER or spec.persistent
+            tensor = (state if kept else constants)[spec.target]
+            meta = self._known(spec.arg.name).meta
+            wanted = [e.number if e.number is not None else str(e) for e in meta["shape"]]
+            if list(tensor.shape) != wanted or tensor.dtype != meta["val"].dtype:
+                raise FormatError(
+                    f"{spec.target!r:.80} is a {tensor.dtype} tensor of shape {list(tensor.shape)}, and "
+                    f"the program is for {meta['val'].dtype} of shape {wanted}"
+                )
 
     def _inputs(self, signature: ExportGraphSignature) -> None:
         if len(self.described["inputs"]) != len(signature.input_specs):
