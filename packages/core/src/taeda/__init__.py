@@ -23,6 +23,7 @@ _install_packages()  # the same
 
 from ._native import core as _core  # noqa: E402 - the same
 from ._parts import install_hint, lazy_attributes  # noqa: E402 - imports come after the finder
+from ._tracebacks import install as _install_tracebacks  # noqa: E402 - the same
 
 __version__ = "0.1.0"
 
@@ -187,3 +188,4 @@ install_hint()
 _core.set_blas_path(*_place_of_blas())
 _core.memory_set_table(_memory_table)
 _greet_neighbours()
+_install_tracebacks()
