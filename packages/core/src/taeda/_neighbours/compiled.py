@@ -9,8 +9,8 @@ __all__ = ["brought"]
 
 #: (the folder of a shared library, its name up to the first point): the module that defines its operators
 INSTEAD = {
-    ("torchvision", "_C"): "taeda.vision_ops",
-    ("torchvision", "_C_stable"): "taeda.vision_ops",
+    ("torchvision", name): "taeda.vision_ops"
+    for name in ("_C", "_C_stable", "image", "image_stable")
 }
 
 

@@ -1,4 +1,5 @@
-"""Operators on boxes and regions of pictures, under the names by which torchvision calls them.
+"""Operators on boxes and regions of pictures, under the names by which torchvision calls them; pictures
+from files, by Pillow, under `taeda.ops.image`.
 
 Importing it defines `taeda.ops.torchvision.nms` and the others; `install_as_torch()` and an import of
 torchvision do so by themselves.
@@ -16,7 +17,7 @@ from typing import Any as _Any
 import taeda as _taeda
 from taeda import library as _library
 
-from . import _boxes, _deform, _gradients, _regions
+from . import _boxes, _deform, _gradients, _pictures, _regions
 
 __all__ = ["deform_conv2d", "nms", "ps_roi_align", "ps_roi_pool", "roi_align", "roi_pool"]
 
@@ -33,6 +34,10 @@ _lib.define(
 _lib.define("_cuda_version() -> int")
 _lib.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")  # compiled for no card
 _gradients.register()
+_images = _library.Library("image", "FRAGMENT")
+for _schema, _function in _pictures.OPERATORS.items():
+    _images.define(_schema)
+    _images.impl(_schema.partition("(")[0], _function, "CompositeExplicitAutograd")
 for _name in ("nms", "roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d"):
     _library.register_autocast(f"torchvision::{_name}", "cpu", _taeda.float32)
 
