@@ -232,3 +232,30 @@ import torch
 traced = torch.fx.symbolic_trace(lambda x: x.to(torch.float64) + 1)
 assert traced(torch.ones(1)).dtype is torch.float64
 """)
+
+
+def test_package_that_cannot_run_here_is_hidden_with_its_reason(tmp_path):
+    (tmp_path / "torchao.py").write_text("raise SystemExit('it was imported')")
+    run(f"""
+import importlib.util, sys, warnings
+sys.path.insert(0, {str(tmp_path)!r})
+import taeda
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter('always')
+    taeda.install_as_torch()
+assert [w for w in told if 'torchao is installed, and hidden' in str(w.message)], told
+assert importlib.util.find_spec('torchao') is None
+try:
+    import torchao
+except ModuleNotFoundError:
+    pass
+else:
+    raise AssertionError('torchao was found')
+""")
+    run("""
+import sys, warnings
+warnings.simplefilter('error')
+import taeda
+taeda.install_as_torch()
+assert 'torchao' not in sys.modules
+""")

@@ -38,7 +38,7 @@ JOINED = SHARED | {"taeda.nn"}
 AT_ONCE = SHARED | {"taeda.multiprocessing"}
 
 #: modules of other packages after whose import something of `taeda._neighbours` runs
-NEIGHBOURS = frozenset({"einops._backends", "matplotlib.units"})
+NEIGHBOURS = frozenset({"einops._backends", "matplotlib.units", "torchaudio._extension.utils"})
 
 # what the import system and those who look through all modules ask for, which needs no code to have run
 _MACHINERY = frozenset(

@@ -13,6 +13,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from taeda._warnings import warn
+
 from .absent import answer
 from .private import ELSEWHERE, FILLED, MENTIONED, MODULES, fetched, made
 from .private_ops import MentionedOperator
@@ -22,6 +24,13 @@ __all__ = ["API_VERSION", "install_as_torch"]
 
 #: the version of PyTorch whose names and behaviour taeda follows
 API_VERSION = "2.13.0"
+#: packages that cannot be imported here, and why; others that look for them find none
+UNFIT = {
+    "torchao": "it is written on internals of torch's compiler and on dtypes shorter than a byte; "
+    "taeda.quantization has layers of 8 and 4 bits",
+    "bitsandbytes": "it defines an operator of 18 arguments, and 16 are the most; taeda.quantization has "
+    "layers of 8 and 4 bits",
+}
 
 
 def install_as_torch(*, distributed: bool = False) -> None:
@@ -33,7 +42,9 @@ def install_as_torch(*, distributed: bool = False) -> None:
     `torch.__version__` and the metadata of a distribution "torch" say "2.13.0+taeda", so that
     libraries which ask for a version find one; dtypes, layouts, sizes and `Tensor.type()` say torch in
     their text. Names that taeda lacks are absent here too. Calling
-    it again changes nothing. RuntimeError if the real torch is imported: the two do not mix.
+    it again changes nothing. A package that cannot run here and would stop those that import it (torchao,
+    bitsandbytes) is hidden, with a warning that says why. RuntimeError if the real torch is imported: the
+    two do not mix.
 
     >>> taeda.install_as_torch()
     >>> import torch
@@ -66,7 +77,16 @@ def install_as_torch(*, distributed: bool = False) -> None:
     for name in MENTIONED:
         aten.__dict__.setdefault(name, MentionedOperator(name))
     _say_torch(taeda)
+    _hide_unfit()
     sys.meta_path.insert(0, _Finder)
+
+
+def _hide_unfit() -> None:
+    """Let nobody find what would stop at its import: libraries import it because it is installed."""
+    for name, why in UNFIT.items():
+        if name not in sys.modules and importlib.util.find_spec(name) is not None:
+            sys.modules[name] = None  # type: ignore[assignment]  # Python's way: an import raises
+            warn(f"{name} is installed, and hidden from this process: {why}")
 
 
 def _say_torch(taeda: Any) -> None:

@@ -26,15 +26,15 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
     """Advice to a tracer, of which there is none."""
 
 
-def _refused(place: str, names: str) -> dict[str, Any]:
-    """Functions that libraries import, to put their own in the place, and do not call."""
+_MAPS = "taeda.vmap maps functions of tensors, and of classes that utils._pytree knows"
+
+
+def _refused(place: str, names: str, why: str = _MAPS) -> dict[str, Any]:
+    """Functions that libraries import, or put their own in the place of, and do not call."""
 
     def made(name: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
-            raise RuntimeError(
-                f"{place}.{name} does not exist in taeda: taeda.vmap maps functions of tensors, and "
-                "of classes that utils._pytree knows"
-            )
+            raise RuntimeError(f"{place}.{name} does not exist in taeda: {why}")
 
         refuse.__name__ = refuse.__qualname__ = name
         return refuse
@@ -225,6 +225,8 @@ MODULES: dict[str, dict[str, Any]] = {
             "set_printoptions")},
     },
     "torch.torch_version": {"TorchVersion": f"{_HERE}torch_version:TorchVersion"},
+    "torch.sparse._triton_ops_meta": _refused("torch.sparse._triton_ops_meta", "get_meta minimize update",
+        "it tunes kernels in a language that taeda does not speak"),
     "torch.autograd.variable": {"Variable": "taeda.autograd:Variable"},
     # indexing by a tensor under vmap needs no help here
     "torch._dynamo._trace_wrapped_higher_order_op": {"TransformGetItemToIndex": contextlib.nullcontext},

@@ -19,6 +19,9 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 # names that libraries test passes by
 _BaseDataLoaderIter, _SingleProcessDataLoaderIter = Pass, SinglePass
+# and by which they annotate
+_collate_fn_t = Callable[[list[Any]], Any]
+_worker_init_fn_t = Callable[[int], None]
 
 
 class _DatasetKind:
