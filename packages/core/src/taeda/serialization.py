@@ -73,23 +73,28 @@ def save(
 ) -> None:
     """Write `obj` to a path, a URL that fsspec opens, or an object with `write`.
 
-    `obj` is a tensor, a number, a text, None, a numpy array, or dicts, lists, tuples and sets of
-    those: what `state_dict()` gives. Tensors that share memory share it after loading, and so do
-    objects that are one object. A path is replaced as a whole or not at all. TypeError for other
-    objects, with the place they were found at. There is no pickling: `pickle_protocol` has no
-    effect. A whole module is recorded by the names of its classes with their fields, and `load`
-    gives it back to those who allow its class; its `state_dict()` loads everywhere, so save that if
-    you can. `progress=True` writes a line to stderr; a function is called with (bytes done, bytes
-    in all).
+    Tensors that share memory share it after loading, and so do objects that are one object. A path is
+    replaced as a whole or not at all. There is no pickling. A whole module is recorded by the names of
+    its classes with their fields, and `load` gives it back to those who allow its class; its
+    `state_dict()` loads everywhere, so save that if you can.
 
-    `sync` says what a save to a path waits for. However the process ends, and after a loss of
-    power, the path is the old file or the new one, whole. With "full" it is the new one from the
-    moment on when `save` returns (ask for it before you delete another checkpoint); with "normal" a
-    few seconds later. "off" waits for nothing, as `torch.save` does: a loss of power within half a
-    minute may leave a damaged file, which `load` refuses.
+    However the process ends, and after a loss of power, the path is the old file or the new one, whole;
+    `sync` says what a save waits for.
 
-    `format` is "safetensors", or "pt" for the zip that `torch.load` reads, with each storage whole.
-    By default a name that ends in .pt or .pth gets the zip, and everything else safetensors.
+    Args:
+        obj: a tensor, a number, a text, None, a numpy array, or dicts, lists, tuples and sets of those:
+            what `state_dict()` gives. TypeError for other objects, with the place they were found at.
+        f: a path, a URL, or an object with `write`.
+        pickle_module: None; TypeError for anything else.
+        pickle_protocol: has no effect, for nothing is pickled.
+        format: "safetensors", or "pt" for the zip that `torch.load` reads, with each storage whole.
+            By default a name that ends in .pt or .pth gets the zip, and everything else safetensors.
+        progress: True writes a line to stderr; a function is called with (bytes done, bytes in all).
+            False by default.
+        sync: with "full" the path is the new file from the moment on when `save` returns (ask for it
+            before you delete another checkpoint); with "normal", the default, a few seconds later. "off"
+            waits for nothing, as `torch.save` does: a loss of power within half a minute may leave a
+            damaged file, which `load` refuses.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -164,18 +169,26 @@ def load(
     """Read what `save` wrote, or another kind of checkpoint, from a path, a URL or an object with `read`.
 
     A file is checked before anything is made of it: FormatError (a RuntimeError) says what is wrong
-    with it and what to do, EOFError that it is empty. `mmap=True` maps the file: numbers are read
-    when they are used. The checksums of a mapped file's tensors are compared only with
-    `verify=True`, which reads them all; its header's always, and so are all of a file that is not
-    mapped. `verify=False` reads what is left of a damaged file. `map_location` is a device, a dict
-    of places, or a function of (storage, place) that gives a storage or None; "meta" reads no
-    numbers. `progress` is as for `save`. Loading runs no code. A file with objects of classes, such
-    as a whole module, is refused (FormatError) unless their classes were allowed by
-    `taeda.serialization.add_safe_globals`. `weights_only=False` is your word that you trust the
-    file: then the classes that it names are imported and their code may run, of torch's whole
-    modules too, with a warning that names the file. It is refused where
-    TORCH_FORCE_WEIGHTS_ONLY_LOAD or TAEDA_FORCE_WEIGHTS_ONLY_LOAD is set. `pickle_module` and
-    arguments for it are refused.
+    with it and what to do, EOFError that it is empty. Loading runs no code. A file with objects of
+    classes, such as a whole module, is refused (FormatError) unless their classes were allowed by
+    `taeda.serialization.add_safe_globals`.
+
+    Args:
+        f: a path, a URL, or an object with `read`, of bytes.
+        map_location: where tensors go: a device, a dict of places, or a function of (storage, place)
+            that gives a storage or None. "meta" reads no numbers. By default where they were.
+        pickle_module: None; RuntimeError for anything else.
+        weights_only: False is your word that you trust the file: then the classes that it names are
+            imported and their code may run, of torch's whole modules too, with a warning that names the
+            file. It is refused where TORCH_FORCE_WEIGHTS_ONLY_LOAD or TAEDA_FORCE_WEIGHTS_ONLY_LOAD is
+            set. None, the default, and True let no code run.
+        mmap: True maps the file: numbers are read when they are used. None, the default, takes
+            `taeda.utils.serialization.config.load.mmap`, which is False.
+        verify: whether checksums of tensors are compared. By default those of a file that is not mapped
+            are; True compares those of a mapped one too, and so reads them all; False reads what is left
+            of a damaged file. The header's are compared always.
+        progress: as for `save`.
+        **pickle_load_args: arguments for pickle: RuntimeError for any.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -298,6 +311,9 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
     Each is a class, or (class, the full name that files give it). `save` writes their fields as
     data, `load` puts the fields back without calling any method of the class. Functions may be
     listed, and are never called.
+
+    Args:
+        safe_globals: classes, or pairs (class, full name in files).
     """
     safetypes.add(safe_globals)
 
@@ -313,7 +329,11 @@ def get_safe_globals() -> list[Any]:
 
 
 class safe_globals:
-    """Allow some classes inside a `with` block, as `add_safe_globals` does."""
+    """Allow some classes inside a `with` block, as `add_safe_globals` does.
+
+    Args:
+        safe_globals: classes, or pairs (class, full name in files).
+    """
 
     def __init__(self, safe_globals: list[Any]) -> None:
         self.given = safe_globals
@@ -331,6 +351,9 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
     """The full names in a file that `load` would refuse because nobody allowed them.
 
     The file is looked through as data; nothing in it is imported or called.
+
+    Args:
+        f: a path, or an object with `read`, of bytes.
     """
     if isinstance(f, (str, os.PathLike)):
         return _kind_of_path(f).unsafe_names(f)
@@ -351,7 +374,11 @@ def get_crc32_options() -> bool:
 
 
 def set_crc32_options(compute_crc32: bool) -> None:
-    """Say whether `save` writes checksums. Without them damage to a file's numbers is not found."""
+    """Say whether `save` writes checksums. Without them damage to a file's numbers is not found.
+
+    Args:
+        compute_crc32: whether it does; it does until something else is said.
+    """
     settings.save.compute_crc32 = bool(compute_crc32)
 
 
@@ -361,7 +388,11 @@ def get_default_load_endianness() -> LoadEndianness | None:
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
-    """Say which order of bytes to assume for a file of torch's that does not tell its own."""
+    """Say which order of bytes to assume for a file of torch's that does not tell its own.
+
+    Args:
+        endianness: one of LoadEndianness, or None for that of this machine. TypeError for others.
+    """
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise TypeError(
             f"Invalid argument type in function set_default_load_endianness: {endianness!r}"
@@ -379,6 +410,9 @@ class set_default_mmap_options:
 
     MAP_PRIVATE: writing to a loaded tensor changes no file. MAP_SHARED: it changes the file, behind
     the back of its checksums, and wants a file that may be written.
+
+    Args:
+        flags: `mmap.MAP_PRIVATE` or `mmap.MAP_SHARED`; ValueError for others.
     """
 
     def __init__(self, flags: int) -> None:
@@ -403,8 +437,10 @@ class set_default_mmap_options:
 def skip_data(materialize_fake_tensors: bool = False) -> Iterator[None]:
     """Leave numbers out: `save` keeps their places free in the file, `load` gives tensors of zeros.
 
-    A file with places that were kept free has no checksums for them. There are no fake tensors here, so
-    `materialize_fake_tensors` has no effect.
+    A file with places that were kept free has no checksums for them.
+
+    Args:
+        materialize_fake_tensors: has no effect, for there are no fake tensors here; False by default.
     """
     token = settings.skips_data.set(True)
     try:

@@ -178,6 +178,14 @@ def vjp(
 
     v may be left out for a function to one number. RuntimeError for a v of another shape.
 
+    Args:
+        func: takes the tensors of `inputs` and returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
+        v: of the shapes of the outputs; may be left out for an output of one element.
+        create_graph: whether the results can be differentiated again; False by default.
+        strict: raise RuntimeError where an output does not depend on an input, instead of giving
+            zeros; False by default.
+
     >>> vjp(lambda x: x ** 2, taeda.tensor([1.0, 3.0]), taeda.ones(2))[1]
     tensor([2., 6.])
     """
@@ -201,6 +209,14 @@ def jvp(
 
     Goes through backward twice, so `func` needs no forward mode; `forward_ad` takes one pass where
     there is one.
+
+    Args:
+        func: takes the tensors of `inputs` and returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
+        v: of the shapes of `inputs`; may be left out for an input of one element.
+        create_graph: whether the results can be differentiated again; False by default.
+        strict: raise RuntimeError where an output does not depend on an input, instead of giving
+            zeros; False by default.
 
     >>> jvp(lambda x: x.prod(), taeda.tensor([2.0, 3.0]), taeda.tensor([1.0, 0.0]))[1]
     tensor(3.)
@@ -305,9 +321,15 @@ def jacobian(
     """The Jacobian, of shape output.shape + input.shape; a tuple for several outputs, of tuples for
     several inputs.
 
-    strategy: "reverse-mode" takes one walk per element of the outputs, "forward-mode" (with
-    vectorize) one call of `func` per element of the inputs. vectorize computes the same values;
-    here it saves no time.
+    Args:
+        func: takes the tensors of `inputs` and returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
+        create_graph: whether the results can be differentiated again; False by default.
+        strict: raise RuntimeError where an output does not depend on an input, instead of giving
+            zeros; False by default.
+        vectorize: the same values; here it saves no time; False by default.
+        strategy: "reverse-mode", the default, takes one walk per element of the outputs,
+            "forward-mode" (with vectorize) one call of `func` per element of the inputs.
 
     >>> jacobian(lambda x: x ** 2, taeda.tensor([1.0, 3.0]))
     tensor([[2., 0.],
@@ -336,7 +358,15 @@ def hessian(
     """The Hessian of a function to one number: of shape input.shape + input.shape, a tuple of
     tuples for several inputs.
 
-    outer_jacobian_strategy="forward-mode" (with vectorize) takes forward mode over backward.
+    Args:
+        func: takes the tensors of `inputs` and returns a tensor of one element.
+        inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
+        create_graph: whether the results can be differentiated again; False by default.
+        strict: raise RuntimeError where an output does not depend on an input, instead of giving
+            zeros; False by default.
+        vectorize: the same values; here it saves no time; False by default.
+        outer_jacobian_strategy: "reverse-mode", the default, or "forward-mode" (with vectorize), which
+            takes forward mode over backward.
 
     >>> hessian(lambda x: (x ** 3).sum(), taeda.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
@@ -364,6 +394,14 @@ def vhp(
 ) -> tuple[Any, Any]:
     """(func(inputs), vᵀ·Hessian) of a function to one number; v has the shape of the inputs.
 
+    Args:
+        func: takes the tensors of `inputs` and returns a tensor of one element.
+        inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
+        v: of the shapes of `inputs`; may be left out for an input of one element.
+        create_graph: whether the results can be differentiated again; False by default.
+        strict: raise RuntimeError where an output does not depend on an input, instead of giving
+            zeros; False by default.
+
     >>> vhp(lambda x: (x ** 3).sum(), taeda.tensor([1.0, 2.0]), taeda.ones(2))[1]
     tensor([ 6., 12.])
     """
@@ -383,6 +421,14 @@ def hvp(
 ) -> tuple[Any, Any]:
     """(func(inputs), Hessian·v) of a function to one number.
     Where the Hessian is symmetric `vhp` is the same and cheaper.
+
+    Args:
+        func: takes the tensors of `inputs` and returns a tensor of one element.
+        inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
+        v: of the shapes of `inputs`; may be left out for an input of one element.
+        create_graph: whether the results can be differentiated again; False by default.
+        strict: raise RuntimeError where an output does not depend on an input, instead of giving
+            zeros; False by default.
 
     >>> hvp(lambda x: (x ** 3).sum(), taeda.tensor([1.0, 2.0]), taeda.ones(2))[1]
     tensor([ 6., 12.])

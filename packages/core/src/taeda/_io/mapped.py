@@ -25,6 +25,9 @@ def read_mapped(tensor: Tensor) -> Tensor:
     the file was shortened, so that bytes of the tensor are gone; an operation on the tensor itself
     would end the program (SIGBUS).
 
+    Args:
+        tensor: on the cpu, of any dtype and layout in memory.
+
     >>> read_mapped(taeda.ones(2))
     tensor([1., 1.])
     """

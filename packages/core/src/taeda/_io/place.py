@@ -23,11 +23,12 @@ _registered: list[tuple[int, Tagger, Deserializer]] = []
 
 
 def register_package(priority: int, tagger: Tagger, deserializer: Deserializer) -> None:
-    """Ask these functions where storages are and where they should go, those of lower `priority` first.
+    """Ask these functions where storages are and where they should go. The cpu answers after all of them.
 
-    `tagger(storage)` names the place of a storage that is saved, or gives None.
-    `deserializer(storage, place)` gives the storage to use at that place, or None. The cpu answers
-    after all of them.
+    Args:
+        priority: those of lower priority are asked first.
+        tagger: `tagger(storage)` names the place of a storage that is saved, or gives None.
+        deserializer: `deserializer(storage, place)` gives the storage to use at that place, or None.
     """
     bisect.insort(_registered, (priority, tagger, deserializer), key=lambda entry: entry[0])
 
@@ -41,7 +42,11 @@ def tag_of(tensor: Tensor) -> str:
 
 
 def location_tag(storage: Any) -> str:
-    """The name of the place where a storage is: "cpu", "cuda:0", or what a registered package says."""
+    """The name of the place where a storage is: "cpu", "cuda:0", or what a registered package says.
+
+    Args:
+        storage: an UntypedStorage or a TypedStorage; TypeError for others.
+    """
     untyped = storage.untyped() if hasattr(storage, "untyped") else storage
     if not isinstance(untyped, UntypedStorage):
         raise TypeError(f"location_tag: wanted a storage, got {type(storage).__name__}")
@@ -51,6 +56,10 @@ def location_tag(storage: Any) -> str:
 def default_restore_location(storage: Any, location: Any) -> Any:
     """The storage at a place of that name, as `load` without `map_location` has it: the storage
     itself if it is there already. RuntimeError for a place that is not here.
+
+    Args:
+        storage: an UntypedStorage or a TypedStorage.
+        location: the name of a place, as "cpu" or "cuda:0".
     """
     untyped = storage.untyped() if hasattr(storage, "untyped") else storage
     return UntypedStorage._of(Place(None).moved(untyped._bytes, str(location)))

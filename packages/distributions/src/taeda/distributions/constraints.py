@@ -43,7 +43,12 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """A set that is known when the distribution's parameters are."""
+    """A set that is known when the distribution's parameters are.
+
+    Args:
+        is_discrete: whether its values are separate, as integers are (default: False).
+        event_dim: how many of the last dimensions are one event (default: 0).
+    """
 
     def __init__(self, *, is_discrete: bool = False, event_dim: int = 0) -> None:
         self.is_discrete, self.event_dim = is_discrete, event_dim
@@ -62,7 +67,11 @@ class _Dependent(Constraint):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Does the set depend on parameters?"""
+    """Does the set depend on parameters?
+
+    Args:
+        constraint: a constraint.
+    """
     return isinstance(constraint, _Dependent)
 
 
@@ -90,7 +99,12 @@ class dependent_property(property, _Dependent):
 
 
 class _Independent(Constraint):
-    """The product of a set with itself over the last dimensions."""
+    """The product of a set with itself over the last dimensions.
+
+    Args:
+        base_constraint: the constraint of one part.
+        reinterpreted_batch_ndims: over how many of the last dimensions of its answers all must hold.
+    """
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
@@ -153,6 +167,13 @@ class _Boolean(Constraint):
 
 
 class _IntegerInterval(Constraint):
+    """Integers between two bounds, both included.
+
+    Args:
+        lower_bound: the least integer; a number, or a tensor that expands to the values'.
+        upper_bound: the largest integer, likewise.
+    """
+
     is_discrete = True
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
@@ -184,6 +205,12 @@ class _Real(Constraint):
 
 
 class _GreaterThan(Constraint):
+    """Numbers above a bound.
+
+    Args:
+        lower_bound: a number, or a tensor that expands to the values'; it is outside.
+    """
+
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
 
@@ -195,11 +222,23 @@ class _GreaterThan(Constraint):
 
 
 class _GreaterThanEq(_GreaterThan):
+    """Numbers from a bound on.
+
+    Args:
+        lower_bound: a number, or a tensor that expands to the values'; it is inside.
+    """
+
     def check(self, value: Tensor) -> Tensor:
         return self.lower_bound <= value
 
 
 class _LessThan(Constraint):
+    """Numbers below a bound.
+
+    Args:
+        upper_bound: a number, or a tensor that expands to the values'; it is outside.
+    """
+
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
@@ -211,6 +250,13 @@ class _LessThan(Constraint):
 
 
 class _Interval(Constraint):
+    """Numbers between two bounds, both included.
+
+    Args:
+        lower_bound: a number, or a tensor that expands to the values'.
+        upper_bound: the other bound, likewise.
+    """
+
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
@@ -223,6 +269,13 @@ class _Interval(Constraint):
 
 
 class _HalfOpenInterval(_Interval):
+    """Numbers between two bounds, of which the upper one is outside.
+
+    Args:
+        lower_bound: a number, or a tensor that expands to the values'.
+        upper_bound: the other bound, likewise.
+    """
+
     def check(self, value: Tensor) -> Tensor:
         return (self.lower_bound <= value) & (value < self.upper_bound)
 
@@ -247,6 +300,12 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
+    """Vectors of counts whose sum is bounded.
+
+    Args:
+        upper_bound: the largest sum, a number or a tensor of the batch's shape.
+    """
+
     is_discrete = True
     event_dim = 1
 
@@ -311,7 +370,13 @@ class _PositiveDefinite(_Symmetric):
 
 
 class _Cat(Constraint):
-    """Sets along one dimension, each over so many of its places."""
+    """Sets along one dimension, each over so many of its places.
+
+    Args:
+        cseq: the constraints, in their order.
+        dim: the dimension (default: 0).
+        lengths: how many places each has; one each by default. ValueError for another number of them.
+    """
 
     def __init__(
         self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None
@@ -332,7 +397,12 @@ class _Cat(Constraint):
 
 
 class _Stack(Constraint):
-    """Sets along one dimension, each over one of its places."""
+    """Sets along one dimension, each over one of its places.
+
+    Args:
+        cseq: the constraints, in their order.
+        dim: the dimension (default: 0).
+    """
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
         self.cseq, self.dim = list(cseq), dim

@@ -20,6 +20,10 @@ __all__ = [
 class OperatorCall:
     """One call of an operation: `name`, `inputs` if they were asked for, `result` once there is one,
     and `state`, which is the callback's own between beginning and end.
+
+    Args:
+        name: of the operation, as "aten::exp".
+        inputs: its arguments, or None where nobody asked for them.
     """
 
     __slots__ = ("inputs", "name", "result", "state")
@@ -57,6 +61,12 @@ def add_operator_callback(
     `enable_operator_callbacks`; of all calls the share `sampling`, chosen at random from a fixed
     seed. Returns a handle for `remove_operator_callback`.
 
+    Args:
+        on_enter: called with an OperatorCall before the operation runs; None for nothing.
+        on_exit: called with the same OperatorCall after it; None for nothing.
+        sampling: the share of calls that are told, above 0 and up to 1, which is the default.
+        needs_inputs: whether the OperatorCall holds the arguments; False by default.
+
     What a callback raises passes to the program. TypeError for what cannot be called, ValueError for
     a share that is not above 0 and up to 1, or for no callback at all.
 
@@ -83,7 +93,11 @@ def add_operator_callback(
 
 
 def remove_operator_callback(handle: int) -> None:
-    """Call it no more, in any thread. KeyError for a handle that is not known any more."""
+    """Call it no more, in any thread. KeyError for a handle that is not known any more.
+
+    Args:
+        handle: what `add_operator_callback` returned.
+    """
     global _callbacks
     with _lock:
         left = tuple(one for one in _callbacks if id(one) != handle)
@@ -95,7 +109,11 @@ def remove_operator_callback(handle: int) -> None:
 
 
 def enable_operator_callbacks(on: bool = True) -> None:
-    """Call the callbacks for operations of this thread too, or no more."""
+    """Call the callbacks for operations of this thread too, or no more.
+
+    Args:
+        on: whether they are called; True by default.
+    """
     watcher = getattr(_here, "watcher", None)
     if on and watcher is None:
         _here.watcher = _Watcher()

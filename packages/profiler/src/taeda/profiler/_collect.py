@@ -269,7 +269,9 @@ class record_function(ContextDecorator):
     """Names a piece of program in the profile of this thread, as a context or a decorator; does
     nothing while there is none.
 
-    `args` is text that stands beside the name in the trace.
+    Args:
+        name: of the piece.
+        args: text that stands beside the name in the trace; none by default.
 
     >>> with record_function("load"):
     ...     pass

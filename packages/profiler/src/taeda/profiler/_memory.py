@@ -33,8 +33,14 @@ Row = tuple[str, int, int]  # what, bytes, how many
 class Memory:
     """What `memory` found, in bytes. `str` is a table.
 
-    `by_kind` and `by_module` hold (what, bytes, tensors), `by_line` and `peak_by_line` (file:line,
-    bytes, blocks) of what was taken while `record_memory` was on.
+    Args:
+        device: the name of the device.
+        allocated: bytes that are held now.
+        peak: the most bytes that were held at once.
+        by_kind: (kind, bytes, tensors) of parameters, gradients and so on.
+        by_module: (name of the module, bytes, tensors).
+        by_line: (file:line, bytes, blocks) of what was taken while `record_memory` was on.
+        peak_by_line: the same at the moment when most was held.
     """
 
     device: str
@@ -83,6 +89,9 @@ def memory(device: Any = None) -> Memory:
     By kind (parameters, gradients, buffers, states of optimizers, other tensors, and what only graphs
     and the library hold) and by module. By line for what was taken while `record_memory` is on. A
     storage counts once, for the first that has it.
+
+    Args:
+        device: the processor, the default, or a CUDA device.
 
     >>> x = taeda.ones(1000)
     >>> found = memory()
@@ -194,7 +203,10 @@ class _Record:
 
 class record_memory:
     """From now on `memory` knows the line of what this thread's operations take; as a context, until
-    its end. `record_memory(False)` ends it. A recording that is on goes on.
+    its end. A recording that is on goes on.
+
+    Args:
+        enabled: False ends the recording; True by default.
 
     >>> with record_memory():
     ...     x = taeda.ones(1000)

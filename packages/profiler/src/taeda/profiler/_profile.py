@@ -267,6 +267,11 @@ class profile(_KinetoProfile):
         with_stack: whether lines of Python are kept (default: False)
         with_flops: whether floating-point operations are estimated (default: False)
         with_modules: whether the names of layers are kept (default: False)
+        experimental_config: None; ValueError for what is not known here
+        execution_trace_observer: what also hears of every operation; None for nobody
+        acc_events: whether the events of all cycles are kept, not those of the last one (default: False)
+        use_cuda: deprecated: True is activities=[CPU, CUDA], False [CPU] (default: None)
+        custom_trace_id_callback: a function that gives the name of each trace; None for a random one
 
     >>> import taeda
     >>> from taeda.profiler import profile, schedule

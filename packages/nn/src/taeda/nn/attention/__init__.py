@@ -52,6 +52,11 @@ def sdpa_kernel(
 
     The CPU has one implementation, which stands for all of them, so nothing changes there. Raises TypeError
     for something that is no backend.
+
+    Args:
+        backends: one SDPBackend, or several.
+        set_priority: whether their order says which is tried first; on the CPU there is no choice.
+            False by default.
     """
     chosen = [backends] if isinstance(backends, SDPBackend) else backends
     if not isinstance(chosen, Iterable) or not all(isinstance(b, SDPBackend) for b in chosen):
