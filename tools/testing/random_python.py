@@ -23,9 +23,11 @@ CALLS = 8
 NAME = "a_random_program"
 _relu = taeda.Tensor.relu
 HEAD = """
-import collections, copy, dataclasses, enum, functools, itertools, math, operator, random, sys, types
+import collections, contextlib, contextvars, copy, dataclasses, enum, functools, itertools, math
+import operator, random, sys, types, weakref
 import taeda
 from taeda import nn
+from taeda.utils.checkpoint import checkpoint
 
 class Plain:
     shared = 2.0
@@ -113,6 +115,144 @@ class Call(Plain):
 C_ = Call(1.0)
 C_.inner = {"k": 2.0}
 
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    k: float
+    v: list
+slotted = Slotted(1.25, [2.0])
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    k: float
+    v: tuple = ()
+frozen = Frozen(1.5, ([1.0],))
+
+class Bare:
+    __slots__ = ("k", "__weakref__")
+bare = Bare()
+bare.k = 0.75
+ref, soft = weakref.ref(bare), weakref.WeakValueDictionary(bare=bare)
+var = contextvars.ContextVar("var", default=1.5)
+
+class Data:
+    def __init__(self, key):
+        self.key = key
+    def __get__(self, owner, kind=None):
+        return self if owner is None else vars(owner)[self.key] * 2
+    def __set__(self, owner, value):
+        vars(owner)[self.key] = value + 1
+
+class Loose:
+    def __get__(self, owner, kind=None):
+        return 3.0
+
+class Described:
+    a, b = Data("_a"), Loose()
+    def __init__(self):
+        self.a = 1.0
+        self.rest = {"c": 0.5}
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["rest"][name]
+        except KeyError:
+            raise AttributeError(name)
+des = Described()
+
+class Vec:
+    def __init__(self, v):
+        self.v = v
+    def __add__(self, other):
+        return Vec(self.v + (other.v if isinstance(other, Vec) else other))
+    __radd__ = __add__
+    def __lt__(self, other):
+        return self.v < other.v
+    def __len__(self):
+        return 2
+    def __contains__(self, key):
+        return key < self.v
+    def __iter__(self):
+        return iter([self.v, 1.0])
+    def __hash__(self):
+        return hash(self.v)
+    def __eq__(self, other):
+        return isinstance(other, Vec) and self.v == other.v
+    def __float__(self):
+        return self.v
+    def __format__(self, spec):
+        return "v" * int(abs(self.v))
+    def __matmul__(self, y):
+        return y * self.v
+vec = Vec(2.0)
+
+class Around:
+    def __init__(self, k):
+        self.k = k
+    def __enter__(self):
+        return self.k
+    def __exit__(self, kind, error, trace):
+        return kind is KeyError
+around = Around(1.5)
+
+@contextlib.contextmanager
+def scaled(k):
+    try:
+        yield k * L[0]
+    finally:
+        pass
+
+class Meta(type):
+    k = 1.5
+    def __call__(cls, *args):
+        return super().__call__(*args)
+
+class Made(metaclass=Meta):
+    table = {"k": 2.0}
+    @classmethod
+    def of_class(cls):
+        return cls.table["k"]
+    @staticmethod
+    def plain(y):
+        return y * G
+    def __init_subclass__(cls):
+        cls.table = dict(cls.table)
+
+class Below(Made):
+    pass
+
+@functools.lru_cache
+def cached(n):
+    return n * G
+
+@functools.singledispatch
+def by_kind(value, y):
+    return y + 1
+@by_kind.register
+def _(value: float, y):
+    return y * value
+
+def hooked(g):
+    return g * L[0]
+
+def endless():
+    n = 0
+    while True:
+        n += 1
+        yield n
+running = endless()
+
+def traced(f):
+    @functools.wraps(f)
+    def inner(*args, **kwargs):
+        return f(*args, **kwargs) * D["k"]
+    return inner
+
+@traced
+def decorated(y):
+    return y + G
+
+def deep(y, n):
+    return y if n <= 0 else deep(y * G, n - 1)
+
 def both(y, *, by=(o, sub)):
     for one in by:
         y = one.scaled(y)
@@ -191,6 +331,67 @@ y = y * sum(z.k for z in [o, p, sub])
 y = y * dict(zip("ab", L))["a"]
 y = next(v for v in [y * G, y])
 y = y * functools.partial(max, key=D.get)(D)[0:1].count("k")
+y = y * weight
+y = weight - y
+y = y + (1 - weight) * y
+y = y * (2 if weight > 0.5 else 3)
+y = y * max(weight, 0.25)
+y = y + math.sqrt(weight)
+y = y / (weight + 1.0)
+y = y * slotted.k + sum(slotted.v)
+y = y * frozen.k + frozen.v[0][0]
+y = y * bare.k
+y = y * ref().k if ref() is not None else y
+y = y * soft["bare"].k
+y = y * var.get()
+y = y * des.a + des.b
+y = y * des.c
+y = y + (vec + 1.0).v
+y = y + (1.0 + vec).v
+y = y * 2 if vec < Vec(3.0) else y * 3
+y = y * len(vec) + sum(vec)
+y = y * 2 if 1.5 in vec else y
+y = y * {vec: 2.0}.get(Vec(2.0), 5.0)
+y = y * len(f"{vec}")
+y = y * float(vec)
+y = vec @ y
+y = y + sum([vec, vec], Vec(0.0)).v
+y = y * max([vec, Vec(1.0)]).v
+y = y * Made.of_class() + Made.k
+y = Below.plain(y) * Below.table["k"]
+y = y * cached(2)
+y = by_kind(G, y)
+y = decorated(y)
+y = deep(y, 2)
+y = y * copy.deepcopy(D)["k"]
+y = y * vars(o)["k"]
+y = y * o.__dict__["k"]
+y = y * {**D, "w": 1.0}["k"]
+y = y * [*L, 1.0][0]
+y = y * (lambda *a, k=G, **b: a[0] * k + b["z"])(2.0, z=L[0])
+y = y * next(iter(D.values()))
+y = y * dict(D).pop("k")
+y = y * getattr(Made, "table")["k"]
+y = y * (G if o.flag else L[0] if S else 1.0)
+y = y * (not o.flag) + y
+y = taeda.where(y > G, y, y * L[0])
+y = y.clamp(max=G * 10)
+y = y * sum(i * v for i, v in enumerate(L))
+y = y * (a := L[0]) + a
+y = y * [v for v in L if v > 0][0]
+y = y * {k: v for k, v in D.items()}["k"]
+y = y * len({v for v in L})
+y = y * "k".join(["a", "b"]).count("k")
+y = nn.functional.dropout(y, 0.5, m.training)
+y = y * type("T", (), {"k": 2.0}).k
+y = y * len(sorted(D, key=lambda k: D[k]))
+y = y * operator.attrgetter("k")(o)
+y = y + sum(itertools.accumulate(L))
+y = y * dataclasses.asdict(rec)["k"]
+y = y * len(dataclasses.fields(rec))
+y = y * (1 if callable(o) else 2) * (1 if isinstance(o, collections.abc.Callable) else 2)
+y = y * sum(x_.k for x_ in filter(lambda x_: x_.flag, [o, p]))
+y = y * (o.k if o is not p else 7.0)
 """.strip().splitlines()
 
 BLOCKS = [
@@ -207,6 +408,33 @@ BLOCKS = [
         "y = y + loss.detach()",
     ],
     ["if x.sum() > 30:", "    raise ValueError('large')"],
+    ["with around as k:", "    y = y * k"],
+    ["with around as k:", "    y = y * k + D['q']"],
+    ["with scaled(G) as k:", "    y = y * k"],
+    ["with contextlib.suppress(KeyError):", "    y = y * D['q']"],
+    [
+        "try:", "    y = y * D['q']", "except KeyError as e:", "    y = y + len(e.args)", "finally:",
+        "    y = y * G",
+    ],
+    ["try:", "    y = y * G", "finally:", "    y = y + L[-1]"],
+    ["for n, v in zip(running, L):", "    y = y * v + n"],
+    [
+        "for v in (v * G for v in L):", "    y = y + v", "    if v > 3:", "        break", "else:",
+        "    y = y * 2",
+    ],
+    ["h = y * 1.5", "if h.requires_grad:", "    h.register_hook(hooked)", "y = h + 1"],
+    ["h = y * 1.5", "if h.requires_grad:", "    h.retain_grad()", "y = h + 1"],
+    ["def inner(n):", "    nonlocal y", "    y = y * G + n", "inner(2)"],
+    [
+        "w = taeda.zeros(3, requires_grad=True)",
+        "(g,) = taeda.autograd.grad((w.exp() * y.detach()).sum() * G, w)", "y = y + g",
+    ],
+    ["opt.zero_grad()", "loss = (m(x) * weight).square().mean()", "loss.backward()",
+        "nn.utils.clip_grad_norm_(m.parameters(), G)", "opt.step()", "y = y + loss.detach()"],
+    ["y = checkpoint(lambda z: z.sin() * G + o.k, y, use_reentrant=False)"],
+    ["y = checkpoint(m, y, use_reentrant=False)"],
+    ["share = random.random()", "y = y * share + (1 - share)"],
+    ["token = var.set(2.5)", "y = y * var.get()", "var.reset(token)"],
 ]  # fmt: skip
 
 WRITES = """
@@ -229,6 +457,29 @@ m.k = m.k + 1
 Q.rotate(1)
 m.inner.bias.grad = None
 LOG.append(y.sum().item())
+y = y * next(running)
+y = y * random.uniform(0.5, 1.5)
+y = y * random.choice(L)
+des.a = G
+des.rest["n"] = len(LOG)
+slotted.v.append(G)
+slotted.k = G
+bare.k = G
+var.set(G)
+LOG.append(weight)
+o.last = weight
+D["w"] = weight
+Made.table["n"] = G
+vec.v = vec.v + 1
+setattr(des, "d", 1.0)
+object.__setattr__(frozen, "k", G)
+LOG.__iadd__([G])
+LOG.extend(v for v in L)
+L.sort(reverse=True)
+del LOG[:]
+D.update(n=G)
+cached.cache_clear()
+random.seed(3)
 """.strip().splitlines()
 
 RETURNS = ["y", "(y, y * 2)", '{"y": y, "n": o.n}', "y.sum().item()", "[y, x]", "y, G2, len(LOG)"]
@@ -315,13 +566,83 @@ D.clear(); D["k"] = 2.5
 L[:] = [4.0]
 L.reverse()
 sub.__class__ = Plain
+slotted.k = 3.0
+slotted.v.append(1.0)
+slotted = Slotted(0.5, [1.0])
+object.__setattr__(frozen, "k", 4.0)
+frozen.v[0].append(1.0); frozen.v[0][0] = 3.0
+frozen = Frozen(0.5, ([2.0],))
+bare.k = 2.0
+bare = Bare(); bare.k = 5.0
+soft["bare"] = slotted_ref = Bare(); slotted_ref.k = 6.0
+ref = weakref.ref(o)
+var.set(3.0)
+des.a = 4.0
+des._a = 7.0
+des.rest["c"] = 2.5
+vars(des)["c"] = 8.0
+Described.c = 9.0
+Described.b = 4.0
+vars(des)["b"] = 6.0
+Data.__get__ = lambda self, owner, kind=None: 5.0
+Described.a.key = "b"
+Loose.__set__ = lambda self, owner, value: None; Loose.__get__ = lambda self, owner, kind=None: 2.0
+Described.__getattr__ = lambda self, name: 6.0
+Described.__getattribute__ = lambda self, name: 2.0
+vec.v = 3.0
+Vec.__add__ = lambda self, other: Vec(9.0)
+Vec.__radd__ = lambda self, other: Vec(8.0)
+Vec.__lt__ = lambda self, other: False
+Vec.__contains__ = lambda self, key: False
+Vec.__iter__ = lambda self: iter([4.0])
+Vec.__hash__ = lambda self: 1
+Vec.__eq__ = lambda self, other: False
+Vec.__float__ = lambda self: 4.0
+Vec.__format__ = lambda self, spec: "abc"
+Vec.__matmul__ = lambda self, y: y - 1
+Vec.__gt__ = lambda self, other: True
+around.k = 2.5
+Around.__enter__ = lambda self: 4.0
+Around.__exit__ = lambda self, kind, error, trace: False
+Meta.k = 3.0
+Made.table = {"k": 5.0}
+Made.table["k"] = 6.0
+Below.table["k"] = 7.0
+Made.of_class = classmethod(lambda cls: 4.0)
+Made.plain = staticmethod(lambda y: y + 5)
+cached = lambda n: 3.0
+by_kind.register(float, lambda value, y: y - 2)
+hooked.__code__ = (lambda g: g * 3).__code__
+decorated.__wrapped__.__code__ = (lambda y: y * 3).__code__
+deep = lambda y, n: y * 5
+running = iter([5, 6, 7, 8])
+m.inner.weight.register_hook(lambda g: g * 2)
+m.register_forward_hook(lambda mod, args, out: out * 2)
+m.inner.bias.register_post_accumulate_grad_hook(lambda q: None)
+Plain.__getattr__ = lambda self, name: 2.0
+Plain.__getattribute__ = lambda self, name: 2.0 if name == "k" else object.__getattribute__(self, name)
+Plain.k = property(lambda self: 9.0, lambda self, value: None)
+Plain.__contains__ = lambda self, key: True
+Plain.__iter__ = lambda self: iter([1])
+del Plain.twice; Plain.twice = 3.0
+math = types.SimpleNamespace(sqrt=lambda v: 2.0)
+max = lambda *a, **k: 3.0
+len = lambda v: 4
+sys.modules["a_random_program"].__dict__["G"] = 9.0
+random.setstate(random.Random(7).getstate())
+m.__class__ = type("Layer2", (Layer,), {"forward": lambda self, y: y * 2})
+m.forward = lambda y: y * 3
+m.inner.register_parameter("bias", None)
+taeda.set_default_dtype(taeda.float64)
 """.strip().splitlines()
 
-STATE = (
-    "G, G2, L, D, S, T.tolist(), LOG, list(Q), vars(o), vars(p), m.k, random.random(), "
-    "taeda.rand(1).item(), [q.tolist() for q in m.parameters()], "
-    "[None if q.grad is None else q.grad.tolist() for q in m.parameters()]"
-)
+STATE = [
+    "G, G2, L, D, S, T.tolist(), LOG, list(Q), m.k, random.random(), taeda.rand(1).item()",
+    "[q.tolist() for q in m.parameters()]",
+    "[None if q.grad is None else q.grad.tolist() for q in m.parameters()]",
+    "vars(o), vars(p)", "vars(des)", "slotted, frozen", "bare.k, var.get(), vec.v, Made.table",
+    "next(running, None)",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -329,7 +650,8 @@ class Program:
     """Statements of the function, what it returns, and what changes before which call.
 
     `grown` says whether what it is given wants gradients. `region` is one of autocast: around
-    "each" call, its backward apart, or around "pairs" of calls.
+    "each" call, its backward apart, or around "pairs" of calls. `weights` are what the calls get as a
+    number, in turns; without them it has a default.
     """
 
     body: tuple[tuple[str, ...], ...]
@@ -337,11 +659,19 @@ class Program:
     changes: tuple[tuple[int, str], ...]
     grown: bool
     region: str = ""
+    weights: tuple[float, ...] = ()
 
     def text(self) -> str:
         lines = [f"    {line}" for statement in self.body for line in statement]
         return "\n".join(
-            [HEAD, "def f(x):", "    global G2", "    y = x", *lines, f"    return {self.returns}"]
+            [
+                HEAD,
+                "def f(x, weight=1.0):",
+                "    global G2",
+                "    y = x",
+                *lines,
+                f"    return {self.returns}",
+            ]
         )
 
 
@@ -358,7 +688,8 @@ def made(seed: int) -> Program:
     )
     returns, grown = own.choice(RETURNS), own.random() < 0.3
     region = own.choice(["each", "pairs"]) if own.random() < 0.2 else ""
-    return Program(tuple(body), returns, changes, grown or bool(region), region)
+    weights = own.choice([(), (), (0.5,), (0.25, 0.75, 1.5, -0.0, 1e300)])
+    return Program(tuple(body), returns, changes, grown or bool(region), region, weights)
 
 
 def outcome(program: Program, compile: Callable[[Any], Any]) -> list[str]:
@@ -380,6 +711,7 @@ def outcome(program: Program, compile: Callable[[Any], Any]) -> list[str]:
     finally:
         del linecache.cache[filename], sys.modules[NAME]
         taeda.Tensor.relu = _relu
+        taeda.set_default_dtype(taeda.float32)
 
 
 def _region(program: Program, kind: str) -> Any:
@@ -402,7 +734,7 @@ def _called(program: Program, number: int, f: Any, space: dict[str, Any]) -> lis
     x = leaf * 1
     try:
         with _region(program, "each"):
-            result = f(x)
+            result = f(x, *_weight(program, number))
         told = repr(_told(result))
         if program.grown:
             _walk(result, space["m"])
@@ -410,7 +742,21 @@ def _called(program: Program, number: int, f: Any, space: dict[str, Any]) -> lis
         text = str(error).partition(", input of ")[0]  # of linear, or of the node of a graph
         told = f"{type(error).__name__}: {text}"
     gradient = None if leaf.grad is None else leaf.grad.tolist()
-    return [told, repr(gradient), repr(x.tolist()), repr(eval(STATE, space))]
+    return [told, repr(gradient), repr(x.tolist()), *(_part(text, space) for text in STATE)]
+
+
+def _part(text: str, space: dict[str, Any]) -> str:
+    """A part of the state; a change may have made it impossible to read."""
+    try:
+        return repr(eval(text, space))
+    except Exception as error:  # noqa: BLE001 - the same for both
+        return type(error).__name__
+
+
+def _weight(program: Program, number: int) -> tuple[float, ...]:
+    """The number that a call is given; none if the program has a default."""
+    given = program.weights
+    return given and (float(repr(given[number % len(given)])),)
 
 
 def _told(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
@@ -11,10 +12,10 @@ from taeda._core_api import programs as _core
 
 from ._kinds import is_immutable, is_named_tuple, is_plain_tensor, is_record
 
-__all__ = ["containers", "flatten", "objects", "tensors_in"]
+__all__ = ["containers", "flatten", "flatten_loosely", "objects", "tensors_in"]
 
 
-def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
     """(what the call is like apart from its tensors, the tensors); unhashable parts are named by their id."""
     plain: Any = None if kwargs else _core.call_key(args)  # for tensors alone, and faster
     if plain is not None:
@@ -25,6 +26,33 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Te
     if kwargs:
         key += [(name, _key(value, tensors, seen)) for name, value in kwargs.items()]
     return (len(args), *key), tensors
+
+
+def flatten_loosely(
+    args: tuple[Any, ...], kwargs: dict[str, Any], places: tuple[Any, ...]
+) -> tuple[Any, list[Any]] | None:
+    """The same with any floats at these places, which come behind the tensors; None if there is
+    something else.
+    """
+    try:
+        floats = [kwargs[place] if isinstance(place, str) else args[place] for place in places]
+    except LookupError:
+        return None
+    if any(type(value) is not float for value in floats):
+        return None
+    plain = tuple(_Any if n in places else value for n, value in enumerate(args))
+    named = {name: _Any if name in places else value for name, value in kwargs.items()}
+    key, tensors = flatten(plain, named)
+    return key, [*tensors, *floats]
+
+
+class _AnyFloat(enum.Enum):
+    """In place of a float that a graph is given anew."""
+
+    VALUE = 0
+
+
+_Any = _AnyFloat.VALUE
 
 
 def _key(value: Any, tensors: list[Tensor], seen: list[Any]) -> Any:

@@ -471,7 +471,7 @@ def test_calls_without_graphs_need_not_be_asked():
     compiled = taeda.compile(scaled)
     x = taeda.randn(4)
     for number in range(lookup.limits.graphs + lookup.PATIENCE + 1):
-        assert compiled(x, float(number)).equal(scaled(x, float(number)))
+        assert compiled(x, number).equal(scaled(x, number))
     state = compiled.__taeda_compiled__
     assert state.off
     assert state.reasons == ["its 8 graphs are for none of its calls"]
@@ -487,7 +487,7 @@ def test_a_function_that_never_had_a_graph_is_left_alone():
     assert compiled.__taeda_compiled__.off
     whole = taeda.compile(lambda x, k: x * k, fullgraph=True)
     for number in range(lookup.limits.graphs + lookup.PATIENCE + 8):
-        whole(taeda.ones(2), float(number))
+        whole(taeda.ones(2), number)
     assert not whole.__taeda_compiled__.off
 
 

@@ -114,6 +114,7 @@ def lookup(backend: Any) -> Any:
 class Delegated(Compiled):
     """A function whose graphs a backend of the user runs."""
 
+    gives_numbers = False  # its inputs are the tensors of the program
     chained = False  # autograd goes through what the backend returned
 
     def __init__(

@@ -24,7 +24,7 @@ from taeda._core_api import warn
 from taeda._core_api.calls import AUTOCAST, keep_weight, region, snapshot
 from taeda._core_api.forks import taken_for_forks
 
-from .._arguments import containers, flatten, objects, tensors_in
+from .._arguments import containers, flatten, flatten_loosely, objects, tensors_in
 from .._errors import PASSING, NoTrace, Stop
 from .._logs import log_of, tell_of
 from .._replay.trace import Trace, missed
@@ -70,6 +70,7 @@ class Compiled:
     """State behind one compiled callable."""
 
     chained = True  # results that are computed from each other have nodes of their own
+    gives_numbers = True  # floats that are only computed with may differ from call to call
 
     def __init__(
         self, function: Callable[..., Any], *, fullgraph: bool = False, chooses: bool = True
@@ -79,6 +80,8 @@ class Compiled:
         self.gate: list[bool] = []  # not empty: calls go to the function at once
         self.at_gate: Callable[[bool], None] | None = None  # is told when that changes
         self.traces: dict[Any, list[Trace]] = {}
+        # places of floats that graphs are given anew, of some graphs
+        self._loose: tuple[tuple[Any, ...], ...] = ()
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
         self._count = 0
@@ -97,7 +100,7 @@ class Compiled:
         with self._lock:
             self.traces, self._attempts, self._count, self.reasons = {}, {}, 0, []
             self.off, self._row, self._scattered = False, 0, min(self._scattered, 0)
-            self.split = None
+            self.split, self._loose = None, ()
             if self.units is not None:
                 self.units.clear()
                 self.units = None
@@ -146,19 +149,11 @@ class Compiled:
             known = self.traces.get(key)
         except TypeError:  # an argument without a hash: a key of a dict, say
             return self.function(*args, **kwargs)
-        if known:
-            for trace in known:
-                if trace.holds() and trace.takes(tensors):
-                    if trace.runs < 0:
-                        self._scattered += 1
-                        return self._as_program(args, kwargs)
-                    made = self._run(trace, key, tensors, args, kwargs)
-                    if made is not missed:
-                        self._row = 0
-                        if trace.trusted and trace is not known[0]:
-                            self._scattered += 1
-                            self._move_to_front(key, trace)
-                        return made
+        made = missed if known is None else self._by_known(known, key, tensors, args, kwargs)
+        if made is missed and self._loose:
+            made = self._by_loose(key[0], args, kwargs)
+        if made is not missed:
+            return made
         if not stance.plain and self._is_closed():
             return self.function(*args, **kwargs)
         if self.split is not None:
@@ -174,6 +169,33 @@ class Compiled:
         self._scattered += 1
         self._settle()
         return self._as_program(args, kwargs)
+
+    def _by_known(self, known: list[Trace], key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
+        """The call by the first of these graphs that fits; `missed` if none does."""
+        for trace in known:
+            if trace.holds() and trace.takes(tensors):
+                if trace.runs < 0:
+                    self._scattered += 1
+                    return self._as_program(args, kwargs)
+                made = self._run(trace, key, tensors, args, kwargs)
+                if made is not missed:
+                    self._row = 0
+                    if trace.trusted and trace is not known[0]:
+                        self._scattered += 1
+                        self._move_to_front(key, trace)
+                    return made
+        return missed
+
+    def _by_loose(self, environment: Any, args: Any, kwargs: Any) -> Any:
+        """The same by graphs that are given some floats of the call anew."""
+        for places in self._loose:
+            found = flatten_loosely(args, kwargs, places)
+            if found is not None:
+                key = environment, places, found[0]
+                made = self._by_known(self.traces.get(key, []), key, found[1], args, kwargs)
+                if made is not missed:
+                    return made
+        return missed
 
     def _as_program(self, args: Any, kwargs: Any) -> Any:
         """The call as it is written, with its units at work, or in two parts."""
@@ -374,8 +396,11 @@ class Compiled:
                 observer.given[id(container)] = container
             for thing in objects(value):
                 observer.mark(thing)
+        given = (args, kwargs)
+        if self.gives_numbers:
+            given = observer.give(self.function, args, kwargs)
         try:
-            result = observed(observer, self.function, args, kwargs)
+            result = observed(observer, self.function, *given)
         except Exception as error:
             if not from_handler(error):  # one that raises by itself is not watched for ever
                 self._attempts[key] = self._attempts.get(key, 0) + 1
@@ -391,6 +416,7 @@ class Compiled:
             return result
         try:
             trace = self._traced(observer, result, args, kwargs)
+            key, tensors = self._loosened(observer, trace, key, tensors, args, kwargs)
         except NoTrace as why:
             if self.fullgraph:
                 raise Stop(f"fullgraph=True, but there is no graph of all: {why}") from None
@@ -403,6 +429,19 @@ class Compiled:
         except BaseException:
             self._abandon(trace, key)
             raise
+
+    def _loosened(
+        self, observer: Observer, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any
+    ) -> tuple[Any, Any]:
+        """(key, tensors) of the graph: with any floats where each run is given them anew."""
+        places = observer.loose_places()
+        found = flatten_loosely(args, kwargs, places) if places else None
+        if found is None:
+            return key, tensors
+        trace.scalars.places = places
+        with self._lock:
+            self._loose = tuple(dict.fromkeys((places, *self._loose)))
+        return (key[0], places, found[0]), found[1]
 
     def _add(self, trace: Trace, key: Any) -> None:
         with self._lock:
@@ -475,6 +514,8 @@ class Compiled:
             self.traces[key] = [t for t in self.traces.get(key, ()) if t is not trace]
             self._attempts[key] = ATTEMPTS
             self.reasons.append(reason)
+            if trace.scalars.places:  # once more, with each float for itself
+                self.gives_numbers, self._loose = False, ()
 
     def _rehearse(self, trace: Trace, tensors: list[Tensor]) -> Any:
         return trace.rehearse(tensors)

@@ -20,6 +20,7 @@ from taeda._core_api import programs as _core
 
 from .._signals import let_through
 from .risks import may_raise
+from .scalars import Number
 from .steps import (
     CONTROL,
     DATA,
@@ -68,6 +69,7 @@ class Recorder:
         self._slots: dict[int, int] = {}
         self._kept: list[Tensor] = []
         self.arguments = 0  # how many tensors the call was given
+        self.draws: list[Number] = []  # from Python's generator
         self.tied: dict[int, Tensor] = {}  # arguments that a guard keeps as well, by number
         self._same: list[Tensor] = []  # known by `note_same`
         self._before_same: list[tuple[int, Tensor]] = []  # slots that such tensors had
@@ -206,6 +208,14 @@ class Recorder:
         made = make(weight, dtype)
         self.active = True
         self.add_input("cast", (-slot - 1, dtype), made)
+        return made
+
+    def add_scalar(self, number: Number, value: float, dtype: Any) -> Tensor:
+        """A float that each run is given anew, as a tensor without dimensions."""
+        self.active = False
+        made = taeda.tensor(value, dtype=dtype, device="cpu")
+        self.active = True
+        self.add_input("scalar", (number, dtype), made)
         return made
 
     def _is_written(self, tensor: Tensor) -> bool:

@@ -43,6 +43,7 @@ class Input:
     input), "made" (a constant), "cast" (the number of an input that is a weight, and the dtype in
     which a region of autocast around the call keeps it).
 
+    A "scalar" is a float that each call gives anew (its source, the dtype), without dimensions.
     One "number" comes from the dict of its source: the learning rate of a group, which schedules change.
     """
 

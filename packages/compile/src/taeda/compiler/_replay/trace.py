@@ -21,6 +21,7 @@ from .._arguments import objects, tensors_in
 from .._control._part import generators_of
 from .._errors import NoTrace
 from .._graph.passes import shortened, written_inputs
+from .._graph.scalars import PythonRandom, Scalars
 from .._graph.steps import GRADIENT, Graph, Layout, Step, overlap
 from .._kernels import any_pending
 from .._kinds import is_immutable, is_record
@@ -94,6 +95,12 @@ class Trace:
             for n, (kind, source) in enumerate(self._inputs)
             if kind in ("argument", "grad", "number", "cast")
         ]
+        self.scalars = Scalars(
+            [(n, *source) for n, (kind, source) in enumerate(self._inputs) if kind == "scalar"],
+            recorder.draws,
+            observer.given_numbers(),
+        )
+        self._has_scalars = bool(recorder.draws) or any(k == "scalar" for k, _ in self._inputs)
         self._casts = [(n, source) for n, kind, source in self._varying if kind == "cast"]
         if self._casts and lower is not None:
             raise NoTrace("a region of autocast around the call keeps its weights")
@@ -235,12 +242,15 @@ class Trace:
         self._count = len(outputs)
         generators = list(generators_of(steps))
         # running it again gives the same, and changes nothing
-        self.repeats = not generators and not self.writes
+        self.repeats = not generators and not self.writes and not self.scalars.draws
         draws = bool(generators) and any(step.may_fail for step in self.steps)
         self.rewinds = list({id(a): a for a in generators}.values()) if draws else []
+        if self.scalars.draws:
+            self.rewinds.append(PythonRandom())
         self._risked = self._written_before_errors(graph)
         generators += self.backward.generators if self.backward is not None else []
         self.generators = list({id(a): a for a in generators}.values())
+        self.generators += [PythonRandom()] * self.scalars.draws
 
     def _writes_shared(self, graph: Graph) -> bool:
         """Whether an input is written that another one overlaps: copies, which are rehearsed with,
@@ -287,15 +297,19 @@ class Trace:
     def takes(self, tensors: list[Tensor]) -> bool:
         """Whether these arguments are the kept tensors that they were, and no others."""
         kept = self._kept_id
-        return kept is None or [kept(id(t)) for t in tensors] == self._tied
+        return (
+            kept is None
+            or [kept(id(t)) for t in tensors[: len(tensors) - len(self.scalars.places)]]
+            == self._tied
+        )
 
     def is_untouched(self) -> bool:
         """After a run that raised: whether all is as it was, but for the state of generators."""
         return 0 <= stopped_at(self.program) < self._first_write
 
-    def inputs(self, tensors: list[Tensor]) -> list[Tensor] | None:
+    def inputs(self, tensors: list[Any], *, peek: bool = True) -> list[Tensor] | None:
         """The tensors that the program reads, in this call; None if a gradient is there or is not,
-        against expectation.
+        against expectation. Unless it may only `peek`, numbers are drawn.
         """
         found = self._kept.copy()
         given = set(map(id, tensors)) if self._reads_gradients else ()
@@ -316,6 +330,8 @@ class Trace:
         for numbers, there in self._gradients:
             if not _core.gradients_are(found, numbers, there):
                 return None
+        if self._has_scalars and not self.scalars.put(found, tensors, peek=peek):
+            return None
         return found
 
     def waits_for_chains(self) -> bool:
@@ -329,7 +345,7 @@ class Trace:
         """The result of the program; `missed` if an input is not what it was.
         `again` calls the program itself.
         """
-        inputs = self.inputs(tensors)
+        inputs = self.inputs(tensors, peek=False)
         if inputs is None:
             return missed
         made = self.program.run(tuple(inputs))
@@ -437,7 +453,7 @@ class Trace:
         """(results, contents of the inputs it wrote, gradients), with nothing changed; `missed` as
         above. `sparing` makes copies of no more than what is written.
         """
-        inputs = self.inputs(tensors)
+        inputs = self.inputs(tensors, peek=False)
         if inputs is None or not self.fits(inputs):
             return missed
         copied = set(self.writes) if sparing else set(range(len(inputs)))

@@ -24,12 +24,12 @@ from taeda import nn
 from taeda.nn.modules._hooks import call_as_written, has_hooks
 
 from .._kinds import is_library
-from .reads.calls import Calls
+from .reads.scalars import Scalars
 
 __all__ = ["Observer", "here"]
 
 
-class Observer(Calls):
+class Observer(Scalars):
     """What the instrumented copies of one recorded run call, and what its modules call."""
 
     def call_module(

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._errors import CannotCopy
+from .scalars import ARITHMETIC, drawn_names, is_draw
 
 __all__ = ["catches_nothing", "catching_lines", "code_of", "copy_of", "node_of"]
 
@@ -228,7 +229,7 @@ def _copy(code: types.CodeType, filename: str) -> types.CodeType:
     _check(code, free, outer)
     found, imports = _node_of(code, filename)
     node = _fresh(found)
-    rewriter = _Rewriter(free - {"__class__"}, outer)
+    rewriter = _Rewriter(free - {"__class__"}, outer, drawn_names(found))
     if isinstance(node, ast.Lambda):
         node.body = rewriter.visit(node.body)
     else:
@@ -290,8 +291,8 @@ def _mangled(name: str) -> bool:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, free: set[str], outer: set[str]) -> None:
-        self.free, self.outer = free, outer
+    def __init__(self, free: set[str], outer: set[str], drawn: frozenset[str]) -> None:
+        self.free, self.outer, self.drawn = free, outer, drawn
         self.refused = ""
 
     def refuse(self, why: str, node: Any) -> Any:
@@ -411,7 +412,16 @@ class _Rewriter(ast.NodeTransformer):
         node.operand = _tell("whole", node.operand)
         return node
 
-    def visit_BinOp(self, node: ast.BinOp) -> Any:
+    def visit_BinOp(self, node: ast.BinOp, *, inner: bool = False) -> Any:
+        if type(node.op) in ARITHMETIC:
+            parts = [
+                self.visit_BinOp(part, inner=True)
+                if isinstance(part, ast.BinOp)
+                else self.visit(part)
+                for part in (node.left, node.right)
+            ]
+            op = ast.Constant(ARITHMETIC[type(node.op)])
+            return self._at(_tell("binary", op, ast.Constant(inner), *parts), node)
         self.generic_visit(node)
         node.left, node.right = _tell("whole", node.left), _tell("whole", node.right)
         if isinstance(node.op, ast.BitOr):  # of two dicts a new one
@@ -447,6 +457,11 @@ class _Rewriter(ast.NodeTransformer):
                 self.refuse("a store to an attribute or item among others", node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
+        if is_draw(node) and node.targets[0].id in self.drawn:
+            call = node.value
+            name = ast.Constant(call.func.attr)
+            node.value = _tell("draw", self.visit(call.func.value), name, *call.args)
+            return node
         value = self.visit(node.value)
         if len(node.targets) == 1 and (made := self._store(node.targets[0], value)) is not None:
             return self._at(ast.Expr(made), node)

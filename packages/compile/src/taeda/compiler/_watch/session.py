@@ -79,6 +79,9 @@ class Run(ABC):
         self._walking: set[int] = set()
         self._walking_all: set[int] = set()
         self._classes: set[type] = set()
+        self._numbers: dict[int, Any] = {}  # that each call gives anew: where from, and the float
+        self._scalars: dict[Any, Any] = {}  # as tensors
+        self.read_places: set[Any] = set()  # of arguments that do more than be computed with
         self.rates: list[tuple[dict[str, Any], int]] = []
         self.slice = slice
 
@@ -176,6 +179,7 @@ class Run(ABC):
         self.given, self._old, self.called = {}, {}, []
         self.grown, self.joints = [], None
         self._around = []
+        self._numbers, self._scalars = {}, {}
 
     def _line(self) -> str:
         """The innermost line of the user's that runs; the library's, if all code is its own."""

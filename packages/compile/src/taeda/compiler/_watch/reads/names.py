@@ -14,8 +14,8 @@ __all__ = ["Names", "Scope"]
 class Scope:
     """What the copy of one function knows as its observer: the names of its globals and its closure."""
 
-    __slots__ = ("_cells", "_globals", "_observer", "call", "caught", "change", "change_attribute",
-                 "change_item", "context", "each", "fresh", "identity", "item", "joined",
+    __slots__ = ("_cells", "_globals", "_observer", "binary", "call", "caught", "change", "change_attribute",
+                 "change_item", "context", "draw", "each", "fresh", "identity", "item", "joined",
                  "read", "set_item", "slice", "store", "whole")  # fmt: skip
 
     def __init__(self, observer: Names, function: types.FunctionType) -> None:

@@ -1,0 +1,192 @@
+"""Numbers that each call gives anew: inputs of a graph where the program only computes with them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+import taeda
+from taeda import nn
+
+NUMBERS = (0.5, -0.0, 1e300, 1e-320, float("inf"), float("nan"), 0.1)
+
+
+def told(f, calls):
+    """What the calls give, with gradients, and the generators afterwards."""
+    taeda.manual_seed(0)
+    random.seed(0)
+    found = []
+    for args in calls:
+        leaf = taeda.arange(4.0).requires_grad_()
+        try:
+            result = f(leaf * 1, *args)
+            result.sum().backward()
+            found.append(repr((result.dtype, result.tolist(), leaf.grad)))
+        except ArithmeticError as error:
+            found.append(repr(error))
+    return found, random.random(), taeda.rand(1).item()
+
+
+def graphs(f):
+    return [t for traces in f.__taeda_compiled__.traces.values() for t in traces]
+
+
+def agree(program, calls):
+    compiled = taeda.compile(program)
+    assert told(compiled, calls) == told(program, calls)
+    return graphs(compiled)
+
+
+TEXTS = {
+    f"{left} {op} {right}": f"def f(x, w):\n    return {left} {op} {right}\n"
+    for op, (left, right) in itertools.product(
+        "+-*/", [("x", "w"), ("w", "x"), ("x", "(1 - w)"), ("(w * 2 + w)", "x")]
+    )
+}
+
+
+def made(text, tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(text)
+    space = {"random": random}
+    exec(compile(text, str(path), "exec"), space)
+    return space["f"]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_one_graph_does_for_every_number(name, tmp_path):
+    found = agree(made(TEXTS[name], tmp_path), [(w,) for w in NUMBERS * 3])
+    assert len(found) == 1
+    assert found[0].trusted
+
+
+READS = (
+    "x * (2 if w > 0.4 else 3)", "x * w if w else x", "x * float(repr(w))", "x * [w][0]",
+    "x * (lambda: w)()", "x * max(w, 0.2)", "x * {0.5: 2.0}.get(w, 3.0)", "x + (w + 1).real",
+    "x * len(f'{w}')", "(x * w) * int(w == 0.5)", "x * sum(w for _ in [1])", "x ** w",
+    "x * (w + 1 if w is not None else 1)", "x.clamp(max=w)", "x * -w", "x * round(w + 0.2)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", READS)
+def test_a_number_that_is_read_is_another_call(expression, tmp_path):
+    program = made(f"def f(x, w):\n    return {expression}\n", tmp_path)
+    agree(program, [(w,) for w in (0.5, 0.25, 0.75) * 5])
+
+
+def test_dtypes_that_round_in_another_way_have_a_graph_for_each_number():
+    found = agree(lambda x, w: (x.half() * w).float(), [(0.1,), (0.7,)] * 6)
+    assert len(found) == 2
+
+
+def test_a_division_that_fails_is_left_to_the_program():
+    agree(lambda x, w: x * (1 / w), [(w,) for w in (0.5, 0.25, 0.0, 2.0, 0.0, 4.0)])
+
+
+def test_other_types_are_other_calls():
+    calls = [(0.5,), (1,), (True,), (taeda.tensor(3.0),), (0.25,)] * 4
+    agree(lambda x, w: x * w, calls)
+
+
+def test_a_number_is_no_other_one_with_the_same_value():
+    def inner(x, w):
+        return x * w
+
+    def outer(x, w):
+        return inner(x, 0.5) + x * w
+
+    found = agree(outer, [(0.5,), (0.25,), (0.5,)] * 4)
+    assert len(found) == 1
+
+
+def test_a_keyword_is_an_argument_too():
+    model = nn.Linear(4, 4)
+
+    def program(x, *, w=1.0, scale):
+        return model(x) * w + scale
+
+    f = taeda.compile(program)
+    for number in range(6):
+        x = taeda.ones(1, 4) + number
+        want = program(x, w=number / 3, scale=number / 7)
+        assert f(x, scale=number / 7, w=number / 3).equal(want)
+    assert len(graphs(f)) == 1
+
+
+DRAWN = {
+    "mixed": "share = random.random()\n    return share * x + (1 - share) * x.sin()",
+    "two": "a = random.uniform(1, 2)\n    b = random.gauss(0.0, 1.0)\n    return x * a - b * x",
+    "in a loop": "for _ in range(3):\n        k = random.random()\n        x = x * k\n    return x",
+    "beside others": "k = random.random()\n    return x * k + taeda.rand(4)",
+    "unused": "k = random.random()\n    return x * 2",
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_draws_of_python_are_drawn_by_each_run(name, tmp_path):
+    text = f"import taeda\ndef f(x):\n    {DRAWN[name]}\n"
+    (trace,) = agree(made(text, tmp_path), [()] * 12)
+    assert trace.trusted
+
+
+READ_DRAWS = (
+    "k = random.random()\n    return x * k if k > 0.5 else x",
+    "k = random.random()\n    k = k + 1\n    return x * k",
+    "k = random.random()\n    y = x * k\n    return y * random.random()",
+    "k = random.random()\n    random.seed(3)\n    return x * k",
+    "return x * random.choice([1.0, 2.0])",
+)
+
+
+@pytest.mark.parametrize("body", READ_DRAWS)
+def test_draws_that_are_read_leave_the_program_as_it_is(body, tmp_path):
+    assert agree(made(f"def f(x):\n    {body}\n", tmp_path), [()] * 8) == []
+
+
+def test_an_error_in_a_graph_draws_no_number_twice():
+    def program(x, places):
+        share = random.random()
+        return (x * share).index_select(0, places)
+
+    f = taeda.compile(program)
+    for run in (program, f):
+        random.seed(1)
+        for last in (0, 1, 2, 9, 3):
+            try:
+                run(taeda.ones(4), taeda.tensor([last]))
+            except (IndexError, RuntimeError):
+                assert last == 9
+        program.left = [*getattr(program, "left", []), random.random()]
+    assert program.left[0] == program.left[1]
+
+
+def test_another_generator_in_the_place_of_the_modules_is_seen(monkeypatch):
+    def program(x):
+        share = random.random()
+        return x * share
+
+    f = taeda.compile(program)
+    for _ in range(4):
+        f(taeda.ones(1))
+    monkeypatch.setattr(random, "random", lambda: 2.0)
+    assert f(taeda.ones(1)).item() == 2
+
+
+@pytest.mark.parametrize("backend", ["taeda", "aot_eager", "eager"])
+def test_backends_agree(backend):
+    f = taeda.compile(lambda x, w: x * w, backend=backend)
+    assert [f(taeda.ones(1), w).item() for w in (0.5, 0.25, 2.0, 3.0)] == [0.5, 0.25, 2.0, 3.0]
+
+
+def test_a_function_as_backend_gets_the_tensors_of_the_program():
+    seen = []
+
+    def backend(graph, inputs):
+        seen.append(len(inputs))
+        return graph.forward
+
+    f = taeda.compile(lambda x, w: x * w, backend=backend)
+    assert [f(taeda.ones(1), w).item() for w in (0.5, 0.25, 0.5)] == [0.5, 0.25, 0.5]
+    assert seen == [1, 1]
