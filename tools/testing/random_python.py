@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import linecache
 import random
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -684,12 +685,30 @@ def made(seed: int) -> Program:
     for write in own.sample(WRITES, own.choice([0, 0, 0, 1, 2])):
         body.insert(own.choice([len(body), own.randint(0, len(body))]), (write,))
     changes = tuple(
-        (own.randint(3, CALLS - 2), change) for change in own.sample(CHANGES, own.randint(1, 3))
+        (own.randint(3, CALLS - 2), _change(own, body)) for _ in range(own.randint(1, 3))
     )
     returns, grown = own.choice(RETURNS), own.random() < 0.3
     region = own.choice(["each", "pairs"]) if own.random() < 0.2 else ""
     weights = own.choice([(), (), (0.5,), (0.25, 0.75, 1.5, -0.0, 1e300)])
     return Program(tuple(body), returns, changes, grown or bool(region), region, weights)
+
+
+#: names in changes that say nothing of what the change is about
+_COMMON = frozenset(
+    {"lambda", "self", "y", "k", "n", "v", "key", "value", "owner", "kind", "name", "other", "g"}
+    | {"nn", "taeda", "types", "weakref", "random", "dict", "iter", "object", "vars", "float"}
+)
+
+
+def _names(text: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", text)) - _COMMON
+
+
+def _change(own: random.Random, body: list[tuple[str, ...]]) -> str:
+    """A change, mostly of something that the body names."""
+    named = _names(" ".join(line for statement in body for line in statement))
+    near = [change for change in CHANGES if named & _names(change.partition(" = ")[0])]
+    return own.choice(near if near and own.random() < 0.75 else CHANGES)
 
 
 def outcome(program: Program, compile: Callable[[Any], Any]) -> list[str]:

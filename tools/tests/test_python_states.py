@@ -29,7 +29,7 @@ def test_right_programs_pass(capsys):
 
 def test_a_guard_that_is_missing_is_found_and_made_small(capsys, monkeypatch):
     monkeypatch.setattr(Guards, "compiled", lambda self: (lambda: True, lambda: ""))
-    assert python_states.random_main(12, 0) == 1
+    assert python_states.random_main(12, 13) == 1
     assert "seed" in capsys.readouterr().out
 
 
