@@ -71,7 +71,7 @@ class GPT(nn.Module):
         self.norm, self.scores = nn.LayerNorm(width), nn.Linear(width, len(ALPHABET))
 
     def forward(self, codes: taeda.Tensor) -> taeda.Tensor:
-        x = self.characters(codes) + self.places(taeda.arange(codes.shape[1]))
+        x = self.characters(codes) + self.places(taeda.arange(codes.shape[1], device=codes.device))
         for block in self.blocks:
             x = block(x)
         return self.scores(self.norm(x))
@@ -88,7 +88,7 @@ PLAN = {
 def made(mesh: dist.DeviceMesh, width: int, layers: int) -> nn.Module:
     """The model, cut over the mesh."""
     taeda.manual_seed(0)
-    model = parallelize_module(GPT(width, layers), mesh["tp"], PLAN)
+    model = parallelize_module(GPT(width, layers).to(mesh.device_type), mesh["tp"], PLAN)
     for block in model.blocks:
         fully_shard(block, mesh=mesh["dp"])
     fully_shard(model, mesh=mesh["dp"])
@@ -105,6 +105,7 @@ def train(mesh: dist.DeviceMesh, steps: int, width: int = 32, layers: int = 2) -
         draw = random.Random(step)
         starts = [draw.randrange(len(CODES) - CONTEXT) for _ in range(BATCH)][mine::groups]
         rows = taeda.stack([CODES[start : start + CONTEXT + 1] for start in starts])
+        rows = rows.to(mesh.device_type)
         optimizer.zero_grad()
         with loss_parallel():
             loss = F.cross_entropy(model(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())
@@ -121,11 +122,12 @@ def main() -> None:
     """Train, and print the losses on the first process."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     options = parser.parse_args()
-    dist.init_process_group()
+    dist.init_process_group("gloo" if options.device == "cpu" else "nccl")
     world = dist.get_world_size()
     tp = 2 if world % 2 == 0 else 1
-    mesh = dist.init_device_mesh("cpu", (world // tp, tp), mesh_dim_names=("dp", "tp"))
+    mesh = dist.init_device_mesh(options.device, (world // tp, tp), mesh_dim_names=("dp", "tp"))
     for step, loss in enumerate(train(mesh, options.steps), 1):
         if dist.get_rank() == 0:
             print(f"step {step}  loss {loss:.6f}")

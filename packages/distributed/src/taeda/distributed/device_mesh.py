@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -17,10 +18,15 @@ from ._setup import (
     get_world_size,
     init_process_group,
     is_initialized,
+    is_mpi_available,
     new_group,
 )
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
+
+
+#: what makes a default group for a mesh of a device
+_BACKENDS = {"cpu": "gloo", "cuda": "nccl"}
 
 
 class _Current(threading.local):
@@ -56,7 +62,9 @@ class DeviceMesh:
     ) -> None:
         _check_device(device_type)
         if backend_override is not None:
-            raise ValueError("backend_override: the processor has one backend in this release")
+            raise ValueError(
+                "backend_override: the groups of a mesh have the default group's backends"
+            )
         self.device_type = device_type
         ranks = mesh if isinstance(mesh, Tensor) else taeda.tensor(mesh, dtype=taeda.int64)
         self.mesh = ranks.to(taeda.int64)
@@ -68,7 +76,7 @@ class DeviceMesh:
         self._key: Any = None
         _check_names(self.mesh_dim_names, self.mesh.ndim)
         if not is_initialized():
-            init_process_group("gloo")
+            _begin_world(device_type)
         flat = self.mesh.flatten().tolist()
         if len(set(flat)) < len(flat):
             raise RuntimeError(f"a rank comes twice in the mesh {self.mesh.tolist()}")
@@ -79,6 +87,7 @@ class DeviceMesh:
         places = (self.mesh == get_rank()).nonzero().tolist()
         # once: a thread beside the program, such as one that saves, may ask too
         self._coordinate: list[int] | None = places[0] if places else None
+        _check_carried(device_type, _groups or [_default()])
         self._groups = self._make_groups() if _groups is None else _groups
 
     def _make_groups(self) -> list[Any]:
@@ -296,8 +305,42 @@ def _check_device(device_type: str) -> None:
         raise RuntimeError(
             f"device_type is a kind of device without a number, such as 'cpu', not {device_type!r}"
         )
-    if device_type != "cpu":
-        raise RuntimeError(f"device_type {device_type!r}: this release has groups on the cpu only")
+    if device_type not in ("cpu", "cuda"):
+        raise RuntimeError(
+            f"device_type {device_type!r}: groups are on 'cpu' or 'cuda' in this release"
+        )
+
+
+def _begin_world(device_type: str) -> None:
+    """The default group for a mesh. On GPUs this process takes the one of its place on the machine,
+    unless the program has begun to use one.
+    """
+    if device_type == "cpu":
+        init_process_group("gloo")
+        return
+    fresh = not taeda.cuda.is_initialized()
+    init_process_group("cpu:gloo,cuda:nccl" if is_mpi_available() else "nccl")
+    if fresh:
+        here = int(os.environ.get("LOCAL_RANK", get_rank()))
+        taeda.cuda.set_device(here % taeda.cuda.device_count())
+
+
+def _check_carried(device_type: str, groups: Sequence[Any]) -> None:
+    """RuntimeError for groups that carry no tensors of the mesh's device."""
+    for group in groups:
+        if group is not None and device_type not in group.device_types:
+            raise RuntimeError(
+                f"a mesh of {device_type!r} needs groups that carry its tensors, and {group!r} carries "
+                f"those of the {' and '.join(group.device_types)}: begin with "
+                f"init_process_group({_BACKENDS[device_type]!r})"
+            )
+
+
+def device_of(mesh: DeviceMesh) -> taeda.device:
+    """Where this process's parts of tensors on the mesh lie: with GPUs on the current one."""
+    if mesh.device_type == "cpu":
+        return taeda.device("cpu")
+    return taeda.device("cuda", taeda.cuda.current_device())
 
 
 def _check_names(names: Sequence[str] | None, ndim: int) -> None:
@@ -317,6 +360,7 @@ def init_device_mesh(
     backend_override: Any = None,
 ) -> DeviceMesh:
     """A mesh of the first ranks of the world, in order; makes the default group if there is none.
+    For "cuda" that takes GPU number `LOCAL_RANK` of the machine, unless one is in use already.
 
     RuntimeError if the shape needs more ranks than there are, or the names do not fit.
     """
@@ -324,7 +368,7 @@ def init_device_mesh(
     shape = (mesh_shape,) if isinstance(mesh_shape, int) else tuple(mesh_shape)
     _check_names(mesh_dim_names, len(shape))
     if not is_initialized():
-        init_process_group("gloo")
+        _begin_world(device_type)
     count = math.prod(shape)
     if count > get_world_size():
         raise RuntimeError(f"a mesh of {shape} needs {count} ranks; there are {get_world_size()}")

@@ -4,8 +4,8 @@ Everything blocks, with a deadline.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import taeda
@@ -16,7 +16,7 @@ from .._sums.kernels import divide
 from .._types import ReduceOp
 from .._waiting import Deadline
 
-__all__ = ["Engine", "Message"]
+__all__ = ["Aside", "Engine", "Message"]
 
 
 class Engine:
@@ -105,6 +105,10 @@ class Engine:
         """Messages that are begun inside may go in any order."""
         return nullcontext()
 
+    def aside(self, tensors: Sequence[Tensor]) -> AbstractContextManager[Any]:
+        """What is begun inside goes to a stream of the engine's own, after what the current one has."""
+        return nullcontext()
+
     def mark(self) -> Any:
         """An event behind all that was begun; of engines that go by streams."""
         raise NotImplementedError
@@ -117,6 +121,30 @@ class Engine:
 
     def close(self) -> None:
         """Release what the engine holds. No rank waits for another here."""
+
+
+class Aside:
+    """A stream for work beside the one that computes, made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+
+    @contextmanager
+    def __call__(self, tensors: Sequence[Tensor]) -> Iterator[None]:
+        """What is called inside comes after what the current stream has. Memory of `tensors` does not
+        serve again before it is done.
+        """
+        if not tensors:
+            yield
+            return
+        device = tensors[0].device
+        if self._stream is None:
+            self._stream = taeda.cuda.Stream(device)
+        self._stream.wait_stream(taeda.cuda.current_stream(device))
+        for tensor in tensors:
+            tensor.record_stream(self._stream)
+        with taeda.cuda.stream(self._stream):
+            yield
 
 
 class Message:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
+import taeda
 from taeda import Tensor
 
 from .._calls import Call
 from .._errors import DistTimeoutError
 from .._types import ReduceOp
 from .._waiting import Deadline
-from .base import Engine, Message
+from .base import Aside, Engine, Message
 
 __all__ = ["FakeEngine"]
 
@@ -26,6 +28,9 @@ class FakeEngine(Engine):
     def __init__(self, rank: int, size: int, device_type: str = "cpu") -> None:
         super().__init__(rank, size)
         self.device_type = device_type
+        self.by_stream = device_type == "cuda"
+        if self.by_stream:
+            self.aside = Aside()  # type: ignore[method-assign]  # a context that keeps its stream
         self._sent: dict[int, list[Tensor]] = {}
 
     def arrive(self, call: Call, deadline: Deadline) -> None:
@@ -33,6 +38,11 @@ class FakeEngine(Engine):
 
     def reach(self, call: Call, deadline: Deadline) -> list[int]:
         return []
+
+    def mark(self) -> Any:
+        event = taeda.cuda.Event()
+        event.record()
+        return event
 
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
         """The values stay."""

@@ -1,5 +1,6 @@
 """Collectives over NCCL, for tensors of one GPU a process.
-Work goes to the stream that is current when it is called.
+Work goes to the stream that is current when it is called, or with async_op to one of the group's own,
+behind what the current one has; a Work's wait orders the current stream behind that.
 
 The ranks meet on the processor first, as with the other engines, so a call that differs or a rank
 that is missing is told before anything is begun on a device. After that nothing blocks: a thread
@@ -28,7 +29,7 @@ from .._stores import Store
 from .._types import ReduceOp
 from .._waiting import Deadline, wait_until
 from . import nccl_library
-from .base import Engine, Message
+from .base import Aside, Engine, Message
 
 __all__ = ["NcclEngine"]
 
@@ -59,6 +60,7 @@ class NcclEngine(Engine):
         self._error: BaseException | None = None
         self._batch: list[_NcclMessage] | None = None
         self._closed = False
+        self.aside = Aside()  # type: ignore[method-assign]  # a context that keeps its stream
 
     # ---- meeting ----
 

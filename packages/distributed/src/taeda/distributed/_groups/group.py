@@ -152,12 +152,15 @@ class ProcessGroup:
         limit = (timeout or self.timeout).total_seconds()
         if direct:
             try:
-                self._carry(call, action, limit)
+                if not async_op:
+                    self._carry(call, action, limit)
+                    return None
+                with self._engine.aside(on):
+                    self._carry(call, action, limit)
+                    mark = self._engine.mark()
             finally:
                 self._leave()
-            if not async_op:
-                return None
-            return StreamWork(f"collective {call.seq}, {call}", result, self._engine.mark())
+            return StreamWork(f"collective {call.seq}, {call}", result, mark)
         work = Work(f"collective {call.seq}, {call}", result)
         work._abort = self.abort
         self._give(lambda: self._carry_aside(call, action, limit, work))

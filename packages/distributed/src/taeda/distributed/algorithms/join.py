@@ -162,7 +162,7 @@ class Join:
     @staticmethod
     def last_joiner(group: Any, is_last: bool) -> int:
         """The number of a rank that was among the last to run out; every rank calls it."""
-        vote = taeda.tensor([group.rank() if is_last else -1])
+        vote = taeda.tensor([group.rank() if is_last else -1], device=group.device)
         all_reduce(vote, ReduceOp.MAX, group)
         return int(vote)
 
@@ -171,7 +171,7 @@ _active: dict[int, int] = {}
 
 
 def _count(group: Any, mine: int) -> int:
-    total = taeda.tensor([mine])
+    total = taeda.tensor([mine], device=group.device)
     all_reduce(total, ReduceOp.SUM, group)
     return int(total)
 

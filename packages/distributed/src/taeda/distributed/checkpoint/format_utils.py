@@ -220,7 +220,9 @@ class BroadcastingTorchSaveReader(StorageReader):
             whole = held.pop(name).to(value.dtype).contiguous()
         else:
             whole = taeda.empty(value.shape, dtype=value.dtype)
-        if whole.numel() and group_of(None, False) is not None:
+        group = group_of(None, False)
+        if whole.numel() and group is not None:
+            whole = whole.to(group.device)
             broadcast(whole, src=self.coordinator_rank)
         return whole
 

@@ -8,14 +8,15 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 
+from .._groups.world import the_group
 from .._replaced import is_replaced
 from .._setup import get_process_group_ranks, get_world_size, new_group
-from ..device_mesh import DeviceMesh, init_device_mesh
+from ..device_mesh import DeviceMesh, device_of, init_device_mesh
 from ..tensor._api import DTensor, check_mesh
 from ..tensor.placement_types import Shard
 from ._module import FSDPModule
 from ._parameter import Sharded, check_terms
-from ._policies import MixedPrecisionPolicy, OffloadPolicy
+from ._policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
 from ._unit import Unit
 
 __all__ = ["FSDPModule", "fully_shard"]
@@ -44,21 +45,23 @@ def fully_shard(
     nothing takes memory, and call `to_empty(device="cpu")` and its initialisation afterwards: random
     numbers are then those of one process on any mesh.
 
-    - `mesh`: by default all ranks. Of two dimensions the first has replicas, the second shards.
-      Parameters that are DTensors of tensor parallelism are cut once more.
+    - `mesh`: by default all ranks, on GPUs where the default group carries their tensors. Of two
+      dimensions the first has replicas, the second shards. Parameters that are DTensors of tensor
+      parallelism are cut once more.
     - `reshard_after_forward`: False keeps whole parameters until backward, which saves a collective;
       by default the outermost unit does so. A number is the size of a smaller group over which they
       lie between forward and backward; it divides the number of shards.
     - `shard_placement_fn(parameter)`: the Shard along which to cut, or None for dimension 0. Others
       than 0 divide by the number of shards, or NotImplementedError.
-    - `mp_policy`, `offload_policy`: dtypes and places.
+    - `mp_policy`, `offload_policy`: dtypes and places. On a mesh of GPUs parameters and buffers move to
+      the current one; with a CPUOffloadPolicy shards are kept by the processor.
     - `ignored_params`: parameters that stay as they are, and are not averaged.
     """
     modules = list(module) if isinstance(module, (list, tuple)) else [module]
     for one in modules:
         _check(one)
     if mesh is None:
-        mesh = init_device_mesh("cpu", (get_world_size(),))
+        mesh = init_device_mesh(_default_device(), (get_world_size(),))
     mesh = check_mesh(mesh, "fully_shard")
     if mesh.ndim > 2:
         raise ValueError(
@@ -73,7 +76,7 @@ def fully_shard(
     for name, owner, key, param in _own_parameters(modules):
         if id(param) in ignored:
             continue
-        _check_parameter(name, param)
+        _check_parameter(name, param, mesh)
         if getattr(owner, "sparse", False) and isinstance(owner, (nn.Embedding, nn.EmbeddingBag)):
             raise ValueError(
                 f"{name} gets sparse gradients, which are not cut into shards: make the "
@@ -83,10 +86,12 @@ def fully_shard(
         places.setdefault(id(param), []).append((owner, key))
     _check_alike([param for _, param in params.values()])
     cuts = [(name, param, _dim(name, param, shard_placement_fn)) for name, param in params.values()]
-    sharded = [Sharded(name, param, mesh, dim) for name, param, dim in cuts]
+    keep = _keeper(mesh, offload_policy)
+    sharded = [Sharded(name, param, mesh, dim, keep) for name, param, dim in cuts]
     unit = Unit(list(places.values()), sharded, mesh, reshard, policy, smaller)
     unit.name = type(modules[0]).__name__ if modules else ""
     for one in modules:
+        _move_buffers(one, mesh)
         _rename(one)
         one.__dict__["_fsdp_unit"] = unit
     return module
@@ -167,7 +172,35 @@ def _own_parameters(
                     yield ".".join(filter(None, (start, prefix, key))), owner, key, param
 
 
-def _check_parameter(name: str, param: Tensor) -> None:
+def _default_device() -> str:
+    """The kind of device of a mesh that nobody gave."""
+    group = the_group(None, "fully_shard")
+    return "cuda" if group is not None and "cuda" in group.device_types else "cpu"
+
+
+def _keeper(mesh: DeviceMesh, offload: OffloadPolicy | None) -> Callable[[Tensor], Tensor]:
+    """What brings a part of a parameter to where shards lie."""
+    device = device_of(mesh)
+
+    def keep(part: Tensor) -> Tensor:
+        if part.is_meta or device.type == "cpu":
+            return part
+        if isinstance(offload, CPUOffloadPolicy):
+            return part.cpu().pin_memory() if offload.pin_memory else part.cpu()
+        return part.to(device)
+
+    return keep
+
+
+def _move_buffers(module: nn.Module, mesh: DeviceMesh) -> None:
+    device = device_of(mesh)
+    for part in module.modules():
+        for name, buffer in part._buffers.items():
+            if buffer is not None and device.type != "cpu" and buffer.device.type == "cpu":
+                part._buffers[name] = buffer.to(device)
+
+
+def _check_parameter(name: str, param: Tensor, mesh: DeviceMesh) -> None:
     if is_replaced(param):
         raise ValueError(
             f"{name} is shared with a module for which fully_shard was called alone: call it for one "
@@ -181,8 +214,11 @@ def _check_parameter(name: str, param: Tensor) -> None:
         )
     if param.ndim == 0:
         raise ValueError(f"{name} has no dimension to cut: give it one, of size 1")
-    if param.device.type not in ("cpu", "meta"):
-        raise ValueError(f"{name} is on {param.device}, and meshes are of processors")
+    if param.device.type not in ("cpu", "meta", mesh.device_type):
+        raise ValueError(
+            f"{name} is on {param.device}, and {mesh} is one of processors: give a mesh of "
+            f"{param.device.type!r}, or move the module before"
+        )
 
 
 def _dim(name: str, param: Any, choose: Callable[[Any], Any] | None) -> int:

@@ -33,9 +33,9 @@ class Layout:
         """Where a rank's part of a parameter begins in its rows, and how many they are."""
         return chunk_of(self.shapes[number][0], self.ranks, rank)
 
-    def row(self, parts: Sequence[Tensor]) -> Tensor:
-        """One rank's row, from its parts."""
-        made = parts[0].new_zeros(self.length)
+    def row(self, parts: Sequence[Tensor], device: taeda.device | None = None) -> Tensor:
+        """One rank's row, from its parts; on `device`, or where they are."""
+        made = parts[0].new_zeros(self.length, device=device)
         for begin, part in zip(self.begins, parts, strict=True):
             made[begin : begin + part.numel()] = part.reshape(-1)
         return made

@@ -35,7 +35,7 @@ class FSDPModule:
         if not unit.placed:
             self._name_units()
         args, kwargs = unit.inputs(args), unit.inputs(kwargs)
-        with unit.forward():
+        with unit.forward([*self._units(True)] if unit.lanes is not None else ()):
             outputs = super().__call__(*args, **kwargs)  # type: ignore[misc]  # a Module comes next
         return unit.watch(unit.outputs(outputs))
 
@@ -141,9 +141,11 @@ class FSDPModule:
 
     def set_all_reduce_hook(self, hook: Callable[[Tensor], None], *, stream: Any = None) -> None:
         """Call `hook(row)` with the flat reduced gradients of this rank, which it may change in place.
-        `stream` is for devices.
+        On a device it is called on the stream of the reduction, or on `stream`, which then waits for
+        that one and it for this.
         """
-        self._unit().gradients.hook = hook
+        gradients = self._unit().gradients
+        gradients.hook, gradients.hook_stream = hook, stream
 
     def set_post_optim_event(self, event: Any) -> None:
         """Wait for `event` before the next gather, once."""
@@ -173,7 +175,7 @@ def register_fsdp_forward_method(module: nn.Module, method_name: str) -> None:
     def method(*args: Any, **kwargs: Any) -> Any:
         unit = module._unit()
         args, kwargs = unit.inputs(args), unit.inputs(kwargs)
-        with unit.forward():
+        with unit.forward([*module._units(True)] if unit.lanes is not None else ()):
             outputs = original(*args, **kwargs)
         return unit.watch(unit.outputs(outputs))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -20,14 +21,16 @@ __all__ = ["Sharded"]
 class Sharded:
     """A parameter before it is cut: its dimension, and how its shard lies."""
 
-    def __init__(self, name: str, param: Tensor, mesh: DeviceMesh, dim: int) -> None:
+    def __init__(
+        self, name: str, param: Tensor, mesh: DeviceMesh, dim: int, keep: Callable[[Tensor], Tensor]
+    ) -> None:
         self.name, self.dim = name, dim  # the parameter itself is let go: it is whole
         self.inner: Spec | None = param._spec if isinstance(param, DTensor) else None
         local = param._local if isinstance(param, DTensor) else param
         #: the shape of what this unit cuts, its cut dimension first
         self.shape = taeda.Size(_first(list(local.shape), dim))
         self.spec = self._spec(mesh, param.shape)
-        self.shard: Any = self._cut(param, local.detach(), mesh)
+        self.shard: Any = self._cut(param, local.detach(), mesh, keep)
 
     def _spec(self, mesh: DeviceMesh, shape: taeda.Size) -> Spec:
         own: list[Placement] = [Replicate()] * (mesh.ndim - 1) + [Shard(self.dim)]
@@ -38,7 +41,10 @@ class Sharded:
         order = [*range(mesh.ndim, joined.ndim), *range(mesh.ndim)]  # tensor parallelism cut first
         return Spec.of(joined, places, self.inner.shape, order)
 
-    def _cut(self, param: Tensor, local: Tensor, mesh: DeviceMesh) -> Any:
+    def _cut(
+        self, param: Tensor, local: Tensor, mesh: DeviceMesh, keep: Callable[[Tensor], Tensor]
+    ) -> Any:
+        """The shard; `keep` brings it to where shards lie."""
         count, place = mesh.size(mesh.ndim - 1), mesh.get_local_rank(mesh.ndim - 1)
         size = local.shape[self.dim]
         if self.dim and size % count:
@@ -47,7 +53,7 @@ class Sharded:
                 "only dimension 0 may be cut unevenly"
             )
         part = local.narrow(self.dim, *chunk_of(size, count, place))
-        made = DTensor(part.clone(memory_format=taeda.contiguous_format), self.spec)
+        made = DTensor(keep(part.clone(memory_format=taeda.contiguous_format)), self.spec)
         replace(param, "fully_shard")
         return nn.Parameter(made, param.requires_grad)
 

@@ -41,7 +41,9 @@ class OffloadPolicy:
 class CPUOffloadPolicy(OffloadPolicy):
     """Shards, their gradients and the states of optimizers lie in the memory of the processor.
 
-    Where meshes are of processors they lie there anyway. `pin_memory` is for copies to devices.
+    On a mesh of GPUs they are copied for every gather, and a backward waits for the gradients of each
+    unit. Where meshes are of processors they lie there anyway. `pin_memory` locks their pages, which
+    makes the copies quicker.
     """
 
     pin_memory: bool = True

@@ -28,11 +28,10 @@ def given(value: Any, settings: StateDictSettings, optim_state: bool = False) ->
     config = settings.optim_state_dict_config if optim_state else settings.state_dict_config
     if isinstance(value, DTensor):
         value = value.detach()
-        if settings.state_dict_type is StateDictType.FULL_STATE_DICT:
-            return value.full_tensor()
-        if settings.state_dict_type is StateDictType.LOCAL_STATE_DICT:
-            return value.to_local()
-        return value
+        if settings.state_dict_type is StateDictType.SHARDED_STATE_DICT:
+            return value._like(value._local.cpu()) if config.offload_to_cpu else value
+        whole = settings.state_dict_type is StateDictType.FULL_STATE_DICT
+        value = value.full_tensor() if whole else value.to_local()
     if isinstance(value, Tensor):
         return value.detach().cpu() if config.offload_to_cpu else value.detach()
     return value

@@ -21,9 +21,11 @@ from taeda.autograd.function import once_differentiable
 
 from .._calls import purpose
 from .._collectives import all_gather_into_tensor
-from ..device_mesh import DeviceMesh
+from ..device_mesh import DeviceMesh, device_of
 from ..tensor._api import DTensor
 from ._gradients import Gradients
+from ._join import joined, note_writes
+from ._lanes import lanes_of
 from ._layout import Layout
 from ._parameter import Sharded
 from ._policies import MixedPrecisionPolicy
@@ -62,14 +64,19 @@ class Unit:
         self.group, self.rank = mesh.get_group(last), mesh.get_local_rank(last)
         self.layout = Layout([param.shape for param in params], mesh.size(last))
         self.shards = [param.shard for param in params]
-        self.gradients = Gradients(self.layout, mesh)
+        self.device, self.lanes = device_of(mesh), lanes_of(mesh)
+        self.gradients = Gradients(self.layout, mesh, self.lanes)
         self.wholes: list[Tensor] | None = None  # while they are gathered
         self.after_backward = True  # let the whole tensors go then
         self.in_backward = True  # gather when a backward begins
         self.event: Any = None
         self.before_forward: list[Unit] = []
         self.before_backward: list[Unit] = []
-        self._coming: Any = None  # a gather under way: rows, work, stamp
+        self.within: list[Unit] = []  # of its last outermost forward, with lanes
+        self._coming: Any = None  # a gather under way: rows, work, row, stamp
+        self.ready: Any = None  # with lanes: what the shards were, and an event behind their writes
+        self.aliases: list[Tensor] | None = None  # shards as the outermost forward joins them
+        self._deferred = -1  # the turn of the lanes in which gradients were left to the join
         self._kept: Any = None  # what lies on the smaller group: part, stamp
         self._stamp: Any = None  # what the shards were then
         self._in_forward = self._in_backward = False
@@ -118,6 +125,7 @@ class Unit:
                 self.shards[number], changed = found, True
                 break
         if changed:
+            self.ready = self.aliases = None
             self._register(self.shards)
             self.release()
 
@@ -134,51 +142,74 @@ class Unit:
         stamp = self.stamp()
         if self.wholes is None or self._stamp != stamp:
             with taeda.no_grad():
-                rows = self._rows(stamp)
-                made = self.layout.wholes(rows)
+                buffers = self._rows(stamp)
+                made = self.layout.wholes(buffers[0])
+                if self.lanes is not None:
+                    self.lanes.copied(buffers)
                 pairs = zip(self.params, made, strict=True)
                 self.wholes, self._stamp = [param.back(whole) for param, whole in pairs], stamp
         return self.wholes
 
-    def _rows(self, stamp: Any) -> Tensor:
+    def _rows(self, stamp: Any) -> tuple[Tensor, ...]:
+        """The rows of all ranks, and what else a gather under way had."""
         coming, self._coming = self._coming, None
         if coming is not None:
             rows, work, row, begun = coming
             work.wait()
-            del row
             if begun == stamp:
-                return rows
+                return rows, row
         if self._kept is not None and self._kept[1] == stamp:
-            return self._from_smaller()
+            return (self._from_smaller(),)
         if self.event is not None:
             self.event.wait()
             self.event = None
+        with purpose(f"gathers unit {self.name}"):
+            if self.lanes is None:
+                return self._gathered(False)[:1]
+            rows, row, _ = self._gathered_aside(stamp)
+        self.lanes.gathered().wait()
+        return rows, row
+
+    def _gathered(self, async_op: bool) -> tuple[Tensor, Tensor, Any]:
+        """The collective: all rows, this rank's, the work."""
         row = self._row()
-        rows = row.new_empty(self.layout.ranks, row.numel())
+        rows, work = row.new_empty(self.layout.ranks, row.numel()), None
         if row.numel():
-            with purpose(f"gathers unit {self.name}"):
-                all_gather_into_tensor(rows, row, self.group)
-        return rows
+            work = all_gather_into_tensor(rows, row, self.group, async_op=async_op)
+        return rows, row, work
+
+    def _gathered_aside(self, stamp: Any) -> tuple[Tensor, Tensor, Any]:
+        """The same on the stream of gathers, as soon as the shards are written."""
+        assert self.lanes is not None
+        inside = _active.units or core.backward_task()  # where a forward has looked at the shards
+        if not inside or self.ready is None or self.ready[0] != stamp:
+            self.ready = stamp, self.lanes.mark()
+        with self.lanes.gathering(self.ready[1]):
+            return self._gathered(False)
 
     def _row(self) -> Tensor:
         if any(shard.is_meta for shard in self.shards):
             raise RuntimeError(
-                f"the parameters of unit {self.name} are on meta: call to_empty(device='cpu') on the model, "
-                "and give them values"
+                f"the parameters of unit {self.name} are on meta: call "
+                f"to_empty(device={self.mesh.device_type!r}) on the model, and give them values"
             )
         parts = zip(self.params, self.shards, strict=True)
-        return self.layout.row([param.rows(shard._local) for param, shard in parts]).to(self.dtype)
+        made = self.layout.row([param.rows(shard._local) for param, shard in parts], self.device)
+        return made.to(self.dtype)
 
     def begin_gather(self) -> None:
         """Start the collective, if the whole tensors are not there or on their way."""
         if not self.shards or self.wholes is not None or self._coming is not None:
             return
-        with taeda.no_grad():
-            row, stamp = self._row(), self.stamp()
-            rows = row.new_empty(self.layout.ranks, row.numel())
+        with taeda.no_grad(), purpose(f"gathers unit {self.name} ahead"):
+            stamp = self.stamp()
+            if self.lanes is None:
+                rows, row, work = self._gathered(True)
+            else:
+                rows, row, _ = self._gathered_aside(stamp)
+                self.lanes.lend([shard._local for shard in self.shards])
+                work = self.lanes.gathered()
             if row.numel():
-                with purpose(f"gathers unit {self.name} ahead"):
-                    work = all_gather_into_tensor(rows, row, self.group, async_op=True)
                 self._coming = rows, work, row, stamp
 
     def release(self) -> None:
@@ -234,8 +265,20 @@ class Unit:
     # ---- forward ----
 
     @contextlib.contextmanager
-    def forward(self) -> Iterator[None]:
-        """The modules hold whole tensors; what the graph saves of them holds none."""
+    def forward(self, within: Sequence[Unit] = ()) -> Iterator[None]:
+        """The modules hold whole tensors; what the graph saves of them holds none.
+
+        `within` are this unit and those of the modules below, which matter to an outermost forward.
+        """
+        around: Any = contextlib.nullcontext()
+        if self.lanes is not None and not _active.units and not core.backward_task():
+            self.within = list(within) or [self]
+            around = joined(self.within, self.lanes)
+        with around, self._forward():
+            yield
+
+    @contextlib.contextmanager
+    def _forward(self) -> Iterator[None]:
         if self._in_forward:  # the module calls itself
             yield
             return
@@ -265,11 +308,17 @@ class Unit:
                 self.shrink() if taeda.is_grad_enabled() else self.release()
 
     def inputs(self, value: Any) -> Any:
-        """Inputs of a forward in the dtype that it computes in."""
+        """Inputs of a forward in the dtype that it computes in; those of an outermost one on the device."""
         wanted = self.policy.param_dtype
+        if self.lanes is not None and not _active.units:
+            value = tree_map(self._brought, value)
         if wanted is None or not self.policy.cast_forward_inputs:
             return value
         return tree_map(lambda one: _cast(one, wanted), value)
+
+    def _brought(self, value: Any) -> Any:
+        plain = isinstance(value, Tensor) and not isinstance(value, DTensor)
+        return value.to(self.device) if plain and value.device.type == "cpu" else value
 
     def outputs(self, value: Any) -> Any:
         """Outputs of a forward in the dtype that is wanted."""
@@ -278,7 +327,9 @@ class Unit:
 
     def _for_graph(self) -> list[Tensor]:
         if taeda.is_grad_enabled() and any(shard.requires_grad for shard in self.shards):
-            return list(_Gather.apply(self, *self.shards))
+            return list(
+                _Gather.apply(self, self.aliases is not None, *(self.aliases or self.shards))
+            )
         pairs = zip(self.params, self.gather(), strict=True)
         return [param.dressed(whole.detach()) for param, whole in pairs]
 
@@ -303,6 +354,8 @@ class Unit:
             return
         self._in_backward = True
         core.queue_callback(self.leave_backward)
+        if self.lanes is not None and self.within:
+            note_writes(self.within, self.lanes)
         if self.in_backward:
             self._register(self._leaves())
         for unit in self.before_backward:
@@ -324,18 +377,35 @@ class Unit:
             if self.after_backward:
                 self.release()
 
-    def reduce(self, gradients: Sequence[Tensor | None]) -> list[Any]:
-        """The shards of the mean over ranks; None for what got no gradient on any rank."""
+    def reduce(self, gradients: Sequence[Tensor | None], to_join: bool = False) -> list[Any]:
+        """The shards of the mean over ranks; None for what got no gradient on any rank. With `to_join`
+        the lanes may still be at it, as the join waits for them.
+        """
         plain = [p.plain(g) for p, g in zip(self.params, gradients, strict=True)]
         within = self.policy.reduce_dtype or self.dtype
+        trained = [shard.requires_grad for shard in self.shards]
         with purpose(f"reduces the gradients of unit {self.name}"):
-            made = self.gradients.reduce(plain, self.own_dtype, within)
+            made = self.gradients.reduce(plain, self.own_dtype, within, trained)
+        if self.lanes is not None:
+            self._wait_or_defer(to_join)
         if made is None:
             return [None] * len(self.shards)
         rows = zip(self.params, self.shards, *made, strict=True)
         return [
-            shard._like(param.back(part)) if given else None for param, shard, part, given in rows
+            shard._like(param.back(part).to(shard.device)) if given else None
+            for param, shard, part, given in rows
         ]
+
+    def _wait_or_defer(self, to_join: bool) -> None:
+        """Gradients that something else is added to before the join are waited for here."""
+        lanes: Any = self.lanes
+        again = self._deferred == lanes.settled  # by another use of the unit in this backward
+        looked_at = taeda.is_anomaly_enabled() or any(param.dim for param in self.params)
+        if not to_join or again or looked_at or any(not shard.is_cuda for shard in self.shards):
+            lanes.settle()
+            return
+        self._deferred = lanes.settled
+        core.queue_callback(lanes.settle)  # where nobody asks for the shards' gradients
 
 
 def _cast(value: Any, dtype: taeda.dtype) -> Any:
@@ -348,8 +418,8 @@ class _Gather(taeda.autograd.Function):
     """Shards to whole tensors; backward reduces gradients to those of the shards."""
 
     @staticmethod
-    def forward(ctx: Any, unit: Unit, *shards: Any) -> Any:
-        ctx.unit = unit
+    def forward(ctx: Any, unit: Unit, to_join: bool, *shards: Any) -> Any:
+        ctx.unit, ctx.to_join = unit, to_join
         ctx.set_materialize_grads(False)
         pairs = zip(unit.params, unit.gather(), strict=True)
         made = tuple(param.dressed(whole.detach()) for param, whole in pairs)
@@ -362,4 +432,4 @@ class _Gather(taeda.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor | None) -> Any:
         ctx.unit.leave_backward()  # first: the buffers of the reduction take their place
         with taeda.no_grad():
-            return None, *ctx.unit.reduce(gradients)
+            return None, None, *ctx.unit.reduce(gradients, ctx.to_join)

@@ -53,7 +53,9 @@ class MixedPrecision:
 
 @dataclass
 class CPUOffload:
-    """Shards in the memory of the processor, where meshes of processors have them anyway."""
+    """Shards in the memory of the processor, where meshes of processors have them anyway. On GPUs see
+    `CPUOffloadPolicy`.
+    """
 
     offload_params: bool = False
 

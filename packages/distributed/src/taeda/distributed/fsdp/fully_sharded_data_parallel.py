@@ -14,10 +14,10 @@ from taeda.nn.modules.batchnorm import _BatchNorm
 from .._collectives import broadcast
 from .._groups.world import the_group
 from .._setup import get_process_group_ranks
-from ..device_mesh import DeviceMesh, init_device_mesh
+from ..device_mesh import DeviceMesh, device_of, init_device_mesh
 from . import _states
 from ._fully_shard import fully_shard
-from ._policies import MixedPrecisionPolicy
+from ._policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
 from ._states import PART, clean
 from ._summon import summoned
 from ._unit import Unit
@@ -97,19 +97,18 @@ class FullyShardedDataParallel(nn.Module):
             raise ValueError("give process_group or device_mesh, not both")
         if ignored_modules is not None and ignored_states is not None:
             raise ValueError("give ignored_modules or ignored_states, not both")
-        if device_id is not None and taeda.device(device_id).type != "cpu":
-            raise ValueError(f"device_id={device_id!r}: meshes are of processors")
         strategy = sharding_strategy or ShardingStrategy.FULL_SHARD
         if not isinstance(strategy, ShardingStrategy):
             raise TypeError(f"sharding_strategy is a ShardingStrategy, not {strategy!r}")
         ignored = _ignored(ignored_modules, ignored_states)
-        mesh = _mesh(strategy, process_group, device_mesh)
+        kind = _kind(module, device_id, process_group, device_mesh)
+        mesh = _mesh(strategy, process_group, device_mesh, kind)
         settings = {
             "sharding_strategy": strategy, "device_mesh": mesh, "cpu_offload": cpu_offload,
             "backward_prefetch": backward_prefetch, "mixed_precision": mixed_precision,
             "param_init_fn": param_init_fn, "sync_module_states": sync_module_states,
             "forward_prefetch": forward_prefetch, "use_orig_params": use_orig_params,
-            "ignored_states": list(ignored.values()) or None,
+            "ignored_states": list(ignored.values()) or None, "device_id": device_id,
         }  # fmt: skip
         if auto_wrap_policy is not None:
             _wrap_below(module, auto_wrap_policy, settings, ignored)
@@ -118,7 +117,7 @@ class FullyShardedDataParallel(nn.Module):
         self.process_group, self._device_mesh = mesh.get_group(mesh.ndim - 1), mesh
         self._is_root: bool | None = None
         self._settings = settings_of(StateDictType.FULL_STATE_DICT)
-        _initialise(module, param_init_fn)
+        _initialise(module, param_init_fn, mesh)
         if sync_module_states:
             _take_from_first(module, mesh)
         if not use_orig_params:
@@ -132,7 +131,7 @@ class FullyShardedDataParallel(nn.Module):
         keep = False if strategy in _KEEP or strategy is ShardingStrategy.NO_SHARD else None
         fully_shard(
             module, mesh=mesh, reshard_after_forward=keep, mp_policy=_policy(mixed_precision),
-            ignored_params=params,
+            ignored_params=params, offload_policy=_offload(cpu_offload),
         )  # fmt: skip
         setattr(self, PART, module)
         _prefetch(inner, backward_prefetch, forward_prefetch)
@@ -428,7 +427,34 @@ def _params_of(optimizer: optim.Optimizer) -> list[Tensor]:
     return [param for group in optimizer.param_groups for param in group["params"]]
 
 
-def _mesh(strategy: ShardingStrategy, group: Any, mesh: DeviceMesh | None) -> DeviceMesh:
+def _kind(module: nn.Module, device_id: Any, group: Any, mesh: DeviceMesh | None) -> str:
+    """The type of device of the mesh: that of `device_id`, which becomes current, or of the parameters,
+    or what the group carries.
+    """
+    if device_id is not None:
+        chosen = (
+            taeda.device("cuda", device_id)
+            if isinstance(device_id, int)
+            else taeda.device(device_id)
+        )
+        if mesh is not None and mesh.device_type != chosen.type:
+            raise ValueError(f"device_id={device_id!r}, and {mesh} is not of that type of device")
+        if chosen.type == "cuda" and chosen.index is not None:
+            taeda.cuda.set_device(chosen)
+        return str(chosen.type)
+    if mesh is not None:
+        return mesh.device_type
+    if any(param.is_cuda for param in module.parameters()):
+        return "cuda"
+    found = the_group(group[0] if isinstance(group, (tuple, list)) else group, "FSDP")
+    return "cuda" if found is not None and "cpu" not in found.device_types else "cpu"
+
+
+def _offload(setting: CPUOffload | None) -> OffloadPolicy | None:
+    return CPUOffloadPolicy() if setting is not None and setting.offload_params else None
+
+
+def _mesh(strategy: ShardingStrategy, group: Any, mesh: DeviceMesh | None, kind: str) -> DeviceMesh:
     """A mesh whose last dimension has the shards."""
     if strategy in _HYBRID:
         if mesh is not None:
@@ -438,22 +464,22 @@ def _mesh(strategy: ShardingStrategy, group: Any, mesh: DeviceMesh | None) -> De
         if isinstance(group, (tuple, list)):
             inside, across = group
             rows = _grid(get_process_group_ranks(inside), get_process_group_ranks(across))
-            return DeviceMesh.from_group([across, inside], "cpu", rows)
+            return DeviceMesh.from_group([across, inside], kind, rows)
         if group is not None:
             raise ValueError(f"{strategy.name} takes a pair of groups: of shards and of replicas")
         made = the_group(None, "FullyShardedDataParallel")
-        return init_device_mesh("cpu", (1, made.size() if made is not None else 1))
+        return init_device_mesh(kind, (1, made.size() if made is not None else 1))
     if mesh is None:
         found = the_group(group, "FullyShardedDataParallel")
         if found is None:
             raise ValueError("FullyShardedDataParallel: this process is not in the process_group")
-        mesh = DeviceMesh.from_group(found, "cpu")
+        mesh = DeviceMesh.from_group(found, kind)
     if strategy is ShardingStrategy.NO_SHARD and mesh.ndim == 2 and mesh.size(1) == 1:
         return mesh  # that of the wrapper around
     if mesh.ndim != 1:
         raise ValueError(f"{strategy.name} takes a mesh of one dimension, not {mesh}")
     if strategy is ShardingStrategy.NO_SHARD:
-        return DeviceMesh("cpu", [[rank] for rank in mesh.mesh.tolist()])
+        return DeviceMesh(kind, [[rank] for rank in mesh.mesh.tolist()])
     return mesh
 
 
@@ -519,7 +545,9 @@ def _wrap_below(
     wrapped_below(module, policy, make, held)
 
 
-def _initialise(module: nn.Module, init: Callable[[nn.Module], None] | None) -> None:
+def _initialise(
+    module: nn.Module, init: Callable[[nn.Module], None] | None, mesh: DeviceMesh
+) -> None:
     """Give values to what is on meta."""
     for part in module.modules():
         own = [*part._parameters.values(), *part._buffers.values()]
@@ -528,7 +556,7 @@ def _initialise(module: nn.Module, init: Callable[[nn.Module], None] | None) -> 
         if init is not None:
             init(part)
         elif hasattr(part, "reset_parameters"):
-            part.to_empty(device="cpu", recurse=False)
+            part.to_empty(device=device_of(mesh), recurse=False)
             part.reset_parameters()
         else:
             raise ValueError(
@@ -542,8 +570,11 @@ def _take_from_first(module: nn.Module, mesh: DeviceMesh) -> None:
     for tensor in itertools.chain(module.parameters(), module.buffers()):
         if isinstance(tensor, DTensor) or not tensor.numel():
             continue
+        values = tensor.detach().to(device_of(mesh))
         for dim in range(mesh.ndim):
-            broadcast(tensor.detach(), group=mesh.get_group(dim), group_src=0)
+            broadcast(values, group=mesh.get_group(dim), group_src=0)
+        if tensor.device != values.device:
+            tensor.detach().copy_(values)
 
 
 def _check_uniform(module: nn.Module, ignored: dict[int, Any]) -> None:

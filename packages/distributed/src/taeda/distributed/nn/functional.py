@@ -177,14 +177,14 @@ def scatter(tensors: Sequence[Tensor], src: int = 0, group: Any = None) -> Tenso
 class _AllToAll(Function):
     @staticmethod
     def forward(ctx: Any, group: Any, outputs: list[Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:
-        ctx.group, ctx.shapes = group, [(t.shape, t.dtype) for t in inputs]
+        ctx.group, ctx.shapes = group, [(t.shape, t.dtype, t.device) for t in inputs]
         made = [taeda.empty_like(output) for output in outputs]
         plain.all_to_all(made, [t.contiguous() for t in inputs], group)
         return tuple(made)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        outputs = [taeda.empty(shape, dtype=dtype) for shape, dtype in ctx.shapes]
+        outputs = [taeda.empty(shape, dtype=dtype, device=at) for shape, dtype, at in ctx.shapes]
         return (None, None, *_AllToAll.apply(ctx.group, outputs, *grads))
 
 
@@ -207,7 +207,7 @@ class _AllToAllSingle(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        output = taeda.empty(ctx.shape, dtype=grad.dtype)
+        output = taeda.empty(ctx.shape, dtype=grad.dtype, device=grad.device)
         back = _AllToAllSingle.apply(ctx.group, output, *ctx.sizes, grad.contiguous())
         return None, None, None, None, back
 

@@ -11,7 +11,7 @@ from taeda._core_api.calls import disabled_torch_function
 
 from .._collectives import broadcast
 from ..checkpoint.metadata import ChunkStorageMetadata
-from ..device_mesh import DeviceMesh, _current
+from ..device_mesh import DeviceMesh, _current, device_of
 from ._redistribute import redistributed
 from ._spec import Spec, check_placements, contiguous_strides, whole_shape
 from .placement_types import Partial, Placement, Replicate
@@ -142,6 +142,7 @@ class DTensor(Tensor):
                 f"from_local: this rank's part has the shape {tuple(local_tensor.shape)}, and of "
                 f"{tuple(sizes)} as ({', '.join(map(str, places))}) it has {spec.local_shape}"
             )
+        local_tensor = local_tensor.to(_place(local_tensor, mesh))
         if run_check:
             local_tensor = _checked_part(local_tensor, spec)
         made: DTensor = FromLocal.apply(local_tensor, spec, back, stride)
@@ -261,6 +262,12 @@ def _checked_part(local: Tensor, spec: Spec) -> Tensor:
     return made
 
 
+def _place(tensor: Tensor, mesh: DeviceMesh) -> taeda.device:
+    """The device of a part: what lies on the mesh's type of device, or on meta, stays."""
+    kind = tensor.device.type
+    return tensor.device if kind in (mesh.device_type, "meta") else device_of(mesh)
+
+
 def mesh_or_current(mesh: DeviceMesh | None, what: str) -> Any:
     """The mesh given, or that of the `with` around. RuntimeError without one."""
     if mesh is None:
@@ -306,7 +313,7 @@ def distribute_tensor(
         return tensor.redistribute(mesh, places)
     if any(isinstance(place, Partial) for place in places):
         raise ValueError("distribute_tensor: a tensor is not taken apart into terms (Partial)")
-    values = tensor.detach()
+    values = tensor.detach().to(_place(tensor, mesh))
     if values.device.type == "meta":
         src_data_rank = None
     if src_data_rank is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ..device_mesh import DeviceMesh
+from ..device_mesh import DeviceMesh, device_of
 from ._api import DTensor, check_mesh, mesh_or_current
 from ._random_rows import drawn
 from ._redistribute import redistributed
@@ -72,7 +72,7 @@ def empty(
     """A DTensor whose values are not set; without placements every rank has all of it."""
 
     def make(spec: Spec, dtype: Any) -> Tensor:
-        return taeda.empty(spec.local_shape, dtype=dtype)
+        return taeda.empty(spec.local_shape, dtype=dtype, device=device_of(spec.mesh))
 
     return _made("empty", size, make, device_mesh, placements, dtype, layout, requires_grad)
 
@@ -90,7 +90,8 @@ def full(
         shape = shape[0]
 
     def make(spec: Spec, dtype: Any) -> Tensor:
-        return taeda.full(spec.local_shape, fill_value, dtype=dtype)
+        place = device_of(spec.mesh)
+        return taeda.full(spec.local_shape, fill_value, dtype=dtype, device=place)
 
     return _made("full", tuple(shape), make, device_mesh, placements, dtype, layout, requires_grad)
 
@@ -115,7 +116,8 @@ def randn(
 
 def _draw(kind: Any) -> Callable[[Spec, Any], Tensor]:
     def make(spec: Spec, dtype: Any) -> Tensor:
-        whole = drawn(lambda: kind(spec.shape, dtype=dtype), spec.mesh)
+        place = device_of(spec.mesh)
+        whole = drawn(lambda: kind(spec.shape, dtype=dtype, device=place), spec.mesh)
         return redistributed(whole, spec.whole(), spec)
 
     return make

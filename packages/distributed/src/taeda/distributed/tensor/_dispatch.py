@@ -17,7 +17,7 @@ from taeda._core_api import warn
 from taeda._core_api.table import rows
 
 from .._calls import purpose
-from ..device_mesh import DeviceMesh
+from ..device_mesh import DeviceMesh, device_of
 from . import _lists, _random_rows, _settings
 from ._api import DTensor
 from ._redistribute import redistributed
@@ -487,7 +487,7 @@ def _execute(
     left = iter(parts)
     moved = [_with_parts(value, left) for value in args]
     named = {key: _with_parts(value, left) for key, value in kwargs.items()}
-    made = _compute(func, plan, moved, named)
+    made = _compute(func, plan, moved, named, mesh)
     return _wrapped(made, plan, mesh)
 
 
@@ -502,7 +502,9 @@ def _with_parts(value: Any, left: Iterator[Tensor]) -> Any:
     return value
 
 
-def _compute(func: Any, plan: Plan, moved: list[Any], named: dict[str, Any]) -> Any:
+def _compute(
+    func: Any, plan: Plan, moved: list[Any], named: dict[str, Any], mesh: DeviceMesh
+) -> Any:
     call = plan.call
     if plan.fn is not None:
         by_name = dict(call.args)
@@ -511,7 +513,7 @@ def _compute(func: Any, plan: Plan, moved: list[Any], named: dict[str, Any]) -> 
         assert plan.outs is not None
         return plan.fn(Made(func, by_name, call, plan.targets, plan.outs, plan.dims))
     if plan.empty:
-        return _empty(plan)
+        return _empty(plan, device_of(mesh))
     size = SIZES.get(call.name)
     if size is not None and plan.outs is not None and plan.outs[0] is not None:
         place = list(call.args).index(size)
@@ -531,10 +533,10 @@ def _has_none(plan: Plan) -> bool:
     return not any(s.is_partial or 0 not in s.local_shape or 0 in s.shape for s in specs)
 
 
-def _empty(plan: Plan) -> Any:
+def _empty(plan: Plan, device: taeda.device) -> Any:
     """Results without elements, which not every kernel makes."""
     made = [
-        None if spec is None else taeda.empty(spec.local_shape, dtype=dtype)
+        None if spec is None else taeda.empty(spec.local_shape, dtype=dtype, device=device)
         for spec, dtype in zip(plan.outs or (), plan.dtypes, strict=True)
     ]
     return made if plan.call.listed else made[0]

@@ -112,7 +112,7 @@ def global_norm(tensors: Sequence[Tensor], p: float = 2.0) -> Tensor:
         part = _power(held, p)
         for dim in dims:
             part = reduced(part, Partial(kind), mesh, dim)
-        parts.append(part)
+        parts.append(part.to(tensors[0].device))
     joined = taeda.stack(parts)
     if not math.isfinite(p):
         made = joined.max() if p > 0 else joined.min()
@@ -138,7 +138,7 @@ def _power(tensors: Sequence[Tensor], p: float) -> Tensor:
     held = [t for t in tensors if t.numel()]
     if not held:
         least = 0.0 if math.isfinite(p) or p > 0 else math.inf
-        return taeda.tensor(least, dtype=taeda.float64)
+        return taeda.full((), least, dtype=taeda.float64, device=tensors[0].device)
     norm = taeda.linalg.vector_norm(
         taeda.stack([taeda.linalg.vector_norm(t, p).double() for t in held]), p
     )

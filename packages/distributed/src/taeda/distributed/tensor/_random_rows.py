@@ -15,7 +15,7 @@ from taeda._core_api.table import rows
 
 from .._collectives import broadcast
 from .._setup import get_backend
-from ..device_mesh import DeviceMesh
+from ..device_mesh import DeviceMesh, device_of
 from ._api import DTensor
 from ._redistribute import redistributed
 from ._spec import Spec
@@ -82,10 +82,10 @@ def _in_step(mesh: DeviceMesh, generator: Any) -> None:
     if generator is not None or mesh._plans.get("in step"):
         return
     mesh._plans["in step"] = True
-    state = taeda.get_rng_state()
+    state = taeda.get_rng_state().to(device_of(mesh))
     for dim in range(mesh.ndim):
         broadcast(state, group=mesh.get_group(dim), group_src=0)
-    taeda.set_rng_state(state)
+    taeda.set_rng_state(state.cpu())
 
 
 def _whole(value: Any) -> Any:
@@ -113,7 +113,7 @@ def _dropout(func: Any, args: Any, kwargs: Any, mesh: DeviceMesh) -> Any:
     local = redistributed(x._local, x._spec, target)
 
     def draw() -> Tensor:
-        ones = taeda.ones(x.shape, dtype=x.dtype)
+        ones = taeda.ones(x.shape, dtype=x.dtype, device=x.device)
         mask: Tensor = func(ones, p, train, **kwargs)[1]
         return mask
 

@@ -44,7 +44,8 @@ def mean(grad: Tensor | None, param: Tensor, group: ProcessGroup, divide_by: int
         count = mine.indices().shape[1]
     else:
         count = 0 if mine is None else DENSE
-    counts = _from_all(taeda.tensor([count], dtype=taeda.int64), group)[:, 0].tolist()
+    mine_count = taeda.tensor([count], dtype=taeda.int64, device=param.device)
+    counts = _from_all(mine_count, group)[:, 0].tolist()
     if DENSE in counts:
         whole = taeda.zeros_like(param.detach()) if mine is None else mine.to_dense()
         if whole is grad or mine is whole:
@@ -59,7 +60,7 @@ def _union(
 ) -> Tensor:
     """Indices and values of all ranks as one sparse tensor; places of the longest travel."""
     most, shape = max(counts), param.shape
-    indices = taeda.zeros(most, dtype=taeda.int64)
+    indices = taeda.zeros(most, dtype=taeda.int64, device=param.device)
     values = param.detach().new_zeros(most, *shape[1:])
     if mine is not None:
         here = mine.indices().shape[1]

@@ -31,6 +31,11 @@ def _in_one_call(tensors: list[Tensor], foreach: bool | None) -> bool:
     )
 
 
+def _lies_elsewhere(tensor: Tensor) -> bool:
+    """Is it a part of something larger, such as a DTensor, whose class knows how to join the norms?"""
+    return type(tensor).__torch_dispatch__ is not Tensor.__torch_dispatch__
+
+
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,
@@ -68,7 +73,7 @@ def get_total_norm(
 
 
 def _norm(tensors: list[Tensor], p: float, foreach: bool | None) -> Tensor:
-    if _in_one_call(tensors, foreach):
+    if _in_one_call(tensors, foreach) or any(map(_lies_elsewhere, tensors)):
         return taeda._global_norm([t.detach() for t in tensors], p)
     device = tensors[0].device
     norms = [taeda.linalg.vector_norm(t.detach(), p).to(device) for t in tensors]

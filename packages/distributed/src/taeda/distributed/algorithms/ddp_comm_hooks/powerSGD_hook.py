@@ -100,7 +100,7 @@ class PowerSGDState:
         if known is not None and self.warm_start and known.shape == (columns, rank):
             return _orthogonal(known, self.orthogonalization_epsilon)
         drawn = taeda.randn(columns, rank, generator=self.generator, dtype=like.dtype)
-        return _orthogonal(drawn, self.orthogonalization_epsilon)
+        return _orthogonal(drawn.to(like.device), self.orthogonalization_epsilon)
 
 
 def _orthogonal(matrix: Tensor, epsilon: float) -> Tensor:
