@@ -149,8 +149,8 @@ RECORDS = {
     ),
     "a weight of another dtype": (
         WEIGHTS,
-        lambda d: weight(d)["tensor_meta"].update(dtype=4),
-        r"taeda\.int32 tensor",
+        lambda d: weight(d)["tensor_meta"].update(dtype=6),
+        r"taeda\.float16 tensor",
     ),
     "numbers of another machine": ("byteorder", lambda _: b"big", "byteorder b'big'"),
     "a newer archive": ("archive_version", lambda _: b"1", "archive_version b'1'"),

@@ -8,39 +8,16 @@ import json
 import zipfile
 
 import pytest
+from control_models import CASES, Branch, Loop
 from program_models import normal
 
 import taeda
 from taeda import nn
 from taeda._core_api.files import FormatError
-from taeda._higher_order_ops.while_loop import while_loop
+from taeda._higher_order_ops import map as map_of
+from taeda._higher_order_ops import scan
 from taeda.export import Dim, export, load, save
-
-
-class Branch(nn.Module):
-    """One branch reads parameters, the other one a constant and a buffer."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(4, 4)
-        self.register_buffer("shift", taeda.tensor(3.0))
-
-    def forward(self, x):
-        def other(x):
-            return x * taeda.tensor([1.0, 2.0, 3.0, 4.0]), x + self.shift
-
-        return taeda.cond(x.sum() > 0, lambda x: (self.linear(x), x.sin()), other, (x,))
-
-
-class Loop(nn.Module):
-    """A loop with a branch in it."""
-
-    def forward(self, x):
-        def step(i, y):
-            return i + 1, taeda.cond(y.sum() > 10, lambda y: y - 1, lambda y: y * 2, (y,))
-
-        return while_loop(lambda i, y: i < 4, step, (taeda.tensor(0), x.abs()))
-
+from taeda.utils._pytree import tree_leaves
 
 MODELS = [Branch, Loop]
 
@@ -86,11 +63,26 @@ def functions(document):
     return next(n for n in nodes if n["target"] == "torch.ops.higher_order.cond")
 
 
+def scans(document):
+    nodes = document["graph_module"]["graph"]["nodes"]
+    return next(n for n in nodes if n["target"] == "torch.ops.higher_order.scan")
+
+
 def first_graph(document):
     return functions(document)["inputs"][1]["arg"]["as_graph"]["graph"]
 
 
+SCANS = {
+    "no slices": lambda s: s["inputs"].__setitem__(
+        2, {"name": "", "arg": {"as_tensors": []}, "kind": 1}
+    ),
+    "no function": lambda s: s["inputs"].pop(0),
+    "a carry too many": lambda s: s["inputs"][1]["arg"]["as_tensors"].append({"name": "x"}),
+    "a result too few": lambda s: s["outputs"].pop(),
+}
 CHANGES = {
+    f"a scan of {name}": (lambda d, c=change: c(scans(d))) for name, change in SCANS.items()
+} | {
     "a function too few": lambda d: functions(d)["inputs"].pop(1),
     "a tensor too few": lambda d: functions(d)["inputs"][3]["arg"]["as_tensors"].pop(),
     "a result too few": lambda d: first_graph(d)["outputs"].pop(),
@@ -102,7 +94,8 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_files_with_other_functions_are_refused(name):
-    source = zipfile.ZipFile(io.BytesIO(saved(export(Branch(), (normal(3, 4),)))))
+    case = CASES["scan" if name.startswith("a scan") else "branch"]
+    source = zipfile.ZipFile(io.BytesIO(saved(export(case.make(), case.given(3, 2)))))
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for entry in source.namelist():
@@ -115,3 +108,69 @@ def test_files_with_other_functions_are_refused(name):
     made.seek(0)
     with pytest.raises(FormatError):
         load(made)
+
+
+@pytest.mark.parametrize("name", ["scan", "sums"])
+def test_a_scan_is_one_node_for_any_number_of_slices(name):
+    case = CASES[name]
+    model = case.make()
+    program = export(model, case.given(4, 2), dynamic_shapes=case.shapes)
+    assert [n.name for n in program.graph.nodes].count("scan") == 1
+    back = load(io.BytesIO(saved(program)))
+    plain = program.run_decompositions()
+    for n, m in ((4, 2), (7, 3), (1, 1), (2, 5)):
+        wanted = tree_leaves(model(*case.given(n, m)))
+        for run in (program, back, plain):
+            same(tree_leaves(run.module()(*case.given(n, m))), wanted)
+
+
+def test_gradients_flow_through_all_steps_of_a_scan():
+    case = CASES["scan"]
+    model = case.make()
+    run = export(model, case.given(4, 2), dynamic_shapes=case.shapes).module()
+    grads = []
+    for function in (model, run):
+        model.zero_grad()
+        sum(v.sum() for v in function(*case.given(6, 3))).backward()
+        grads.append([p.grad.clone() for p in model.parameters()])
+    same(*grads)
+
+
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+UNROLLED = {
+    "random numbers": lambda x: map_of(lambda row: row + taeda.rand(3), x),
+    "inside of a vmap": lambda x: taeda.func.vmap(lambda v: map_of(lambda e: e.sin() + e, v))(x),
+}
+
+
+@pytest.mark.parametrize("name", UNROLLED)
+def test_what_can_be_no_node_is_written_out(name):
+    program = export(Function(UNROLLED[name]), (normal(2, 3),))
+    assert not any(n.name in ("scan", "map_1") for n in program.graph.nodes)
+    taeda.manual_seed(0)
+    wanted = UNROLLED[name](normal(2, 3))
+    taeda.manual_seed(0)
+    assert program.module()(normal(2, 3)).equal(wanted)
+
+
+def test_what_is_refused_in_eager_mode_is_refused_in_a_trace():
+    with pytest.raises(RuntimeError, match="the carry must keep"):
+        export(Function(lambda x: scan(lambda c, v: ((c, c), v * 2), x[0], x)), (normal(2, 3),))
+
+
+def test_a_gradient_of_a_scan_inside_of_the_program_is_refused():
+    def slope(x):
+        y = x.clone().requires_grad_()
+        total = scan(lambda c, v: (c + v * v, v.sin()), y.new_zeros(3), y)[0].sum()
+        return taeda.autograd.grad(total, y)[0]
+
+    with pytest.raises(Exception, match="no graph of"):
+        export(Function(slope), (normal(2, 3),))

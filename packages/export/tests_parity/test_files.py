@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pytest
+from control_models import CASES as CONTROL
 from program_models import CASES, Block, Convolutions
 
 import taeda
@@ -37,6 +38,22 @@ def test_pytorch_runs_our_files(name):
         wanted = numbers(here(*args))
         got = numbers(there(*map(theirs, args)))
         for a, b in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch's own code
+@pytest.mark.parametrize("name", CONTROL)
+def test_pytorch_runs_our_branches_loops_and_scans(name):
+    case = CONTROL[name]
+    model = case.make()
+    file = io.BytesIO()
+    save(export(model, case.given(4, 2), dynamic_shapes=case.shapes), file)
+    file.seek(0)
+    there = torch.export.load(file).module()
+    for n, m in ((4, 2), (7, 3)):
+        args = case.given(n, m)
+        got = numbers(there(*map(theirs, args)))
+        for a, b in zip(got, numbers(model(*args)), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from control_models import CASES as CONTROL
 from onnx_samples import SAMPLES
 from program_models import CASES, normal
 
@@ -26,6 +27,15 @@ def test_models_give_our_numbers_at_every_size(name, opset):
     )
     for n in (1, 2, 5):
         same(made(*case.given(n)), model(*case.given(n)))
+
+
+@pytest.mark.parametrize("name", CONTROL)
+def test_branches_loops_and_scans_give_our_numbers(name):
+    case = CONTROL[name]
+    model = case.make().eval()
+    made = onnx.export(model, case.given(4, 2), dynamic_shapes=case.shapes, verify=False)
+    for n, m in ((4, 2), (7, 3), (1, 1)):
+        same(made(*case.given(n, m)), model(*case.given(n, m)))
 
 
 def test_what_is_verified_is_compared_twice():

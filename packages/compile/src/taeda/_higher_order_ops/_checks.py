@@ -11,7 +11,7 @@ from taeda import Tensor
 from taeda._core_api import programs as _core
 from taeda._core_api.trees import TreeSpec, tree_flatten
 
-__all__ = ["alike", "function", "pure", "slices", "stacked", "tensors"]
+__all__ = ["alike", "function", "pure", "sliced", "slices", "stacked", "tensors"]
 
 
 def function(operator: str, name: str, value: Any) -> None:
@@ -33,27 +33,30 @@ def tensors(operator: str, name: str, tree: Any) -> tuple[list[Tensor], TreeSpec
     return leaves, spec
 
 
-def slices(
-    operator: str, xs: Any, dim: int, *, reverse: bool = False
-) -> tuple[list[list[Tensor]], TreeSpec]:
-    """The leaves of `xs` at every place along `dim`, in the order of the steps, and the structure of `xs`.
-
-    RuntimeError if `xs` holds no tensors, or they differ in size there, or the size is 0;
+def sliced(operator: str, xs: Any, dim: int) -> None:
+    """RuntimeError if `xs` holds no tensors, or they differ in size along `dim`, or the size is 0;
     IndexError if a tensor lacks the dimension.
     """
-    leaves, spec = tensors(operator, "xs", xs)
+    leaves, _ = tensors(operator, "xs", xs)
     for leaf in leaves:
         if not -leaf.dim() <= dim < leaf.dim():
             raise IndexError(
                 f"{operator}: there is no dimension {dim} in a tensor of shape {list(leaf.shape)}"
             )
-    sizes = {leaf.shape[dim] for leaf in leaves}
-    if len(sizes) > 1 or 0 in sizes:
+    size = leaves[0].shape[dim]
+    if size == 0 or any(leaf.shape[dim] != size for leaf in leaves[1:]):
         found = ", ".join(str(list(leaf.shape)) for leaf in leaves)
         raise RuntimeError(
             f"{operator}: xs must have one size, above 0, in dimension {dim}; got shapes {found}"
         )
-    places = range(sizes.pop())
+
+
+def slices(
+    operator: str, xs: Any, dim: int, *, reverse: bool = False
+) -> tuple[list[list[Tensor]], TreeSpec]:
+    """The leaves of `xs` at every place along `dim`, in the order of the steps, and the structure of `xs`."""
+    leaves, spec = tensors(operator, "xs", xs)
+    places = range(leaves[0].shape[dim])
     order = reversed(places) if reverse else places
     return [[leaf.select(dim, place) for leaf in leaves] for place in order], spec
 

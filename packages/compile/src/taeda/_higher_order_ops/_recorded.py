@@ -1,4 +1,4 @@
-"""Whether a graph is being made, which has a loop as one call."""
+"""Whether a graph is being made, which has a loop or a scan as one call."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from taeda._core_api import programs as _core
 __all__ = ["recorded"]
 
 
-def recorded(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
-    """The loop by a tensor as one call of the graph that is being made; None without one."""
+def recorded(kind: str, *args: Any) -> Any:
+    """The "loop" by a tensor, or the "scan", as one call of the graph that is being made; None
+    without one.
+    """
     for tracer in reversed(_core.tracers.entered):
-        loop = getattr(tracer, "loop", None)
-        if loop is not None:
-            return loop(cond_fn, body_fn, carried)
+        record = getattr(tracer, kind, None)
+        if record is not None:
+            return record(*args)
     return None

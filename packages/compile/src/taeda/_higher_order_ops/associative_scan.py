@@ -34,6 +34,7 @@ def associative_scan(
         raise ValueError(
             f"associative_scan: combine_mode is 'pointwise' or 'generic', got {combine_mode!r}"
         )
+    _checks.sliced("associative_scan", xs, dim)
     steps, spec = _checks.slices("associative_scan", xs, dim, reverse=reverse)
     made = [spec.unflatten(steps[0])]
     for leaves in steps[1:]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _checks
+from ._recorded import recorded
 
 __all__ = ["scan"]
 
@@ -21,6 +22,8 @@ def scan(
     last one first if `reverse`. An output stands where its slice stood. Carry, slice and output are
     tensors, or tuples, lists and dicts of them. Gradients flow through all steps.
 
+    `taeda.export` keeps it as one node, for any number of slices.
+
     RuntimeError if there is no tensor in `init` or `xs`, if the tensors of `xs` differ in size
     along `dim` or have none there, if `combine_fn` gives no pair, or a carry of another structure,
     shape or dtype than `init`, and if it writes to its inputs or gives one of them as it is: give a
@@ -32,6 +35,10 @@ def scan(
     """
     _checks.function("scan", "combine_fn", combine_fn)
     _checks.tensors("scan", "init", init)
+    _checks.sliced("scan", xs, dim)
+    whole = recorded("scan", combine_fn, init, xs, dim, reverse)
+    if whole is not None:
+        return tuple(whole)  # type: ignore[return-value]  # a pair
     steps, spec = _checks.slices("scan", xs, dim, reverse=reverse)
     carry, outputs = init, []
     for leaves in steps:

@@ -47,7 +47,7 @@ def while_loop(
                 f"while_loop: carried_inputs must hold tensors and numbers, got {type(leaf).__name__}"
             )
     carried: Any = tuple(carried_inputs)
-    made = recorded(cond_fn, body_fn, carried)
+    made = recorded("loop", cond_fn, body_fn, carried)
     if made is not None:
         return made
     first = carried

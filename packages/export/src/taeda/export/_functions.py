@@ -1,7 +1,10 @@
-"""Functions inside of a program: the branches of `cond`, and what `while_loop` asks and does.
+"""Functions inside of a program: the branches of `cond`, what `while_loop` asks and does, the steps
+of `scan` and `map`.
 
     cond(pred, true_graph, false_graph, (operands...))
     while_loop(cond_graph, body_graph, (carried...), (others...))
+    scan(graph, (carried...), (sliced...), (others...))
+    map(graph, (sliced...), (others...))
 
 Each is a graph of its own, a submodule of the program's, which gets all that it reads.
 """
@@ -20,30 +23,47 @@ from taeda.fx.node import Node
 __all__ = [
     "CONDITION",
     "LOOP",
+    "MAP",
+    "NAMES",
+    "SCAN",
     "calls_functions",
     "functions_of",
     "given_to",
     "of_functions_lifted",
+    "sliced_in",
 ]
 
 CONDITION, LOOP = taeda.cond, CONTROLS["while_loop"]()[0]
+SCAN, MAP = CONTROLS["scan"]()[0], CONTROLS["map"]()[0]
+#: what such operators are called in files
+NAMES = {CONDITION: "cond", LOOP: "while_loop", SCAN: "scan", MAP: "map_impl"}
 
 
 def calls_functions(node: Node) -> bool:
     """Whether a node calls functions of the program."""
-    return node.op == "call_function" and node.target in (CONDITION, LOOP)
+    return node.op == "call_function" and node.target in NAMES
 
 
 def functions_of(gm: GraphModule, node: Node) -> list[GraphModule]:
     """The graphs that a node calls."""
-    places: Any = node.args[1:3] if node.target is CONDITION else node.args[:2]
+    first = 1 if node.target is CONDITION else 0
+    count = 1 if node.target in (SCAN, MAP) else 2
+    places: Any = node.args[first : first + count]
     return [getattr(gm, str(place.target)) for place in places]
 
 
 def given_to(node: Node) -> list[Any]:
-    """What each of the functions gets: nodes."""
+    """What each of the functions gets: nodes; of those `sliced_in` it slices."""
+    return [one for group in node.args if isinstance(group, tuple | list) for one in group]
+
+
+def sliced_in(node: Node) -> range:
+    """The places among what its function gets of which it gets one slice a step."""
     args: Any = node.args
-    return list(args[3]) if node.target is CONDITION else [*args[2], *args[3]]
+    if node.target not in (SCAN, MAP):
+        return range(0)
+    first = len(args[1]) if node.target is SCAN else 0
+    return range(first, first + len(args[-2]))
 
 
 def of_functions_lifted(gm: GraphModule) -> None:
@@ -71,7 +91,7 @@ def _lift(
     with gm.graph.inserting_before(node):
         outer = gm.graph.get_attr(name)
     args: list[Any] = list(node.args)
-    args[3] = (*args[3], outer)
+    args[-1] = (*args[-1], outer)
     node.args = tuple(args)
     for k, function in enumerate(functions):
         last = list(function.graph.find_nodes(op="placeholder"))[-1]

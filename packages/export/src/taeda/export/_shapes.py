@@ -15,7 +15,16 @@ from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
 
-from ._functions import CONDITION, LOOP, calls_functions, functions_of, given_to
+from ._functions import (
+    CONDITION,
+    LOOP,
+    MAP,
+    SCAN,
+    calls_functions,
+    functions_of,
+    given_to,
+    sliced_in,
+)  # fmt: skip
 
 __all__ = ["note_shapes"]
 
@@ -70,7 +79,10 @@ def _note(
 def _run_of(function: GraphModule, node: Node, run: dict[Node, Any]) -> dict[Node, Any]:
     """What the nodes of a function gave where it was called."""
     seen = _Blank(function)
-    seen.run(*(run[given] if isinstance(given, Node) else given for given in given_to(node)))
+    values = [run[given] if isinstance(given, Node) else given for given in given_to(node)]
+    for place in sliced_in(node):
+        values[place] = values[place].select(0, 0)
+    seen.run(*values)
     return seen.values
 
 
@@ -132,6 +144,8 @@ class _Blank(Interpreter):
             return _Blank(args[1]).run(*args[3])
         if target is LOOP:
             return _Blank(args[1]).run(*args[2], *args[3])
+        if target in (SCAN, MAP):
+            return _of_slices(*args) if target is SCAN else _of_slices(args[0], (), *args[1:])
         if "device" in kwargs:
             kwargs = {**kwargs, "device": taeda.device("meta")}
         if str(target).startswith(("aten.index_put.", "aten.index_put_.")):
@@ -139,6 +153,13 @@ class _Blank(Interpreter):
                 args[0] if str(target).startswith("aten.index_put_") else taeda.empty_like(args[0])
             )
         return super().call_function(target, args, kwargs)
+
+
+def _of_slices(function: GraphModule, carried: Any, several: Any, others: Any) -> tuple[Any, ...]:
+    """What a scan gives: one step is run, and its outputs are as many as the slices."""
+    made = _Blank(function).run(*carried, *(t.select(0, 0) for t in several), *others)
+    count, size = len(carried), several[0].shape[0]
+    return (*made[:count], *(t.new_empty((size, *t.shape)) for t in made[count:]))
 
 
 def _formulas(values: list[Any], points: Points, names: list[str], sizes: Any) -> Any:

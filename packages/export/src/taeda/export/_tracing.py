@@ -145,6 +145,7 @@ class _PlannedTracer(_Tracer):
         )
 
         def record(trace: FakeCapture, *rest: Any) -> Call:
+            trace.keeps_scans = True
             if line is not None:
                 trace.line = line
             return _recorded(trace, *rest)

@@ -10,7 +10,14 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.export import ExportedProgram
-from taeda.export._functions import CONDITION, calls_functions, functions_of, given_to
+from taeda.export._functions import (
+    CONDITION,
+    LOOP,
+    calls_functions,
+    functions_of,
+    given_to,
+    sliced_in,
+)
 from taeda.export.graph_signature import InputKind, TensorArgument
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_arg
@@ -70,7 +77,7 @@ class _Writer:
 
     def _functions(self, gm: GraphModule, node: Node) -> list[Value]:
         given = [self.ctx.values[v] for v in given_to(node)]
-        made = self._if if node.target is CONDITION else self._loop
+        made = {CONDITION: self._if, LOOP: self._loop}.get(node.target, self._scan)
         return made(node, functions_of(gm, node), given)
 
     def _if(self, node: Node, functions: list[GraphModule], given: list[Value]) -> list[Value]:
@@ -101,6 +108,25 @@ class _Writer:
         outputs = [Port(truth.name, taeda.bool, []), *(_output(node, k, v) for k, v in made)]
         body = Inner("body", [*nodes, *asked, *extra], inputs, outputs)
         return self._results(node, "Loop", [None, start, *given[:carried]], {"body": body})
+
+    def _scan(self, node: Node, functions: list[GraphModule], given: list[Value]) -> list[Value]:
+        """`Scan` has a body of what is carried and of slices; it sees the values around."""
+        ctx, function, sliced = self.ctx, functions[0], sliced_in(node)
+        places = list(function.graph.find_nodes(op="placeholder"))[: sliced.stop]
+        ports = [
+            Port(ctx.name(f"part_{k}"), given[k].dtype, _said(place.meta["shape"]))
+            for k, place in enumerate(places)
+        ]
+        now = [
+            Value(port.name, port.dtype, numbers(place.meta["shape"]))
+            for port, place in zip(ports, places, strict=True)
+        ]
+        nodes, made = self._inner(function, [*now, *given[sliced.stop :]])
+        outputs = [
+            Port(v.name, v.dtype, _sizes(node, k)[0 if k < sliced.start else 1 :]) for k, v in made
+        ]
+        parts = {"body": Inner("body", nodes, ports, outputs), "num_scan_inputs": len(sliced)}
+        return self._results(node, "Scan", list(given[: sliced.stop]), parts)
 
     def _inner(
         self, function: GraphModule, given: list[Value]
@@ -146,7 +172,11 @@ class _Writer:
 
 
 def _sizes(node: Node, k: int) -> list[int | str]:
-    return [str(e) if e.number is None else e.number for e in node.meta["shape"][k]]
+    return _said(node.meta["shape"][k])
+
+
+def _said(shape: Any) -> list[int | str]:
+    return [str(e) if e.number is None else e.number for e in shape]
 
 
 def _output(node: Node, k: int, value: Value) -> Port:
@@ -292,7 +322,7 @@ def _inputs(ctx: Context, program: ExportedProgram, names: list[str]) -> None:
         if spec.kind is InputKind.USER_INPUT:
             name = ctx.name(next(given, node.name))
             shape = node.meta["shape"]
-            sizes = [str(e) if e.number is None else e.number for e in shape]
+            sizes = _said(shape)
             ctx.model.inputs.append(Port(name, node.meta["val"].dtype, sizes))
             ctx.values[node] = Value(name, node.meta["val"].dtype, numbers(shape))
             continue
@@ -328,8 +358,7 @@ def _result_names(ctx: Context, program: ExportedProgram, names: list[str]) -> l
 def _outputs(ctx: Context, program: ExportedProgram, names: list[str]) -> None:
     for name, node in zip(names, _results(program), strict=True):
         value = ctx.values[node]
-        shape = node.meta["shape"]
-        sizes = [str(e) if e.number is None else e.number for e in shape]
+        sizes = _said(node.meta["shape"])
         made = ctx.op("Identity", value)
         ctx.model.nodes[-1].outputs = [name]
         ctx.model.outputs.append(Port(name, made.dtype, sizes))

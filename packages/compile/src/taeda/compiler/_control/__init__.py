@@ -1,4 +1,5 @@
-"""Operators that call functions, as one call of a graph each: `cond` and `while_loop` by a tensor.
+"""Operators that call functions, as one call of a graph each: `cond` and `while_loop` by a tensor,
+`scan` and `map` where a recorder keeps them.
 
     explored    each function runs once on the side, nothing of what it does lasts: which tensors it
     reads besides its
@@ -17,7 +18,8 @@ from .._graph.recorder import control
 from ._cond import cond
 from ._loop import loop
 from ._part import Control, Part, call, part
+from ._scan import scan
 
-__all__ = ["Control", "Part", "cond", "loop", "part"]
+__all__ = ["Control", "Part", "cond", "loop", "part", "scan"]
 
-control.cond, control.loop, control.call = cond, loop, call
+control.cond, control.loop, control.scan, control.call = cond, loop, scan, call

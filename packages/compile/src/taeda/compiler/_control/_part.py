@@ -22,14 +22,22 @@ __all__ = ["Control", "Part", "call", "generators_of", "part"]
 class Control:
     """Which operator calls functions, and what a recorder is to know of the call."""
 
-    name: str  # "cond", or "while_loop"
+    name: str  # "cond", "while_loop", "scan", or "map"
     grad: bool = False  # whether its results want gradients
     mode: bool | None = None  # whether the program records gradients there; None: it never does
 
-    @property
-    def leading(self) -> int:
-        """How many of its tensors the functions do not get."""
-        return 1 if self.name == "cond" else 0
+    #: of a scan: how many of its tensors are carried, and how many are taken slice by slice
+    counts: tuple[int, int] = (0, 0)
+
+    def given(self, tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """What the functions get of its tensors."""
+        if self.name == "cond":
+            return tensors[1:]
+        carried, several = self.counts
+        end = carried + several
+        with alone():
+            slices = [t.select(0, 0) for t in tensors[carried:end]]
+        return (*tensors[:carried], *slices, *tensors[end:])
 
 
 @dataclass
@@ -123,7 +131,8 @@ def call(
     parts = []
     try:
         if None not in slots and recorder.note_gradients():
-            parts = [part(recorder, f, tensors[what.leading :]) for f in functions]
+            given = what.given(tensors)
+            parts = [part(recorder, f, given) for f in functions]
     except Refused as why:
         recorder.refuse(f"{what.name}: {why}", why.__cause__)
     made = below(functions, tensors)

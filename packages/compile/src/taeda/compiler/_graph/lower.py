@@ -193,8 +193,12 @@ class Writer:
         given = [self.nodes[slot] for _, _, slot in step.patches]
         if step.op == "cond":
             return target, (given[0], *functions, tuple(given[1:])), {}
-        n = len(step.outs)
-        return target, (*functions, tuple(given[:n]), tuple(given[n:])), {}
+        if step.op == "while_loop":
+            n = len(step.outs)
+            return target, (*functions, tuple(given[:n]), tuple(given[n:])), {}
+        n, several = step.args[len(given) :]
+        parts = (tuple(given[:n]), tuple(given[n : n + several]), tuple(given[n + several :]))
+        return target, (*functions, *(parts if step.op == "scan" else parts[1:])), {}
 
     def _view(self, step: Step, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         """A tensor that shares memory with another one; `offset` counts from where that begins."""
@@ -217,8 +221,22 @@ def _while_loop() -> Any:
     return while_loop_op, ("while_cond_graph", "while_body_graph")
 
 
+def _scan() -> Any:
+    from taeda._higher_order_ops._nodes import scan_op
+
+    return scan_op, ("scan_combine_graph",)
+
+
+def _map() -> Any:
+    from taeda._higher_order_ops._nodes import map_op
+
+    return map_op, ("body_graph",)
+
+
 #: which function a step of this name calls, and what its functions are called
-CONTROLS: dict[str, Callable[[], Any]] = {"cond": _cond, "while_loop": _while_loop}
+CONTROLS: dict[str, Callable[[], Any]] = {
+    "cond": _cond, "while_loop": _while_loop, "scan": _scan, "map": _map,
+}  # fmt: skip
 
 
 def _part_module(part: Any) -> fx.GraphModule:

@@ -49,6 +49,7 @@ class _Control:
 
     cond: Callable[..., Any]
     loop: Callable[..., Any]
+    scan: Callable[..., Any]
     call: Callable[..., Any]
 
 
@@ -59,6 +60,8 @@ class Recorder:
     """A tracer that writes a graph while the program runs. `fail` is told why there will be none."""
 
     records_programs = True
+    # whether `scan` and `map` are one call each: only without values, where no gradient is taken
+    keeps_scans = False
 
     def __init__(self, fail: Callable[[str], None]) -> None:
         self.graph = Graph()
@@ -416,6 +419,12 @@ class Recorder:
         """`while_loop`; None if it is not to be one call."""
         return control.loop(self, cond_fn, body_fn, carried) if self.active else None
 
+    def scan(self, combine_fn: Any, init: Any, xs: Any, dim: int, reverse: bool) -> Any:
+        """`scan` and `map`; None if it is not to be one call: its steps are recorded then."""
+        if not (self.active and self.keeps_scans):
+            return None
+        return control.scan(self, combine_fn, init, xs, dim, reverse)
+
     def refuse(self, reason: str, cause: BaseException | None = None) -> None:
         """There is no graph of a call of functions."""
         self.fail(reason)
@@ -429,9 +438,10 @@ class Recorder:
         first = self.graph.slots
         patches = tuple((k, -1, slot) for k, slot in enumerate(slots))
         outs = tuple(range(first, first + len(made)))
+        args = (*(None for _ in slots), *what.counts)
         step = Step(
-            what.name, CONTROL, (None,) * len(slots), patches, outs, (), self.line(), what.grad,
-            mode=what.mode, parts=parts,
+            what.name, CONTROL, args, patches, outs, (), self.line(), what.grad, mode=what.mode,
+            parts=parts,
         )  # fmt: skip
         step.caught = step.may_fail and self.is_caught()
         self.graph.steps.append(step)

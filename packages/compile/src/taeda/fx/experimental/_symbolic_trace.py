@@ -81,6 +81,10 @@ class _Sized(FakeCapture):
         with self.mode.paused():
             return super().loop(cond_fn, body_fn, carried)
 
+    def scan(self, combine_fn: Any, init: Any, xs: Any, dim: int, reverse: bool) -> Any:
+        with self.mode.paused():
+            return super().scan(combine_fn, init, xs, dim, reverse)
+
 
 class _Tracer:
     """The symbols of a call, which of them are numbers after all, and why."""

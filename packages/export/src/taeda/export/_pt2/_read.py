@@ -23,7 +23,7 @@ from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
-from .._functions import CONDITION, LOOP
+from .._functions import CONDITION, LOOP, MAP, NAMES, SCAN
 from ..exported_program import ExportedProgram
 from ..graph_signature import (
     ConstantArgument,
@@ -43,7 +43,9 @@ __all__ = ["Archive", "program_of"]
 _LARGEST, _MOST_DIMS, _MOST_NODES, _DEEPEST = 1 << 28, 64, 200_000, 20
 #: how archives are written that are read here: numbers of others would be other ones
 _WRITTEN_AS = {"byteorder": b"little", "archive_version": b"0"}
-_FUNCTIONS = {"torch.ops.higher_order.cond": CONDITION, "torch.ops.higher_order.while_loop": LOOP}
+_FUNCTIONS = {f"torch.ops.higher_order.{name}": target for target, name in NAMES.items()}
+#: their arguments: values, functions, lists of values
+_SHOWN = {CONDITION: "ngg[", LOOP: "gg[[", SCAN: "g[[[", MAP: "g[["}
 _NAME = re.compile(r"[A-Za-z_]\w{0,200}\Z")
 _TARGET = re.compile(r"torch\.ops\.(aten|taeda)\.([A-Za-z_]\w{0,80})\.([A-Za-z_]\w{0,80})\Z")
 
@@ -163,7 +165,7 @@ class _GraphReader:
 
     def _node(self, entry: Any) -> None:
         target = _target(entry["target"])
-        if target in (CONDITION, LOOP):
+        if target in _SHOWN:
             self._call_of_functions(target, entry)
             return
         args, kwargs = self._arguments(target, entry["inputs"])
@@ -185,17 +187,20 @@ class _GraphReader:
     def _call_of_functions(self, target: Any, entry: Any) -> None:
         """A branch or a loop: what it gives is a node each."""
         args = [self._to_function(e["arg"]) for e in entry["inputs"]]
-        kinds = "ngg[" if target is CONDITION else "gg[["
-        if [_shown(a) for a in args] != list(kinds):
+        if [_shown(a) for a in args] != list(_SHOWN[target]):
             raise FormatError(f"{entry['target']!r:.60} has other arguments than it takes")
-        given = args[3] if target is CONDITION else (*args[2], *args[3])
+        given = [one for group in args if _shown(group) == "[" for one in group]
         functions = [self.functions[a.target] for a in args if _shown(a) == "g"]
         node = self.graph.call_function(target, tuple(args))
         outputs = _part_names([next(iter(_union(o))) for o in entry["outputs"]])
         counts = [len(list(f.graph.output_node().args[0])) for f in functions]
-        wanted = [len(outputs), len(outputs)] if target is CONDITION else [1, len(args[2])]
+        wanted = [1, len(args[2])] if target is LOOP else [len(outputs)] * len(functions)
         inputs = [len(list(f.graph.find_nodes(op="placeholder"))) for f in functions]
-        if counts != wanted or inputs != [len(given)] * 2:
+        several = () if target in (CONDITION, LOOP) else args[-2]
+        least = len(args[1]) if target is SCAN else 0
+        if target in (SCAN, MAP) and (not several or least > len(outputs)):
+            raise FormatError(f"{node.name} slices no tensor, or gives fewer than it carries")
+        if counts != wanted or inputs != [len(given)] * len(functions):
             raise FormatError(
                 f"the functions of {node.name} take {inputs} tensors and give {counts}: "
                 f"{len(given)} and {wanted} were wanted"

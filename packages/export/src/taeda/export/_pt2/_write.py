@@ -17,7 +17,7 @@ from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
-from .._functions import CONDITION, calls_functions
+from .._functions import NAMES, calls_functions
 from ..exported_program import ExportedProgram
 from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from ._formulas import text_of
@@ -252,8 +252,9 @@ class _Program:
             pairs = zip(("self", "dim"), node.args, strict=True)
             return "torch.ops.aten.sym_size.int", [self._named(n, v, 1, "") for n, v in pairs]
         if calls_functions(node):
-            name = "cond" if target is CONDITION else "while_loop"
-            return f"torch.ops.higher_order.{name}", [self._to_function(v) for v in node.args]
+            return f"torch.ops.higher_order.{NAMES[target]}", [
+                self._to_function(v) for v in node.args
+            ]
         if target in _NUMBERS:
             letters = zip("abc", node.args, strict=False)
             return _NUMBERS[target], [self._named(n, v, 1, "") for n, v in letters]
