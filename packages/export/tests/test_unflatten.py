@@ -7,6 +7,7 @@ import io
 import sys
 
 import pytest
+from control_models import CASES as CONTROL
 from program_models import CASES, normal
 
 import taeda
@@ -123,8 +124,8 @@ def test_calls_take_turns():
     made = parts.InterpreterModuleDispatcher({"mark"}, calls)
     assert made.mark is calls[0].mark and made.type_name() == "Add"
     assert [made(x=taeda.zeros(())).item() for _ in range(3)] == [1.0, 2.0, 1.0]
-    with pytest.raises(NotImplementedError, match="before unflatten"):
-        made.to(taeda.float64)
+    made.to(taeda.float64)
+    assert made.mark is calls[0].mark and made.mark.dtype == taeda.float64
     with pytest.raises(AssertionError, match="is empty"):
         parts.InterpreterModuleDispatcher(set(), [])
 
@@ -132,9 +133,55 @@ def test_calls_take_turns():
 def test_what_is_refused():
     with pytest.raises(TypeError, match="ExportedProgram, got Linear"):
         unflatten(nn.Linear(2, 2))
-    _, program = nested()
+    program = loaded(nested()[1])
+    for node in program.graph.nodes:
+        node.meta.pop("nn_module_stack", None)
+    with pytest.raises(NotImplementedError, match="a file that does not say"):
+        unflatten(program)
+
+
+def loaded(program):
     file = io.BytesIO()
     save(program, file)
     file.seek(0)
-    with pytest.raises(NotImplementedError, match="loaded from a file"):
-        unflatten(load(file))
+    return load(file)
+
+
+class Twice(nn.Module):
+    """One module is called twice, with another one in between; the result is that of a batch norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+        self.between = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.part(self.between(self.part(x)))
+
+
+@pytest.mark.parametrize("from_file", [False, True])
+def test_a_module_that_was_called_twice_is_converted_once(from_file):
+    model = Twice().eval()
+    program = export(model, (normal(4, 3),))
+    made = unflatten(loaded(program) if from_file else program)
+    assert made(normal(4, 3)).equal(model(normal(4, 3)))
+    names = {name for name, _ in made.named_parameters()}
+    assert names == {name for name, _ in model.named_parameters()}
+    first, second = made.double().part.call_modules()
+    state = first.state_dict(keep_vars=True)
+    for other in (second, made.part):
+        found = other.state_dict(keep_vars=True)
+        assert all(found[name] is value for name, value in state.items())
+    assert {t.dtype for t in made.parameters()} == {taeda.float64}
+    assert made.float()(normal(4, 3)).equal(model(normal(4, 3)))
+
+
+@pytest.mark.parametrize("name", CONTROL)
+def test_functions_of_branches_and_loops_go_with_their_module(name):
+    case = CONTROL[name]
+    model = nn.Sequential(case.make())
+    made = unflatten(loaded(export(model, case.given(4, 2))))
+    leaves = zip(
+        tree_leaves(made(*case.given(4, 2))), tree_leaves(model(*case.given(4, 2))), strict=True
+    )
+    assert all(a.equal(b) for a, b in leaves)

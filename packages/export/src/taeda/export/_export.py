@@ -13,7 +13,6 @@ from taeda.func import functional_call
 from taeda.fx.experimental._distinct import distinct
 from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.experimental._ranges import ValueRanges
-from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 
 from ._arguments import bound_arguments
@@ -242,11 +241,11 @@ class _Exporting:
             signature.input_specs.append(InputSpec(kind, argument, name, persistent))
         constants = constants_lifted(gm, inputs[len(self.state) :], signature)
         self._user_inputs(gm, inputs[len(self.state) :], signature)
-        _user_outputs(gm.graph, signature)
         gm = renamed(gm)
         note_shapes(gm, made.hints, made.ranges)
         if any(n.target is taeda.set_grad_enabled for n in gm.graph.nodes):
             note_shapes(without_modes(gm), made.hints, made.ranges)
+        _user_outputs(gm, signature)  # by the names that they have now
         state = dict(self.mod.state_dict(keep_vars=True))
         lost = {n: t for _, kind, n, t, kept in self.state if kept is False}
         return ExportedProgram(
@@ -269,10 +268,11 @@ class _Exporting:
             made.input_specs.append(InputSpec(InputKind.USER_INPUT, spec, None))
 
 
-def _user_outputs(graph: Graph, signature: ExportGraphSignature) -> None:
-    output = graph.output_node()
+def _user_outputs(gm: GraphModule, signature: ExportGraphSignature) -> None:
+    output = gm.graph.output_node()
     values = tuple(output.args[0])
     output.args = (values,)
+    gm.recompile()
     for value in values:
         known = isinstance(value, taeda.fx.Node)
         spec: Any = TensorArgument(value.name) if known else ConstantArgument("", value)

@@ -78,8 +78,13 @@ class InterpreterModuleDispatcher(nn.Module):
             raise AssertionError("InterpreterModuleDispatcher: call_modules is empty")
         object.__setattr__(self, "_call_modules", list(call_modules))
         self._number = 0
+        first = call_modules[0]
         for name in sorted(attrs):
-            setattr(self, name, getattr(call_modules[0], name))
+            if name in first._buffers:
+                kept = name not in first._non_persistent_buffers_set
+                self.register_buffer(name, first._buffers[name], persistent=kept)
+            else:
+                setattr(self, name, getattr(first, name))
 
     def call_modules(self) -> list[InterpreterModule]:
         """The modules of the calls, in order."""
@@ -90,10 +95,19 @@ class InterpreterModuleDispatcher(nn.Module):
         return self._call_modules[0].type_name()
 
     def _apply(self, fn: Any, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(
-            "a module that is called several times cannot be moved or converted: move the program "
-            "(passes.move_to_device_pass) before unflatten"
-        )
+        """As for each module; the calls have one set of tensors, which is converted once."""
+        first, *others = self._call_modules
+        first._apply(fn, *args, **kwargs)
+        for module in (self, *others):
+            for path, _ in list(module.named_parameters(remove_duplicate=False)):
+                *folder, name = path.split(".")
+                owner = module.get_submodule(".".join(folder))
+                owner._parameters[name] = first.get_parameter(path)
+            for path, _ in list(module.named_buffers(remove_duplicate=False)):
+                *folder, name = path.split(".")
+                owner = module.get_submodule(".".join(folder))
+                owner._buffers[name] = first.get_buffer(path)
+        return self
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module of this call gives."""
@@ -143,8 +157,8 @@ def unflatten(
     `flat_args_adapter`, otherwise. Modules inside take the tensors that their part reads, one by one:
     these need not be the arguments that they had.
 
-    TypeError for what is no program; NotImplementedError for a program from a file, which does not
-    say which modules ran.
+    TypeError for what is no program; NotImplementedError for a program from a file that does not say
+    which modules ran.
 
     >>> import taeda
     >>> from taeda.export import export
@@ -197,8 +211,8 @@ class _Builder:
         nodes = [n for n in self.program.graph.nodes if n.op not in ("placeholder", "output")]
         if nodes and not any("nn_module_stack" in n.meta for n in nodes):
             raise NotImplementedError(
-                "unflatten: the program does not say which modules ran (it was loaded from a file): "
-                "unflatten what export gives"
+                "unflatten: the program does not say which modules ran (it is from a file that does not "
+                "say): unflatten what export gives"
             )
         graph = Graph()
         env = {n: graph.placeholder(n.name) for n in self.users}
@@ -216,6 +230,10 @@ class _Builder:
         for call, part in _runs(nodes, depth):
             if call is None:
                 for node in part:
+                    if node.op == "get_attr":  # a function that a branch or a loop calls
+                        made[str(node.target)] = [
+                            getattr(self.program.graph_module, str(node.target))
+                        ]
                     env[node] = graph.node_copy(node, lambda n: self._value(graph, env, n, prefix))
                 continue
             _, name, kind = call

@@ -45,12 +45,10 @@ FORMATS: dict[int, Any] = {
     4: taeda.preserve_format,
 }
 
+_OF_SIZES = "add sub mul floordiv mod neg truediv pow eq ne lt le gt ge"
 #: functions of sizes, by their names in files
 NUMBERS: dict[str, Any] = {
-    **{
-        f"_operator.{name}": getattr(operator, name)
-        for name in ("add", "sub", "mul", "floordiv", "mod", "neg", "truediv", "pow")
-    },
+    **{f"_operator.{name}": getattr(operator, name) for name in _OF_SIZES.split()},
     "torch.sym_max": taeda.sym_max,
     "torch.sym_min": taeda.sym_min,
     "torch.sym_float": taeda.sym_float,

@@ -34,8 +34,10 @@ from ..graph_signature import (
     OutputSpec,
     TensorArgument,
 )
+from ._asserts import FUNCTIONS
 from ._formulas import formula_of
 from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCHEMA, TENSORS, WRITTEN
+from ._stacks import stack_of
 from ._trees import spec_of
 
 __all__ = ["Archive", "program_of"]
@@ -117,6 +119,7 @@ class _GraphReader:
         self.graph = Graph()
         self.nodes: dict[str, Node] = {}
         self.functions: dict[str, GraphModule] = {}
+        self.stack: dict[str, tuple[str, str]] | None = None
 
     def function(self) -> GraphModule:
         """The graph as a function of tensors, which gives a tuple of them."""
@@ -163,23 +166,40 @@ class _GraphReader:
             raise FormatError(f"the program reads {name!r:.80} before it is there")
         return self.nodes[name]
 
+    def _called(self, target: Any, args: Any, kwargs: Any = None, name: str | None = None) -> Node:
+        """A call in the graph, in the modules that this entry names."""
+        node = self.graph.call_function(target, args, kwargs, name=name)
+        if self.stack is not None:
+            node.meta["nn_module_stack"] = self.stack
+        return node
+
     def _node(self, entry: Any) -> None:
         target = _target(entry["target"])
+        said = entry["metadata"].get("nn_module_stack")
+        self.stack = None if said is None else stack_of(said)
         if target in _SHOWN:
             self._call_of_functions(target, entry)
             return
         args, kwargs = self._arguments(target, entry["inputs"])
         outputs = [next(iter(_union(o))) for o in entry["outputs"]]
-        if len(outputs) == 1 and outputs[0][0] in ("as_tensor", "as_sym_int", "as_sym_float"):
+        if len(outputs) == 1 and outputs[0][0] in (
+            "as_tensor",
+            "as_sym_int",
+            "as_sym_float",
+            "as_sym_bool",
+        ):
             value = outputs[0][1]
             name = _name(value["name"] if outputs[0][0] == "as_tensor" else value["as_name"])
-            node = self._enter(name, self.graph.call_function(target, args, kwargs, name=name))
+            node = self._enter(name, self._called(target, args, kwargs, name))
             self._note(node, name, outputs[0][0])
             return
-        node = self.graph.call_function(target, args, kwargs)
+        self._parts(self._called(target, args, kwargs), _part_names(outputs))
+
+    def _parts(self, node: Node, names: list[str]) -> None:
+        """What a call gives that gives several tensors: a node for each."""
         facts = []
-        for k, name in enumerate(_part_names(outputs)):
-            part = self.graph.call_function(operator.getitem, (node, k), name=_name(name))
+        for k, name in enumerate(names):
+            part = self._called(operator.getitem, (node, k), name=_name(name))
             facts.append(self._described(name))
             _describe(self._enter(name, part), *facts[-1])
         _describe(node, *([f[k] for f in facts] for k in range(3)))
@@ -191,7 +211,7 @@ class _GraphReader:
             raise FormatError(f"{entry['target']!r:.60} has other arguments than it takes")
         given = [one for group in args if _shown(group) == "[" for one in group]
         functions = [self.functions[a.target] for a in args if _shown(a) == "g"]
-        node = self.graph.call_function(target, tuple(args))
+        node = self._called(target, tuple(args))
         outputs = _part_names([next(iter(_union(o))) for o in entry["outputs"]])
         counts = [len(list(f.graph.output_node().args[0])) for f in functions]
         wanted = [1, len(args[2])] if target is LOOP else [len(outputs)] * len(functions)
@@ -205,12 +225,7 @@ class _GraphReader:
                 f"the functions of {node.name} take {inputs} tensors and give {counts}: "
                 f"{len(given)} and {wanted} were wanted"
             )
-        facts = []
-        for k, name in enumerate(outputs):
-            part = self.graph.call_function(operator.getitem, (node, k), name=_name(name))
-            facts.append(self._described(name))
-            _describe(self._enter(name, part), *facts[-1])
-        _describe(node, *([f[k] for f in facts] for k in range(3)))
+        self._parts(node, outputs)
 
     def _to_function(self, entry: Any) -> Any:
         ((kind, value),) = _union(entry)
@@ -237,7 +252,8 @@ class _GraphReader:
         schema = getattr(target, "_schema", None)
         values = [(str(e["name"]), self._argument(e["arg"]), e.get("kind")) for e in entries]
         if schema is None:
-            return tuple(v for _, v, _ in values), {}
+            named = {n: v for n, v, kind in values if kind == 2}
+            return tuple(v for _, v, kind in values if kind != 2), named
         order = [a.name for a in schema.arguments]
         only = {a.name for a in schema.arguments if a.kwarg_only}
         args: list[Any] = []
@@ -564,8 +580,9 @@ def _formula(entry: Any) -> Expression:
 
 
 def _target(text: Any) -> Any:
-    if text in NUMBERS:
-        return NUMBERS[text]
+    for table in (NUMBERS, FUNCTIONS):
+        if text in table:
+            return table[text]
     found = _TARGET.match(text) if isinstance(text, str) else None
     if text in _FUNCTIONS:
         return _FUNCTIONS[text]

@@ -20,14 +20,17 @@ from taeda.fx.node import Node
 from .._functions import NAMES, calls_functions
 from ..exported_program import ExportedProgram
 from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
+from ._asserts import FUNCTIONS, arguments_of
 from ._formulas import text_of
 from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, WRITTEN, public_name
+from ._stacks import text_of_stack
 from ._trees import text_of_spec
 
 __all__ = ["archive_of"]
 
 _TYPES = {dtype: number for number, dtype in DTYPES.items()}
 _NUMBERS = {function: name for name, function in NUMBERS.items()}
+_NAMED = {function: name for name, function in FUNCTIONS.items()}
 _MEMORY = {entry: number for number, entry in FORMATS.items()}
 _LAYOUT = {entry: number for number, entry in LAYOUTS.items()}
 
@@ -241,10 +244,15 @@ class _Program:
             "target": name,
             "inputs": inputs,
             "outputs": self._outputs(node),
-            "metadata": {},
+            "metadata": self._metadata(node),
             "is_hop_single_tensor_return": None,
             "name": node.name,
         }
+
+    def _metadata(self, node: Node) -> dict[str, str]:
+        """Which calls of modules the node ran in."""
+        stack = node.meta.get("nn_module_stack")
+        return {} if stack is None else {"nn_module_stack": text_of_stack(stack, "Module")}
 
     def _target(self, node: Node) -> tuple[str, list[dict[str, Any]]]:
         target: Any = node.target
@@ -258,6 +266,11 @@ class _Program:
         if target in _NUMBERS:
             letters = zip("abc", node.args, strict=False)
             return _NUMBERS[target], [self._named(n, v, 1, "") for n, v in letters]
+        if target in _NAMED:
+            given = zip(arguments_of(target), node.args, strict=False)
+            inputs = [self._named(n, v, 1, "") for n, v in given]
+            inputs += [self._named(n, v, 2, "") for n, v in node.kwargs.items()]
+            return _NAMED[target], inputs
         schema = target._schema
         inputs = [
             self._named(a.name, v, 1, str(a.type))
