@@ -24,13 +24,15 @@ from ._make_compressed import (
 )
 from ._more_products import hspmm, sampled_addmm, smm, spsolve, sspaddmm
 from ._products import addmm, mm
+from ._semi_structured import SparseSemiStructuredTensor, to_sparse_semi_structured
 from ._softmax import log_softmax, softmax
 from ._sums import sum
 
 _rules.load()
 
 __all__ = [
-    "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "hspmm", "log_softmax", "mm",
-    "sampled_addmm", "smm", "softmax", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
-    "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spdiags", "spsolve", "sspaddmm", "sum",
+    "SparseSemiStructuredTensor", "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants",
+    "hspmm", "log_softmax", "mm", "sampled_addmm", "smm", "softmax", "sparse_bsc_tensor",
+    "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor",
+    "sparse_csr_tensor", "spdiags", "spsolve", "sspaddmm", "sum", "to_sparse_semi_structured",
 ]  # fmt: skip
