@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import taeda
@@ -77,3 +79,61 @@ def test_inputs_are_as_before_when_the_function_raises():
     with pytest.raises(KeyError):
         taeda.autograd.gradcheck(fails_later, x)
     assert x.tolist() == [1, 1, 1]
+
+
+def test_gradients_at_once(monkeypatch):
+    x = double(0.5, 2.0)
+    assert gradcheck(lambda x: x.sin() * x, x, check_batched_grad=True)
+    assert gradgradcheck(lambda x: x.sin() * x, x, check_batched_grad=True)
+    module = sys.modules["taeda.autograd.gradcheck"]
+    real = module._grad
+
+    def doubled(*args, is_grads_batched=False, **kwargs):
+        found = real(*args, is_grads_batched=is_grads_batched, **kwargs)
+        return tuple(2 * g for g in found) if is_grads_batched else found
+
+    def refused(*args, is_grads_batched=False, **kwargs):
+        if is_grads_batched:
+            raise RuntimeError("not for several")
+        return real(*args, **kwargs)
+
+    for broken, text in ((doubled, "differ"), (refused, "not for several")):
+        monkeypatch.setattr(module, "_grad", broken)
+        assert gradcheck(lambda x: x * x, x)
+        with pytest.raises(GradcheckError, match=text):
+            gradcheck(lambda x: x * x, x, check_batched_grad=True)
+        assert not gradcheck(lambda x: x * x, x, check_batched_grad=True, raise_exception=False)
+
+
+def test_dtypes_of_gradients(monkeypatch):
+    x = double(0.5, 2.0)
+    assert gradcheck(lambda x: x * x, x, check_grad_dtypes=True)
+    module = sys.modules["taeda.autograd.gradcheck"]
+    real = module._grad
+
+    def short(*args, **kwargs):
+        return tuple(g.float() for g in real(*args, **kwargs))
+
+    monkeypatch.setattr(module, "_grad", short)
+    with pytest.raises(GradcheckError, match="float32"):
+        module._check_dtypes(lambda x: x * x, (x,))
+
+
+def test_gradients_with_gaps():
+    seen = []
+
+    class Watching(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            seen.append(gradient.is_contiguous())
+            return gradient * 2
+
+    assert gradgradcheck(Watching.apply, double(0.5, 2.0))
+    assert seen[0]
+    seen.clear()
+    assert gradgradcheck(Watching.apply, double(0.5, 2.0), gen_non_contig_grad_outputs=True)
+    assert not seen[0]

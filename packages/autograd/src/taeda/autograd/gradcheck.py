@@ -227,6 +227,55 @@ def _check_undefined(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
         _grad(output, wanted, taeda.zeros_like(output), retain_graph=True, allow_unused=True)
 
 
+def _differentiated(
+    fn: Callable[..., Any], inputs: tuple[Any, ...]
+) -> Iterator[tuple[int, Tensor, list[tuple[int, Tensor]]]]:
+    """Each output that can be differentiated, by its number, beside the inputs that ask for gradients."""
+    wanted = [(i, x) for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
+    for place, output in enumerate(_outputs(fn, inputs)):
+        if output.requires_grad:
+            yield place, output, wanted
+
+
+def _check_dtypes(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
+    """Gradients have the dtypes of what they are gradients of."""
+    for place, output, wanted in _differentiated(fn, inputs):
+        pull = taeda.ones_like(output)
+        found = _grad(output, [x for _, x in wanted], pull, retain_graph=True, allow_unused=True)
+        for (number, x), gradient in zip(wanted, found, strict=True):
+            if gradient is not None and gradient.dtype != x.dtype:
+                raise GradcheckError(
+                    f"the gradient of input {number} from output {place} has {gradient.dtype}, the input "
+                    f"{x.dtype}"
+                )
+
+
+def _check_batched(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
+    """Gradients of several cotangents at once are those of one after the other."""
+    for place, output, wanted in _differentiated(fn, inputs):
+        sources = [x for _, x in wanted]
+        pulls = [_unit(output, seed) for seed in (11, 12)]
+        alone = [_grad(output, sources, p, retain_graph=True, allow_unused=True) for p in pulls]
+        try:
+            together = _grad(
+                output, sources, taeda.stack(pulls), retain_graph=True, allow_unused=True,
+                is_grads_batched=True,
+            )  # fmt: skip
+        except (RuntimeError, NotImplementedError) as error:
+            raise GradcheckError(
+                f"the gradient of output {place} cannot be computed for several cotangents at once: {error}"
+            ) from error
+        for (number, x), batch, *each in zip(wanted, together, *alone, strict=True):
+            expected = taeda.stack([taeda.zeros_like(x) if g is None else g for g in each])
+            found = taeda.zeros_like(expected) if batch is None else batch
+            if not taeda.allclose(found, expected, equal_nan=True):
+                raise GradcheckError(
+                    f"gradients of input {number} from output {place} differ where they are computed at "
+                    "once:\n"
+                    f"one after the other:{expected}\nat once:{found}\n"
+                )
+
+
 def gradcheck(
     func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
     raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
@@ -252,8 +301,9 @@ def gradcheck(
         raise_exception: whether a difference raises, instead of returning False (True).
         nondet_tol: by how much two walks back may differ (0).
         check_undefined_grad: whether gradients that are not there are tried too (True).
-        check_grad_dtypes: taken, and changes nothing (False).
-        check_batched_grad: taken, and changes nothing (False).
+        check_grad_dtypes: whether gradients must have the dtypes of their inputs (False).
+        check_batched_grad: whether a walk back for several gradients at once, as `vmap` makes it, must
+            agree with one after the other (False).
         check_forward_ad: whether forward mode is compared (False).
         check_backward_ad: whether backward is compared (True).
         fast_mode: whether one random projection is compared (False).
@@ -285,6 +335,10 @@ def gradcheck(
             _compare(func, given, eps, atol, rtol, modes)
         if check_undefined_grad and check_backward_ad:
             _check_undefined(func, given)
+        if check_grad_dtypes and check_backward_ad:
+            _check_dtypes(func, given)
+        if check_batched_grad and check_backward_ad:
+            _check_batched(func, given)
     except GradcheckError:
         if raise_exception:
             raise
@@ -317,6 +371,11 @@ def _unit(like: Tensor, seed: int) -> Tensor:
             made, taeda.rand(like.shape, dtype=taeda.float64, generator=generator) - 0.5
         )
     return made.to(like.dtype)
+
+
+def _spread(x: Tensor, gaps: bool) -> Tensor:
+    """The tensor, or its elements with as many others between them."""
+    return taeda.stack([x, taeda.zeros_like(x)], -1)[..., 0] if gaps else x
 
 
 def _inner(a: Tensor, b: Tensor) -> float:
@@ -372,12 +431,13 @@ def gradgradcheck(
         eps: step of the differences (1e-6).
         atol: absolute tolerance (1e-5).
         rtol: relative tolerance (1e-3).
-        gen_non_contig_grad_outputs: taken, and changes nothing (False).
+        gen_non_contig_grad_outputs: whether random gradients of the outputs have gaps in memory (False).
         raise_exception: whether a difference raises, instead of returning False (True).
         nondet_tol: by how much two walks back may differ (0).
         check_undefined_grad: whether gradients that are not there are tried too (True).
-        check_grad_dtypes: taken, and changes nothing (False).
-        check_batched_grad: taken, and changes nothing (False).
+        check_grad_dtypes: whether gradients must have the dtypes of their inputs (False).
+        check_batched_grad: whether a walk back for several gradients at once, as `vmap` makes it, must
+            agree with one after the other (False).
         check_fwd_over_rev: whether forward mode over backward is compared (False).
         check_rev_over_rev: whether backward over backward is compared (True).
         fast_mode: whether one random projection is compared (False).
@@ -390,7 +450,8 @@ def gradgradcheck(
     outputs = [o for o in _outputs(func, given) if o.requires_grad]
     if grad_outputs is None:
         pulls: tuple[Tensor, ...] = tuple(
-            _unit(o, 7 + i).requires_grad_() for i, o in enumerate(outputs)
+            _spread(_unit(o, 7 + i), gen_non_contig_grad_outputs).requires_grad_()
+            for i, o in enumerate(outputs)
         )
     else:
         pulls = _tensors(grad_outputs)
@@ -408,6 +469,7 @@ def gradgradcheck(
         return gradcheck(
             _keep_grad(first), differentiable, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
             nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
+            check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
             check_forward_ad=check_fwd_over_rev,
             check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
         )  # fmt: skip

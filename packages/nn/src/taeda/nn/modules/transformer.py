@@ -10,6 +10,7 @@ from taeda import Tensor
 
 from .. import functional as F
 from .. import init
+from ._packing import is_packable, packed
 from .container import ModuleList
 from .module import Module
 from .normalization import LayerNorm
@@ -57,14 +58,16 @@ def _get_clones(layer: Module, count: int) -> ModuleList:
 class TransformerEncoder(Module):
     """Copies of a layer, one after the other, and a last normalisation if one is given.
 
-    `enable_nested_tensor` and `mask_check` are options of another implementation, and have no effect.
+    In evaluation, without gradients and with no other mask than a bool `src_key_padding_mask`, sequences are
+    computed without their padding (with `batch_first`, and where taeda-nested is installed); what stands at
+    places of padding is 0 then.
 
     Args:
         encoder_layer: the layer that is copied.
         num_layers: number of copies.
         norm: module for the last output (None: none).
-        enable_nested_tensor: without effect (True).
-        mask_check: without effect (True).
+        enable_nested_tensor: whether sequences may be computed without their padding (True).
+        mask_check: whether that is done only where padding stands behind each sequence (True).
 
     >>> layer = taeda.nn.TransformerEncoderLayer(8, 2, 16)
     >>> TransformerEncoder(layer, 2)(taeda.zeros(5, 3, 8)).shape
@@ -96,6 +99,8 @@ class TransformerEncoder(Module):
         """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged. A nested tensor (N, L, E) takes no
         mask: `is_causal=True` asks for the causal one.
         """
+        if mask is None and not is_causal and self._packs(src, src_key_padding_mask):
+            return packed(src, src_key_padding_mask, self._run)  # type: ignore[arg-type]  # not None
         padding, mask = added_masks(src, src_key_padding_mask, mask, "src_key_padding_mask", "mask")
         batch_first = self.layers[0].self_attn.batch_first if len(self.layers) else False
         causal = _is_causal(mask, is_causal, _length(src, batch_first))
@@ -103,6 +108,20 @@ class TransformerEncoder(Module):
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
         return output if self.norm is None else self.norm(output)
+
+    def _packs(self, src: Tensor, padding: Tensor | None) -> bool:
+        """Whether the batch is computed without its padding."""
+        if self.training or not self.enable_nested_tensor or not len(self.layers):
+            return False
+        if any(type(layer) is not TransformerEncoderLayer for layer in self.layers):
+            return False
+        first = self.layers[0].self_attn.batch_first
+        return first and is_packable(src, padding, [*self.parameters()], self.mask_check)
+
+    def _run(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return x if self.norm is None else self.norm(x)
 
 
 class TransformerDecoder(Module):
