@@ -111,3 +111,12 @@ def test_new_takes_sizes_values_and_a_device():
     assert x.new([4, 5]).tolist() == [4, 5]
     assert x.new([4, 5]).dtype is taeda.int16
     assert x.new(2, device="cpu").device.type == "cpu"
+
+
+def test_xpu_wants_an_intel_gpu():
+    x = taeda.ones(2)
+    with pytest.raises(RuntimeError, match="wanted an Intel GPU"):
+        x.xpu("cpu")
+    for device in (None, 0, "xpu:1"):
+        with pytest.raises(RuntimeError, match="xpu"):
+            x.xpu(device, non_blocking=True)

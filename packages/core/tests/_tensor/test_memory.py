@@ -116,3 +116,14 @@ def test_a_storage_of_another_dtype_is_refused(dtype):
             taeda.empty(0).set_(*arguments)
     assert taeda.empty(0).set_(storage.untyped()).dtype is taeda.float32
     assert taeda.empty(0, dtype=dtype).set_(storage).shape == (8,)
+
+
+def test_pages_are_locked_for_cuda_devices_alone():
+    x = taeda.ones(2)
+    assert not x.is_pinned()
+    assert not x.is_pinned("cpu")
+    with pytest.raises(RuntimeError, match="not for 'cpu'"):
+        x.pin_memory("cpu")
+    for call in (x.is_pinned, x.pin_memory):
+        with pytest.raises(RuntimeError):
+            call("nowhere")

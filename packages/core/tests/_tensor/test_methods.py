@@ -98,3 +98,13 @@ def test_unique_is_that_of_the_function():
     values, counts = x.unique_consecutive(return_counts=True)
     assert (values.tolist(), counts.tolist()) == ([2, 1, 2], [1, 1, 2])
     assert "taeda.unique" in Tensor.unique.__doc__
+
+
+def test_new_tensor_has_the_layout_it_is_asked_for():
+    x = taeda.ones(2)
+    made = x.new_tensor([[0.0, 2.0]], layout=taeda.sparse_csr, requires_grad=True)
+    assert made.layout is taeda.sparse_csr and made.requires_grad and made.is_leaf
+    assert made.to_dense().tolist() == [[0.0, 2.0]]
+    assert x.new_tensor([1], layout=taeda.strided).layout is taeda.strided
+    with pytest.raises(TypeError, match="layout"):
+        x.new_tensor([1], layout="strided")

@@ -164,8 +164,21 @@ def cuda(
 def xpu(
     self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """The tensor on an Intel GPU; RuntimeError where there is none."""
-    return self.to("xpu" if device is None else device)
+    """The tensor on an Intel GPU; RuntimeError where there is none.
+
+    Args:
+        device: an Intel GPU, its name or number; None is the current one.
+        non_blocking: as in `to`; False by default.
+        memory_format: the order of the result in memory; None keeps that of the tensor.
+    """
+    where = (
+        _core.device("xpu", device) if isinstance(device, int) else _core.device(device or "xpu")
+    )
+    if where.type != "xpu":
+        raise RuntimeError(
+            f"xpu: wanted an Intel GPU ('xpu' or a number), got the device '{where}'"
+        )
+    return self.to(where, non_blocking=non_blocking, memory_format=memory_format)
 
 
 @method

@@ -192,9 +192,14 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
     """Whether the memory is page-locked, so that a device copies from and to it on its own.
 
     Args:
-        device: nothing depends on it: pages are locked for every device.
+        device: for whom, a device or its name; None is the accelerator. Pages are locked for CUDA
+            devices, so that for others the answer is False.
     """
-    return bool(_core.cuda_is_pinned(self))
+    return _locks_pages(device) and bool(_core.cuda_is_pinned(self))
+
+
+def _locks_pages(device: Any) -> bool:
+    return device is None or _core.device(device).type == "cuda"
 
 
 @method
@@ -205,8 +210,11 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     and for tensors that are not on the cpu; OutOfMemoryError if the system locks no more pages.
 
     Args:
-        device: nothing depends on it: pages are locked for every device.
+        device: for whom, a device or its name; None is the accelerator. RuntimeError for another
+            than a CUDA device.
     """
+    if not _locks_pages(device):
+        raise RuntimeError(f"pin_memory: pages are locked for CUDA devices, not for '{device}'")
     if self.is_pinned(device):
         return self
     if self.device.type != "cpu":

@@ -51,7 +51,7 @@ def new_tensor(
         dtype: of the result; None takes that of this tensor.
         device: of the result; None takes that of this tensor.
         requires_grad: whether the result asks for a gradient; False by default.
-        layout: nothing depends on it: the result is strided.
+        layout: of the result; None is strided. Others come with taeda-sparse.
         pin_memory: whether the result lies in pinned memory; False by default.
     """
     from .creation import _placed, _read
@@ -59,7 +59,18 @@ def new_tensor(
     made = _read(data, dtype or self.dtype).detach()
     placed = _placed(made, dtype or self.dtype, device or self.device)
     own = placed.clone() if placed is made else placed
-    return (own.pin_memory() if pin_memory else own).requires_grad_(requires_grad)
+    kept = own.pin_memory() if pin_memory else own
+    return _laid_out(kept, layout).requires_grad_(requires_grad)
+
+
+def _laid_out(made: Tensor, layout: Any) -> Tensor:
+    if layout is None or layout is _core.strided:
+        return made
+    if not isinstance(layout, _core.layout):
+        raise TypeError(
+            f"new_tensor(): argument 'layout' must be taeda.layout, not {type(layout).__name__}"
+        )
+    return made.to_sparse(layout=layout)
 
 
 @method
