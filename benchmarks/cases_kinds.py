@@ -59,8 +59,17 @@ def _dense(lib: Any, x: Any) -> Any:
     return lambda: dense.to_sparse()
 
 
-for _columns in (64, 512):
+def _tiny(lib: Any, x: Any) -> Any:
+    matrix = x.coalesce().to_sparse_csr()
+    return lambda: matrix.abs()
+
+
+for _columns in (32, 64, 128, 512):
     _sparse(f"CSR @ dense, 4096, 1 %, {_columns} columns", 4096, 167_772, _product(_columns))
+_sparse("CSR @ dense, 4096, 0.1 %, 64 columns", 4096, 16_777, _product(64))
+_sparse("CSR @ dense, 4096, 10 %, 64 columns", 4096, 1_677_721, _product(64))
+_sparse("CSR @ dense, 100,000 nodes, 10 a row, 256 columns", 100_000, 1_000_000, _product(256))
+_sparse("abs of CSR, 10 x 10", 10, 30, _tiny)
 _sparse("CSR @ dense, 100,000 nodes, 10 a row, 64 columns", 100_000, 1_000_000, _product(64))
 _sparse("CSR @ dense, 10 x 10", 10, 30, _product(10))
 _sparse("sparse.mm and gradient, 20,000 nodes, 10 a row", 20_000, 200_000, _steps)
@@ -69,6 +78,13 @@ _sparse("sampled_addmm, 4096, 1 %", 4096, 167_772, _sampled)
 _sparse("coalesce, 1 M of 100,000", 100_000, 1_000_000, lambda lib, x: lambda: x.clone().coalesce())
 _sparse("coalesce, 20 k of 2,000", 2000, 20_000, lambda lib, x: lambda: x.clone().coalesce())
 _sparse("to_sparse, 2000 x 2000, 5 %", 2000, 200_000, _dense)
+
+
+@case("kinds", "CSR @ dense, 4096, 1 %, 64 columns, float64")
+def double_product(lib: Any) -> Any:
+    matrix = _random(lib, 4096, 4096, 167_772).double().coalesce().to_sparse_csr()
+    other = lib.randn(4096, 64, dtype=lib.float64)
+    return lambda: matrix @ other
 
 
 @case("kinds", "sparse softmax, 4096, 1 %")

@@ -119,9 +119,9 @@ def to_sparse_semi_structured(
 ) -> SparseSemiStructuredTensor:
     """The matrix with half of its elements stored.
 
-    RuntimeError for a tensor that is no contiguous matrix of float16, bfloat16, float32 or int8 whose rows and
-    columns are multiples of 64 (of 32 in float32, of 128 in int8), and for one with more than two elements
-    other than 0 in four.
+    RuntimeError for a tensor that is no matrix of float16, bfloat16, float32 or int8 whose rows and
+    columns are multiples of 64 (of 32 in float32, of 128 in int8), and for one with more than two
+    elements other than 0 in four.
 
     On the cpu a product takes the time of the strided one: what is saved is memory (9/16 of float16, 10/16 of
     int8, 17/32 of float32).
