@@ -17,7 +17,9 @@ HEAD = """# What each kind of tensor computes
 
 Written from the rules that are registered. An operation that stands in no column raises \
 NotImplementedError, with its name and the way round, for a tensor of the kind. A rule may refuse \
-arguments, too: a sum over the batch of a nested tensor. `in place`: the form with an underscore.
+arguments, too: a sum over the batch of a nested tensor. `in place`: the form with an underscore. The \
+last column says what becomes of names of dimensions ({doc}`../kinds`); without a word there an operation \
+raises RuntimeError for a named tensor.
 
 """
 #: what a column is called, and whose rules it shows
@@ -25,6 +27,13 @@ KINDS = {
     "coordinates": taeda.sparse_coo, "rows": taeda.sparse_csr, "columns": taeda.sparse_csc,
     "blocks": taeda.sparse_bsr, "nested": taeda.jagged, "masked": core._masked,
     "quantized": core._quantized,
+}  # fmt: skip
+#: what the words of the column `names` of the op table say
+NAMING = {
+    "keep": "kept", "match": "kept, others match", "unify": "unified", "drop": "those of dims go",
+    "squeeze": "those of dims go", "contract": "contracted dims go", "permute": "permuted",
+    "expand": "kept, new dims have none", "add": "kept, the new dim has none",
+    "select": "matched, none after", "none": "none", "make": "`names=`",
 }  # fmt: skip
 WORDS = {False: "yes", True: "in place"}
 
@@ -41,7 +50,7 @@ def page() -> str:
     """The text of the page."""
     rules = rules_of_kinds()
     public = [row for row in rows() if not row.schema.name.startswith("_")]
-    known = {row.schema.name for row in public if _cells(row, rules)}
+    known = {row.schema.name for row in public if _cells(row, rules) or row.names}
     sections = groupby(sorted(public, key=lambda row: row.family), key=lambda row: row.family)
     made = [_section(family, list(group), rules) for family, group in sections]
     count = (
@@ -87,6 +96,8 @@ def _counts(public: list[Row], rules: dict[str, Any]) -> str:
     for kind, both in rules.items():
         counts = [len({row.schema.name for row in public if _text(row) in names}) for names in both]
         lines.append(f"| {kind} | {counts[0]} | {counts[1]} |")
+    carried = {row.schema.name for row in public if row.names}
+    lines.append(f"| named | {len(carried)} | each form in place |")
     return "\n".join(lines) + "\n\n"
 
 
@@ -99,15 +110,19 @@ def _section(family: str, group: list[Row], rules: dict[str, Any]) -> str:
         for row in overloads:
             for kind, words in _cells(row, rules).items():
                 found[kind] = max(found.get(kind, ""), words, key=len)
+            if row.names:
+                found["names"] = NAMING[row.names]
         if found:
             lines.append(
-                f"| `{name}` | " + " | ".join(found.get(kind, "") for kind in rules) + " |"
+                f"| `{name}` | "
+                + " | ".join(found.get(kind, "") for kind in [*rules, "names"])
+                + " |"
             )
     if not lines:
         return ""
     head = [
         f"## {family.replace('_', ' ').capitalize()}",
         "",
-        f"| operation | {' | '.join(rules)} |",
+        f"| operation | {' | '.join(rules)} | names |",
     ]
-    return "\n".join([*head, "|---" * (len(rules) + 1) + "|", *lines]) + "\n"
+    return "\n".join([*head, "|---" * (len(rules) + 2) + "|", *lines]) + "\n"

@@ -429,7 +429,7 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
                           &r.keep, &r.create_graph, &r.accumulate, &r.ends))
         return NULL;
     td_state before = td_here;
-    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE;
+    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_NAMES;
     td_here.grad_mode = (uint8_t)r.create_graph;
     td_task task;
     td_task_enter(&task, &r, inputs != Py_None);

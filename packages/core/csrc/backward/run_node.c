@@ -20,7 +20,8 @@ static PyObject *call_python(Node *n, PyObject *const *grads)
         PyTuple_SetItem(args, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
     PyObject *method = args ? PyObject_GetAttrString(n->py, "_run_backward") : NULL;
     uint32_t excluded = td_here.excluded;
-    td_here.excluded = 0; /* a user's function: every layer sees what it calls */
+    /* a user's function: every layer sees what it calls, but gradients have no names */
+    td_here.excluded = TD_LAYER_NAMES;
     PyObject *made = method ? PyObject_CallObject(method, args) : NULL;
     td_here.excluded = excluded;
     Py_XDECREF(method);

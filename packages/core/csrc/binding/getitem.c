@@ -209,8 +209,8 @@ static int layered(PyObject *self)
 static int recorded(PyObject *self) /* somebody wants to see each view */
 {
     return (td_here.grad_mode && td_requires_grad((PyTensor *)self)) ||
-           ((PyTensor *)self)->dispatches || (td_here.layers & ~td_here.excluded) ||
-           td_forward_on();
+           ((PyTensor *)self)->dispatches || ((PyTensor *)self)->named ||
+           (td_here.layers & ~td_here.excluded) || td_forward_on();
 }
 
 PyObject *td_getitem(PyObject *self, PyObject *key)

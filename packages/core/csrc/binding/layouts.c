@@ -55,7 +55,7 @@ static PyObject *parts_of(PyObject *m, PyObject *o)
     if (!td_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
     PyObject *parts = ((PyTensor *)o)->parts;
-    return Py_NewRef(parts ? parts : Py_None);
+    return Py_NewRef(parts && td_has_parts((PyTensor *)o) ? parts : Py_None);
 }
 
 /* set_parts(tensor, parts): a write into it; its version grows */
@@ -78,5 +78,9 @@ static PyMethodDef methods[] = {
     {"set_parts", set_parts, METH_VARARGS, "set_parts(tensor, parts): what it is made of now."},
     {"layout_rules", td_layout_rules, METH_VARARGS,
      "layout_rules(layout, in_place): the functions of its rows, to be filled."},
+    {"names_of", td_names_of, METH_O, "The names of a tensor's dimensions, or None for no names."},
+    {"set_names", td_set_names, METH_VARARGS,
+     "set_names(tensor, names): a tuple of str and None, one a dimension; None takes them away."},
+    {"op_names", td_op_names, METH_O, "The word of a row that says what becomes of names."},
     {0}};
 PyMethodDef *td_layout_methods(void) { return methods; }

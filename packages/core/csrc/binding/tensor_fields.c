@@ -149,6 +149,13 @@ static int set_grad(PyObject *o, PyObject *v, void *c)
     return 0;
 }
 
+/* a new tensor of the same dimensions as `p`, with its names */
+static PyObject *with_names(PyObject *made, const PyTensor *p)
+{
+    if (made && p->named) td_give_names((PyTensor *)made, p->parts);
+    return made;
+}
+
 /* .data: the same memory with a version counter of its own, so that writes through it go unnoticed
  */
 static PyObject *get_data(PyObject *o, void *c)
@@ -157,7 +164,7 @@ static PyObject *get_data(PyObject *o, void *c)
     if (SELF->dispatches) return td_below(td_detach_function(), o);
     TD_PY(td_tensor_alias(&t, SELF->t));
     td_status status = td_tensor_detach_version(t);
-    if (!status) return td_wrap(t);
+    if (!status) return with_names(td_wrap(t), SELF);
     td_tensor_free(t);
     return td_raise(status);
 }
@@ -211,6 +218,8 @@ static int set_data(PyObject *o, PyObject *v, void *c)
     td_status status = td_tensor_alias(&t, TD_T(v));
     if (status) return td_raised(status);
     td_publish(o, t);
+    if (SELF->named || ((PyTensor *)v)->named) /* parts of other layouts are taken over above */
+        td_give_names(SELF, ((PyTensor *)v)->named ? ((PyTensor *)v)->parts : NULL);
     Py_CLEAR(SELF->base);
     if (SELF->accumulate) return td_node_set_out_of(SELF->accumulate, 0, SELF);
     return 0;

@@ -9,7 +9,16 @@
 /* size(dim), stride(dim) */
 static PyObject *entry(const PyTensor *p, PyObject *which, const char *name, int strides)
 {
+    static PyObject *hook;
     int64_t dim, at;
+    if (PyUnicode_Check(which)) {
+        PyObject *place = td_python_function(&hook, "taeda._names.calls", "place")
+                              ? PyObject_CallFunction(hook, "OO", (PyObject *)p, which)
+                              : NULL;
+        PyObject *said = place ? entry(p, place, name, strides) : NULL;
+        Py_XDECREF(place);
+        return said;
+    }
     int status = td_int_from(which, &dim); /* may run Python: the handle is looked at afterwards */
     if (status != 1)
         return status < 0
@@ -165,6 +174,7 @@ static PyObject *m_make_subclass(PyObject *unused, PyObject *args)
     t->flags &= (uint8_t)~TD_FLAG_WRAPPED;
     PyObject *made = td_wrap_as((PyTypeObject *)cls, t);
     if (made && same) td_give_parts((PyTensor *)made, SELF->layout, SELF->dispatches, SELF->parts);
+    if (made && SELF->named) td_give_names((PyTensor *)made, SELF->parts);
     if (made && on && td_set_requires_grad(made, Py_True, NULL) < 0) Py_CLEAR(made);
     return made;
 }
@@ -276,6 +286,7 @@ static PyObject *m_swap(PyObject *o, PyObject *other)
     TD_SWAP(uint8_t, apart);
     TD_SWAP(uint8_t, dispatches);
     TD_SWAP(uint8_t, layout);
+    TD_SWAP(uint8_t, named);
     TD_SWAP(PyObject *, parts);
     td_move_duals(a, b);
     Py_RETURN_NONE;
@@ -297,6 +308,7 @@ static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
         return PyErr_Format(PyExc_RuntimeError, "cannot resize variables that require grad");
     if (n == SELF->t->ndim && !memcmp(list, SELF->t->sizes, (size_t)n * sizeof *list))
         return Py_NewRef(o);
+    if (SELF->named) return td_refuse_names("resize_()");
     if (td_resize(o, (int)n, list) < 0) return NULL;
     td_version_bump(SELF->t);
     return Py_NewRef(o);
@@ -311,6 +323,7 @@ static PyObject *m_set(PyObject *o, PyObject *args)
     if (td_check_samples(o, view, "set_()") < 0) return NULL;
     if (SELF->dispatches) return td_refuse_memory(o, "set_()");
     if (((PyTensor *)view)->dispatches) return td_refuse_memory(view, "set_()");
+    if (SELF->named) return td_refuse_names("set_()");
     td_tensor *t;
     td_note_untraced("a tensor gets other memory");
     TD_PY(td_tensor_alias(&t, TD_T(view)));

@@ -25,7 +25,7 @@ int td_has_override(PyObject *o)
 
 static void take_subclass(td_frame *f, PyObject *o)
 {
-    if (td_has_override(o)) f->overridden = 1;
+    if (td_has_override(o)) f->overridden |= TD_OVERRIDDEN;
 }
 
 /* The handle that the call works with, or NULL with an exception. */
@@ -33,6 +33,7 @@ static inline td_tensor *take_tensor(td_frame *f, PyObject *o)
 {
     if (!td_is_exact(o)) take_subclass(f, o); /* asks Python, so the handle is read after it */
     f->dispatches |= ((PyTensor *)o)->dispatches;
+    f->overridden |= ((PyTensor *)o)->named;
     /* of inference tensors alone nothing is recorded */
     f->any_grad |=
         (uint8_t)(!(TD_T(o)->flags & TD_FLAG_INFERENCE) && td_requires_grad((PyTensor *)o));
@@ -79,7 +80,7 @@ static int bind_tensor(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
     if (p->flags & TD_P_NUMBER && td_is_number(o)) return bind_number_as_tensor(f, arg, o);
     /* a duck: the override layer takes the call before anybody looks at the handle */
     if (td_has_override(o)) {
-        f->overridden = 1;
+        f->overridden |= TD_OVERRIDDEN;
         arg->kind = TD_ARG_NONE;
         return 1;
     }
@@ -100,7 +101,7 @@ static int bind_tensors(td_frame *f, int k, PyObject *o)
         if (item == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) continue;
         if (td_is_tensor(item)) {
             if (!(list[i] = take_tensor(f, item))) return -1;
-        } else if (td_has_override(item)) f->overridden = 1;
+        } else if (td_has_override(item)) f->overridden |= TD_OVERRIDDEN;
         else return 0;
     }
     return 1;

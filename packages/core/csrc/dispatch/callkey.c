@@ -44,7 +44,8 @@ PyObject *td_call_key(PyObject *module, PyObject *args)
     Py_ssize_t n = PyTuple_Size(args);
     for (Py_ssize_t i = 0; i < n; i++)
         if (Py_TYPE(PyTuple_GetItem(args, i)) != TensorT ||
-            td_has_parts((PyTensor *)PyTuple_GetItem(args, i)))
+            td_has_parts((PyTensor *)PyTuple_GetItem(args, i)) ||
+            ((PyTensor *)PyTuple_GetItem(args, i))->named)
             Py_RETURN_NONE;
     return key_of(args, n);
 }

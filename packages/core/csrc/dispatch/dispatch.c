@@ -320,6 +320,23 @@ static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *
     return call_hook(hook, NULL, fn, self, args, nargs, kwnames);
 }
 
+/* a call that no overload takes, with the error of it that is set: dimensions by their names, or
+ * names for those of a new tensor */
+static PyObject *call_by_name(const td_function *fn, PyObject *self, PyObject *const *args,
+                              Py_ssize_t nargs, PyObject *kwnames)
+{
+    static PyObject *hook;
+    PyObject *type, *error, *trace, *made = NULL;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    if (td_python_function(&hook, "taeda._names.calls", "by_name"))
+        made = call_hook(hook, error, fn, self, args, nargs, kwnames);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return made;
+}
+
 /* Autocast is for listed operations that make new tensors; others take what they are given. */
 static int autocasts(const td_frame *f)
 {
@@ -342,10 +359,12 @@ static PyObject *call_autocast(const td_schema *s, const td_function *fn, PyObje
 
 static void look_at_out(td_frame *f) /* its types have a say as well */
 {
-    if (!td_is_exact(f->out) && td_is_tensor(f->out)) f->overridden = 1;
+    if (!td_is_exact(f->out) && td_is_tensor(f->out)) f->overridden |= TD_OVERRIDDEN;
     for (int k = 0; k < f->schema->nreturns; k++) {
         PyObject *o = td_out_item(f, k);
-        if (o && td_is_tensor(o)) f->dispatches |= ((PyTensor *)o)->dispatches;
+        if (!o || !td_is_tensor(o)) continue;
+        f->dispatches |= ((PyTensor *)o)->dispatches;
+        f->overridden |= ((PyTensor *)o)->named;
     }
 }
 
@@ -410,15 +429,18 @@ PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *
     f.inplace = fn->is_inplace;
     if (td_parse(&f, fn, self, args, nargs, kwnames) < 0) {
         Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
-        return td_is_for_others(args, n, !takes_tensors(fn))
-                   ? call_override(fn, self, args, nargs, kwnames)
-                   : NULL;
+        if (td_is_for_others(args, n, !takes_tensors(fn)))
+            return call_override(fn, self, args, nargs, kwnames);
+        return td_asks_by_name(args, nargs, kwnames) ? call_by_name(fn, self, args, nargs, kwnames)
+                                                     : NULL;
     }
     if (f.out) look_at_out(&f);
     int transform = td_here.layers & ~td_here.excluded & TD_LAYER_TRANSFORM;
-    int overridden = transform || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));
+    int overridden =
+        transform || (f.overridden & TD_OVERRIDDEN && !(td_here.excluded & TD_LAYER_OVERRIDE));
     PyObject *made = overridden      ? call_override(fn, self, args, nargs, kwnames)
                      : autocasts(&f) ? call_autocast(f.schema, fn, self, args, nargs, kwnames)
+                     : f.overridden  ? td_run_named(&f)
                                      : td_run(&f);
     td_frame_close(&f);
     return made;
@@ -457,8 +479,10 @@ PyObject *td_slot_binary(const td_function *fn, td_schema *s, PyObject *a, PyObj
         f.obj[k] = NULL;
         f.call.args[k] = s->params[k].value;
     }
-    int overridden = f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE);
-    PyObject *made = overridden ? call_override(fn, NULL, args, 2, NULL) : td_run(&f);
+    int overridden = f.overridden & TD_OVERRIDDEN && !(td_here.excluded & TD_LAYER_OVERRIDE);
+    PyObject *made = overridden     ? call_override(fn, NULL, args, 2, NULL)
+                     : f.overridden ? td_run_named(&f)
+                                    : td_run(&f);
     td_frame_close(&f);
     return made;
 }

@@ -64,6 +64,16 @@ PyObject *td_run_layout(td_frame *f);
 int td_refuse_layout(const td_frame *f);
 PyObject *td_layout_rules(PyObject *module, PyObject *args);
 
+/* ---- run_named.c ---- */
+/* A call with tensors whose dimensions have names: what the row says becomes of them. Also of a
+ * frame whose override is switched off. */
+PyObject *td_run_named(td_frame *f);
+/* With a TypeError set: is there text among the arguments, alone or in a list, or names=? */
+int td_asks_by_name(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *td_names_of(PyObject *module, PyObject *tensor);
+PyObject *td_set_names(PyObject *module, PyObject *args);
+PyObject *td_op_names(PyObject *module, PyObject *row);
+
 /* ---- run_device.c ---- */
 td_device td_find_elsewhere(const td_frame *f);
 /* Where a call computes if that is neither cpu nor meta; else TD_CPU. */

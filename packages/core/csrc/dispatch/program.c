@@ -160,6 +160,7 @@ static int take_input(Facts *f, PyObject *o, int asked)
                             Py_TYPE(o)),
                -1;
     if (td_has_parts((PyTensor *)o)) return td_refuse_memory(o, "an input of a Program"), -1;
+    if (((PyTensor *)o)->named) return td_refuse_names("an input of a Program"), -1;
     const td_tensor *t = TD_T(o);
     td_status status = td_tensor_empty_strided(&f->like, (td_dtype)t->dtype, TD_META, t->ndim,
                                                t->sizes, t->strides);
@@ -254,7 +255,7 @@ static int same_layout(const td_tensor *a, const td_tensor *b, int strides)
 static int fits(const Facts *f, PyObject *o)
 {
     if (!f->like || f->asked == EXACT ? Py_TYPE(o) != f->type : !td_is_tensor(o)) return 0;
-    if (f->like && td_has_parts((PyTensor *)o)) return 0;
+    if (f->like && (td_has_parts((PyTensor *)o) || ((PyTensor *)o)->named)) return 0;
     if (!f->like) return 1;
     const PyTensor *p = (PyTensor *)o;
     if (f->asked != EXACT) return same_layout(f->like, p->t, f->asked < ANY_LAYOUT) && !p->dual;

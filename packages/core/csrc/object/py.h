@@ -35,7 +35,9 @@ typedef struct PyTensor {
     struct Dual *dual;     /* its tangent in forward mode (backward/forward.h), or NULL */
     PyObject *hooks;       /* owned: dict of hook kinds, or NULL */
     PyObject *weaklist, *dict;
-    PyObject *parts;       /* owned: what a tensor of another layout is made of, or NULL */
+    /* owned: what a tensor of another layout is made of; of a strided one the names of its
+     * dimensions, a tuple of str and None; or NULL */
+    PyObject *parts;
     uint32_t nr;           /* which output of node */
     uint32_t node_version; /* for views: the storage version that `node` describes */
     uint8_t requires_grad; /* as asked for on a leaf */
@@ -46,6 +48,7 @@ typedef struct PyTensor {
     /* enum td_dispatching: does __torch_dispatch__ of its type compute what is called on it? */
     uint8_t dispatches;
     uint8_t layout; /* enum td_layout: other than strided, `parts` are what it stands for */
+    uint8_t named;  /* TD_NAMED: its dimensions have names (dispatch/run_named.c); or 0 */
 } PyTensor;
 /* TD_DISPATCHES_CLAIM and above: it has no memory of its own, its handle is one of meta, and it
  * claims to lie on the device of this number less TD_DISPATCHES_CLAIM (_make_wrapper_subclass).
@@ -56,6 +59,11 @@ enum td_dispatching {
     TD_DISPATCHES,
     TD_DISPATCHES_CLAIM,
     TD_DISPATCHES_LAYOUT = 0x80
+};
+/* what the arguments of a call ask for before it runs: a frame's `overridden` */
+enum td_overriding {
+    TD_OVERRIDDEN = 1, /* a type has a __torch_function__ of its own */
+    TD_NAMED = 2       /* dimensions have names */
 };
 enum td_layout {
     TD_STRIDED,
@@ -99,6 +107,13 @@ static inline void td_give_parts(PyTensor *p, int layout, int dispatches, PyObje
     p->dispatches = (uint8_t)(dispatches | TD_DISPATCHES_LAYOUT);
     Py_XSETREF(p->parts, Py_NewRef(parts));
 }
+/* The names of the dimensions of a strided tensor, borrowed: a tuple of as many str and None as it
+ * has dimensions; NULL takes them away. */
+static inline void td_give_names(PyTensor *p, PyObject *names)
+{
+    p->named = names ? TD_NAMED : 0;
+    Py_XSETREF(p->parts, Py_XNewRef(names));
+}
 /* asks the type whether its tensors dispatch */
 PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t);
 static inline td_device td_claimed_device(const PyTensor *p) /* what tensor.device says */
@@ -110,6 +125,8 @@ static inline td_device td_claimed_device(const PyTensor *p) /* what tensor.devi
 static inline int td_has_parts(const PyTensor *p) { return p->layout != TD_STRIDED; }
 /* raises: a tensor that dispatches shows no memory; NULL */
 PyObject *td_refuse_memory(PyObject *tensor, const char *what);
+/* raises: the call would change the dimensions of a tensor whose dimensions have names; NULL */
+PyObject *td_refuse_names(const char *what);
 /* a view whose base came to require grad later (by a write through another view) requires it too */
 static inline int td_requires_grad(const PyTensor *p)
 {
@@ -216,7 +233,8 @@ typedef struct td_state {
     X(DISPATCH_MODE, 8)                                                          \
     X(TRACE, 16)                                                                 \
     X(OVERRIDE, 32) /* excluded only: __torch_function__ of subclasses is off */ \
-    X(DUAL, 64)     /* excluded only: operations do not propagate tangents */
+    X(DUAL, 64)     /* excluded only: operations do not propagate tangents */    \
+    X(NAMES, 128)   /* excluded only: names of dimensions are left alone */
 #define TD_LAYER(name, bit) TD_LAYER_##name = bit,
 enum { TD_LAYERS(TD_LAYER) };
 #undef TD_LAYER
@@ -244,7 +262,7 @@ typedef struct td_frame {
     td_storage **pins;
     int ntemps, nheap, nheld, nints, ntensors, npins, room_pins;
     uint8_t inplace;    /* the result goes into argument 0 */
-    uint8_t overridden; /* some argument has a __torch_function__ of its own */
+    uint8_t overridden; /* enum td_overriding of the arguments, or-ed */
     uint8_t dispatches; /* some tensor's type computes by __torch_dispatch__ */
     uint8_t any_grad;   /* some tensor argument requires grad */
     uint8_t bits;       /* some tensor argument has a conj or neg bit */

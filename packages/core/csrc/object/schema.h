@@ -72,6 +72,25 @@ enum { TD_ROW_FLAGS(TD_ROW_FLAG) };
 enum { TD_CASTS(TD_CAST) };
 #undef TD_CAST
 
+/* what becomes of the names of dimensions (taeda/_names/rules.py): core.op_names */
+#define TD_NAMING(X) \
+    X(REFUSE)        \
+    X(KEEP)          \
+    X(MATCH)         \
+    X(UNIFY)         \
+    X(DROP)          \
+    X(SQUEEZE)       \
+    X(CONTRACT)      \
+    X(PERMUTE)       \
+    X(EXPAND)        \
+    X(ADD)           \
+    X(SELECT)        \
+    X(NONE)          \
+    X(MAKE)
+#define TD_NAMING_WORD(name) TD_NAMES_##name,
+enum { TD_NAMING(TD_NAMING_WORD) };
+#undef TD_NAMING_WORD
+
 typedef struct td_schema {
     td_op op;
     const td_param *params;
@@ -84,6 +103,7 @@ typedef struct td_schema {
     uint8_t other_result; /* the result is no tensor (bool, int, ...) */
     uint16_t flags;
     uint8_t autocast; /* TD_CAST_* on the cpu, and four bits above on CUDA devices */
+    uint8_t names;    /* TD_NAMES_* */
     /* found or registered later; zero in the generated rows */
     struct Rule *rule;           /* the derivative (backward/rules.c) */
     struct _object *callable;    /* the function of a composite or Python row */

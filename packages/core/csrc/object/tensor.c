@@ -136,6 +136,14 @@ PyObject *td_refuse_memory(PyObject *o, const char *what)
         what, Py_TYPE(o));
 }
 
+PyObject *td_refuse_names(const char *what)
+{
+    return PyErr_Format(PyExc_RuntimeError,
+                        "%s: the dimensions of this tensor have names, and would become others. "
+                        "Take the names away first: tensor.rename_(None)",
+                        what);
+}
+
 static Py_hash_t tensor_hash(PyObject *o) { return (Py_hash_t)((uintptr_t)o >> 4); }
 
 static PyMemberDef members[] = {

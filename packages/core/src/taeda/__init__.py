@@ -73,7 +73,7 @@ _EXPORTS = {
     **dict.fromkeys(("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), "random"),
     **dict.fromkeys(("save", "load"), "serialization"),
     **dict.fromkeys(
-        ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
+        ("align_tensors", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
             "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum", "histogramdd", "lu",
             "meshgrid", "pca_lowrank", "resize_as_", "svd_lowrank", "tensordot", "unique",
             "unique_consecutive"),

@@ -57,6 +57,10 @@ def describe(tensor: Tensor) -> tuple[Any, ...]:
     cls, state = type(tensor), dict(tensor.__dict__) or None
     if _core.parts_of(tensor) is not None:
         return _describe_layout(tensor)
+    if _core.names_of(tensor) is not None:
+        from ._io.layouts import refuse_names  # late: files know pickles
+
+        refuse_names(tensor, "a tensor")
     if tensor._dispatches():
         return _describe_dispatching(tensor)
     if cls is not Tensor:

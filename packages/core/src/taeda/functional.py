@@ -24,6 +24,7 @@ cdist, istft, norm, split, stft, unravel_index = (
 )
 
 __all__ = [
+    "align_tensors",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
@@ -48,6 +49,23 @@ __all__ = [
 def _listed(tensors: tuple[Any, ...]) -> Sequence[Tensor]:
     """The tensors of `f(x, y)` or of `f([x, y])`."""
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+
+
+def align_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Views of the tensors with the dimensions of the one that has most of them, in its order.
+
+    RuntimeError if a dimension has no name, or none of that one's.
+
+    Args:
+        *tensors: tensors whose dimensions have names.
+
+    >>> a, b = taeda.zeros(2, names=("C",)), taeda.zeros(3, 2, names=("N", "C"))
+    >>> align_tensors(a, b)[0].shape
+    taeda.Size([1, 2])
+    """
+    from ._names.align import align_tensors as aligned  # late: it needs Tensor complete
+
+    return aligned(tensors)
 
 
 def broadcast_shapes(*shapes: Sequence[int] | int) -> Size:

@@ -198,6 +198,11 @@ def _checked(head: str, value: Any, dim: Any) -> int | None:
             f"{head}: Got in_dim={dim} for a tensor of layout {value.layout}, which is not mapped over: "
             "pass None as its in_dim, or map over x.to_dense()"
         )
+    if value.has_names():
+        raise RuntimeError(
+            f"{head}: Got in_dim={dim} for a tensor whose dimensions have names, which no map carries on: "
+            "take them away by x.rename(None)"
+        )
     if not -value.dim() <= dim < value.dim():
         raise ValueError(
             f"{head}: Got in_dim={dim} for some input, but that input is a Tensor of "

@@ -180,6 +180,8 @@ def _signatures(row: Any, name: str, *, method: bool) -> list[str]:
     out = out if "out" in row.variants and not method else []
     if "factory" in row.tags:
         out.append("requires_grad: builtins.bool = False")
+    if row.names == "make":
+        out.append("names: Sequence[str | None] | None = None")
     made = [_signature(name, _parameters(row, arguments, method), out, result)]
     first = next((a for a in arguments if not (method and a.name == "self")), None)
     if (
@@ -224,6 +226,8 @@ def _parameters(row: Any, arguments: list[Any], method: bool) -> tuple[list[str]
 
 def _parameter(row: Any, argument: Any) -> str:
     kind = TYPES[argument.base]
+    if argument.name == "dim" and row.names:
+        kind += " | str"  # the name of a dimension
     if argument.name in row.numbers:
         kind = "Tensor | Number"
     if argument.is_list:

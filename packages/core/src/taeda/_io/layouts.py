@@ -11,7 +11,7 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
-__all__ = ["LAYOUTS", "MAKERS", "facts_of", "from_facts", "has_parts", "made_of"]
+__all__ = ["LAYOUTS", "MAKERS", "facts_of", "from_facts", "has_parts", "made_of", "refuse_names"]
 
 #: layouts that files hold, each with the number of its parts
 LAYOUTS = {
@@ -29,6 +29,15 @@ MAKERS = {
 def has_parts(x: Tensor) -> bool:
     """Is it made of strided tensors, and has no memory of its own?"""
     return _core.parts_of(x) is not None
+
+
+def refuse_names(x: Tensor, what: str) -> None:
+    """RuntimeError if its dimensions have names, which files and pickles do not keep."""
+    if _core.names_of(x) is not None:
+        raise RuntimeError(
+            f"cannot save {what}: its dimensions have names, which are not kept in files and pickles. "
+            "Take them away by tensor.rename(None) first"
+        )
 
 
 def facts_of(x: Tensor) -> tuple[str, list[Tensor], tuple[int, ...], bool]:

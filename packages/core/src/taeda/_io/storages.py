@@ -18,6 +18,7 @@ from taeda._layers import DisableTorchFunctionSubclass
 from taeda._native import core as _core
 
 from .geometry import extent, is_dense, reached
+from .layouts import refuse_names
 from .safetensors import json_counts, json_text
 from .safetypes import name_of
 
@@ -245,6 +246,7 @@ def _row(tensor: Tensor, path: str) -> Row:
     marks = _class_marks(tensor, path)
     if _core.parts_of(tensor) is not None:
         raise NotImplementedError(f"cannot save '{path}': its layout is {tensor.layout}")
+    refuse_names(tensor, f"'{path}'")
     if tensor.requires_grad:
         marks.append("requires_grad")
     plain = _plain(tensor)

@@ -51,6 +51,8 @@ FUNCTION_MODE, TRANSFORM, AUTOCAST = (
 )
 DISPATCH_MODE, TRACE = _core.layers["DISPATCH_MODE"], _core.layers["TRACE"]
 OVERRIDE, DUAL = _core.layers["OVERRIDE"], _core.layers["DUAL"]
+#: what becomes of names of dimensions
+NAMES = _core.layers["NAMES"]
 
 
 def is_active(bit: int) -> bool:

@@ -35,6 +35,7 @@ _ADDED = {
     "out": "a tensor that receives the result, of its dtype and shape (an empty one is resized), "
     "and is returned; None for a new one",
     "requires_grad": "whether the result's gradient is recorded; only for floats",
+    "names": "of the dimensions: a str for each, or None for one without; None for no names",
 }
 _LINE = 96
 
@@ -116,13 +117,15 @@ class _Call:
             found.append(("out", "k", "None"))
         if self.factory:
             found.append(("requires_grad", "k", "False"))
+        if self.row.names == "make":
+            found.append(("names", "k", "None"))
         return found
 
     def typed(self) -> str:
         """The overload with types and result."""
         shown, star = (["self"] if self.has_self else []), False
         for argument, (name, kind, default) in zip(
-            [*self.arguments, None, None], self.parameters(), strict=False
+            [*self.arguments, None, None, None], self.parameters(), strict=False
         ):
             if kind == "k" and not star and not self.variadic:
                 shown.append("*")

@@ -172,7 +172,7 @@ def _schema_entry(index: int, row: Row) -> str:
         f"{_string(row.namespace)}, {_string(names)}, {{{', '.join(alias) or '-1'}}}, {len(s.arguments)}, "
         f"{sum(not a.keyword_only for a in s.arguments)}, {len(s.returns)}, TD_KIND_{row.kind.upper()}, "
         f"{int(any(r.is_list for r in s.returns))}, {int(len(tensors) != len(s.returns))}, {_flags(row)}, "
-        f"TD_CAST_{row.autocast.upper() or 'AS_GIVEN'}}},\n"
+        f"TD_CAST_{row.autocast.upper() or 'AS_GIVEN'}, TD_NAMES_{row.names.upper() or 'REFUSE'}}},\n"
     )
 
 

@@ -20,6 +20,9 @@ What a row says of the operation holds for who transforms programs, and
 - `autocast`: on the cpu the row computes in the "lower" type, in "float32", or in the widest type
   of its arguments ("promote"); "" takes what it is given, and a composite hands it on to the
   operations it is written in; on cuda `_layers/_cuda_casts.py` says it;
+- `names`: what becomes of the names of dimensions (`taeda/_names/rules.py`), a word of `NAMES`; of
+  a pointwise row without one "keep" or "unify", by how many tensors it takes. Rows without a word
+  refuse tensors with names;
 - `since`: the number of the operator set (`OPSET`) in which the row got its present meaning. A row
   whose meaning changes gets the next.
 """
@@ -32,12 +35,14 @@ from pathlib import Path
 
 from ._schema import Schema, SchemaError, parse_schema
 
-__all__ = ["CASTS", "OPSET", "PROMOTIONS", "READS", "TABLE", "Row", "op"]
+__all__ = ["CASTS", "NAMES", "OPSET", "PROMOTIONS", "READS", "TABLE", "Row", "op"]
 
 PROMOTIONS = ("same", "float", "compare", "bool", "real", "first")
 VARIANTS = {"function", "method", "inplace", "out"}
 READS = ("", "sometimes", "always")
 CASTS = ("", "lower", "float32", "promote")
+NAMES = ("", "keep", "match", "unify", "drop", "squeeze", "contract", "permute", "expand", "add", "select",
+         "none", "make")  # fmt: skip
 #: the operator set that this table is
 OPSET = 1
 
@@ -64,6 +69,7 @@ class Row:
     reads_value: str  # one of READS
     since: int
     autocast: str  # one of CASTS
+    names: str  # one of NAMES
     any_device: bool  # the implementation reaches elements through the device's table only
     tags: frozenset[str]
     doc: str
@@ -98,6 +104,7 @@ def op(
     reads_value: str = "",
     since: int = 1,
     autocast: str = "",
+    names: str = "",
     device: str = "",
     tags: str = "",
 ) -> None:
@@ -134,6 +141,8 @@ def op(
         raise SchemaError(f"{parsed.qualified}: reads_value={reads_value!r} is none of {READS}")
     if autocast not in CASTS:
         raise SchemaError(f"{parsed.qualified}: autocast={autocast!r} is none of {CASTS}")
+    if names not in NAMES:
+        raise SchemaError(f"{parsed.qualified}: names={names!r} is none of {NAMES}")
     if not 1 <= since <= OPSET:
         raise SchemaError(f"{parsed.qualified}: since={since} is no operator set from 1 to {OPSET}")
     tensors = [a.name for a in parsed.arguments if a.is_tensor and not a.is_list]
@@ -159,6 +168,7 @@ def op(
             reads_value=reads_value,
             since=since,
             autocast=autocast,
+            names=names or ("" if not pointwise else "keep" if len(tensors) == 1 else "unify"),
             any_device=bool(pointwise) or view or device == "any",
             tags=frozenset(tags.split()),
             doc=doc,

@@ -60,9 +60,9 @@ activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "Moved towards
 activation("hardsigmoid(Tensor self) -> Tensor", "x / 6 + 1/2, limited to [0, 1].", cost=0.4)
 activation("hardswish(Tensor self) -> Tensor", "x * hardsigmoid(x).", cost=0.4)
 op("softsign(Tensor self) -> Tensor", composite=True, namespace="nn", variants="function",
-   doc="x / (1 + |x|).")
+   names="keep", doc="x / (1 + |x|).")
 op("tanhshrink(Tensor self) -> Tensor", composite=True, namespace="nn", variants="function",
-   doc="x - tanh(x).")
+   names="keep", doc="x - tanh(x).")
 
 # ---- their derivatives, times the incoming gradient ----
 

@@ -4,6 +4,7 @@ from ._row import op
 
 TOLERANCES = "float rtol=1e-05, float atol=1e-08, bool equal_nan=False"
 op(f"isclose(Tensor self, Tensor other, {TOLERANCES}) -> Tensor", composite=True,
+   names="unify",
    doc="Where |self - other| <= atol + rtol * |other|; infinities are close to themselves only.")  # fmt: skip
 op(f"allclose(Tensor self, Tensor other, {TOLERANCES}) -> bool", composite=True, reads_value="always",
    doc="Is every element close? See isclose.")  # fmt: skip

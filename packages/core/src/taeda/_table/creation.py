@@ -11,15 +11,26 @@ LIKE = f"{OPTIONS}, MemoryFormat? memory_format=None"
 COMPUTED = "linspace logspace eye tril_indices triu_indices".split()  # on the host, then moved
 
 
-def factory(schema: str, doc: str, *, c: str = "", variants: str = "function out") -> None:
+def factory(
+    schema: str, doc: str, *, c: str = "", variants: str = "function out", names: str = ""
+) -> None:
     """A row that makes a tensor; `requires_grad=` comes with the tag."""
     name = schema.split("(", 1)[0].split(".", 1)[0]
     device = "" if name in COMPUTED else "any"
-    op(schema, c=c or name, variants=variants, device=device, tags="factory", doc=doc)
+    op(
+        schema,
+        c=c or name,
+        variants=variants,
+        device=device,
+        tags="factory",
+        names=names,
+        doc=doc,
+    )
 
 
 # ---- from sizes ----
-factory(f"empty.memory_format(int[] size, *, {LIKE}) -> Tensor", "A tensor with unset elements.")
+factory(f"empty.memory_format(int[] size, *, {LIKE}) -> Tensor", "A tensor with unset elements.",
+        names="make")
 factory(
     f"empty_strided(int[] size, int[] stride, *, {OPTIONS}) -> Tensor",
     "A tensor of any sizes and strides, its elements unset.",
@@ -30,11 +41,12 @@ factory(
     "A dense tensor whose dimensions lie in memory in the given order.",
     variants="function",
 )
-factory(f"zeros(int[] size, *, {OPTIONS}) -> Tensor", "All elements 0.")
-factory(f"ones(int[] size, *, {OPTIONS}) -> Tensor", "All elements 1.")
+factory(f"zeros(int[] size, *, {OPTIONS}) -> Tensor", "All elements 0.", names="make")
+factory(f"ones(int[] size, *, {OPTIONS}) -> Tensor", "All elements 1.", names="make")
 factory(
     f"full(int[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor",
     "All elements one value, which also decides the dtype.",
+    names="make",
 )
 factory(
     f"scalar_tensor(Scalar s, *, {OPTIONS}) -> Tensor",
@@ -47,21 +59,25 @@ factory(
     f"empty_like(Tensor self, *, {LIKE}) -> Tensor",
     "Unset elements in the shape of `self`.",
     variants="function",
+    names="keep",
 )
 factory(
     f"zeros_like(Tensor self, *, {LIKE}) -> Tensor",
     "Zeros in the shape of `self`.",
     variants="function",
+    names="keep",
 )
 factory(
     f"ones_like(Tensor self, *, {LIKE}) -> Tensor",
     "Ones in the shape of `self`.",
     variants="function",
+    names="keep",
 )
 factory(
     f"full_like(Tensor self, Scalar fill_value, *, {LIKE}) -> Tensor",
     "One value in the shape and dtype of `self`.",
     variants="function",
+    names="keep",
 )
 factory(
     f"new_empty(Tensor self, int[] size, *, {OPTIONS}) -> Tensor",
@@ -160,6 +176,7 @@ op(
     c="tril",
     device="any",
     variants="function method inplace out",
+    names="keep",
     doc="The lower triangle of matrices, zeros above.",
 )
 op(
@@ -167,6 +184,7 @@ op(
     c="triu",
     device="any",
     variants="function method inplace out",
+    names="keep",
     doc="The upper triangle of matrices, zeros below.",
 )
 op(
@@ -193,6 +211,7 @@ op(
     c="fill_scalar",
     device="any",
     variants="function",
+    names="keep",
     doc="One value everywhere.",
 )
 op(
@@ -200,27 +219,32 @@ op(
     c="fill_tensor",
     device="any",
     variants="function",
+    names="keep",
     doc="The value of a 0-dim tensor everywhere.",
 )
 op(
     "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
     c="fill_scalar_",
     device="any",
+    names="keep",
     doc="Write one value everywhere.",
 )
 op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     c="fill_tensor_",
     device="any",
+    names="keep",
     doc="Write the value of a 0-dim tensor everywhere.",
 )
-op("zero_(Tensor(a!) self) -> Tensor(a!)", c="zero_", device="any", doc="Write 0 everywhere.")
+op("zero_(Tensor(a!) self) -> Tensor(a!)", c="zero_", device="any", names="keep",
+doc="Write 0 everywhere.")
 op(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     c="copy_",
     device="any",
     tags="mixes_devices",
     variants="method",
+    names="unify",
     doc="Write the elements of `src`, broadcast and cast.",
 )
 
@@ -230,11 +254,14 @@ op(
     c="complex",
     device="any",
     variants="function out",
+    names="unify",
     doc="Complex numbers from their parts.",
 )
 op(
     "polar(Tensor abs, Tensor angle) -> Tensor",
     composite=True,
     variants="function out",
-    autocast="float32", doc="Complex numbers from length and angle.",
+    autocast="float32",
+    names="unify",
+    doc="Complex numbers from length and angle.",
 )

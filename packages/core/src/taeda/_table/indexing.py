@@ -91,6 +91,7 @@ op(
     device="any",
     variants="function method out",
     tags="apart",
+    names="keep",
     doc="Slices of a dimension in the order of the indices.",
 )
 op(
@@ -113,6 +114,7 @@ op(
     device="any",
     variants="function method inplace",
     writes_out=True,
+    names="keep",
     doc="Write a number into slices of a dimension.",
 )
 op(
@@ -121,6 +123,7 @@ op(
     device="any",
     variants="function method inplace",
     writes_out=True,
+    names="keep",
     doc="Write a 0-dim tensor into slices of a dimension.",
 )
 op(
@@ -139,6 +142,7 @@ op(
     device="any",
     variants="function method inplace",
     writes_out=True,
+    names="match",
     doc="A number where the mask is true.",
 )
 op(
@@ -147,6 +151,7 @@ op(
     device="any",
     variants="function method inplace",
     writes_out=True,
+    names="match",
     doc="A 0-dim tensor's value where the mask is true.",
 )
 op(
@@ -156,6 +161,7 @@ op(
     variants="function method out",
     reads_value="always",
     tags="apart",
+    names="select",
     doc="The elements where the mask is true, in one dimension.",
 )
 op(

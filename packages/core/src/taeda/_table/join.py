@@ -11,7 +11,9 @@ op(
     variants="function out",
     aliases="concat concatenate",
     tags="casts_out apart",
-    autocast="promote", doc="Join tensors along a dimension; 1-dim tensors without elements are skipped.",
+    autocast="promote",
+    names="unify",
+    doc="Join tensors along a dimension; 1-dim tensors without elements are skipped.",
 )
 op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",

@@ -6,15 +6,16 @@ from ._row import op
 
 # ---- kernels ----
 op("mm(Tensor self, Tensor mat2) -> Tensor", c="mm", device="any", variants="function method out",
-   autocast="lower", doc="The product of two matrices.")
+   autocast="lower", names="contract", doc="The product of two matrices.")
 op("bmm(Tensor self, Tensor mat2) -> Tensor", c="bmm", device="any", variants="function method out",
-   autocast="lower", doc="The products of two batches of matrices, pair by pair.")
+   autocast="lower", names="contract", doc="The products of two batches of matrices, pair by pair.")
 op("mv(Tensor self, Tensor vec) -> Tensor", c="mv", device="any", variants="function method out",
-   doc="The product of a matrix and a vector.")
+   names="contract", doc="The product of a matrix and a vector.")
 op("dot(Tensor self, Tensor tensor) -> Tensor", c="dot", device="any", variants="function method out",
-   doc="The sum of the products of two vectors' elements.")
+   names="none", doc="The sum of the products of two vectors' elements.")
 op("matmul(Tensor self, Tensor other) -> Tensor", c="matmul", device="any", variants="function method out",
-   autocast="lower", doc="Product of matrices or vectors; dimensions before the last two broadcast.")
+   autocast="lower", names="contract",
+   doc="Product of matrices or vectors; dimensions before the last two broadcast.")
 op("_int_mm(Tensor self, Tensor mat2) -> Tensor", c="int_mm", device="any", variants="function out",
    doc="The product of two int8 matrices, in int32.")
 op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", device="any",
@@ -23,14 +24,15 @@ op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear
 op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
    c="addmm", device="any",
    variants="function method inplace out", autocast="lower",
-   doc="beta * self + alpha * (mat1 @ mat2); self is not read if beta is 0.")
+   names="contract", doc="beta * self + alpha * (mat1 @ mat2); self is not read if beta is 0.")
 op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
    c="addmv", device="any",
    variants="function method inplace out",
-   doc="beta * self + alpha * (mat @ vec); self is not read if beta is 0.")
+   names="contract", doc="beta * self + alpha * (mat @ vec); self is not read if beta is 0.")
 op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
    c="baddbmm", device="any",
-   variants="function method inplace out", autocast="lower", doc="beta * self + alpha * bmm(batch1, batch2).")
+   variants="function method inplace out", autocast="lower", names="contract",
+   doc="beta * self + alpha * bmm(batch1, batch2).")
 
 # ---- written in other operations ----
 op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",

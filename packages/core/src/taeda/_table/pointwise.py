@@ -40,7 +40,7 @@ binary("div.Tensor", "True quotient; integers give the default float.", "float",
 op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", c="div_mode",
    writes_out=True, device="any",
    variants=ALL, numbers="self other", aliases="divide", tags="casts_out takes_numbers",
-   doc="Quotient, rounded to zero ('trunc') or down ('floor').")
+   names="unify", doc="Quotient, rounded to zero ('trunc') or down ('floor').")
 binary("floor_divide", "Quotient rounded down.", numbers="self other", cost=2.0, check="divisor")
 binary("remainder.Tensor", "What is left by floor division; it has the sign of other.",
        numbers="self other", cost=2.0, check="remainder")
@@ -51,7 +51,8 @@ op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pointwise="same"
    numbers="self exponent", doc="self to the power of exponent.")
 op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", c="float_power", loop="pow",
    writes_out=True, variants=ALL, device="any",
-   numbers="self exponent", tags="casts_out takes_numbers", doc="Power computed in double precision.")
+   numbers="self exponent", tags="casts_out takes_numbers", names="unify",
+   doc="Power computed in double precision.")
 binary("maximum", "Larger of two, NaN if either is.", numbers="", cost=0.3, tags="rounds_numbers")
 binary("minimum", "Smaller of two, NaN if either is.", numbers="", cost=0.3, tags="rounds_numbers")
 binary("fmax", "Larger of two; a NaN gives way to a number.", variants="function method out", numbers="",
@@ -64,7 +65,7 @@ binary("copysign.Tensor", "Magnitude of self with the sign of other.", "float", 
 binary("nextafter", "Neighbouring number of self towards other.", cost=2.0, numbers="",
        tags="rounds_numbers")
 op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", composite=True, variants=ALL,
-   doc="self times two to the power of other.")
+   names="unify", doc="self times two to the power of other.")
 binary("logaddexp", "Logarithm of the sum of two exponentials.", cost=4.0,
        variants="function method out", numbers="")
 binary("logaddexp2", "The same to base 2.", cost=4.0, variants="function method out", numbers="")
@@ -90,10 +91,11 @@ unary("round", "Nearest integer, ties to even.", "same", cost=0.3)
 op("round.decimals(Tensor self, *, int decimals) -> Tensor", pointwise="same",
    loop="round_decimals", variants=ALL,
    doc="Nearest number with so many decimal places.")
-op("positive(Tensor(a) self) -> Tensor(a)", composite=True, doc="The tensor itself; refuses bools.")
+op("positive(Tensor(a) self) -> Tensor(a)", composite=True, names="keep",
+doc="The tensor itself; refuses bools.")
 unary("signbit", "Is the sign bit set?", "bool", variants="function method out", cost=0.3)
 op("conj_physical(Tensor(a) self) -> Tensor(a)", composite=True, variants=ALL,
-   doc="Complex conjugate, computed at once; of real numbers the tensor itself.")
+   names="keep", doc="Complex conjugate, computed at once; of real numbers the tensor itself.")
 unary("_conj_physical", "Complex conjugate in memory of its own.", "same", cost=0.3,
       variants="function", loop="conj_physical")
 unary("angle", "Direction of a complex number; 0 or pi of a real one.", "real",
@@ -153,7 +155,7 @@ unary("isinf", "Is it infinite?", "bool", variants="function method", cost=0.3)
 unary("isfinite", "Is it neither infinite nor NaN?", "bool", variants="function method", cost=0.3)
 unary("isposinf", "Is it positive infinity?", "bool", variants="function method out", cost=0.3)
 unary("isneginf", "Is it negative infinity?", "bool", variants="function method out", cost=0.3)
-op("isreal(Tensor self) -> Tensor", composite=True, doc="Is the imaginary part zero?")
+op("isreal(Tensor self) -> Tensor", composite=True, names="keep", doc="Is the imaginary part zero?")
 for _name, _alias, _doc in [
     ("eq", "", "Equal?"),
     ("ne", "not_equal", "Different?"),
@@ -186,7 +188,7 @@ for _name, _target in [("and", "and"), ("or", "or"), ("xor", "xor"), ("lshift", 
 # ---- selection and combinations of three ----
 op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", c="where", writes_out=True,
    device="any", numbers="self other", tags="takes_numbers",
-   variants="function out", doc="self where the condition holds, else other.")
+   variants="function out", names="unify", doc="self where the condition holds, else other.")
 op("clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", pointwise="same",
    check="clamp", cost=0.4, variants=ALL,
    numbers="min max", aliases="clip", tags="rounds_numbers",

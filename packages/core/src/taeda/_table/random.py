@@ -11,29 +11,34 @@ GENERATOR = "Generator? generator=None"
 INTEGERS = OPTIONS.replace("dtype=None", "dtype=long")
 
 
-def factory(schema: str, c: str, doc: str, *, variants: str = "function out", device: str = "") -> None:
+def factory(
+    schema: str, c: str, doc: str, *, variants: str = "function out", device: str = "", names: str = ""
+) -> None:
     """A row that makes a tensor of samples."""
-    op(schema, c=c, device=device, variants=variants, random=True, tags="factory", doc=doc)
+    op(schema, c=c, device=device, variants=variants, random=True, tags="factory", names=names, doc=doc)
 
 
 def sampler(schema: str, c: str, doc: str) -> None:
     """A row that fills `self` with samples."""
-    op(schema, c=c, device="any", variants="method", random=True, doc=doc)
+    op(schema, c=c, device="any", variants="method", random=True, names="keep",
+    doc=doc)
 
 
 # ---- factories ----
-factory(f"rand(int[] size, *, {GENERATOR}, {OPTIONS}) -> Tensor", "rand", "Uniform in [0, 1).")
+factory(f"rand(int[] size, *, {GENERATOR}, {OPTIONS}) -> Tensor", "rand", "Uniform in [0, 1).",
+        names="make")
 factory(f"randn(int[] size, *, {GENERATOR}, {OPTIONS}) -> Tensor", "randn",
-        "Normal with mean 0 and variance 1.")
+        "Normal with mean 0 and variance 1.", names="make")
 factory(f"randint(int high, int[] size, *, {GENERATOR}, {INTEGERS}) -> Tensor", "randint",
         "Integers from 0 to high - 1.")
 factory(f"randint.low(int low, int high, int[] size, *, {GENERATOR}, {INTEGERS}) -> Tensor", "randint_low",
         "Integers from low to high - 1.")
 factory(f"randperm(int n, *, {GENERATOR}, {INTEGERS}) -> Tensor", "randperm", "A random order of 0 to n - 1.")
 factory(f"rand_like(Tensor self, *, {GENERATOR}, {LIKE}) -> Tensor", "rand_like",
-        "Uniform in [0, 1) in the shape of `self`.", variants="function", device="any")
+        "Uniform in [0, 1) in the shape of `self`.", variants="function", device="any",
+        names="keep")
 factory(f"randn_like(Tensor self, *, {GENERATOR}, {LIKE}) -> Tensor", "randn_like",
-        "Standard normal in the shape of `self`.", variants="function", device="any")
+        "Standard normal in the shape of `self`.", variants="function", device="any", names="keep")
 factory(f"randint_like(Tensor self, int high, *, {GENERATOR}, {LIKE}) -> Tensor", "randint_like",
         "Integers below `high` in the shape of `self`.", variants="function", device="any")
 factory(f"randint_like.low_dtype(Tensor self, int low, int high, *, {GENERATOR}, {LIKE}) -> Tensor",
@@ -44,14 +49,15 @@ factory(f"randint_like.low_dtype(Tensor self, int low, int high, *, {GENERATOR},
 op(f"normal.Tensor_Tensor(Tensor mean, Tensor std, *, {GENERATOR}) -> Tensor",
    c="normal_tensor_tensor", device="any",
    variants="function out", random=True, tags="casts_out",
-   doc="Normal, with a mean and a standard deviation for every element.")
+   names="unify", doc="Normal, with a mean and a standard deviation for every element.")
 op(f"normal.Tensor_float(Tensor mean, float std=1, *, {GENERATOR}) -> Tensor",
    c="normal_tensor_float", device="any",
-   variants="function out", random=True, tags="casts_out", doc="Normal, with a mean for every element.")
+   variants="function out", random=True, tags="casts_out", names="keep",
+   doc="Normal, with a mean for every element.")
 op(f"normal.float_Tensor(float mean, Tensor std, *, {GENERATOR}) -> Tensor",
    c="normal_float_tensor", device="any",
    variants="function out", random=True, tags="casts_out",
-   doc="Normal, with a standard deviation for every element.")
+   names="keep", doc="Normal, with a standard deviation for every element.")
 factory(f"normal.float_float(float mean, float std, int[] size, *, {GENERATOR}, {OPTIONS}) -> Tensor",
         "normal_float_float", "Normal, with one mean and one standard deviation.")
 
@@ -80,9 +86,9 @@ sampler(f"random_.from(Tensor(a!) self, int from, int? to, *, {GENERATOR}) -> Te
 # ---- zeros and ones, counts, choices ----
 op(f"bernoulli(Tensor self, *, {GENERATOR}) -> Tensor", c="bernoulli", device="any",
    variants="function method out", random=True, tags="casts_out",
-   doc="1 with the probability that each element says, else 0.")
+   names="keep", doc="1 with the probability that each element says, else 0.")
 op(f"bernoulli.p(Tensor self, float p, *, {GENERATOR}) -> Tensor", c="bernoulli_p", device="any", random=True,
-   doc="1 with probability p, else 0, in the shape and dtype of `self`.")
+   names="keep", doc="1 with probability p, else 0, in the shape and dtype of `self`.")
 sampler(f"bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, {GENERATOR}) -> Tensor(a!)", "bernoulli_tensor_",
         "Fill with 1 with the probability in `p`, else 0.")
 sampler(f"bernoulli_.float(Tensor(a!) self, float p=0.5, *, {GENERATOR}) -> Tensor(a!)", "bernoulli_float_",
@@ -104,10 +110,12 @@ op(f"multinomial(Tensor self, int num_samples, bool replacement=False, *, {GENER
 # ---- dropout ----
 op(f"native_dropout(Tensor input, float p, bool? train, *, {GENERATOR}) -> (Tensor, Tensor)",
    c="native_dropout", device="any",
-   variants="function", random=True, doc="Zero elements with probability p and scale the rest by 1 "
+   variants="function", random=True, names="keep",
+   doc="Zero elements with probability p and scale the rest by 1 "
        "/ (1 - p); also the mask.")
 op("dropout(Tensor(a) input, float p, bool train) -> Tensor(a)", composite=True,
    variants="function inplace", random=True,
+   names="keep",
    doc="Zero elements with probability p and scale the rest by 1 / (1 - p), if `train`.")
 op("native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
    c="native_dropout_backward", device="any",

@@ -7,10 +7,10 @@ from ._row import op
 # ---- as users call them ----
 op("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", c="softmax", device="any",
    variants="function method out",
-   doc="Scale a dimension to positive numbers that sum to 1: exp(x) / sum of exp(x).")
+   names="keep", doc="Scale a dimension to positive numbers that sum to 1: exp(x) / sum of exp(x).")
 op("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", c="log_softmax",
    device="any", variants="function method out",
-   doc="The logarithm of softmax, without overflow on the way.")
+   names="keep", doc="The logarithm of softmax, without overflow on the way.")
 
 # ---- in their own dtype ----
 op("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", c="_softmax", device="any",

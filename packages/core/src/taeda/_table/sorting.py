@@ -9,18 +9,19 @@ PAIR = "(Tensor values, Tensor indices)"
 
 # ---- sorting is stable, NaN is the largest ----
 op(f"sort(Tensor self, int dim=-1, bool descending=False) -> {PAIR}", c="sort", device="any", variants=FORMS,
-   doc="Elements along a dimension in order, and where they were.")
+   names="keep", doc="Elements along a dimension in order, and where they were.")
 op(f"sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> {PAIR}",
    c="sort_stable", device="any", variants=FORMS,
-   doc="sort, where `stable` asks for what is always so.")
+   names="keep", doc="sort, where `stable` asks for what is always so.")
 op("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", composite=True, variants=FORMS,
-   doc="The indices that sort a dimension.")
+   names="keep", doc="The indices that sort a dimension.")
 op("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
    composite=True, variants=FORMS,
-   doc="argsort, where `stable` asks for what is always so.")
+   names="keep", doc="argsort, where `stable` asks for what is always so.")
 op("msort(Tensor self) -> Tensor", composite=True, variants=FORMS, doc="Sort along the first dimension.")
 op(f"topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> {PAIR}", c="topk",
    device="any", variants=FORMS,
+   names="keep",
    doc="The k largest (or smallest) elements along a dimension in order, and where they are.")
 
 # ---- uniqueness ----

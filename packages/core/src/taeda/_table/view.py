@@ -67,13 +67,16 @@ view(
     "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
     "Repeat dimensions of size 1 without copying; -1 keeps a size, leading dimensions may be new.",
     variants="method",
+    names="expand",
 )
 view(
     "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     "Expand to the shape of `other`.",
     variants="method",
+    names="expand",
 )
-view("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", "Expand to a shape.", c="expand")
+view("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", "Expand to a shape.", c="expand",
+     names="expand")
 op(
     "broadcast_tensors(Tensor(a)[] tensors) -> Tensor(a)[]",
     composite=True,
@@ -83,84 +86,113 @@ op(
 )
 
 # ---- dimensions ----
-view("permute(Tensor(a) self, int[] dims) -> Tensor(a)", "Put the dimensions into another order.")
-view("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", "Swap two dimensions.")
+view("permute(Tensor(a) self, int[] dims) -> Tensor(a)", "Put the dimensions into another order.",
+     names="permute")
+view("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", "Swap two dimensions.",
+     names="permute")
 view(
     "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
     "Swap two dimensions.",
     c="transpose",
+    names="permute",
 )
 view(
     "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
     "Swap two dimensions.",
     c="transpose",
+    names="permute",
 )
-view("t(Tensor(a) self) -> Tensor(a)", "Transpose a matrix; a vector or scalar as it is.")
+view("t(Tensor(a) self) -> Tensor(a)", "Transpose a matrix; a vector or scalar as it is.",
+     names="permute")
 view(
     "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
     "Move one dimension to another place.",
     c="movedim_int",
     aliases="moveaxis",
+    names="permute",
 )
 view(
     "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
     "Move dimensions to other places; the rest keep their order.",
     aliases="moveaxis",
+    names="permute",
 )
-view("squeeze(Tensor(a) self) -> Tensor(a)", "Drop all dimensions of size 1.")
+view("squeeze(Tensor(a) self) -> Tensor(a)", "Drop all dimensions of size 1.", names="squeeze")
 view(
     "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
     "Drop one dimension if its size is 1.",
     c="squeeze_dim",
+    names="squeeze",
 )
 view(
     "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
     "Drop those of the dimensions whose size is 1.",
     c="squeeze_dims",
+    names="squeeze",
 )
-view("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", "Insert a dimension of size 1.")
-view("adjoint(Tensor(a) self) -> Tensor(a)", "Swap the last two dimensions and conjugate.", c="mH")
+view("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", "Insert a dimension of size 1.",
+     names="add")
+view("adjoint(Tensor(a) self) -> Tensor(a)", "Swap the last two dimensions and conjugate.", c="mH",
+     names="permute")
 
 
-def in_place(schema: str, doc: str, *, c: str = "", variants: str = "method") -> None:
+def in_place(
+    schema: str, doc: str, *, c: str = "", variants: str = "method", names: str = ""
+) -> None:
     """A row that gives a tensor the shape of one of its views; its elements, and so a base's
     history, stay as they are.
     """
     name = schema.split("(", 1)[0].split(".", 1)[0]
-    op(schema, c=c or name, view=True, variants=variants, tags="keep_conj", device="any", doc=doc)
+    op(
+        schema,
+        c=c or name,
+        view=True,
+        variants=variants,
+        tags="keep_conj",
+        device="any",
+        names=names,
+        doc=doc,
+    )
 
 
 in_place(
     "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
     "Swap two dimensions of the tensor itself.",
+    names="permute",
 )
 in_place(
     "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
     "Swap two dimensions of the tensor itself.",
     c="transpose_",
+    names="permute",
 )
 in_place(
     "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
     "Swap two dimensions of the tensor itself.",
     c="transpose_",
+    names="permute",
 )
-in_place("t_(Tensor(a!) self) -> Tensor(a!)", "Transpose a matrix itself.")
+in_place("t_(Tensor(a!) self) -> Tensor(a!)", "Transpose a matrix itself.", names="permute")
 in_place(
-    "squeeze_(Tensor(a!) self) -> Tensor(a!)", "Drop all dimensions of size 1 of the tensor itself."
+    "squeeze_(Tensor(a!) self) -> Tensor(a!)", "Drop all dimensions of size 1 of the tensor itself.",
+    names="squeeze"
 )
 in_place(
     "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
     "Drop one dimension of size 1 of the tensor itself.",
     c="squeeze_dim_",
+    names="squeeze",
 )
 in_place(
     "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
     "Drop dimensions of size 1 of the tensor itself.",
     c="squeeze_dims_",
+    names="squeeze",
 )
 in_place(
     "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
     "Insert a dimension of size 1 into the tensor itself.",
+    names="add",
 )
 in_place(
     "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
@@ -172,21 +204,25 @@ in_place(
 view(
     "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
     "One index of a dimension, which is dropped.",
+    names="drop",
 )
 view(
     "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
     "A range of a dimension, as a Python slice with a positive step.",
     variants="",
+    names="keep",
 )
 view(
     "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
     "`length` places of a dimension from `start` on.",
+    names="keep",
 )
 view(
     "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
     "`length` places of a dimension; `start` is a 0-dim integer tensor.",
     c="narrow_tensor",
     reads_value="always",
+    names="keep",
 )
 view(
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
@@ -198,24 +234,29 @@ view(
     variants="method",
 )
 view(
-    "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", "All selections along a dimension."
+    "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", "All selections along a dimension.",
+    names="drop"
 )
 view(
     "split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
     "Pieces of a size; the last may be smaller.",
+    names="keep",
 )
 view(
     "split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]",
     "Pieces of the given sizes.",
     c="split_with_sizes",
+    names="keep",
 )
 view(
     "split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
     "Pieces of the given sizes.",
+    names="keep",
 )
 view(
     "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
     "At most `chunks` pieces of equal size; the last may be smaller.",
+    names="keep",
 )
 # the tensor comes first: one of one element would pass for a number
 view(
@@ -256,8 +297,9 @@ view(
     "real(Tensor(a) self) -> Tensor(a)",
     "The real parts; a real tensor itself.",
     variants="function",
+    names="keep",
 )
-view("imag(Tensor(a) self) -> Tensor(a)", "The imaginary parts.", variants="function")
+view("imag(Tensor(a) self) -> Tensor(a)", "The imaginary parts.", variants="function", names="keep")
 view(
     "view_as_real(Tensor(a) self) -> Tensor(a)",
     "Real and imaginary parts as a new last dimension.",
@@ -269,9 +311,11 @@ view(
     variants="function",
     autocast="float32",
 )
-view("conj(Tensor(a) self) -> Tensor(a)", "The conjugate, by a flag that later operations resolve.")
+view("conj(Tensor(a) self) -> Tensor(a)", "The conjugate, by a flag that later operations resolve.",
+     names="keep")
 view(
-    "_conj(Tensor(a) self) -> Tensor(a)", "Flip the flag of lazy conjugation.", variants="function"
+    "_conj(Tensor(a) self) -> Tensor(a)", "Flip the flag of lazy conjugation.", variants="function",
+    names="keep"
 )
 view(
     "_neg_view(Tensor(a) self) -> Tensor(a)", "Flip the flag of lazy negation.", variants="function"
@@ -279,23 +323,26 @@ view(
 view(
     "resolve_conj(Tensor(a) self) -> Tensor(a)",
     "The tensor without lazy conjugation; itself if there is none.",
+    names="keep",
 )
 view(
     "resolve_neg(Tensor(a) self) -> Tensor(a)",
     "The tensor without lazy negation; itself if there is none.",
+    names="keep",
 )
 
 # ---- attributes of Tensor: T, mT, H, mH ----
 for _name, _doc in (("numpy_T", "All dimensions reversed."), ("mT", "The last two dimensions swapped."),
                     ("matrix_H", "A matrix transposed and conjugated."),
                     ("mH", "The last two dimensions swapped, conjugated.")):  # fmt: skip
-    view(f"{_name}(Tensor(a) self) -> Tensor(a)", _doc, variants="function")
+    view(f"{_name}(Tensor(a) self) -> Tensor(a)", _doc, variants="function", names="permute")
 
 # ---- the tensor again, or a copy ----
 view(
     "alias(Tensor(a) self) -> Tensor(a)",
     "Another tensor over the same memory.",
     variants="function",
+    names="keep",
 )
 # no view in the eyes of the graph: writes to it are not written into its base's history
 op(
@@ -303,17 +350,20 @@ op(
     c="alias",
     device="any",
     tags="keep_conj detaches",
+    names="keep",
     doc="The same memory outside the graph.",
 )
 view(
     "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
     "The tensor itself if it is laid out so, else a copy that is.",
     variants="method",
+    names="keep",
 )
 op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     c="clone",
     device="any",
+    names="keep",
     doc="A copy with memory of its own.",
 )
 op(
@@ -321,6 +371,7 @@ op(
     " MemoryFormat? memory_format=None) -> Tensor",
     c="_to_copy",
     device="any",
+    names="keep",
     doc="A copy in another dtype, device or memory format.",
 )
 
@@ -343,7 +394,7 @@ for _n in (1, 2, 3):
 
 # ---- copies in another order ----
 op("flip(Tensor self, int[] dims) -> Tensor", c="flip", device="any",
-   doc="Reverse the order along dimensions.")
+   names="keep", doc="Reverse the order along dimensions.")
 op("fliplr(Tensor self) -> Tensor", composite=True, doc="Reverse the columns of a matrix.")
 op("flipud(Tensor self) -> Tensor", composite=True, doc="Reverse the rows.")
 op(

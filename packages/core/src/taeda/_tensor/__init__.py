@@ -1,7 +1,6 @@
 """Methods of Tensor that are written in Python; the modules set them on the C type itself."""
 
 from . import (
-    absent,
     attributes,
     conversions,
     copying,
@@ -9,6 +8,7 @@ from . import (
     layouts,
     memory,
     methods,
+    names,
     protocols,
     quantized,
     subclasses,
@@ -16,7 +16,6 @@ from . import (
 from ._method import Tensor
 
 __all__ = [
-    "absent",
     "attributes",
     "conversions",
     "copying",
@@ -24,6 +23,7 @@ __all__ = [
     "layouts",
     "memory",
     "methods",
+    "names",
     "protocols",
     "quantized",
     "subclasses",

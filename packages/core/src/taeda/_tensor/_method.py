@@ -55,7 +55,12 @@ def explained_method(name: str, module: str, call: Callable[..., Any]) -> None:
     method(call)
 
 
-def set_property(name: str, get: Callable[[Tensor], Any], doc: str) -> None:
+def set_property(
+    name: str,
+    get: Callable[[Tensor], Any],
+    doc: str,
+    put: Callable[[Tensor, Any], None] | None = None,
+) -> None:
     """Add a property; `__torch_function__` of a subclass is asked with `Tensor.<name>.__get__`."""
 
     def read(self: Tensor) -> Any:
@@ -68,4 +73,4 @@ def set_property(name: str, get: Callable[[Tensor], Any], doc: str) -> None:
             return get(self)
         return _dispatch.dispatch_override(vars(Tensor)[name].__get__, (self,), {})
 
-    setattr(Tensor, name, property(read, doc=doc))
+    setattr(Tensor, name, property(read, put, doc=doc))

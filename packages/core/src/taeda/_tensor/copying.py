@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from .._layers import no_grad
+from .._layers import NAMES, hidden, no_grad
 from .._native import core as _core
 from ._method import Tensor, method
 
@@ -20,7 +20,7 @@ def __deepcopy__(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         )
     if id(self) in memo:
         return memo[id(self)]
-    with no_grad():
+    with no_grad(), hidden(NAMES):
         made = self.clone() if self._dispatches() else _copy_storage(self, memo)
     if self._dispatches() and type(made) is not type(self):
         raise RuntimeError(
@@ -30,6 +30,8 @@ def __deepcopy__(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         )
     if type(self) is not type(made):
         made = Tensor._make_subclass(type(self), made)
+    if _core.names_of(self) is not None:
+        _core.set_names(made, _core.names_of(self))
     made.requires_grad_(self.requires_grad)
     if self.grad is not None:
         made.grad = copy.deepcopy(self.grad, memo)

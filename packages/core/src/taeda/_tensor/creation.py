@@ -342,6 +342,7 @@ def tensor(
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
+    names: Any = None,
 ) -> Tensor:
     """A new leaf tensor with a copy of `data`: a number, nested sequences, an array or a tensor.
 
@@ -359,6 +360,7 @@ def tensor(
             anything else.
         requires_grad: whether the result asks for a gradient; False by default.
         pin_memory: whether the result lies in pinned memory; False by default.
+        names: of the dimensions, a sequence of str and None; None by default: no names.
 
     >>> tensor([[1, 2], [3, 4]]).shape
     taeda.Size([2, 2])
@@ -379,6 +381,10 @@ def tensor(
         placed = made.clone(memory_format=_core.contiguous_format)
     if pin_memory:
         placed = placed.pin_memory()
+    if names is not None:
+        from .._names.dims import checked, give  # late: it needs Tensor complete
+
+        give(placed, checked(names, placed.dim()))
     return placed.requires_grad_() if requires_grad else placed
 
 

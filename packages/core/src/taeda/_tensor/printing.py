@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 
-from .._layers import DisableTorchFunction
+from .._layers import NAMES, DisableTorchFunction, hidden
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -233,6 +233,8 @@ def _suffixes(tensor: Tensor) -> list[str]:
         found.append(f"size={tuple(tensor.shape)}")
     if not _default_dtype(tensor):
         found.append(f"dtype={tensor.dtype}")
+    if _core.names_of(tensor) is not None:
+        found.append(f"names={_core.names_of(tensor)}")
     tangent = _core.get_tangent(tensor)
     if tangent is not None:
         found.append(f"tangent={tangent!r}")
@@ -304,7 +306,7 @@ def _quantized_text(tensor: Tensor, parts: Any, prefix: str) -> str:
 
 def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The text of a tensor: `tensor(`, its numbers, then what cannot be guessed from them."""
-    with DisableTorchFunction():
+    with DisableTorchFunction(), hidden(NAMES):
         prefix = _prefix(self)
         parts = _core.parts_of(self)
         if tensor_contents is None and getattr(parts, "in_files", "") == "quantized":

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ._method import Tensor, method
-from .absent import ABSENT
 
 
 @method
@@ -59,9 +58,7 @@ def __reversed__(self: Tensor) -> Tensor:
 
 @method
 def __dir__(self: Tensor) -> list[str]:
-    kind = type(self)
-    absent = {name for name in ABSENT if not hasattr(kind, name)}
-    return sorted({*dir(kind)} - absent | {*self.__dict__})
+    return sorted({*dir(type(self)), *self.__dict__})
 
 
 @method

@@ -17,7 +17,7 @@ from taeda._native import core as _core
 from ..._tensor.qschemes import qscheme
 from .. import safetypes
 from ..budget import Budget
-from ..layouts import MAKERS, facts_of, has_parts, made_of
+from ..layouts import MAKERS, facts_of, has_parts, made_of, refuse_names
 from ..place import tag_of
 from ..steps import DEEPEST, Steps, drive
 from ..storages import UNINITIALIZED
@@ -382,6 +382,7 @@ class Emitter:
     def new_tensor(self, value: Tensor) -> Steps:
         if has_parts(value):
             return (yield from self.new_with_parts(value))
+        refuse_names(value, self.place())
         if notes := vars(value):  # attributes that a program set
             self.name("torch._tensor", "_rebuild_from_type_v2")
             self.out += b"("

@@ -14,7 +14,6 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._tensor.absent import ABSENT
 
 from .. import refusals, safetypes
 from ..layouts import from_facts
@@ -273,7 +272,7 @@ def _bytes(value: Json) -> bytes:
     return base64.b64decode(value, validate=True)
 
 
-_OF_TENSORS = frozenset(dir(Tensor)) - {"__dict__"} - ABSENT
+_OF_TENSORS = frozenset(dir(Tensor)) - {"__dict__"}
 _EXTRAS = (MODULE_VERSIONS, "attributes")
 #: the kinds that {"again": n} counts: each that `_Encoder.container` writes
 _NUMBERED: dict[str, Callable[[_Decoder, Json], Any]] = {
