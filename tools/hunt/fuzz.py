@@ -104,6 +104,8 @@ def plain(x: Any) -> Any:
 
     if type(x) is not taeda.Tensor and hasattr(x, "get_data"):
         return x.get_data()
+    if x.is_quantized:
+        return x.int_repr()
     if x.layout is taeda.strided:
         return x
     return x._values() if x.layout is taeda.sparse_coo else x.values()

@@ -100,7 +100,9 @@ DTYPES = (
 SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8, 17)
 INDICES = ("index", "indices", "target", "repeats", "tensor_indices_or_sections")
 #: by which a call's tensors may be of another kind; "" for most calls
-KINDS = ("coo", "csr", "csc", "bsr", "jagged", "jagged", "holes", "masked")
+KINDS = (
+    "coo", "csr", "csc", "bsr", "jagged", "jagged", "holes", "masked", "named", "named", "quantized",
+)  # fmt: skip
 OTHERS = (taeda.sparse_coo, taeda.sparse_csr, taeda.sparse_bsc, taeda.jagged)
 LAYOUTS = ("plain", "plain", "plain", "transposed", "strided", "offset", "expanded", "overlapping")
 
@@ -338,6 +340,11 @@ def _of_kind(x: taeda.Tensor, near: Near, random: Random) -> taeda.Tensor:
     if near.kind == "masked":
         mask = taeda.ones(x.shape, dtype=taeda.bool, device=x.device)
         return taeda.masked.masked_tensor(x, mask.tril() if x.dim() > 1 else mask)
+    if near.kind == "named":
+        return _named(x, random)
+    if near.kind == "quantized":
+        floats = x.is_floating_point() and x.device.type == "cpu"
+        return taeda.quantize_per_tensor(x.float(), 0.1, 3, taeda.quint8) if floats else x
     if near.kind == "coo":
         return x.to_sparse() if x.dim() else x
     if x.dim() < 2 or (near.kind in ("csr", "csc", "bsr") and (x.dim() > 2 or not x.numel())):
@@ -351,6 +358,14 @@ def _of_kind(x: taeda.Tensor, near: Near, random: Random) -> taeda.Tensor:
         return x
     ways = {"csr": x.to_sparse_csr, "csc": x.to_sparse_csc, "bsr": lambda: x.to_sparse_bsr((1, 1))}
     return ways[near.kind]()
+
+
+def _named(x: taeda.Tensor, random: Random) -> taeda.Tensor:
+    """Names from the right, as tensors that go together have them; some away, a few in another order."""
+    letters = [f"n{d}" for d in range(x.dim(), 0, -1)]
+    if random.random() < 0.1:
+        random.shuffle(letters)
+    return x.rename(*(name if random.random() < 0.8 else None for name in letters)) if letters else x
 
 
 def _offsets(rows: int, near: Near, random: Random) -> taeda.Tensor:
