@@ -50,8 +50,17 @@ int td_run_c(td_frame *f, td_impl impl, td_made *made); /* one C function, its r
 /* What autograd keeps or hands out for a tensor that dispatches: `function` (detach, clone) called
  * on it below every layer but tracers. */
 PyObject *td_below(const td_function *function, PyObject *tensor);
+/* The tensor that the k-th result is by the schema, whatever was answered: one that the call
+ * writes; or NULL. */
+PyObject *td_written(const td_frame *f, int k);
 /* a dispatch mode, a type with __torch_dispatch__ or a tracer decides */
 int td_run_seen(td_frame *f, td_made *made);
+
+/* ---- run_planned.c ---- */
+/* A call on tensors in parts: 1 with its results in `made`, or with an answer of the class to be
+ * taken; 0: it is none, or not to be planned; -1 with an exception. */
+int td_run_planned(const td_frame *f, td_made *made, PyObject **answer);
+int td_add_plans(PyObject *module);
 
 /* of a type that dispatches, above autograd; NotImplemented if the operator is one part */
 PyObject *td_run_in_parts(td_frame *f);

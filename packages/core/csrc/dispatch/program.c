@@ -613,6 +613,7 @@ int td_add_program(PyObject *module)
     int status = type ? PyModule_AddObjectRef(module, "Program", type) : -1;
     if (status == 0) status = PyModule_AddFunctions(module, functions);
     if (status == 0) status = td_add_chains(module);
+    if (status == 0) status = td_add_plans(module);
     if (status == 0) status = td_add_unchanged(module);
     Py_XDECREF(type);
     return status;

@@ -24,9 +24,7 @@ static int are_tensors(PyObject *answer)
     return n >= 0;
 }
 
-/* The tensor that the k-th result is by the schema, whatever was answered: one that the call
- * writes; or NULL. */
-static PyObject *written(const td_frame *f, int k)
+PyObject *td_written(const td_frame *f, int k)
 {
     if (f->inplace && k == 0) return f->obj[0];
     int alias = f->schema->return_alias[k];
@@ -50,7 +48,7 @@ static int take_results(const td_frame *f, PyObject *answer, int decided, td_mad
 {
     int n = f->schema->nreturns;
     for (int k = 0; k < n; k++) {
-        PyObject *own = decided ? written(f, k) : NULL;
+        PyObject *own = decided ? td_written(f, k) : NULL;
         if (!own && n > 1 &&
             ((!PyTuple_Check(answer) && !PyList_Check(answer)) || PySequence_Size(answer) != n))
             return refuse_answer(f, answer, "a tuple with one Tensor per result");
@@ -118,10 +116,10 @@ static void forget_inner_view(const td_frame *f, PyObject *o)
 
 /* taeda._layers.dispatch.call_dispatched(op text, arguments, is it in place?, out=) asks the modes
  * and the types */
-static int run_dispatched(td_frame *f, td_made *made)
+static PyObject *ask_types(td_frame *f)
 {
     static PyObject *hook;
-    if (!td_python_function(&hook, "taeda._layers.dispatch", "call_dispatched")) return -1;
+    if (!td_python_function(&hook, "taeda._layers.dispatch", "call_dispatched")) return NULL;
     uint32_t excluded = td_here.excluded;
     td_here.excluded |= TD_LAYER_DUAL;
     PyObject *args = td_arguments_tuple(f), *answer = NULL;
@@ -130,6 +128,15 @@ static int run_dispatched(td_frame *f, td_made *made)
                                        f->inplace ? Py_True : Py_False, f->out ? f->out : Py_None);
     td_here.excluded = excluded;
     Py_XDECREF(args);
+    return answer;
+}
+
+static int run_dispatched(td_frame *f, td_made *made)
+{
+    PyObject *answer;
+    int known = td_run_planned(f, made, &answer);
+    if (known && !answer) return known < 0 ? -1 : 0;
+    if (!known) answer = ask_types(f);
     int status = take_answer(f, answer, 1, made);
     for (int k = 0; k < made->n; k++) forget_inner_view(f, made->outs[k]);
     return status;
@@ -141,11 +148,24 @@ int td_run_seen(td_frame *f, td_made *made)
     return modes || f->dispatches ? run_dispatched(f, made) : run_traced(f, made);
 }
 
-/* taeda._layers.parts.in_parts(op text, arguments): operators that the reference writes in others
- */
+/* taeda._layers.parts: rows that the reference writes in other operators */
+static int has_parts(const char *text) /* -1 with an exception */
+{
+    static PyObject *rows;
+    if (!td_python_function(&rows, "taeda._layers.parts", "ROWS")) return -1;
+    PyObject *name = PyUnicode_FromString(text);
+    int found = name ? PySet_Contains(rows, name) : -1;
+    Py_XDECREF(name);
+    return found;
+}
+
+/* taeda._layers.parts.in_parts(op text, arguments) */
 PyObject *td_run_in_parts(td_frame *f)
 {
     static PyObject *hook;
+    int found = has_parts(f->schema->text);
+    if (found < 0) return NULL;
+    if (!found) Py_RETURN_NOTIMPLEMENTED;
     if (!td_python_function(&hook, "taeda._layers.parts", "in_parts")) return NULL;
     PyObject *args = td_arguments_tuple(f);
     PyObject *made = args ? PyObject_CallFunction(hook, "sO", f->schema->text, args) : NULL;

@@ -114,6 +114,8 @@ static inline void td_give_names(PyTensor *p, PyObject *names)
     p->named = names ? TD_NAMED : 0;
     Py_XSETREF(p->parts, Py_XNewRef(names));
 }
+/* of a type that is known to dispatch: it claims to lie on this device */
+PyObject *td_wrap_claiming(PyTypeObject *type, td_tensor *t, td_device device);
 /* asks the type whether its tensors dispatch */
 PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t);
 static inline td_device td_claimed_device(const PyTensor *p) /* what tensor.device says */

@@ -36,6 +36,13 @@ static inline PyObject *hold(PyTensor *p, td_tensor *t)
 
 PyObject *td_wrap(td_tensor *t) { return hold((PyTensor *)tensor_alloc(TensorT, 0), t); }
 
+PyObject *td_wrap_claiming(PyTypeObject *type, td_tensor *t, td_device device)
+{
+    PyObject *o = hold((PyTensor *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0), t);
+    if (o) ((PyTensor *)o)->dispatches = (uint8_t)(TD_DISPATCHES_CLAIM + device);
+    return o;
+}
+
 PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t)
 {
     if (type == TensorT) return td_wrap(t);

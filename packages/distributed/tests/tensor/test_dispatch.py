@@ -13,8 +13,10 @@ from taeda.distributed.tensor import (
     Replicate,
     Shard,
     _dispatch,
+    _settings,
     distribute_tensor,
 )
+from taeda.distributed.tensor.experimental import register_sharding
 
 
 def test_terms_pass_where_an_operator_is_linear_and_nowhere_else():
@@ -113,3 +115,83 @@ def test_maps_over_samples_give_one_devices_numbers(name):
             assert taeda.allclose(MAPPED[name](*parts).full_tensor(), wanted, atol=1e-6)
 
     on_threads(3, work)
+
+
+# ---- calls that the core computes by a plan ----
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """The rows that came to Python, in their order."""
+    rows = []
+    original = _dispatch._planned
+
+    def noting(func, row, *rest):
+        rows.append(row)
+        return original(func, row, *rest)
+
+    monkeypatch.setattr(_dispatch, "_planned", noting)
+    return rows
+
+
+@pytest.fixture
+def mesh():
+    dist.init_process_group("fake", store=dist.HashStore(), rank=0, world_size=1)
+    yield dist.init_device_mesh("cpu", (1,))
+    dist.destroy_process_group()
+
+
+def test_only_the_first_of_equal_calls_comes_to_python(mesh, seen):
+    for number in range(3):
+        x = distribute_tensor(taeda.full((2, 3), float(number)), mesh, [Shard(0)])
+        made = (x + 1).mul_(2)
+        parts, powers = taeda.frexp(made.t())
+        assert made.tolist() == [[2.0 * number + 2] * 3] * 2
+        assert parts.placements == powers.placements == (Shard(1),) and parts.shape == (3, 2)
+        assert made.copy_(x) is made and made.tolist() == x.tolist()
+    assert seen == ["add.Tensor", "mul.Tensor", "t", "frexp", "copy"]
+
+
+def test_numbers_dtypes_strides_and_places_have_calls_of_their_own(mesh, seen):
+    x = distribute_tensor(taeda.arange(6.0).view(2, 3), mesh, [Shard(0)])
+    for other in (1, 1.0, 2.0, -0.0, 0.0, True, taeda.tensor(1), taeda.tensor(1.0)):
+        assert taeda.equal((x * other).full_tensor(), taeda.arange(6.0).view(2, 3) * other)
+    assert len(seen) == 8
+    seen.clear()
+    for way in (x, x.double(), x.t(), x.redistribute(placements=[Replicate()])):
+        assert taeda.equal(way.neg().full_tensor(), -way.full_tensor())
+    assert seen.count("neg") == 4
+
+
+def test_who_listens_sees_planned_calls_too(mesh):
+    x = distribute_tensor(taeda.ones(2), mesh, [Shard(0)])
+    heard = []
+    for _ in range(2):
+        x.neg()
+    with _settings.listening(heard.append):
+        x.neg()
+    x.neg()
+    assert heard == ["aten.neg.default"]
+
+
+def test_a_rule_that_comes_later_is_asked(mesh, monkeypatch):
+    monkeypatch.setattr(_settings, "REGISTERED", {})
+    x = distribute_tensor(taeda.ones(2), mesh, [Shard(0)])
+    assert [x.neg().placements for _ in range(2)] == [(Shard(0),)] * 2
+    register_sharding(taeda.ops.aten.neg.default)(lambda x: [([Replicate()], [Replicate()])])
+    assert [x.neg().placements for _ in range(2)] == [(Replicate(),)] * 2
+
+
+def test_copies_of_views_are_asked_for_each_time():
+    def work(rank):
+        mesh = dist.init_device_mesh("cpu", (2,))
+        x = distribute_tensor(taeda.zeros(4, 6), mesh, [Shard(0)])
+        for _ in range(3):
+            copy = x[1]
+            with pytest.raises(RuntimeError, match="is a copy"):
+                copy.zero_()
+            x.add_(1)
+            with pytest.raises(RuntimeError, match="was written since"):
+                copy.sum()
+
+    on_threads(2, work)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from taeda._layers.planned import forget_plans, hold_plans, plan_calls, result_in_parts
 from taeda._library.custom_ops import CustomOpDef
 from taeda._library.operators import OpOverload, OpOverloadPacket
 from taeda._library.table import rule_of
@@ -17,7 +18,11 @@ __all__ = [
     "CustomOpDef",
     "OpOverload",
     "OpOverloadPacket",
+    "forget_plans",
+    "hold_plans",
     "nn",
+    "plan_calls",
+    "result_in_parts",
     "rounded_once",
     "rule_of",
     "widened",

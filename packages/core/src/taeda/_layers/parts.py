@@ -17,7 +17,7 @@ from taeda import Tensor
 
 from . import DISPATCH_MODE, FUNCTION_MODE, TRACE, TRANSFORM, hidden
 
-__all__ = ["in_parts"]
+__all__ = ["ROWS", "in_parts"]
 
 
 def in_parts(row: str, args: tuple[Any, ...]) -> Any:
@@ -128,3 +128,6 @@ _PARTS: dict[str, Callable[..., Any]] = {
     "numpy_T": lambda x: x.permute(*reversed(range(x.dim()))),
     "mT": lambda x: x.transpose(-2, -1) if x.dim() >= 2 else NotImplemented,
 }
+
+#: rows with parts: the core asks for no other
+ROWS = frozenset(_PARTS)

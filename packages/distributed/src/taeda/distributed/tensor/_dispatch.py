@@ -14,6 +14,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 from taeda._core_api import warn
+from taeda._core_api.operators import plan_calls, result_in_parts
 from taeda._core_api.table import rows
 
 from .._calls import purpose
@@ -24,10 +25,10 @@ from ._redistribute import redistributed
 from ._rules import Call, Strategy
 from ._rules._call import Made, Value
 from ._rules.pointwise import find
-from ._spec import Spec
+from ._spec import Spec, contiguous_strides
 from .placement_types import Partial, Placement, Replicate, Shard
 
-__all__ = ["run"]
+__all__ = ["run", "run_planned"]
 
 R = Replicate()
 #: views that may also copy where a plain tensor would: their results are nobody's memory by promise
@@ -58,15 +59,25 @@ class Plan:
     empty: bool = False  # this rank has no element of the results
 
 
+#: a result and, if the same call may go its way alone from now on, how each result lies
+Planned = tuple[Any, "tuple[Any, ...] | None"]
+
+
 def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compute an operator of DTensors."""
+    return run_planned(func, args, kwargs)[0]
+
+
+def run_planned(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Planned:
+    """Compute an operator of DTensors, and give the core its plan where no Python is needed."""
     text = str(func)
     _settings.tell(text)
     row = _row_of(text)
     name = row.partition(".")[0]
     if name in _lists.ROWS:
-        return _lists.run(func, name, args, kwargs)
-    if name in BY_SHAPE:
+        return _lists.run(func, name, args, kwargs), None
+    as_called = name not in BY_SHAPE
+    if not as_called:
         shape = list(args[1].shape)
         row = name = BY_SHAPE[name]
         func = getattr(taeda.ops.aten, name).default
@@ -75,26 +86,44 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         # rules of gradients make indices of their own, which are the same on all ranks
         args, kwargs = _replicated(args, kwargs)
     if "out" in kwargs:
-        return _into(func, args, dict(kwargs))
+        return _into(func, args, dict(kwargs)), None
     in_place = name.endswith("_") and not name.startswith("_")
     base = _functional(row) if in_place else row
     if name == "copy_" and not isinstance(args[0], DTensor) and not args[0].ndim:
         source = args[1]  # a number leaves whole, such as whether a gradient is infinite
-        return args[0].copy_(redistributed(source._local, source._spec, source._spec.whole()))
+        return args[0].copy_(redistributed(source._local, source._spec, source._spec.whole())), None
     tensors = _tensors(args, kwargs)
     mesh = _check(name, tensors, args[0] if in_place else None)
     if in_place:
         _check_target(name, args[0])
     if _random_rows.draws(row):
-        return _random_rows.run(func, name, args, kwargs, mesh)
+        return _random_rows.run(func, name, args, kwargs, mesh), None
     plan = _planned(func, base, args, kwargs, tensors, mesh, in_place)
     made = _execute(func, plan, args, kwargs, tensors, mesh)
     if in_place:
-        return args[0]
+        return args[0], _alone(plan, tensors, mesh)
     found = rows().get(row)
     if (found is not None and found.view) or name == "detach":
         _note_copies(name, args[0], made, plan)
-    return made
+        as_called = as_called and name not in MAY_COPY and name != "detach"
+    return made, _alone(plan, tensors, mesh) if as_called else None
+
+
+def _alone(plan: Plan, tensors: list[Tensor], mesh: DeviceMesh) -> tuple[Any, ...] | None:
+    """How the results lie, of a call that is the same operator on the parts; else None."""
+    if plan.moves or plan.fn is not None or plan.empty or plan.outs is None:
+        return None
+    if plan.call.name in SIZES or plan.call.name.startswith(("upsample", "_upsample")):
+        return None
+    if any(isinstance(value, DTensor) and value._spec.mesh is not mesh for value in tensors):
+        return None  # an equal mesh may go while this one stays, and its specs with it
+    found = []
+    for spec, strides in zip(plan.outs, plan.strides, strict=True):
+        if spec is None:
+            return None
+        lies = contiguous_strides(spec.shape) if strides is None else strides
+        found.append(result_in_parts(spec, spec.local_shape, spec.shape, lies))
+    return tuple(found)
 
 
 def _row_of(text: str) -> str:
@@ -214,7 +243,8 @@ def _planned(
 def _key(func: Any, args: Any, kwargs: Any) -> Any:
     """All that a plan depends on; None if some of it cannot be a key."""
     try:
-        key = (str(func), _settings.replicates(), tuple(map(_part, args)), tuple(
+        said = _settings.replicates(), _settings.registrations[0]
+        key = (str(func), said, tuple(map(_part, args)), tuple(
             (name, _part(value)) for name, value in kwargs.items()))  # fmt: skip
         hash(key)
     except TypeError:
@@ -599,3 +629,6 @@ def _into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             raise RuntimeError(f"out= cannot be terms of a sum: {target._spec}")
         target.copy_(value)
     return out
+
+
+plan_calls(DTensor, run_planned)

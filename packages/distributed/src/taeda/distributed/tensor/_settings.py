@@ -7,14 +7,26 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from taeda._core_api.operators import forget_plans, hold_plans
+
 from .placement_types import Replicate
 
 __all__ = [
-    "REGISTERED", "check_gather", "limit_gathers", "listening", "replicates", "replicating", "tell",
+    "REGISTERED", "check_gather", "limit_gathers", "listening", "register", "registrations", "replicates",
+    "replicating", "tell",
 ]  # fmt: skip
 
 #: strategies of operators by their text, from `register_sharding`
 REGISTERED: dict[str, Callable[[Any, Any], Any]] = {}
+#: what the keys of plans have of it: a row that gets a rule is planned anew
+registrations = [0]
+
+
+def register(operator: str, rule: Callable[[Any, Any], Any]) -> None:
+    """Strategies of an operator from now on."""
+    REGISTERED[operator] = rule
+    registrations[0] += 1
+    forget_plans()
 
 
 class _Set(threading.local):
@@ -76,7 +88,9 @@ def tell(operator: str) -> None:
 def listening(listener: Callable[[str], None]) -> Iterator[None]:
     """Inside, `listener` hears of each operator of DTensors."""
     _set.listeners.append(listener)
+    hold_plans(True)
     try:
         yield
     finally:
+        hold_plans(False)
         _set.listeners.remove(listener)

@@ -20,7 +20,7 @@ class Spec:
     dimension of the tensor, the later one cuts the chunks of the earlier.
     """
 
-    __slots__ = ("box", "mesh", "order", "placements", "shape")
+    __slots__ = ("box", "mesh", "order", "placements", "plans", "shape")
 
     mesh: DeviceMesh
     placements: tuple[Placement, ...]
@@ -28,6 +28,8 @@ class Spec:
     order: tuple[int, ...]
     #: offsets and sizes of this rank's part
     box: tuple[tuple[int, ...], tuple[int, ...]]
+    #: of calls whose first DTensor lies so, for the core
+    plans: dict[bytes, Any]
 
     @staticmethod
     def of(
@@ -44,6 +46,7 @@ class Spec:
         if found is None:
             found = Spec()
             found.mesh, found.placements, found.shape, found.order = mesh, places, sizes, by
+            found.plans = {}
             found.box = found.box_at(mesh.get_coordinate() or [0] * mesh.ndim)
             mesh._specs[key] = found
         return found

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from .. import _settings
 from .._rules._call import Call, Strategy, Value
-from .._settings import REGISTERED, replicating
 from ..placement_types import Placement
 
 __all__ = ["implicit_replication", "register_sharding"]
@@ -36,7 +36,7 @@ def register_sharding(op: Any) -> Callable[[Callable[..., Any]], Callable[..., A
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for one in ops:
-            REGISTERED[str(one)] = _answering(function, str(one))
+            _settings.register(str(one), _answering(function, str(one)))
         return function
 
     return register
@@ -92,5 +92,5 @@ def _strategy(
 @contextlib.contextmanager
 def implicit_replication() -> Iterator[None]:
     """Inside, plain tensors among DTensors are taken to be the same on all ranks."""
-    with replicating():
+    with _settings.replicating():
         yield
