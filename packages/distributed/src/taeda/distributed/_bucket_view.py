@@ -12,6 +12,14 @@ __all__ = ["GradBucket"]
 class GradBucket:
     """A bucket of gradients on its way. Which parameters are in number `index()` may change after
     the first step.
+
+    Args:
+        index: its number among the buckets, from 0.
+        buffer: all its gradients as one row.
+        views: each gradient, a view of the buffer.
+        params: the parameters they are of.
+        lengths: how many numbers each has.
+        last: whether it is the last bucket of its backward.
     """
 
     def __init__(

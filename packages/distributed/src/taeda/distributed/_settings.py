@@ -37,7 +37,11 @@ def get_debug_level() -> DebugLevel:
 
 
 def set_debug_level(level: DebugLevel) -> None:
-    """Use `level` from now on."""
+    """Use `level` from now on.
+
+    Args:
+        level: OFF, INFO or DETAIL.
+    """
     global _level
     _level = DebugLevel(level)
 

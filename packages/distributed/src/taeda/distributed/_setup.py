@@ -94,7 +94,11 @@ def is_xccl_available() -> bool:
 
 
 def is_backend_available(backend: str) -> bool:
-    """Can groups be made on `backend`?"""
+    """Can groups be made on `backend`?
+
+    Args:
+        backend: its name, in any case.
+    """
     word = backend.lower()
     if word in (Backend.MPI, Backend.GLOO):
         return is_mpi_available()
@@ -109,7 +113,11 @@ def is_torchelastic_launched() -> bool:
 
 
 def get_default_backend_for_device(device: str | taeda.device) -> str:
-    """The backend for tensors of a device. ValueError for one that has none."""
+    """The backend for tensors of a device. ValueError for one that has none.
+
+    Args:
+        device: a device or its name, such as "cpu".
+    """
     kind = taeda.device(device).type
     if kind not in ("cpu", "cuda"):
         raise ValueError(f"no backend carries tensors of {kind!r} in this release")

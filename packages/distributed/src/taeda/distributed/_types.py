@@ -31,6 +31,10 @@ class ReduceOp:
     AVG is the sum over the number of ranks; PREMUL_SUM comes from `ReduceOp.premul_sum(factor)` and
     multiplies before it adds.
 
+    Args:
+        op: a kind of `RedOpType`, or another ReduceOp.
+        factor: a number or tensor that multiplies before a PREMUL_SUM adds; None for the others.
+
     >>> ReduceOp.SUM == ReduceOp(RedOpType.SUM)
     True
     """
@@ -82,12 +86,19 @@ class reduce_op:
 
 
 def supports_complex(reduceOp: ReduceOp) -> bool:
-    """Has the reduction a meaning for complex numbers? Orders and bits have none."""
+    """Has the reduction a meaning for complex numbers? Orders and bits have none.
+
+    Args:
+        reduceOp: the reduction.
+    """
     return reduceOp.op in (RedOpType.SUM, RedOpType.AVG, RedOpType.PRODUCT, RedOpType.PREMUL_SUM)
 
 
 class Backend(str):
     """The name of a backend in lower case. ValueError for a name that nobody registered.
+
+    Args:
+        name: its name, in any case.
 
     >>> Backend("GLOO")
     'gloo'

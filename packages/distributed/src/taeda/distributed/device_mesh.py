@@ -48,6 +48,13 @@ class DeviceMesh:
 
     Raises RuntimeError for a mesh larger than the world, ranks that come twice, or names that do
     not fit; KeyError for an unknown name.
+
+    Args:
+        device_type: the kind of device, "cpu".
+        mesh: the ranks, as nested lists or a tensor of integers; its dimensions are those of the
+            mesh.
+        mesh_dim_names: a name for each dimension, to slice by; None for none.
+        backend_override: None: ValueError for others, as the processor has one backend.
     """
 
     def __init__(
@@ -363,6 +370,13 @@ def init_device_mesh(
     For "cuda" that takes GPU number `LOCAL_RANK` of the machine, unless one is in use already.
 
     RuntimeError if the shape needs more ranks than there are, or the names do not fit.
+
+    Args:
+        device_type: the kind of device, "cpu".
+        mesh_shape: the size of each dimension, or one number; at most as many ranks as the world
+            has.
+        mesh_dim_names: a name for each dimension, to slice by; None for none.
+        backend_override: None: ValueError for others, as the processor has one backend.
     """
     _check_device(device_type)
     shape = (mesh_shape,) if isinstance(mesh_shape, int) else tuple(mesh_shape)

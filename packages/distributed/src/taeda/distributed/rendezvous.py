@@ -25,6 +25,10 @@ _handlers: dict[str, Handler] = {}
 def register_rendezvous_handler(scheme: str, handler: Handler) -> None:
     """Let `handler(url, timeout=...)` serve addresses of `scheme`; it yields (store, rank, world
     size). RuntimeError if taken.
+
+    Args:
+        scheme: what stands before "://" in such addresses.
+        handler: called as `handler(url, timeout=...)`, yields (store, rank, world size).
     """
     if scheme in _handlers:
         raise RuntimeError(f"the scheme {scheme}:// has a handler already")
@@ -36,6 +40,12 @@ def rendezvous(
 ) -> Iterator[Meeting]:
     """Yield (store, rank, world size) for the address; `rank` and `world_size` go before what it
     says itself.
+
+    Args:
+        url: an address such as "env://", "tcp://host:port" or "file:///path".
+        rank: this process's number; -1, the default, leaves it to the address.
+        world_size: how many processes there are; -1, the default, leaves it to the address.
+        timeout: how long the store waits, as a timedelta.
     """
     if not isinstance(url, str):
         raise RuntimeError(f"init_method is a str such as 'env://', not {url!r}")

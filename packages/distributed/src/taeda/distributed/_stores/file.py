@@ -27,6 +27,11 @@ class FileStore(Store):
     The file must not be left over from another group. With a `world_size`, the last process that is done
     deletes it.
 
+    Args:
+        file_name: the path, which all processes see; no file left over from another group.
+        world_size: how many processes use it, so that the last one deletes it; -1, the default,
+            leaves it.
+
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "store")
     >>> FileStore(path, 1).add("steps", 2)

@@ -14,6 +14,10 @@ __all__ = ["PrefixStore"]
 class PrefixStore(Store):
     """The keys of `store` that begin with `prefix` and a slash. Prefixes nest.
 
+    Args:
+        prefix: what stands before each key.
+        store: the store that holds them.
+
     >>> from taeda.distributed import HashStore
     >>> whole = HashStore()
     >>> PrefixStore("group", whole).set("rank", "3")

@@ -34,6 +34,18 @@ class TCPStore(Store):
 
     Raises DistNetworkError if the port is taken or nobody answers within `timeout`.
 
+    Args:
+        host_name: the address of the process that serves.
+        port: its port; 0, for who serves, picks a free one.
+        world_size: how many processes come; None if that is not known.
+        is_master: True serves; False, the default, connects.
+        timeout: how long operations wait, as a timedelta.
+        wait_for_workers: True, the default, returns when all of `world_size` have come.
+        multi_tenant: True lets a second master of this process use the first one's server.
+        master_listen_fd: the number of a socket that listens already, for who serves; None opens
+            one.
+        use_libuv: taken from programs that give it; there is one server.
+
     >>> from taeda.distributed import TCPStore
     >>> store = TCPStore("127.0.0.1", 0, is_master=True)
     >>> store.add("steps", 2), store.add("steps", 1)

@@ -56,6 +56,11 @@ class DefaultSavePlanner(SavePlanner):
     What several ranks hold is written by one: by the one with the fewest bytes so far, or with
     `dedup_save_to_lowest_rank` by the first. `flatten_state_dict=False` takes a dict without dicts
     in it as it is, so its values may be tensors and objects only.
+
+    Args:
+        flatten_state_dict: True, the default, gives nested dicts as names with dots.
+        dedup_save_to_lowest_rank: True lets the first rank write what several hold; False, the
+            default, shares it out by bytes.
     """
 
     def __init__(
@@ -228,6 +233,11 @@ class DefaultLoadPlanner(LoadPlanner):
 
     Every rank reads the parts of stored boxes that its own boxes need, whatever ranks wrote them.
     With `allow_partial_load` a name that the checkpoint does not have keeps its value.
+
+    Args:
+        flatten_state_dict: True, the default, takes nested dicts as names with dots.
+        allow_partial_load: True leaves entries as they are that the checkpoint does not have;
+            False, the default, names them in an error.
     """
 
     def __init__(

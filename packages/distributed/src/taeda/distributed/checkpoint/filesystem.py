@@ -51,6 +51,11 @@ class FileSystemWriter(StorageWriter):
     Killed at any moment, the folder holds the former checkpoint or the new one, whole. With
     `sync_files=False` a loss of power may damage the new one (it is then refused by a load).
     `overwrite=False` refuses a folder that has a checkpoint.
+
+    Args:
+        path: the folder; made if it is not there.
+        sync_files: True, the default, returns when the bytes are on the disk.
+        overwrite: True, the default, replaces a checkpoint in the folder; False refuses.
     """
 
     def __init__(self, path: Place, *, sync_files: bool = True, overwrite: bool = True) -> None:
@@ -139,7 +144,11 @@ def _piece(item: WriteItem, planner: SavePlanner) -> Piece:
 
 
 class FileSystemReader(StorageReader):
-    """Reads from a folder. Of every file only the blocks of a MiB that are needed, which it checks."""
+    """Reads from a folder. Of every file only the blocks of a MiB that are needed, which it checks.
+
+    Args:
+        path: the folder.
+    """
 
     def __init__(self, path: Place) -> None:
         self.path = _folder(path)

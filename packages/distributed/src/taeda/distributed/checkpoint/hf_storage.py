@@ -34,6 +34,9 @@ class HuggingFaceStorageReader(StorageReader):
     """Reads a folder with `model.safetensors`, or several files and their index; tensors only.
 
     Of sharded tensors every rank reads its part of the mapped file.
+
+    Args:
+        path: the folder.
     """
 
     def __init__(self, path: Place) -> None:
@@ -122,6 +125,10 @@ class HuggingFaceStorageWriter(StorageWriter):
 
     NotImplementedError for shards: write those with `save` and a folder, or gather them first
     (`StateDictOptions(full_state_dict=True)`); TypeError for what is no tensor.
+
+    Args:
+        path: the folder; made if it is not there.
+        sync_files: True, the default, returns when the bytes are on the disk.
     """
 
     def __init__(self, path: Place, *, sync_files: bool = True) -> None:

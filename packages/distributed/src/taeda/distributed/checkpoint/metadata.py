@@ -22,7 +22,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ChunkStorageMetadata:
-    """A box of a tensor: where it begins, and its size, in each dimension."""
+    """A box of a tensor: where it begins, and its size, in each dimension.
+
+    Args:
+        offsets: where the box begins in each dimension.
+        sizes: its size in each dimension.
+    """
 
     offsets: taeda.Size
     sizes: taeda.Size
@@ -43,7 +48,13 @@ class TensorProperties:
 
 @dataclass
 class TensorStorageMetadata:
-    """A tensor of a checkpoint; its boxes cover it without overlap."""
+    """A tensor of a checkpoint; its boxes cover it without overlap.
+
+    Args:
+        properties: dtype and what else a tensor is.
+        size: the shape of the whole.
+        chunks: its boxes.
+    """
 
     properties: TensorProperties
     size: taeda.Size
@@ -57,7 +68,13 @@ class BytesStorageMetadata:
 
 @dataclass(frozen=True)
 class MetadataIndex:
-    """The name of an entry; for a box of a tensor also its offset."""
+    """The name of an entry; for a box of a tensor also its offset.
+
+    Args:
+        fqn: the name of the entry.
+        offset: where a box begins; None for an entry of one piece.
+        index: the number of the box among its tensor's, as a hint; no part of what is compared.
+    """
 
     fqn: str
     offset: taeda.Size | None = None
@@ -82,7 +99,14 @@ class StorageMeta:
 
 @dataclass
 class Metadata:
-    """All entries of a checkpoint, what its planner kept, and where its storage has the bytes."""
+    """All entries of a checkpoint, what its planner kept, and where its storage has the bytes.
+
+    Args:
+        state_dict_metadata: what each entry is, by name.
+        planner_data: what the planner kept, such as the path of each name in nested dicts.
+        storage_data: where the storage has the bytes of each box.
+        storage_meta: which checkpoint this is; None where the storage does not say.
+    """
 
     state_dict_metadata: dict[str, TensorStorageMetadata | BytesStorageMetadata]
     planner_data: Any = None

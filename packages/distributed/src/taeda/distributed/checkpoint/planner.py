@@ -59,7 +59,13 @@ class TensorWriteData:
 
 @dataclass(frozen=True)
 class WriteItem:
-    """One thing to write."""
+    """One thing to write.
+
+    Args:
+        index: the name, and for a box of a tensor where it begins.
+        type: a tensor, a box of one, or no tensor.
+        tensor_data: the box and its tensor; None for what is no tensor.
+    """
 
     index: MetadataIndex
     type: WriteItemType
@@ -75,7 +81,16 @@ class WriteItem:
 
 @dataclass(frozen=True)
 class ReadItem:
-    """One thing to read: `lengths` elements of a stored box, and where they go in the wanted one."""
+    """One thing to read: `lengths` elements of a stored box, and where they go in the wanted one.
+
+    Args:
+        type: a tensor, or no tensor.
+        dest_index: the entry that is wanted.
+        dest_offsets: where in its box the elements go.
+        storage_index: the entry that is stored.
+        storage_offsets: where in its box they begin.
+        lengths: how many of them, in each dimension.
+    """
 
     type: LoadItemType
     dest_index: MetadataIndex
@@ -87,7 +102,13 @@ class ReadItem:
 
 @dataclass
 class SavePlan:
-    """What one rank writes. `storage_data` and `planner_data` are plain data: they go to other ranks."""
+    """What one rank writes. `storage_data` and `planner_data` are plain data: they go to other ranks.
+
+    Args:
+        items: what is written, in this order.
+        storage_data: what the storage adds.
+        planner_data: what the planner adds.
+    """
 
     items: list[WriteItem]
     storage_data: Any = None
@@ -96,7 +117,13 @@ class SavePlan:
 
 @dataclass
 class LoadPlan:
-    """What one rank reads. `storage_data` and `planner_data` are plain data: they go to other ranks."""
+    """What one rank reads. `storage_data` and `planner_data` are plain data: they go to other ranks.
+
+    Args:
+        items: what is read.
+        storage_data: what the storage adds.
+        planner_data: what the planner adds.
+    """
 
     items: list[ReadItem] = field(default_factory=list)
     storage_data: Any = None

@@ -37,7 +37,10 @@ class AsyncStager(Protocol):
 class BlockingAsyncStager(AsyncStager):
     """Copies into the memory of the processor, and returns when that is done.
 
-    `cache_staged_state_dict` keeps the copy's memory for the next one. `type_check` is taken.
+    Args:
+        cache_staged_state_dict: True keeps the copy's memory for the next one; False is the
+            default.
+        type_check: taken from programs that give it; types are not compared.
     """
 
     _synchronize_after_execute = False

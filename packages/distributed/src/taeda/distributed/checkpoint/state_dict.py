@@ -35,14 +35,21 @@ _WRAPPED = {"_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module"}
 class StateDictOptions:
     """How states are given and taken.
 
-    full_state_dict: whole tensors instead of shards; all ranks call. cpu_offload: on the processor;
-    with full_state_dict on rank 0 only, others get an empty dict. ignore_frozen_params: without
-    parameters that need no gradient. keep_submodule_prefixes: names are those of the whole model, True
-    alone. strict: as for `load_state_dict`. broadcast_from_rank0: functions that set take the whole
-    tensors of rank 0, which others need not have; with full_state_dict only, and all ranks call.
-    flatten_optimizer_state_dict: the optimizer's state as one dict without dicts in it.
-
     ValueError for options that do not go together.
+
+    Args:
+        full_state_dict: True gives whole tensors, and all ranks call; False, the default, shards.
+        cpu_offload: True gives tensors on the processor; with `full_state_dict` on rank 0 only,
+            to the others an empty dict.
+        ignore_frozen_params: True leaves out parameters that need no gradient.
+        keep_submodule_prefixes: True, the default and the only value: names are those of the
+            whole model.
+        strict: True, the default, refuses missing and unexpected names, as `load_state_dict`
+            does.
+        broadcast_from_rank0: True takes the whole tensors of rank 0 where states are set; with
+            `full_state_dict` only, and all ranks call.
+        flatten_optimizer_state_dict: True gives an optimizer's state as one dict without dicts in
+            it.
     """
 
     full_state_dict: bool = False
@@ -156,7 +163,12 @@ def _as(value: Any, param: Any) -> Any:
 def get_model_state_dict(
     model: nn.Module, *, options: StateDictOptions | None = None
 ) -> dict[str, Any]:
-    """The model's state. A sharded model gives its shards, without communication."""
+    """The model's state. A sharded model gives its shards, without communication.
+
+    Args:
+        model: the model, of any wrapper.
+        options: what is given; None is shards of all parameters.
+    """
     options, names = options or StateDictOptions(), _Names(model)
     state = {names.clean(name): value for name, value in model.state_dict().items()}
     if options.ignore_frozen_params:
@@ -170,6 +182,11 @@ def set_model_state_dict(
     """Load a state that `get_model_state_dict` gave: shards, or whole tensors, of every rank or of rank 0.
 
     Returns the missing and the unexpected names, as `load_state_dict` does.
+
+    Args:
+        model: the model, of any wrapper.
+        model_state_dict: values by names without wrappers.
+        options: what is given, as when it was made; None is shards.
     """
     options, names = options or StateDictOptions(), _Names(model)
     raw = {names.clean(name): name for name in model.state_dict()}
@@ -199,6 +216,11 @@ def get_optimizer_state_dict(
     """The state of optimizers: {"state": {name: ...}, "param_groups": [...]} with names for numbers.
 
     Parameters that were not stepped yet get their first state, so that `load` has what to fill.
+
+    Args:
+        model: the model that the optimizers are of.
+        optimizers: one, or several.
+        options: what is given; None is shards of all parameters.
     """
     options, names = options or StateDictOptions(), _Names(model)
     states: dict[str, Any] = {}
@@ -292,7 +314,14 @@ def set_optimizer_state_dict(
     *,
     options: StateDictOptions | None = None,
 ) -> None:
-    """Load a state that `get_optimizer_state_dict` gave. KeyError for parameters that it does not have."""
+    """Load a state that `get_optimizer_state_dict` gave. KeyError for parameters that it does not have.
+
+    Args:
+        model: the model that the optimizers are of.
+        optimizers: one, or several.
+        optim_state_dict: states by names of parameters.
+        options: what is given, as when it was made; None is shards.
+    """
     options, names = options or StateDictOptions(), _Names(model)
     saved = optim_state_dict
     if options.broadcast_from_rank0:
@@ -394,7 +423,13 @@ def _split(flat: dict[str, Any], names: list[str]) -> Iterator[tuple[str, str, s
 def get_state_dict(
     model: nn.Module, optimizers: Optimizers, *, options: StateDictOptions | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The states of a model and of its optimizers."""
+    """The states of a model and of its optimizers.
+
+    Args:
+        model: the model, of any wrapper.
+        optimizers: one, or several of its optimizers.
+        options: what is given; None is shards of all parameters.
+    """
     model_state = get_model_state_dict(model, options=options)
     return model_state, get_optimizer_state_dict(model, optimizers, options=options)
 
@@ -407,7 +442,15 @@ def set_state_dict(
     optim_state_dict: dict[str, Any],
     options: StateDictOptions | None = None,
 ) -> Any:
-    """Load the states of a model and of its optimizers; returns what `set_model_state_dict` does."""
+    """Load the states of a model and of its optimizers; returns what `set_model_state_dict` does.
+
+    Args:
+        model: the model, of any wrapper.
+        optimizers: one, or several of its optimizers.
+        model_state_dict: values by names without wrappers.
+        optim_state_dict: states by names of parameters.
+        options: what is given, as when it was made; None is shards.
+    """
     keys = set_model_state_dict(model, model_state_dict, options=options)
     set_optimizer_state_dict(model, optimizers, optim_state_dict, options=options)
     return keys

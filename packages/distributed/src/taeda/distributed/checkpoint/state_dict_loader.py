@@ -36,6 +36,17 @@ def load(
     names what is missing, of another size, dtype or kind, before anything is filled, and what is
     damaged; after that some tensors may be filled already.
 
+    Args:
+        checkpoint_id: the folder, or an address that fsspec knows, such as `memory://run`; None
+            where the storage was given one.
+        storage_reader: what reads; None makes one for `checkpoint_id`.
+        planner: who decides what each rank does; None is the default one.
+        process_group: the ranks that take part; None is the default group.
+        no_dist: True for this process alone, whatever groups there are. False, the default, takes
+            the group if there is one.
+        state_dict: what is wanted, by names: tensors and DTensors, which are filled in place, and
+            other values, which are replaced.
+
     >>> import tempfile, taeda
     >>> from taeda.distributed.checkpoint import save
     >>> folder = tempfile.mkdtemp()
@@ -62,7 +73,17 @@ def load_state_dict(
     no_dist: bool = False,
     planner: LoadPlanner | None = None,
 ) -> None:
-    """`load`, as it was called before; the coordinator is rank 0. Warns that `load` is its name now."""
+    """`load`, as it was called before; the coordinator is rank 0. Warns that `load` is its name now.
+
+    Args:
+        storage_reader: what reads; None makes one for `checkpoint_id`.
+        process_group: the ranks that take part; None is the default group.
+        no_dist: True for this process alone, whatever groups there are. False, the default, takes
+            the group if there is one.
+        planner: who decides what each rank does; None is the default one.
+        state_dict: what is wanted, by names; filled in place.
+        coordinator_rank: 0, who makes the common plan.
+    """
     warn("load_state_dict is the old name of load", FutureWarning)
     if coordinator_rank != 0:
         raise ValueError(f"the coordinator is rank 0, not {coordinator_rank}")

@@ -42,6 +42,17 @@ def save(
     `no_dist`, this process alone. The former checkpoint of the folder stays whole until the new one
     is. CheckpointException, on every rank, says what failed on which.
 
+    Args:
+        state_dict: names and values: tensors, DTensors, plain data, dicts of those, and objects
+            with `state_dict`.
+        checkpoint_id: the folder, or an address that fsspec knows, such as `memory://run`; None
+            where the storage was given one.
+        storage_writer: what writes; None makes one for `checkpoint_id`.
+        planner: who decides what each rank does; None is the default one.
+        process_group: the ranks that take part; None is the default group.
+        no_dist: True for this process alone, whatever groups there are. False, the default, takes
+            the group if there is one.
+
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> metadata = save({"weight": taeda.ones(2, 3), "epoch": 4}, checkpoint_id=folder)
@@ -121,7 +132,18 @@ def save_state_dict(
     no_dist: bool = False,
     planner: SavePlanner | None = None,
 ) -> Metadata:
-    """`save`, as it was called before; the coordinator is rank 0. Warns that `save` is its name now."""
+    """`save`, as it was called before; the coordinator is rank 0. Warns that `save` is its name now.
+
+    Args:
+        state_dict: names and values: tensors, DTensors, plain data, dicts of those, and objects
+            with `state_dict`.
+        storage_writer: what writes; None makes one for `checkpoint_id`.
+        process_group: the ranks that take part; None is the default group.
+        no_dist: True for this process alone, whatever groups there are. False, the default, takes
+            the group if there is one.
+        planner: who decides what each rank does; None is the default one.
+        coordinator_rank: 0, who writes the index.
+    """
     warn("save_state_dict is the old name of save", FutureWarning)
     if coordinator_rank != 0:
         raise ValueError(f"the coordinator is rank 0, not {coordinator_rank}")
@@ -158,6 +180,19 @@ def async_save(
     for it to end. The ranks speak through the group's store only, never by collectives.
     `async_stager` makes the copy; a storage writer with a `stage` of its own is asked otherwise.
     NotImplementedError for a process of its own (`async_checkpointer_type`).
+
+    Args:
+        state_dict: names and values: tensors, DTensors, plain data, dicts of those, and objects
+            with `state_dict`.
+        checkpoint_id: the folder, or an address that fsspec knows, such as `memory://run`; None
+            where the storage was given one.
+        storage_writer: what writes; None makes one for `checkpoint_id`.
+        planner: who decides what each rank does; None is the default one.
+        process_group: the ranks that take part; None is the default group.
+        no_dist: True for this process alone, whatever groups there are. False, the default, takes
+            the group if there is one.
+        async_checkpointer_type: THREAD, the default; NotImplementedError for PROCESS.
+        async_stager: makes the copy that is written; None is a BlockingAsyncStager.
     """
     if async_checkpointer_type is AsyncCheckpointerType.PROCESS:
         raise NotImplementedError(

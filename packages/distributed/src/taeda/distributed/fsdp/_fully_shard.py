@@ -45,17 +45,24 @@ def fully_shard(
     nothing takes memory, and call `to_empty(device="cpu")` and its initialisation afterwards: random
     numbers are then those of one process on any mesh.
 
-    - `mesh`: by default all ranks, on GPUs where the default group carries their tensors. Of two
-      dimensions the first has replicas, the second shards. Parameters that are DTensors of tensor
-      parallelism are cut once more.
-    - `reshard_after_forward`: False keeps whole parameters until backward, which saves a collective;
-      by default the outermost unit does so. A number is the size of a smaller group over which they
-      lie between forward and backward; it divides the number of shards.
-    - `shard_placement_fn(parameter)`: the Shard along which to cut, or None for dimension 0. Others
-      than 0 divide by the number of shards, or NotImplementedError.
-    - `mp_policy`, `offload_policy`: dtypes and places. On a mesh of GPUs parameters and buffers move to
-      the current one; with a CPUOffloadPolicy shards are kept by the processor.
-    - `ignored_params`: parameters that stay as they are, and are not averaged.
+    Args:
+        module: the module, or a list of modules that become one unit.
+        mesh: the ranks; None is all, on GPUs where the default group carries their tensors. Of two
+            dimensions the first has replicas, the second shards. Parameters that are DTensors of
+            tensor parallelism are cut once more.
+        reshard_after_forward: True lets whole parameters go after the forward; False keeps them
+            until backward, which saves a collective; None is True but for the outermost unit. A
+            number is the size of a smaller group over which they lie between forward and
+            backward; it divides the number of shards.
+        shard_placement_fn: called with each parameter, gives the Shard along which to cut, or
+            None for dimension 0. Others than 0 divide by the number of shards, or
+            NotImplementedError.
+        mp_policy: the dtypes in which the unit computes and adds up; None keeps those of the
+            parameters.
+        offload_policy: where shards lie while they are not used; None is where the mesh is. On a mesh
+            of GPUs parameters and buffers move to the current one; with a CPUOffloadPolicy shards
+            are kept by the processor.
+        ignored_params: parameters that stay as they are, and are not averaged.
     """
     modules = list(module) if isinstance(module, (list, tuple)) else [module]
     for one in modules:

@@ -14,7 +14,11 @@ __all__ = ["FSDPModule", "UnshardHandle", "register_fsdp_forward_method"]
 
 
 class UnshardHandle:
-    """A gather under way."""
+    """A gather under way.
+
+    Args:
+        unit: whose gather was begun; None for one that is over.
+    """
 
     def __init__(self, unit: Unit | None) -> None:
         self._unit = unit
@@ -166,6 +170,10 @@ def register_fsdp_forward_method(module: nn.Module, method_name: str) -> None:
     """Let a method gather the module's parameters as its forward does. For other modules nothing.
 
     AttributeError if there is no such method.
+
+    Args:
+        module: a module for which `fully_shard` was called; nothing happens to others.
+        method_name: the name of its method.
     """
     if not isinstance(module, FSDPModule):
         return

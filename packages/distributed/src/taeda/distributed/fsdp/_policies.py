@@ -13,10 +13,12 @@ __all__ = ["CPUOffloadPolicy", "MixedPrecisionPolicy", "OffloadPolicy"]
 class MixedPrecisionPolicy:
     """In which dtypes a unit computes and adds up; shards keep their own.
 
-    `param_dtype`: of whole parameters, and so of forward and backward. `reduce_dtype`: in which
-    gradients travel and are added; by default that of the computation. `output_dtype`: to which
-    floating-point outputs are cast. `cast_forward_inputs`: are floating-point inputs cast to
-    `param_dtype`?
+    Args:
+        param_dtype: the dtype in which whole parameters travel and compute; None keeps theirs.
+        reduce_dtype: the dtype in which gradients are added up; None is that of the computation.
+        output_dtype: the dtype of floating outputs of the forward; None leaves them.
+        cast_forward_inputs: True, the default, casts floating inputs of the forward to
+            `param_dtype`.
     """
 
     param_dtype: taeda.dtype | None = None
@@ -42,8 +44,11 @@ class CPUOffloadPolicy(OffloadPolicy):
     """Shards, their gradients and the states of optimizers lie in the memory of the processor.
 
     On a mesh of GPUs they are copied for every gather, and a backward waits for the gradients of each
-    unit. Where meshes are of processors they lie there anyway. `pin_memory` locks their pages, which
-    makes the copies quicker.
+    unit. Where meshes are of processors they lie there anyway.
+
+    Args:
+        pin_memory: whether their pages are locked, which makes copies to GPUs quicker; on the
+            processor it changes nothing.
     """
 
     pin_memory: bool = True

@@ -38,7 +38,16 @@ class BackwardPrefetch(Enum):
 
 @dataclass
 class MixedPrecision:
-    """In which dtypes a unit computes, adds up and keeps its buffers."""
+    """In which dtypes a unit computes, adds up and keeps its buffers.
+
+    Args:
+        param_dtype: the dtype in which whole parameters travel and compute; None keeps theirs.
+        reduce_dtype: the dtype in which gradients are added up; None is `param_dtype`.
+        buffer_dtype: the dtype that buffers get; None keeps theirs.
+        keep_low_precision_grads: taken; gradients have the dtype of the shards.
+        cast_forward_inputs: True, the default, casts floating inputs of a unit to `param_dtype`.
+        cast_root_forward_inputs: the same of the outermost unit.
+    """
 
     param_dtype: taeda.dtype | None = None
     reduce_dtype: taeda.dtype | None = None
@@ -55,6 +64,10 @@ class MixedPrecision:
 class CPUOffload:
     """Shards in the memory of the processor, where meshes of processors have them anyway. On GPUs see
     `CPUOffloadPolicy`.
+
+    Args:
+        offload_params: True asks for shards in the memory of the processor, where they are on
+            meshes of processors; False is the default.
     """
 
     offload_params: bool = False
@@ -77,61 +90,109 @@ class OptimStateKeyType(Enum):
 
 @dataclass
 class StateDictConfig:
-    """Where tensors of a state lie."""
+    """Where tensors of a state lie.
+
+    Args:
+        offload_to_cpu: True moves what is given to the memory of the processor; False, the
+            default, leaves it.
+    """
 
     offload_to_cpu: bool = False
 
 
 @dataclass
 class FullStateDictConfig(StateDictConfig):
-    """Whole tensors; with `rank0_only` the other ranks get an empty dict."""
+    """Whole tensors; with `rank0_only` the other ranks get an empty dict.
+
+    Args:
+        offload_to_cpu: True moves what is given to the memory of the processor; False, the
+            default, leaves it.
+        rank0_only: True gives the others an empty dict; False, the default, all tensors to all.
+    """
 
     rank0_only: bool = False
 
 
 @dataclass
 class LocalStateDictConfig(StateDictConfig):
-    """This rank's parts."""
+    """This rank's parts.
+
+    Args:
+        offload_to_cpu: True moves what is given to the memory of the processor; False, the
+            default, leaves it.
+    """
 
 
 @dataclass
 class ShardedStateDictConfig(StateDictConfig):
-    """DTensors."""
+    """DTensors.
+
+    Args:
+        offload_to_cpu: True moves what is given to the memory of the processor; False, the
+            default, leaves it.
+    """
 
     _use_dtensor: bool = True
 
 
 @dataclass
 class OptimStateDictConfig:
-    """Where tensors of an optimizer's state lie."""
+    """Where tensors of an optimizer's state lie.
+
+    Args:
+        offload_to_cpu: True moves what is given to the memory of the processor, as it does by
+            default.
+    """
 
     offload_to_cpu: bool = True
 
 
 @dataclass
 class FullOptimStateDictConfig(OptimStateDictConfig):
-    """Whole tensors; with `rank0_only` the other ranks get an empty dict."""
+    """Whole tensors; with `rank0_only` the other ranks get an empty dict.
+
+    Args:
+        offload_to_cpu: True moves what is given to the memory of the processor, as it does by
+            default.
+        rank0_only: True gives the others an empty dict; False, the default, all tensors to all.
+    """
 
     rank0_only: bool = False
 
 
 @dataclass
 class LocalOptimStateDictConfig(OptimStateDictConfig):
-    """This rank's parts."""
+    """This rank's parts.
+
+    Args:
+        offload_to_cpu: True moves what is given to the memory of the processor; False, the
+            default, leaves it.
+    """
 
     offload_to_cpu: bool = False
 
 
 @dataclass
 class ShardedOptimStateDictConfig(OptimStateDictConfig):
-    """DTensors."""
+    """DTensors.
+
+    Args:
+        offload_to_cpu: True moves what is given to the memory of the processor, as it does by
+            default.
+    """
 
     _use_dtensor: bool = True
 
 
 @dataclass
 class StateDictSettings:
-    """A type of states and its settings."""
+    """A type of states and its settings.
+
+    Args:
+        state_dict_type: of what states consist.
+        state_dict_config: the settings of the model's states.
+        optim_state_dict_config: the settings of the optimizers' states.
+    """
 
     state_dict_type: StateDictType
     state_dict_config: StateDictConfig

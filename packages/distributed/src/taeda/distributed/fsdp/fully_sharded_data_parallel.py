@@ -58,19 +58,34 @@ class FullyShardedDataParallel(nn.Module):
     One wrapper is one unit of the parameters that no wrapper inside has. Make the optimizer
     afterwards. New programs use `fully_shard`.
 
-    - `process_group` or `device_mesh`: the ranks; a pair of groups, or a mesh of two dimensions,
-      for hybrid strategies.
-    - `sharding_strategy`: what is cut, and when whole parameters go.
-    - `auto_wrap_policy`: which modules inside become units; a set of classes, or a policy of
-      `taeda.distributed.fsdp.wrap`.
-    - `mixed_precision`, `cpu_offload`, `backward_prefetch`, `forward_prefetch`, `limit_all_gathers`.
-    - `ignored_modules` or `ignored_states`: what stays as it is.
-    - `param_init_fn(module)`: makes the parameters of modules on meta.
-    - `sync_module_states`: take the parameters and buffers of the first rank.
-    - `use_orig_params`: parameters are always the model's own; with False one unit may not mix
-      frozen and trained ones.
-
     Raises ValueError for settings that exclude each other.
+
+    Args:
+        module: the module to wrap; its parameters become shards in place.
+        process_group: the ranks; a pair of groups, shards and replicas, for hybrid strategies;
+            None is all. Not with `device_mesh`.
+        sharding_strategy: what is cut, and when whole parameters go; None is FULL_SHARD.
+        cpu_offload: where shards lie; on meshes of processors they are in its memory anyway.
+        auto_wrap_policy: which modules inside become units: a set of classes, or a policy of
+            `taeda.distributed.fsdp.wrap`; None for none.
+        backward_prefetch: when backward gathers the unit that comes next; None gathers nothing
+            ahead.
+        mixed_precision: dtypes of computation, reduction and buffers; None keeps those of the
+            module.
+        ignored_modules: modules whose parameters stay as they are. Not with `ignored_states`.
+        param_init_fn: called with each module whose parameters are on the device meta, to make
+            them; None calls `to_empty` and `reset_parameters`.
+        device_id: the processor, or None: ValueError for others.
+        sync_module_states: True takes parameters and buffers of the first rank; False, the
+            default, those of each rank, which must be the same.
+        forward_prefetch: True gathers the next unit while this one's forward runs; False is the
+            default.
+        limit_all_gathers: taken: there is never more than one gather ahead.
+        use_orig_params: False, the default, refuses units that mix frozen and trained parameters;
+            parameters are the model's own with True as well.
+        ignored_states: parameters or modules that stay as they are. Not with `ignored_modules`.
+        device_mesh: the ranks; of two dimensions the first has replicas. Not with
+            `process_group`.
     """
 
     def __init__(

@@ -51,7 +51,13 @@ class _Broadcast(Function):
 
 
 def broadcast(tensor: Tensor, src: int, group: Any = None) -> Tensor:
-    """The `tensor` of the rank `src`, on every rank. Its gradient is the sum over all ranks, on `src`."""
+    """The `tensor` of the rank `src`, on every rank. Its gradient is the sum over all ranks, on `src`.
+
+    Args:
+        tensor: on `src` what is sent; elsewhere its shape and dtype.
+        src: the rank that gives.
+        group: the group that takes part; None is the default one.
+    """
     return _Broadcast.apply(src, group, tensor)
 
 
@@ -69,7 +75,13 @@ class _AllReduce(Function):
 
 
 def all_reduce(tensor: Tensor, op: ReduceOp = SUM, group: Any = None) -> Tensor:
-    """The sum of `tensor` over all ranks; so is its gradient."""
+    """The sum of `tensor` over all ranks; so is its gradient.
+
+    Args:
+        tensor: this rank's values.
+        op: `ReduceOp.SUM`, the default; a gradient is known of sums alone.
+        group: the group that takes part; None is the default one.
+    """
     _only_sum(op, "all_reduce")
     return _AllReduce.apply(op, group, tensor)
 
@@ -90,6 +102,12 @@ class _Reduce(Function):
 def reduce(tensor: Tensor, dst: int, op: ReduceOp = SUM, group: Any = None) -> Tensor:
     """The sum of `tensor` over all ranks, on `dst`; the others keep theirs.
     The gradient is that of `dst`, everywhere.
+
+    Args:
+        tensor: this rank's values.
+        dst: the rank that gets the sum.
+        op: `ReduceOp.SUM`, the default; a gradient is known of sums alone.
+        group: the group that takes part; None is the default one.
     """
     _only_sum(op, "reduce")
     return _Reduce.apply(dst, group, tensor)
@@ -111,7 +129,12 @@ class _AllGather(Function):
 
 
 def all_gather(tensor: Tensor, group: Any = None) -> tuple[Tensor, ...]:
-    """Every rank's `tensor`, in the order of ranks. Its gradient is the sum of what all ranks give for it."""
+    """Every rank's `tensor`, in the order of ranks. Its gradient is the sum of what all ranks give for it.
+
+    Args:
+        tensor: this rank's values, of one shape on all.
+        group: the group that takes part; None is the default one.
+    """
     return _AllGather.apply(group, tensor)
 
 
@@ -133,6 +156,12 @@ def reduce_scatter(
 ) -> Tensor:
     """The sum over all ranks of `input_list[rank]`, shaped as `output`.
     The gradient of each input is its rank's.
+
+    Args:
+        output: a tensor of the shape and dtype that comes; not written.
+        input_list: a tensor for each rank.
+        op: `ReduceOp.SUM`, the default; a gradient is known of sums alone.
+        group: the group that takes part; None is the default one.
     """
     _only_sum(op, "reduce_scatter")
     return _ReduceScatter.apply(group, output, *input_list)
@@ -152,7 +181,13 @@ class _Gather(Function):
 
 
 def gather(tensor: Tensor, dst: int = 0, group: Any = None) -> tuple[Tensor, ...]:
-    """Every rank's `tensor` on `dst`, zeros on the others."""
+    """Every rank's `tensor` on `dst`, zeros on the others.
+
+    Args:
+        tensor: this rank's values, of one shape on all.
+        dst: the rank that gets them: 0 by default.
+        group: the group that takes part; None is the default one.
+    """
     return _Gather.apply(dst, group, tensor)
 
 
@@ -170,7 +205,13 @@ class _Scatter(Function):
 
 
 def scatter(tensors: Sequence[Tensor], src: int = 0, group: Any = None) -> Tensor:
-    """This rank's tensor of the `tensors` of `src`. The other ranks give tensors of the same shape."""
+    """This rank's tensor of the `tensors` of `src`. The other ranks give tensors of the same shape.
+
+    Args:
+        tensors: a tensor for each rank, of one shape; `src` gives their values.
+        src: the rank that gives: 0 by default.
+        group: the group that takes part; None is the default one.
+    """
     return _Scatter.apply(src, group, *tensors)
 
 
@@ -191,7 +232,14 @@ class _AllToAll(Function):
 def all_to_all(
     output_tensor_list: list[Tensor], input_tensor_list: Sequence[Tensor], group: Any = None
 ) -> tuple[Tensor, ...]:
-    """Rank i's input j is rank j's output i. Gradients travel back the same way."""
+    """Rank i's input j is rank j's output i. Gradients travel back the same way.
+
+    Args:
+        output_tensor_list: tensors of the shapes and dtypes that come, one from each rank; not
+            written.
+        input_tensor_list: a tensor for each rank.
+        group: the group that takes part; None is the default one.
+    """
     return _AllToAll.apply(group, output_tensor_list, *input_tensor_list)
 
 
@@ -219,5 +267,13 @@ def all_to_all_single(
     input_split_sizes: list[int] | None = None,
     group: Any = None,
 ) -> Tensor:
-    """Parts of `input` to all ranks, along dimension 0, and what comes, shaped as `output`."""
+    """Parts of `input` to all ranks, along dimension 0, and what comes, shaped as `output`.
+
+    Args:
+        output: a tensor of the shape and dtype that comes; not written.
+        input: the parts for all ranks, one after the other along dimension 0.
+        output_split_sizes: how many rows come from each rank; None is as many from each.
+        input_split_sizes: how many rows go to each rank; None is as many to each.
+        group: the group that takes part; None is the default one.
+    """
     return _AllToAllSingle.apply(group, output, output_split_sizes, input_split_sizes, input)

@@ -17,6 +17,10 @@ __all__ = ["PostLocalSGDOptimizer"]
 class PostLocalSGDOptimizer(Optimizer):
     """Steps `optim`, then lets `averager` average the parameters if it is time.
     Its state has the averager's count.
+
+    Args:
+        optim: the optimizer that steps on this rank alone.
+        averager: averages parameters over ranks when it is time, such as a PeriodicModelAverager.
     """
 
     def __init__(self, optim: Optimizer, averager: ModelAverager) -> None:

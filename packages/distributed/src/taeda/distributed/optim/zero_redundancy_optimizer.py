@@ -34,11 +34,18 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     """An `optimizer_class` over `params` whose state lies on all ranks of the group, each parameter's on one.
 
     Parameters are given to ranks largest first, always to the one with least so far. A step gives
-    every rank the same parameters as the plain optimizer would. `defaults` go to the class.
-    `parameters_as_bucket_view` keeps the parameters of a rank in one tensor, so that sending them
-    needs no copy.
+    every rank the same parameters as the plain optimizer would.
 
     Raises TypeError for what is no iterable of tensors, ValueError for none, several dtypes or sparse ones.
+
+    Args:
+        params: tensors, or groups of them, the same on all ranks in one order.
+        optimizer_class: the class of the optimizer of each rank's share.
+        process_group: the ranks; None is the default group.
+        parameters_as_bucket_view: True keeps the parameters of a rank in one tensor, so that
+            sending them needs no copy; False is the default.
+        overlap_with_ddp: False: NotImplementedError for True.
+        **defaults: arguments of `optimizer_class`.
     """
 
     def __init__(

@@ -299,6 +299,14 @@ def distribute_tensor(
     None each rank cuts its own tensor, which must be the same, and nothing is sent. All ranks call
     it. It is a leaf, and requires a gradient as the tensor does. A DTensor is redistributed, if it
     lies on this mesh.
+
+    Args:
+        tensor: the whole, a leaf; a DTensor on this mesh is redistributed.
+        device_mesh: the ranks; None is the mesh of the `with` around.
+        placements: Shard or Replicate for each dimension of the mesh; None is whole on every
+            rank.
+        src_data_rank: whose values are taken, by its place in each line of the mesh: 0 by
+            default. None takes each rank's own and sends nothing.
     """
     mesh = check_mesh(mesh_or_current(device_mesh, "distribute_tensor"), "distribute_tensor")
     if not isinstance(tensor, Tensor):

@@ -51,7 +51,16 @@ def zeros(
     *size: Any, requires_grad: bool = False, dtype: Any = None, layout: Any = taeda.strided,
     device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
 ) -> DTensor:  # fmt: skip
-    """A DTensor of zeros; without placements every rank has all of it."""
+    """A DTensor of zeros; without placements every rank has all of it.
+
+    Args:
+        size: the shape of the whole, as numbers or one sequence of them.
+        dtype: the dtype; None is the default one.
+        layout: `taeda.strided`, the only one.
+        requires_grad: True for a leaf that gets a gradient; False is the default.
+        device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
+        placements: how it lies along each dimension of the mesh; None is whole on every rank.
+    """
     return full(size, 0, requires_grad=requires_grad, dtype=dtype or taeda.get_default_dtype(),
                 layout=layout, device_mesh=device_mesh, placements=placements)  # fmt: skip
 
@@ -60,7 +69,16 @@ def ones(
     *size: Any, dtype: Any = None, layout: Any = taeda.strided, requires_grad: bool = False,
     device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
 ) -> DTensor:  # fmt: skip
-    """A DTensor of ones; without placements every rank has all of it."""
+    """A DTensor of ones; without placements every rank has all of it.
+
+    Args:
+        size: the shape of the whole, as numbers or one sequence of them.
+        dtype: the dtype; None is the default one.
+        layout: `taeda.strided`, the only one.
+        requires_grad: True for a leaf that gets a gradient; False is the default.
+        device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
+        placements: how it lies along each dimension of the mesh; None is whole on every rank.
+    """
     return full(size, 1, requires_grad=requires_grad, dtype=dtype or taeda.get_default_dtype(),
                 layout=layout, device_mesh=device_mesh, placements=placements)  # fmt: skip
 
@@ -69,7 +87,16 @@ def empty(
     *size: Any, dtype: Any = None, layout: Any = taeda.strided, requires_grad: bool = False,
     device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
 ) -> DTensor:  # fmt: skip
-    """A DTensor whose values are not set; without placements every rank has all of it."""
+    """A DTensor whose values are not set; without placements every rank has all of it.
+
+    Args:
+        size: the shape of the whole, as numbers or one sequence of them.
+        dtype: the dtype; None is the default one.
+        layout: `taeda.strided`, the only one.
+        requires_grad: True for a leaf that gets a gradient; False is the default.
+        device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
+        placements: how it lies along each dimension of the mesh; None is whole on every rank.
+    """
 
     def make(spec: Spec, dtype: Any) -> Tensor:
         return taeda.empty(spec.local_shape, dtype=dtype, device=device_of(spec.mesh))
@@ -82,7 +109,17 @@ def full(
     requires_grad: bool = False, device_mesh: DeviceMesh | None = None,
     placements: Sequence[Placement] | None = None,
 ) -> DTensor:  # fmt: skip
-    """A DTensor of one number; without placements every rank has all of it."""
+    """A DTensor of one number; without placements every rank has all of it.
+
+    Args:
+        size: the shape of the whole, as numbers or one sequence of them.
+        dtype: the dtype; None is the default one.
+        layout: `taeda.strided`, the only one.
+        requires_grad: True for a leaf that gets a gradient; False is the default.
+        device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
+        placements: how it lies along each dimension of the mesh; None is whole on every rank.
+        fill_value: the number.
+    """
     if dtype is None:
         dtype = taeda.full((), fill_value).dtype
     shape = size if isinstance(size, (list, tuple)) else (size,)
@@ -100,7 +137,16 @@ def rand(
     *size: Any, requires_grad: bool = False, dtype: Any = None, layout: Any = taeda.strided,
     device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
 ) -> DTensor:  # fmt: skip
-    """A DTensor of uniform numbers in [0, 1): those of `taeda.rand`, however it is cut."""
+    """A DTensor of uniform numbers in [0, 1): those of `taeda.rand`, however it is cut.
+
+    Args:
+        size: the shape of the whole, as numbers or one sequence of them.
+        dtype: the dtype; None is the default one.
+        layout: `taeda.strided`, the only one.
+        requires_grad: True for a leaf that gets a gradient; False is the default.
+        device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
+        placements: how it lies along each dimension of the mesh; None is whole on every rank.
+    """
     make = _draw(taeda.rand)
     return _made("rand", size, make, device_mesh, placements, dtype, layout, requires_grad)
 
@@ -109,7 +155,16 @@ def randn(
     *size: Any, requires_grad: bool = False, dtype: Any = None, layout: Any = taeda.strided,
     device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
 ) -> DTensor:  # fmt: skip
-    """A DTensor of normal numbers: those of `taeda.randn`, however it is cut."""
+    """A DTensor of normal numbers: those of `taeda.randn`, however it is cut.
+
+    Args:
+        size: the shape of the whole, as numbers or one sequence of them.
+        dtype: the dtype; None is the default one.
+        layout: `taeda.strided`, the only one.
+        requires_grad: True for a leaf that gets a gradient; False is the default.
+        device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
+        placements: how it lies along each dimension of the mesh; None is whole on every rank.
+    """
     make = _draw(taeda.randn)
     return _made("randn", size, make, device_mesh, placements, dtype, layout, requires_grad)
 

@@ -35,10 +35,18 @@ def distribute_module(
 ) -> nn.Module:
     """Make the parameters and buffers of a module DTensors. In place; the module is returned.
 
-    `partition_fn(name, part, mesh)` is called for every part of it and may register DTensors; what
-    it leaves is whole on every rank. `input_fn(module, inputs, mesh)` makes the inputs of its
-    forward, and `output_fn(module, outputs, mesh)` its outputs. Make optimizers afterwards: RuntimeError
-    from those that hold the parameters before. RuntimeError for a second call.
+    Make optimizers afterwards: RuntimeError from those that hold the parameters before. RuntimeError for
+    a second call.
+
+    Args:
+        module: the module, which is changed.
+        device_mesh: the ranks; None is the mesh of the `with` around.
+        partition_fn: called as `partition_fn(name, part, mesh)` for every part of it, may
+            register DTensors; what it leaves is whole on every rank. None leaves all.
+        input_fn: called as `input_fn(module, inputs, mesh)`, gives the inputs of the forward;
+            None leaves them.
+        output_fn: called as `output_fn(module, outputs, mesh)`, gives the outputs; None leaves
+            them.
     """
     mesh = check_mesh(mesh_or_current(device_mesh, "distribute_module"), "distribute_module")
     if not isinstance(module, nn.Module):

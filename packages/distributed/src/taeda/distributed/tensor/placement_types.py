@@ -28,7 +28,11 @@ class Placement:
 
 @dataclass(frozen=True)
 class Shard(Placement):
-    """Cut along the dimension `dim` of the tensor, as `chunk` cuts: the last ranks may have less, or none."""
+    """Cut along the dimension `dim` of the tensor, as `chunk` cuts: the last ranks may have less, or none.
+
+    Args:
+        dim: the dimension of the tensor that is cut; negative ones count from the end.
+    """
 
     dim: int
 
@@ -86,6 +90,10 @@ class Partial(Placement):
     """A term on every rank, in the shape of the whole, which is their `reduce_op`.
 
     `reduce_op` is "sum", "avg", "product", "max" or "min"; ValueError for another.
+
+    Args:
+        reduce_op: how the terms of the ranks are put together: "sum", the default, "avg",
+            "product", "max" or "min".
     """
 
     reduce_op: str = "sum"

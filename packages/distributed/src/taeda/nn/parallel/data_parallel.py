@@ -16,6 +16,12 @@ class DataParallel(nn.Module):
 
     Kept for programs that wrap their model in it. For several processes use DistributedDataParallel. Raises
     ValueError for more than one device: this release has no replicas inside a process.
+
+    Args:
+        module: the module, which is called as it is.
+        device_ids: None, or the devices of the one replica: ValueError for several.
+        output_device: None, or the one device.
+        dim: the dimension of the batch; with one device nothing is parted.
     """
 
     def __init__(
@@ -45,6 +51,14 @@ def data_parallel(
     module_kwargs: dict[str, Any] | None = None,
 ) -> Any:
     """What `module` returns for `inputs`, a tuple or one input. ValueError for more than one device.
+
+    Args:
+        module: the module that is called.
+        inputs: a tuple of its arguments, or one argument.
+        device_ids: None, or the devices of the one replica: ValueError for several.
+        output_device: None, or the one device.
+        dim: the dimension of the batch; with one device nothing is parted.
+        module_kwargs: named arguments; None for none.
 
     >>> data_parallel(taeda.nn.Identity(), taeda.ones(2)).tolist()
     [1.0, 1.0]

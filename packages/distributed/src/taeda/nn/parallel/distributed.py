@@ -29,23 +29,37 @@ class DistributedDataParallel(nn.Module, Joinable):
     0. Gradients travel in buckets of `bucket_cap_mb` (25 by default, the first one of 1) while
     backward still computes.
 
-    - `broadcast_buffers`: buffers become those of rank 0 before each forward in training.
-    - `find_unused_parameters`: a rank may give no gradient to some parameters. It then gives what
-      they hold, or zero; a parameter without new gradients on all ranks keeps what it has. Without
-      this option they are an error.
-    - `skip_all_reduce_unused_params`: the same, and buckets of such parameters are not reduced.
-      They must be the same on all ranks; RuntimeError where they are not.
-    - `static_graph`: every step uses the same parameters as often as the first step does. Then some
-      may get no gradient, and others several in one backward (reentrant checkpoints).
-      RuntimeError when a step differs.
-    - `gradient_as_bucket_view`: gradients are views of the buckets, which saves a copy.
-    - `check_reduction`: each backward must bring all gradients, not several backwards together.
-    - `init_sync=False`: leave the parameters as they are on each rank.
-    - `device_mesh`: its one dimension is the group.
-
     Raises ValueError before `init_process_group`, and for parameters of devices that the backend
     does not carry; RuntimeError if nothing needs a gradient; DistMismatchError if the ranks'
     parameters differ in number or shape.
+
+    Args:
+        module: the module; its parameters stay its own.
+        device_ids: None, or the one device of this process.
+        output_device: None, or the same device.
+        dim: the dimension of the batch, as `DataParallel` has it; nothing is parted here.
+        broadcast_buffers: True, the default: buffers become those of rank 0 before each forward
+            in training.
+        init_sync: True, the default, gives all ranks the parameters and buffers of rank 0; False
+            leaves each its own.
+        process_group: the ranks; None is the default group. Not with `device_mesh`.
+        bucket_cap_mb: how many MiB of gradients travel together; None is 25, and 1 for the first.
+        find_unused_parameters: True lets a rank give no gradient to some parameters. It then
+            gives what they hold, or zero; a parameter without new gradients on all ranks keeps
+            what it has. With False, the default, they are an error.
+        check_reduction: True wants all gradients of each backward, not of several together; False
+            is the default.
+        gradient_as_bucket_view: True makes gradients views of the buckets, which saves a copy;
+            False is the default.
+        static_graph: True promises that every step uses the same parameters as often as the first
+            one does. Then some may get no gradient, and others several in one backward (reentrant
+            checkpoints). RuntimeError when a step differs. False is the default.
+        delay_all_reduce_named_params: None: NotImplementedError for others.
+        param_to_hook_all_reduce: None: NotImplementedError for others.
+        mixed_precision: None: NotImplementedError for others.
+        device_mesh: a mesh whose one dimension is the group. Not with `process_group`.
+        skip_all_reduce_unused_params: True is the same, and buckets of such parameters are not
+            reduced: they must be the same on all ranks, or RuntimeError. False is the default.
     """
 
     def __init__(

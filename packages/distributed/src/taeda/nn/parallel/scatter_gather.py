@@ -25,6 +25,11 @@ def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
     """A structure for each device: tensors are parted along `dim`, what is no tensor, list, tuple or
     dict goes to all as it is. A tensor too short for all devices gives fewer structures.
 
+    Args:
+        inputs: a tensor, or tuples, lists and dicts with tensors in them.
+        target_gpus: the devices, by number.
+        dim: the dimension along which tensors are parted: 0 by default.
+
     >>> scatter({"scale": 2, "names": ["a"]}, [0, 1])
     ({'scale': 2, 'names': ['a']}, {'scale': 2, 'names': ['a']})
     """
@@ -60,6 +65,11 @@ def gather(outputs: Sequence[Any], target_device: Any, dim: int = 0) -> Any:
     number or "cpu"; those without dimensions become one of one dimension.
 
     ValueError for structures of several shapes, TypeError for what is no structure of tensors.
+
+    Args:
+        outputs: a structure from each device, all of one form.
+        target_device: a number, or "cpu".
+        dim: the dimension along which tensors are joined: 0 by default.
 
     >>> gather([taeda.ones(1), taeda.zeros(2)], "cpu")
     tensor([1., 0., 0.])

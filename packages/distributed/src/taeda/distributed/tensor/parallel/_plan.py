@@ -32,6 +32,12 @@ def parallelize_module(
     by a warning. Make optimizers afterwards: those that hold the parameters before raise RuntimeError.
     ValueError for a mesh of several dimensions, TypeError for what is no style.
 
+    Args:
+        module: the module, whose layers are changed.
+        device_mesh: a mesh of one dimension; None is that of the `with` around.
+        parallelize_plan: a style, or styles by names of parts; None changes nothing and warns.
+        src_data_rank: whose parameters are taken: 0 by default. None takes each rank's own.
+
     >>> from taeda.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
     >>> plan = {"layers.*.w1": ColwiseParallel(), "layers.*.w2": RowwiseParallel()}
     """

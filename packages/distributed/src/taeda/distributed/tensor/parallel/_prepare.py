@@ -21,9 +21,15 @@ def _tuple(value: Any) -> Any:
 class PrepareModuleInput(ParallelStyle):
     """Make the inputs of a module's forward DTensors that lie as it wants them.
 
-    `input_layouts` says how plain inputs lie (None: leave it), `desired_input_layouts` how they
-    shall; the keyword forms do so by name. With `use_local_output` the module gets the parts.
-    AssertionError where the two do not have one length.
+    AssertionError where layouts and desired layouts do not have one length.
+
+    Args:
+        input_layouts: how each plain input lies, one placement or a tuple; None in it leaves an
+            input as it is.
+        desired_input_layouts: how each of them shall lie, as many.
+        input_kwarg_layouts: the same of inputs given by name.
+        desired_input_kwarg_layouts: how those shall lie.
+        use_local_output: True gives the module this rank's parts; False, the default, DTensors.
     """
 
     def __init__(
@@ -81,9 +87,13 @@ class PrepareModuleInput(ParallelStyle):
 class PrepareModuleOutput(ParallelStyle):
     """Make the outputs of a module's forward lie in a wanted way.
 
-    `output_layouts` says how plain outputs lie (None: leave it), `desired_output_layouts` how they
-    shall. With `use_local_output` they are this rank's parts. AssertionError where the two do not have
-    one length.
+    AssertionError where layouts and desired layouts do not have one length.
+
+    Args:
+        output_layouts: how each plain output lies, one placement or a tuple; None in it leaves an
+            output as it is.
+        desired_output_layouts: how each of them shall lie, as many.
+        use_local_output: True, the default, gives this rank's parts; False DTensors.
     """
 
     def __init__(
@@ -120,7 +130,18 @@ class PrepareModuleOutput(ParallelStyle):
 
 
 class PrepareModuleInputOutput(ParallelStyle):
-    """Both: the arguments of `PrepareModuleInput`, with `use_local_input`, and of `PrepareModuleOutput`."""
+    """Both: the arguments of `PrepareModuleInput`, with `use_local_input`, and of `PrepareModuleOutput`.
+
+    Args:
+        input_layouts: how each plain input lies; None in it leaves an input as it is.
+        desired_input_layouts: how each of them shall lie.
+        input_kwarg_layouts: the same of inputs given by name.
+        desired_input_kwarg_layouts: how those shall lie.
+        use_local_input: True gives the module this rank's parts; False, the default, DTensors.
+        output_layouts: how each plain output lies.
+        desired_output_layouts: how each of them shall lie.
+        use_local_output: True, the default, gives this rank's parts of outputs; False DTensors.
+    """
 
     def __init__(
         self,

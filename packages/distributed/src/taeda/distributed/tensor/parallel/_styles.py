@@ -126,9 +126,12 @@ class _Layer(ParallelStyle):
 class ColwiseParallel(_Layer):
     """Cut a Linear by its outputs, or an Embedding by its columns.
 
-    `input_layouts` says how a plain input lies: by default whole on every rank. `output_layouts` is
-    how the output is to lie: by default cut along its last dimension. With `use_local_output` it is
-    this rank's part. TypeError for what is no placement.
+    TypeError for what is no placement.
+
+    Args:
+        input_layouts: how a plain input lies; None is whole on every rank.
+        output_layouts: how the output is to lie; None is cut along its last dimension.
+        use_local_output: True, the default, gives this rank's part; False a DTensor.
     """
 
     places: ClassVar[dict[type[nn.Module], dict[str, Placement]]] = {
@@ -157,10 +160,14 @@ class ColwiseParallel(_Layer):
 class RowwiseParallel(_Layer):
     """Cut a Linear by its inputs, or an Embedding by its rows.
 
-    `input_layouts` says how a plain input lies: by default cut along its last dimension, of indices as
-    well: give Replicate() for those that every rank has. `output_layouts` is how the output is to lie,
-    which begins as terms of a sum: by default whole. With `use_local_output` it is this rank's part.
     TypeError for what is no placement.
+
+    Args:
+        input_layouts: how a plain input lies; None is cut along its last dimension, of indices as
+            well: give Replicate() for those that every rank has.
+        output_layouts: how the output is to lie, which begins as terms of a sum; None is whole on
+            every rank.
+        use_local_output: True, the default, gives this rank's part; False a DTensor.
     """
 
     places: ClassVar[dict[type[nn.Module], dict[str, Placement]]] = {
@@ -189,8 +196,11 @@ class RowwiseParallel(_Layer):
 class SequenceParallel(ParallelStyle):
     """Let a norm or a dropout work on its part of the sequence; parameters are whole on every rank.
 
-    A plain input is this rank's part along `sequence_dim`; the output is a DTensor, or its part with
-    `use_local_output`. The ranks' parameters become those of the mesh's first.
+    A plain input is this rank's part. The ranks' parameters become those of the mesh's first.
+
+    Args:
+        sequence_dim: the dimension of the sequence in a plain input: 1 by default.
+        use_local_output: False, the default, gives a DTensor; True this rank's part.
     """
 
     def __init__(self, *, sequence_dim: int = 1, use_local_output: bool = False) -> None:
