@@ -136,6 +136,8 @@ SESSIONS = (
         f"{HUNT}/first_use.py {{}}", beside_torch=True),
     row("names", "Names of torch that 70 public libraries use exist, or a list says why not. Downloads their wheels.",
         "python tools/try/names_used.py --get {tmp}/libraries {}", beside_torch=True),
+    row("torch-sources", "CPU sources of ten public extension projects compile unchanged through the headers of torch's names. Downloads their sdists.",
+        "python tools/try/torch_sources.py --get {tmp}/projects {}", groups=("sdists",)),
     row("crash", "Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there. `-- --large 1000` for more.",
         f"{HUNT}/crash.py {{}}", needs=("core",)),
     row("fuzz-files", "Files changed behind their outer form do no harm to any reader. `-- --files 1000000` for a long run.",

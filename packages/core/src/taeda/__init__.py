@@ -158,7 +158,11 @@ _EXPORTS = {
         "_torch_names.symbolic"),
     **dict.fromkeys(("_check", "_check_index", "_check_is_size", "_check_not_implemented",
         "_check_tensor_all", "_check_type", "_check_value", "_check_with"), "_torch_names.checks"),
-    **dict.fromkeys(("compiled_with_cxx11_abi", "get_device_module"), "_torch_names.build_facts"),
+    **dict.fromkeys(
+        ("compiled_with_cxx11_abi", "get_device_module", "has_cuda", "has_cudnn", "has_lapack",
+         "has_mkl", "has_mkldnn", "has_mps", "has_openmp", "has_spectral"),
+        "_torch_names.build_facts",
+    ),
     "from_file": "_tensor.creation",
     "Tag": "_library.tags",
     **dict.fromkeys(("Event", "Stream"), "_streams"),

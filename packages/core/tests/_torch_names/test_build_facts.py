@@ -16,3 +16,12 @@ def test_answers():
     assert build_facts.get_device_module(taeda.device("cuda:1")) is taeda.cuda
     with pytest.raises(RuntimeError, match="Device 'meta' does not have a corresponding module"):
         build_facts.get_device_module("meta")
+
+
+def test_flags_of_older_programs_say_what_backends_say():
+    from taeda import backends
+
+    flags = {name: getattr(taeda, name) for name in build_facts.__all__ if name.startswith("has_")}
+    assert all(type(flag) is bool for flag in flags.values())
+    assert flags["has_cuda"] is backends.cuda.is_built() and flags["has_lapack"] is True
+    assert flags["has_openmp"] is backends.openmp.is_available()

@@ -6,12 +6,26 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from .. import backends
 from .._native import core as _core
 
 if TYPE_CHECKING:
     from taeda import Device
 
-__all__ = ["compiled_with_cxx11_abi", "get_device_module"]
+__all__ = [
+    "compiled_with_cxx11_abi", "get_device_module", "has_cuda", "has_cudnn", "has_lapack", "has_mkl",
+    "has_mkldnn", "has_mps", "has_openmp", "has_spectral",
+]  # fmt: skip
+
+# what setup.py of older extensions asks for; `taeda.backends` has the same under current names
+has_cuda: bool = backends.cuda.is_built()
+has_cudnn: bool = backends.cudnn.is_available()
+has_lapack: bool = True
+has_mkl: bool = backends.mkl.is_available()
+has_mkldnn: bool = backends.mkldnn.is_available()
+has_mps: bool = backends.mps.is_built()
+has_openmp: bool = backends.openmp.is_available()
+has_spectral: bool = True  # Fourier transforms
 
 
 def compiled_with_cxx11_abi() -> bool:

@@ -55,11 +55,11 @@ TAEDA_RARE inline void warn(const std::string &text)
 
 }
 
-#define TAEDA_TORCH_CHECK_(type, condition, ...)                            \
-    do {                                                                    \
-        if (__builtin_expect(!(condition), 0))                              \
-            ::c10::detail::fail<type>(#condition, ::c10::str(__VA_ARGS__)); \
-    } while (0)
+/* A statement by itself, as torch's: programs leave the semicolon away. */
+#define TAEDA_TORCH_CHECK_(type, condition, ...)                        \
+    if (__builtin_expect(!(condition), 0)) {                            \
+        ::c10::detail::fail<type>(#condition, ::c10::str(__VA_ARGS__)); \
+    }
 #define TORCH_CHECK(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
 #define TORCH_CHECK_INDEX(condition, ...) \
     TAEDA_TORCH_CHECK_(::c10::IndexError, condition, __VA_ARGS__)
