@@ -63,7 +63,7 @@ FLOORS: dict[str, float] = {
     "taeda.distributed.checkpoint.state_dict": 100,
     "taeda.distributed.optim": 100,
     "taeda.distributed.nn.functional": 100,
-    "taeda.compiler": 0,
+    "taeda.compiler": 100,
     "taeda.sparse": 100,
     "taeda.nested": 100,
     "taeda.masked": 100,

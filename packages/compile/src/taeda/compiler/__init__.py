@@ -87,6 +87,15 @@ def compile(
     for an unknown mode and for options of a built-in backend, which has none; BackendCompilerFailed
     from a call whose graph a function as backend refused.
 
+    Args:
+        model: a function, method or module; without it a decorator (None).
+        fullgraph: whether a program without a whole graph raises (False).
+        dynamic: True, False or None; asks for nothing (None).
+        backend: a name, or a function of a graph module and its example inputs ("taeda").
+        mode: "default", "reduce-overhead", "max-autotune" or "max-autotune-no-cudagraphs" (None).
+        options: dict that is passed to a function as backend (None).
+        disable: whether `model` is returned as it is (False).
+
     >>> import taeda
     >>> f = compile(lambda x: (x * 2).sum())
     >>> [f(taeda.ones(3)).item() for _ in range(3)]
@@ -172,6 +181,11 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
 
     A compiled function that calls it stays eager, with `reason` in its explanation; with
     `recursive=False` only calls from outside stay eager.
+
+    Args:
+        fn: a function or module, compiled or not (None).
+        recursive: whether compiled functions that call it stay eager as well (True).
+        reason: text for their explanation (None).
     """
     if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)

@@ -40,6 +40,9 @@ def allow_in_graph(fn: Any) -> Any:
     What else it reads is not guarded: a global that changes later is not seen. Returns what it was
     given. TypeError for what cannot be called.
 
+    Args:
+        fn: a function, or a list or tuple of functions.
+
     >>> import taeda
     >>> @allow_in_graph
     ... def shifted(x):
@@ -53,6 +56,9 @@ def allow_in_graph(fn: Any) -> Any:
 def assume_constant_result(fn: Any) -> Any:
     """Say of a function that every call gives the same.
     A recorded call keeps what it gave; TypeError for what cannot be called.
+
+    Args:
+        fn: a function, or a list or tuple of functions.
 
     >>> import taeda
     >>> @assume_constant_result
@@ -75,6 +81,11 @@ def substitute_in_graph(
     numbers and strings is taken as it is, without a look at the substitute. TypeError if their
     parameters differ, as far as the original tells them, unless `skip_signature_check`; TypeError
     for what cannot be called.
+
+    Args:
+        original_fn: the function that is not run in recorded calls.
+        can_constant_fold_through: whether its result for numbers and strings is taken (False).
+        skip_signature_check: whether parameters may differ (False).
 
     >>> import math
     >>> @substitute_in_graph(math.dist)

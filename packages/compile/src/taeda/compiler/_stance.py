@@ -46,6 +46,9 @@ class set_stance:
     RuntimeError), "eager_then_compile" (the first call of each function is not recorded). It is one
     setting for all threads. ValueError for another one.
 
+    Args:
+        stance: one of the five names above ("default").
+
     >>> import taeda
     >>> f = taeda.compile(lambda x: x + 1)
     >>> with set_stance("fail_on_recompile"):

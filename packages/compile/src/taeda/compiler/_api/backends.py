@@ -62,7 +62,11 @@ class BackendCompilerFailed(RuntimeError):
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """The names that `compile` takes as backend, without those registered under one of these tags."""
+    """The names that `compile` takes as backend, without those registered under one of these tags.
+
+    Args:
+        exclude_tags: tags, as a sequence of strings; None leaves out nothing.
+    """
     hidden = set(exclude_tags or ())
     return [*BUILT_IN, *(n for n, (_, tags) in _registered.items() if not hidden & set(tags))]
 
@@ -74,6 +78,11 @@ def register_backend(
     The name is that of the function if none is given.
 
     ValueError for a name that another function has, or that is built in.
+
+    Args:
+        compiler_fn: a function of a graph module and its example inputs (None).
+        name: what `compile(backend=)` calls it (None: the name of the function).
+        tags: strings by which `list_backends` may leave it out (()).
 
     >>> import taeda
     >>> def counting(gm, example_inputs):

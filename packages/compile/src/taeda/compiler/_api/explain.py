@@ -12,7 +12,11 @@ __all__ = ["Explanation", "explain"]
 
 
 class Explanation:
-    """Graphs, guards and reasons of one compiled function; its text says all of it."""
+    """Graphs, guards and reasons of one compiled function; its text says all of it.
+
+    Args:
+        compiled: the state behind the function, as `explain` finds it.
+    """
 
     def __init__(self, compiled: Any) -> None:
         traces = [trace for found in compiled.traces.values() for trace in found]
@@ -63,6 +67,9 @@ def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
 
     It is called twice, so what it does besides computing happens twice; up to eight times where
     child modules become units.
+
+    Args:
+        function: a function or module, compiled or not.
 
     >>> import taeda
     >>> def f(x):

@@ -16,7 +16,12 @@ _OWN = frozenset(vars(nn.Module())) | {"_orig_mod", "_compiled", "_asked"}
 
 
 class OptimizedModule(nn.Module):
-    """Calls `_orig_mod`, and has its attributes; its parameters carry the prefix `_orig_mod.`."""
+    """Calls `_orig_mod`, and has its attributes; its parameters carry the prefix `_orig_mod.`.
+
+    Args:
+        module: the original.
+        compiled: the state behind it; None leaves it as it is (None).
+    """
 
     def __init__(self, module: nn.Module, compiled: Any = None) -> None:
         super().__init__()
