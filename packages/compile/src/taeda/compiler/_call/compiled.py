@@ -21,19 +21,20 @@ import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 from taeda._core_api import warn
-from taeda._core_api.calls import AUTOCAST, keep_weight, region, snapshot
+from taeda._core_api.calls import AUTOCAST, region
 from taeda._core_api.forks import taken_for_forks
 
-from .._arguments import containers, flatten, flatten_loosely, objects, tensors_in
+from .._arguments import containers, flatten, flatten_loosely, objects
 from .._errors import PASSING, NoTrace, Stop
 from .._logs import log_of, tell_of
 from .._replay.trace import Trace, missed
 from .._signals import from_handler, let_through
 from .._stance import stance
 from .._watch.observer import Observer, here
-from .alike import same, walks_alike
+from .again import Again
 from .as_written import AsWritten
 from .audit import Effects, first_audit, fits_in_memory, is_due, may_wait, next_audit
+from .proof import Differs, compared
 from .split import Split, split_at
 from .units import Child, Units, plain, run_inside
 from .watched import observed
@@ -298,7 +299,7 @@ class Compiled:
         """The result of the graph. Where an operation raises before anything was changed, the
         program itself says what comes of it.
         """
-        again = _Again(self.function, args, kwargs, trace) if trace.backward else None
+        again = Again(self.function, args, kwargs, trace) if trace.backward else None
         states = [generator.get_state() for generator in trace.rewinds]
         try:
             return trace.run(tensors, again)
@@ -523,8 +524,10 @@ class Compiled:
     def _prove(self, trace: Trace, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the program on copies and the function itself, and compare."""
         try:
-            result, reason, _ = self._compared(trace, tensors, args, kwargs, self._rehearse)
-        except _Differs as error:
+            result, reason, _ = compared(
+                self.function, trace, tensors, args, kwargs, self._rehearse
+            )
+        except Differs as error:
             self._distrust(trace, key, error.said)
             raise error.raised from None
         if result is missed:
@@ -536,37 +539,6 @@ class Compiled:
             trace.trusted, trace.audit_at = True, first_audit()
             trace.in_use_since = time.perf_counter()
         return result
-
-    def _compared(
-        self, trace: Trace, tensors: list[Tensor], args: Any, kwargs: Any, rehearse: Any
-    ) -> tuple[Any, str, int]:
-        """(the program's result, why its graph is none of it or "", the place of a wrong result)"""
-        states = [g.get_state() for g in trace.generators]
-        inputs, reason = trace.inputs(tensors), ""
-        try:
-            rehearsed = rehearse(trace, tensors)
-        except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
-            let_through(error)
-            reason, rehearsed = f"a rehearsal of its graph fails: {error}", None
-        finally:  # KeyboardInterrupt has to find the generators as they were, too
-            after = [g.get_state() for g in trace.generators]
-            for generator, state in zip(trace.generators, states, strict=True):
-                generator.set_state(state)
-        if rehearsed is missed:
-            return missed, "", 0
-        try:
-            result = self.function(*args, **kwargs)
-        except MemoryError:
-            raise
-        except Exception as error:
-            let_through(error)
-            if rehearsed is None:
-                raise
-            raise _Differs(error) from None
-        if rehearsed is None:
-            return result, reason, 0
-        place = _unlike(trace, inputs or [], result, rehearsed, after)
-        return result, "its graph gave other bits than the program itself" * (place >= 0), place
 
     # ---- audits ----
 
@@ -582,8 +554,8 @@ class Compiled:
         effects = Effects(trace.objects_read)
         sparing = functools.partial(Trace.rehearse, sparing=True)
         try:
-            result, reason, place = self._compared(trace, tensors, args, kwargs, sparing)
-        except _Differs as error:
+            result, reason, place = compared(self.function, trace, tensors, args, kwargs, sparing)
+        except Differs as error:
             self._fail_audit(trace, key, error.said, trace.line_of(0))
             raise error.raised from None
         if result is not missed and not reason and (changed := effects.changed()):
@@ -608,54 +580,6 @@ class Compiled:
         warn(said)
 
 
-class _Differs(Exception):
-    """The program raised, and its graph did not."""
-
-    def __init__(self, raised: Exception) -> None:
-        super().__init__(raised)
-        self.raised = raised
-        self.said = f"the program raised {type(raised).__name__}, which its graph did not"
-
-
-def _unlike(trace: Trace, inputs: Any, result: Any, rehearsed: Any, after: Any) -> int:
-    """The place of the first tensor that differs; 0 if something else does, -1 if nothing."""
-    found, written, gradients, walked = rehearsed
-    if not same(found, result):
-        pairs = zip(tensors_in(found), tensors_in(result), strict=False)
-        return next((n for n, (a, b) in enumerate(pairs) if not same(a, b)), 0)
-    alike = (
-        all(same(a, b) for b, a in written)
-        and all(same(g, leaf.grad) for leaf, g in gradients)
-        and (walked is None or walks_alike(trace, inputs, result, walked))
-        and all(
-            g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
-        )
-    )
-    return -1 if alike else 0
-
-
-class _Again:
-    """The call once more, as the program itself: for derivatives that the graph has no program for."""
-
-    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, trace: Trace) -> None:
-        self._function, self._args, self._kwargs, self._trace = function, args, kwargs, trace
-        self._settings = _settings()
-        self._region = None if region() is None else snapshot()
-
-    def holds(self) -> bool:
-        """Whether the program is still the one that the graph computed."""
-        outside = self._region is not None or region() is None
-        return outside and self._trace.holds() and self._settings == _settings()
-
-    def __call__(self, casts: list[tuple[Tensor, Any, Tensor]]) -> Any:
-        if self._region is None:
-            return self._function(*self._args, **self._kwargs)
-        with self._region.restored():
-            for weight, dtype, cast in casts:
-                keep_weight(weight, dtype, cast)
-            return self._function(*self._args, **self._kwargs)
-
-
 def _profiles() -> list[Any] | None:
     """The tracers of this thread, if nothing else is around the call and each steps aside for a whole
     graph: a profile changes no program.
@@ -664,11 +588,6 @@ def _profiles() -> list[Any] | None:
     if _core.get_layers() != _core.TRACE or not entered:
         return None
     return entered if all(hasattr(one, "aside") for one in entered) else None
-
-
-def _settings() -> Any:
-    """What operations ask apart from their arguments, the modes of gradients and autocast."""
-    return _core.get_default_dtype(), _core.get_default_device()
 
 
 class _Head(Compiled):
