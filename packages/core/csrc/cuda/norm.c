@@ -13,16 +13,44 @@ typedef struct norm_call { /* laid out as in kernels/norm.h */
     double eps;
 } norm_call;
 
-enum { ROWS, SLOPE, WEIGHTS, JOINED, SUMS, MOMENTS, COLUMNS, COLUMN_TOTAL, SCALED, MIXED };
+enum {
+    ROWS,
+    SLOPE,
+    WEIGHTS,
+    JOINED,
+    SUMS,
+    MOMENTS,
+    COLUMNS,
+    COLUMN_TOTAL,
+    SCALED,
+    MIXED,
+    PRODUCT_PARTS,
+    PRODUCTS,
+    SUM_PARTS,
+    MEAN,
+    SQUARE_PARTS,
+    DEVIATION
+};
 static const struct {
     const char *name;
     bool together;
 } works[] = {
-    [ROWS] = {"rows", true},        [SLOPE] = {"slope", true},
-    [WEIGHTS] = {"weights", false}, [JOINED] = {"joined", false},
-    [SUMS] = {"sums", true},        [MOMENTS] = {"moments", true},
-    [COLUMNS] = {"columns", false}, [COLUMN_TOTAL] = {"column_total", false},
-    [SCALED] = {"scaled", false},   [MIXED] = {"mixed", false},
+    [ROWS] = {"rows", true},
+    [SLOPE] = {"slope", true},
+    [WEIGHTS] = {"weights", false},
+    [JOINED] = {"joined", false},
+    [SUMS] = {"sums", true},
+    [MOMENTS] = {"moments", true},
+    [COLUMNS] = {"columns", false},
+    [COLUMN_TOTAL] = {"column_total", false},
+    [SCALED] = {"scaled", false},
+    [MIXED] = {"mixed", false},
+    [PRODUCT_PARTS] = {"product_parts", true},
+    [PRODUCTS] = {"products", true},
+    [SUM_PARTS] = {"sum_parts", true},
+    [MEAN] = {"mean", true},
+    [SQUARE_PARTS] = {"square_parts", true},
+    [DEVIATION] = {"deviation", true},
 };
 
 static td_status launch(int work, td_dtype dtype, norm_call *c, int ordinal)
@@ -122,6 +150,36 @@ static void gather(norm_call *c, const td_channels *s, bool together)
     c->stride = s->channels * s->inner;
 }
 
+/* ---- few channels: a block for each group of pieces ---- */
+
+enum { PIECE = 4096, ENOUGH_BLOCKS = 1024 }; /* PIECE as in cpu/norm/norm.c */
+
+/* How many groups a unit is summed in (kernels/norm_spread.h); 0 where its one block will do. */
+static int64_t groups(const norm_call *c)
+{
+    if (c->units >= ENOUGH_BLOCKS || c->inner == 0) return 0;
+    int64_t whole = c->inner / PIECE, each = (PIECE + c->inner - 1) / c->inner;
+    int64_t made = 1 + (whole ? whole * c->count : c->count / each);
+    return made < 4 ? 0 : made;
+}
+
+/* Pairs of launches: the parts of all groups, then each unit's in order. */
+static td_status spread(norm_call *c, const int *works_in_turn, int count, td_dtype dtype,
+                        td_device device)
+{
+    void *block;
+    int64_t units = c->units, bytes = 2 * units * c->chunks * (int64_t)sizeof(double);
+    td_status status = td_cuda_alloc(&c->partial, bytes, device, &block);
+    if (status) return status;
+    for (int k = 0; k < count && status == TD_OK; k++) {
+        c->units = k % 2 ? units : units * c->chunks;
+        status = launch(works_in_turn[k], dtype, c, td_device_index(device));
+    }
+    /* the next owner's work comes after, on the same stream */
+    td_cuda_release(block, c->partial, bytes);
+    return status;
+}
+
 static td_status sums(const td_norm_job *j, td_device device)
 {
     norm_call c = channels(j);
@@ -129,19 +187,26 @@ static td_status sums(const td_norm_job *j, td_device device)
     c.mean = td_data(j->numbers);
     c.rows = j->shape->outer;
     gather(&c, j->shape, j->together);
-    if (!j->shape->columns) return launch(SUMS, dtype, &c, td_device_index(device));
-    c.chunks = td_column_chunks(j->shape);
-    return in_two(COLUMNS, COLUMN_TOTAL, 2 * c.chunks * c.n * (int64_t)sizeof(double), dtype, &c,
-                  device);
+    if (j->shape->columns) {
+        c.chunks = td_column_chunks(j->shape);
+        return in_two(COLUMNS, COLUMN_TOTAL, 2 * c.chunks * c.n * (int64_t)sizeof(double), dtype,
+                      &c, device);
+    }
+    if ((c.chunks = groups(&c)))
+        return spread(&c, (int[]){PRODUCT_PARTS, PRODUCTS}, 2, dtype, device);
+    return launch(SUMS, dtype, &c, td_device_index(device));
 }
 
-static td_status moments(const td_norm_job *j, int ordinal)
+static td_status moments(const td_norm_job *j, td_device device)
 {
     norm_call c = channels(j);
+    td_dtype dtype = (td_dtype)j->x->dtype;
     gather(&c, j->shape, true);
     c.out = td_data(j->out[0]);
     c.mean = td_data(j->out[1]);
-    return launch(MOMENTS, (td_dtype)j->x->dtype, &c, ordinal);
+    if ((c.chunks = groups(&c)))
+        return spread(&c, (int[]){SUM_PARTS, MEAN, SQUARE_PARTS, DEVIATION}, 4, dtype, device);
+    return launch(MOMENTS, dtype, &c, td_device_index(device));
 }
 
 static td_status numbers(const td_norm_job *j, int ordinal)
@@ -174,7 +239,7 @@ td_status td_cuda_norm(const void *job, td_device device)
         case TD_NORM_SCALE: return elements(SCALED, j, ordinal);
         case TD_NORM_MIX: return elements(MIXED, j, ordinal);
         case TD_NORM_SUMS: return sums(j, device);
-        case TD_NORM_MOMENTS: return moments(j, ordinal);
+        case TD_NORM_MOMENTS: return moments(j, device);
         default: return numbers(j, ordinal);
     }
 }

@@ -57,7 +57,22 @@ same(lambda x: F.instance_norm(x), "instance", taeda.randn(2, 3, 40))
 """
 
 
+#: few channels of much: groups of pieces of 4,096 that cross segments, end with them, and are left over
+SPREAD = """
+shapes = (
+    (1, 2, 16384), (4, 17, 4096), (3, 16, 4097), (5, 18, 9000), (400, 16, 49), (2, 16, 30, 500),
+    (97, 20, 129),
+)
+for shape in shapes:
+    for dtype in (taeda.float32, taeda.float64):
+        c = shape[1]
+        x, w, b = taeda.randn(*shape).to(dtype), taeda.randn(c).to(dtype), taeda.randn(c).to(dtype)
+        same(lambda x, w, b: F.batch_norm(x, None, None, w, b, True), ("spread", shape, dtype), x, w, b)
+same(lambda x: F.group_norm(x, 2), "groups of much", taeda.randn(3, 4, 5000))
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [ROWS, CHANNELS], ids=["rows", "channels"])
+@pytest.mark.parametrize("program", [ROWS, CHANNELS, SPREAD], ids=["rows", "channels", "spread"])
 def test_norms_have_the_processors_bits(program):
     standin.run(BEGIN + program, TAEDA_NULL_LATE="1")

@@ -7,6 +7,7 @@
  *   td_norm_alone<td_norm_joined<R>>        a thread a column: its chunks together
  *   td_norm_together<td_norm_sums<R>>       64 threads a channel or segment: its two sums
  *   td_norm_together<td_norm_moments<R>>    the same for mean and variance
+ *   (few channels take the launches of norm_spread.h)
  *   td_norm_alone<td_norm_columns<R>>       a thread a chunk of rows and column: the two sums
  *   td_norm_alone<td_norm_column_total<R>>  a thread a column: its chunks together
  *   td_norm_alone<td_norm_scaled<R>>        a thread an element, as td_norm_mixed<R>
@@ -159,6 +160,16 @@ template <class R> struct td_norm_sums {
         c.sums[2 * unit + 1] = product;
     }
 };
+/* mean and deviation of a unit, from what deviates from its first mean */
+template <class R>
+VFN void td_norm_finish(const td_norm_call &c, int64_t unit, double mean, double rest,
+                        double squares)
+{
+    double all = (double)c.inner * (double)c.count, square = (squares - rest * rest / all) / all;
+    if (threadIdx.x) return;
+    ((R *)c.mean)[unit] = (R)(mean + rest / all);
+    ((R *)c.out)[unit] = (R)sqrt(square < 0 ? 0 : square);
+}
 template <class R> struct td_norm_moments {
     static TD_IN void unit(const td_norm_call &c, int64_t unit)
     {
@@ -172,10 +183,7 @@ template <class R> struct td_norm_moments {
         V m = V((R)(sum / all));
         TD_OVER_SEGMENTS(V d = V(x[i]) - m; s = s + d; t = vfma(d, d, t);
                          , TD_NORM_TAKE(rest, s) TD_NORM_TAKE(squares, t));
-        if (threadIdx.x) return;
-        ((R *)c.mean)[unit] = (R)((double)m.v + rest / all);
-        double square = (squares - rest * rest / all) / all;
-        ((R *)c.out)[unit] = (R)sqrt(square < 0 ? 0 : square);
+        td_norm_finish<R>(c, unit, (double)m.v, rest, squares);
     }
 };
 
@@ -246,6 +254,8 @@ __global__ void __launch_bounds__(256) td_norm_alone(const __grid_constant__ td_
     for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < c.units; at += step)
         Work::one(c, at);
 }
+
+#include "cuda/kernels/norm_spread.h"
 
 /* ---- numbers ---- */
 #define TD_NUMBER_WORK(name)                                                                      \

@@ -190,8 +190,9 @@ FAMILIES: dict[str, Family] = {
              tried=("BF16", *REAL, "C128")),
     )),
     "norm": Family("cuda/kernels/norm.h", (
-        Programs("norm", ("rows", "slope", "sums", "moments"), ("norm_together",), REAL,
-                 "td_norm_{name}<{real}>"),
+        Programs("norm", ("rows", "slope", "sums", "moments", "product_parts", "products",
+                          "sum_parts", "mean", "square_parts", "deviation"), ("norm_together",),
+                 REAL, "td_norm_{name}<{real}>"),
         Programs("norm", ("weights", "joined", "columns", "column_total", "scaled", "mixed"),
                  ("norm_alone",), REAL, "td_norm_{name}<{real}>"),
         Programs("numbers", ("inverse", "running", "scale", "mix", "gradient", "together", "spread",
