@@ -96,7 +96,7 @@ told = steps(net, kind, 1)
     "by hand, unseen": """
 net = made(mesh)
 with taeda.no_grad(): net(batch(kind, 0))
-for p in net.parameters(): p.data.add_(0.5)  # no version tells of it
+for p in net.parameters(): p.to_local().data.add_(0.5)  # no version tells of it
 for part in (net, *net.blocks): part.unshard()
 told = [[whole(p) for p in net.parameters()]]
 """,
@@ -137,7 +137,7 @@ told += steps(net, kind)
     "without a graph": """
 net = made(mesh)
 with taeda.no_grad(): told = [whole(net(batch(kind, n))) for n in range(3)]
-for p in net.parameters(): p.data.add_(0.5)  # no version tells of it
+for p in net.parameters(): p.to_local().data.add_(0.5)  # no version tells of it
 with taeda.no_grad(): told += [whole(net(batch(kind, n))) for n in range(3)]
 """,
     "along 1": """

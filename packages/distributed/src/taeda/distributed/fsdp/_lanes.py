@@ -33,9 +33,8 @@ class Lanes:
     def __init__(self, device: taeda.device) -> None:
         self.device = device
         self._gathers, self._reductions = taeda.cuda.Stream(device), taeda.cuda.Stream(device)
-        self._copied: tuple[Any, Any] | None = (
-            None  # what a gather brought, and the event of its copy
-        )
+        #: what a gather brought, and the event of its copy
+        self._copied: tuple[Any, Any] | None = None
         self._reducing: list[tuple[Any, Any, Any]] = []  # buffers, their stream, the event
         self.settled = 0  # how often the stream that computes has waited for reductions
 
