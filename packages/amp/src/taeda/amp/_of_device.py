@@ -27,7 +27,13 @@ def older_autocast(device: str, lower: dtype) -> type[autocast]:
     """`autocast(enabled, dtype, cache_enabled)` of one device."""
 
     class Autocast(autocast):
-        __doc__ = f"`taeda.autocast('{device}')`; the older name."
+        __doc__ = f"""`taeda.autocast('{device}')`; the older name.
+
+        Args:
+            enabled: whether the region does anything (True).
+            dtype: bfloat16 or float16 ({str(lower).partition(".")[2]}).
+            cache_enabled: whether cast weights are kept (True).
+        """
 
         def __init__(
             self, enabled: bool = True, dtype: dtype = lower, cache_enabled: bool = True
@@ -42,7 +48,15 @@ def older_scaler(device: str) -> type[GradScaler]:
     """`GradScaler(init_scale, ...)` of one device."""
 
     class Scaler(GradScaler):
-        __doc__ = f"`taeda.amp.GradScaler('{device}')`; the older name."
+        __doc__ = f"""`taeda.amp.GradScaler('{device}')`; the older name.
+
+        Args:
+            init_scale: the first scale (65536).
+            growth_factor: factor after good steps, above 1 (2).
+            backoff_factor: factor after an overflow, below 1 (0.5).
+            growth_interval: good steps in a row before the scale grows (2000).
+            enabled: whether anything is done (True).
+        """
 
         def __init__(
             self,
@@ -70,7 +84,12 @@ def older_custom_fwd(device: str) -> Callable[..., Any]:
     """`custom_fwd(fwd, cast_inputs=None)` of one device."""
 
     def older(fwd: Callable[..., Any] | None = None, *, cast_inputs: dtype | None = None) -> Any:
-        """`taeda.amp.custom_fwd`; the older name."""
+        """`taeda.amp.custom_fwd`; the older name.
+
+        Args:
+            fwd: the function below the decorator without further words (None).
+            cast_inputs: floating-point dtype of the arguments (None: as they are).
+        """
         _warn(device, "custom_fwd")
         return custom_fwd(fwd, device_type=device, cast_inputs=cast_inputs)
 
@@ -81,7 +100,11 @@ def older_custom_bwd(device: str) -> Callable[..., Any]:
     """`custom_bwd(bwd)` of one device."""
 
     def older(bwd: Callable[..., Any] | None = None) -> Any:
-        """`taeda.amp.custom_bwd`; the older name."""
+        """`taeda.amp.custom_bwd`; the older name.
+
+        Args:
+            bwd: the function below the decorator without further words (None).
+        """
         _warn(device, "custom_bwd")
         return custom_bwd(bwd, device_type=device)
 

@@ -96,7 +96,11 @@ def current_device() -> int:
 
 
 def set_device(device: Any) -> None:
-    """Make a device current in this thread. A negative ordinal changes nothing."""
+    """Make a device current in this thread. A negative ordinal changes nothing.
+
+    Args:
+        device: a device or its number; a negative one changes nothing.
+    """
     if isinstance(device, int) and device < 0:
         return
     _core.cuda_set_current(ordinal_of(device))
@@ -105,6 +109,9 @@ def set_device(device: Any) -> None:
 class device:
     """`with taeda.cuda.device(1):` the current device of this thread is another one.
     None and negative ordinals change nothing.
+
+    Args:
+        device: a device or its number; None and negative numbers change nothing.
     """
 
     def __init__(self, device: Any) -> None:
@@ -125,6 +132,9 @@ class device:
 class device_of(device):
     """`with taeda.cuda.device_of(x):` the current device is that of the tensor `x`; of another
     tensor nothing changes.
+
+    Args:
+        obj: a tensor of any device.
     """
 
     def __init__(self, obj: Any) -> None:
@@ -132,7 +142,11 @@ class device_of(device):
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait for all work on a device. A fault of earlier work is raised here."""
+    """Wait for all work on a device. A fault of earlier work is raised here.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     _core.cuda_synchronize(ordinal_of(device))
 
 
@@ -176,7 +190,11 @@ _ATTRIBUTES = (38, 8, 97, 81, 82, 18, 84)
 
 
 def get_device_properties(device: Any = None) -> DeviceProperties:
-    """Name, memory, compute capability, sizes and addresses of a device."""
+    """Name, memory, compute capability, sizes and addresses of a device.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     index = ordinal_of(device)
     uuid, bus = _core.cuda_names(index)
     domain, number, slot = bus.split(".")[0].split(":")
@@ -189,6 +207,10 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
     """Can a device read another's memory? Copies between two work either way. RuntimeError for an
     ordinal that is not there.
+
+    Args:
+        device: the one that reads, or its number.
+        peer_device: the one whose memory is read, or its number.
     """
     here, there = ordinal_of(device), ordinal_of(peer_device)
     return bool(_core.cuda_can_reach(here, there))
@@ -204,6 +226,9 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
     ("error", 2).
 
     Calls that ask for the wait, such as `synchronize`, stay free.
+
+    Args:
+        debug_mode: "default", "warn" or "error", or its number 0 to 2; ValueError for another.
     """
     if isinstance(debug_mode, str):
         if debug_mode not in _MODES:
@@ -222,12 +247,20 @@ def get_sync_debug_mode() -> int:
 
 
 def get_device_name(device: Any = None) -> str:
-    """The name that the maker gave a device."""
+    """The name that the maker gave a device.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return get_device_properties(device).name
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """Compute capability, as (9, 0)."""
+    """Compute capability, as (9, 0).
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     found = get_device_properties(device)
     return found.major, found.minor
 
@@ -240,6 +273,9 @@ def get_arch_list() -> list[str]:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Does the current device compute in bfloat16?
     Kernels convert to float32 where it does not. False without a device.
+
+    Args:
+        including_emulation: whether conversions to float32 count, too (True).
     """
     return is_available() and (including_emulation or get_device_capability()[0] >= 8)
 

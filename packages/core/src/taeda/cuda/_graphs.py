@@ -62,11 +62,14 @@ class CUDAGraph:
     """Work of a stream, captured between `capture_begin` and `capture_end` (or within
     `taeda.cuda.graph`), and queued again by `replay`.
 
-    With `keep_graph` the description stays until `instantiate` or the first `replay`; without it
-    that happens at the end of the capture. Tensors that are made during the capture lie in a pool
+    Tensors that are made during the capture lie in a pool
     of the graph's own. What waits for the device, reads it, or compiles a kernel cannot be captured:
     the RuntimeError names the operator and the line, and the graph is not made. So call everything
     once before. Random numbers are drawn anew by each replay, from the default generator.
+
+    Args:
+        keep_graph: whether the description stays until `instantiate` or the first `replay`; without
+            it (False) that happens at the end of the capture.
     """
 
     def __init__(self, keep_graph: bool = False) -> None:
@@ -170,7 +173,12 @@ class graph:
         x.copy_(batch)
         g.replay()  # y holds the result for the batch
 
-    `pool` and `capture_error_mode` are `capture_begin`'s.
+    Args:
+        cuda_graph: the graph that is made.
+        pool: memory of `graph_pool_handle()` or of another graph's `pool()`; None is a new one.
+        stream: where work goes within; None is a stream that all captures share.
+        capture_error_mode: what other threads may do meanwhile: "global" (nothing that waits),
+            "thread_local" or "relaxed".
     """
 
     default_capture_stream: Stream | None = None

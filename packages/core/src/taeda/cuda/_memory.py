@@ -26,6 +26,9 @@ __all__ = [
 def memory_stats(device: Any = None) -> dict[str, int]:
     """Counts and bytes of the allocator since the start: `"allocated_bytes.all.peak"` and so on.
     Empty before a device was used.
+
+    Args:
+        device: a device or its number; None is the current one.
     """
     if not is_initialized():
         return {}
@@ -34,32 +37,56 @@ def memory_stats(device: Any = None) -> dict[str, int]:
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes that tensors use now, in blocks of 512."""
+    """Bytes that tensors use now, in blocks of 512.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return memory_stats(device).get("allocated_bytes.all.current", 0)
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that tensors used at once since the start, or since `reset_peak_memory_stats`."""
+    """The most bytes that tensors used at once since the start, or since `reset_peak_memory_stats`.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return memory_stats(device).get("allocated_bytes.all.peak", 0)
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes that the allocator holds, used or not."""
+    """Bytes that the allocator holds, used or not.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return memory_stats(device).get("reserved_bytes.all.current", 0)
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that the allocator held."""
+    """The most bytes that the allocator held.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return memory_stats(device).get("reserved_bytes.all.peak", 0)
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Peaks start again from what is used and held now."""
+    """Peaks start again from what is used and held now.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     _core.cuda_reset(ordinal_of(device), True)
 
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
-    """What was allocated and freed, and how often memory ran out, is counted from now on."""
+    """What was allocated and freed, and how often memory ran out, is counted from now on.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     _core.cuda_reset(ordinal_of(device), False)
 
 
@@ -95,7 +122,11 @@ def reset_accumulated_host_memory_stats() -> None:
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Free and total bytes of a device, as the driver counts them."""
+    """Free and total bytes of a device, as the driver counts them.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     free, total = _core.cuda_memory(ordinal_of(device))
     return free, total
 
@@ -108,6 +139,10 @@ _fractions: dict[int, float] = {}
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
     """The allocator holds at most this share of a device's memory; more raises OutOfMemoryError.
     ValueError for a share outside 0 to 1.
+
+    Args:
+        fraction: 0 to 1.
+        device: a device or its number; None is the current one.
     """
     if isinstance(fraction, bool) or not isinstance(fraction, (int, float)):
         raise TypeError(f"Invalid type for fraction argument, must be `float`, got {fraction!r}")
@@ -120,7 +155,11 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
 
 
 def get_per_process_memory_fraction(device: Any = None) -> float:
-    """The share that `set_per_process_memory_fraction` set; 1.0 before."""
+    """The share that `set_per_process_memory_fraction` set; 1.0 before.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return _fractions.get(ordinal_of(device), 1.0)
 
 
@@ -132,12 +171,19 @@ def get_allocator_backend() -> str:
 def set_allocator_settings(settings: str) -> None:
     """Settings of the allocator from now on, as `TAEDA_CUDA_ALLOC_CONF` has them:
     `"key:value,key:value"`. What is not named has its default again; ValueError for what is not known.
+
+    Args:
+        settings: `key:value` pairs, joined by commas.
     """
     _core.cuda_pool_settings(settings)
 
 
 def caching_allocator_enable(value: bool = True) -> None:
-    """With False every allocation comes straight from the driver and goes back to it."""
+    """With False every allocation comes straight from the driver and goes back to it.
+
+    Args:
+        value: whether freed memory is kept (True).
+    """
     _core.cuda_pool_uncached(not value)
 
 
@@ -147,6 +193,11 @@ _raw: dict[int, int] = {}
 def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -> int:
     """The address of `size` bytes of a device, for another library. They belong to a stream, the
     current one by default, and are given back with `caching_allocator_delete`.
+
+    Args:
+        size: bytes, not negative.
+        device: a device or its number; None is the current one.
+        stream: a `Stream` or its address; None is the current one of the device.
     """
     index = ordinal_of(device)
     place = _core.cuda_stream_get(index) if stream is None else stream
@@ -156,7 +207,11 @@ def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -
 
 
 def caching_allocator_delete(mem_ptr: int) -> None:
-    """Give back what `caching_allocator_alloc` gave. ValueError for another address."""
+    """Give back what `caching_allocator_alloc` gave. ValueError for another address.
+
+    Args:
+        mem_ptr: the address.
+    """
     block = _raw.pop(mem_ptr, None)
     if block is None:
         raise ValueError(f"no memory of caching_allocator_alloc is at {mem_ptr:#x}")
@@ -181,24 +236,40 @@ def _older(name: str, now: str) -> None:
 
 
 def memory_cached(device: Any = None) -> int:
-    """The older name of `memory_reserved`."""
+    """The older name of `memory_reserved`.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     _older("memory_cached", "memory_reserved")
     return memory_reserved(device)
 
 
 def max_memory_cached(device: Any = None) -> int:
-    """The older name of `max_memory_reserved`."""
+    """The older name of `max_memory_reserved`.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     _older("max_memory_cached", "max_memory_reserved")
     return max_memory_reserved(device)
 
 
 def reset_max_memory_allocated(device: Any = None) -> None:
-    """The older name of `reset_peak_memory_stats`."""
+    """The older name of `reset_peak_memory_stats`.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     _older("reset_max_memory_allocated", "reset_peak_memory_stats")
     reset_peak_memory_stats(device)
 
 
 def reset_max_memory_cached(device: Any = None) -> None:
-    """The older name of `reset_peak_memory_stats`."""
+    """The older name of `reset_peak_memory_stats`.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     _older("reset_max_memory_cached", "reset_peak_memory_stats")
     reset_peak_memory_stats(device)

@@ -38,6 +38,11 @@ class CUDAPluggableAllocator:
     A NULL of the first is memory that is not there. They are called with the allocator's lock held
     and must not make tensors. OSError where the library cannot be opened, ValueError where it has no
     such function.
+
+    Args:
+        path_to_so_file: the shared library.
+        alloc_fn_name: the name of its function that allocates.
+        free_fn_name: the name of the one that frees.
     """
 
     def __init__(self, path_to_so_file: Any, alloc_fn_name: str, free_fn_name: str) -> None:
@@ -58,6 +63,9 @@ def _addresses(allocator: Any) -> tuple[int, int]:
 def change_current_allocator(allocator: CUDAPluggableAllocator) -> None:
     """Every tensor's memory comes from `allocator` from now on, without being kept for later ones.
     RuntimeError once a tensor of a device was made.
+
+    Args:
+        allocator: two functions of a shared library.
     """
     _core.cuda_pool_replace(*_addresses(allocator))
 
@@ -67,6 +75,9 @@ class MemPool:
     its own segments, which an `allocator` may give.
 
     When the object is gone, its segments go back as soon as no tensor lies in them.
+
+    Args:
+        allocator: whose functions give the segments; None is the driver's.
     """
 
     def __init__(self, allocator: CUDAPluggableAllocator | None = None) -> None:
@@ -96,7 +107,12 @@ class MemPool:
 
 @contextmanager
 def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
-    """What this thread allocates on a device, the current one by default, comes from `pool`."""
+    """What this thread allocates on a device, the current one by default, comes from `pool`.
+
+    Args:
+        pool: where memory comes from within.
+        device: a device or its number; None is the current one.
+    """
     if not isinstance(pool, MemPool):
         raise TypeError(f"wanted a MemPool, got {type(pool).__name__}")
     index = ordinal_of(device)

@@ -22,14 +22,22 @@ Tensor = _core.Tensor
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generator, which is the cpu's too. Without a device nothing happens."""
+    """Seed the generator, which is the cpu's too. Without a device nothing happens.
+
+    Args:
+        seed: an integer of 64 bits; negative ones count from the top.
+    """
     number = int(seed)
     if is_available():
         taeda.manual_seed(number)
 
 
 def manual_seed_all(seed: int) -> None:
-    """As `manual_seed`: there is one generator."""
+    """As `manual_seed`: there is one generator.
+
+    Args:
+        seed: an integer of 64 bits; negative ones count from the top.
+    """
     manual_seed(seed)
 
 
@@ -50,13 +58,22 @@ def initial_seed() -> int:
 
 
 def get_rng_state(device: Any = "cuda") -> Tensor:
-    """The state of the generator, as bytes on the cpu."""
+    """The state of the generator, as bytes on the cpu.
+
+    Args:
+        device: a device or its number ("cuda"); all have one generator.
+    """
     ordinal_of(device)
     return taeda.get_rng_state()
 
 
 def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
-    """Go on from a state that `get_rng_state` gave."""
+    """Go on from a state that `get_rng_state` gave.
+
+    Args:
+        new_state: the bytes.
+        device: a device or its number ("cuda"); all have one generator.
+    """
     ordinal_of(device)
     taeda.set_rng_state(new_state)
 
@@ -67,6 +84,10 @@ def get_rng_state_all() -> list[Tensor]:
 
 
 def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
-    """As `set_rng_state` for each; the last one counts."""
+    """As `set_rng_state` for each; the last one counts.
+
+    Args:
+        new_states: a state for each device.
+    """
     for ordinal, state in enumerate(new_states):
         set_rng_state(state, ordinal)

@@ -56,37 +56,64 @@ def _ask(question: str, device: Any, *words: Any) -> Any:
 def utilization(device: Any = None) -> int:
     """Percent of the last sample period in which a kernel ran.
     ModuleNotFoundError without nvidia-ml-py; RuntimeError where the device does not tell.
+
+    Args:
+        device: a device or its number; None is the current one.
     """
     return int(_ask("nvmlDeviceGetUtilizationRates", device).gpu)
 
 
 def memory_usage(device: Any = None) -> int:
-    """Percent of the last sample period in which memory was read or written."""
+    """Percent of the last sample period in which memory was read or written.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return int(_ask("nvmlDeviceGetUtilizationRates", device).memory)
 
 
 def device_memory_used(device: Any = None) -> int:
-    """Bytes of a device that all processes use."""
+    """Bytes of a device that all processes use.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return int(_ask("nvmlDeviceGetMemoryInfo", device).used)
 
 
 def temperature(device: Any = None) -> int:
-    """Degrees Celsius of the processor."""
+    """Degrees Celsius of the processor.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return int(_ask("nvmlDeviceGetTemperature", device, _TO_SENSOR))
 
 
 def power_draw(device: Any = None) -> int:
-    """Milliwatts."""
+    """Milliwatts.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return int(_ask("nvmlDeviceGetPowerUsage", device))
 
 
 def clock_rate(device: Any = None) -> int:
-    """Megahertz of the multiprocessors."""
+    """Megahertz of the multiprocessors.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return int(_ask("nvmlDeviceGetClockInfo", device, _CLOCK_OF_MULTIPROCESSORS))
 
 
 def list_gpu_processes(device: Any = None) -> str:
-    """Lines of the processes that use a device, with their memory."""
+    """Lines of the processes that use a device, with their memory.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     found = _ask("nvmlDeviceGetComputeRunningProcesses", device)
     lines = [f"GPU:{get_device_properties(device).name}"]
     for one in found:

@@ -56,6 +56,9 @@ def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str,
 
     Empty before a device was used. What comes straight from the driver
     (`backend:cudaMallocAsync`), or from somebody's functions, has no segments.
+
+    Args:
+        mempool_id: `MemPool.id` of one pool; None is all memory.
     """
     if not is_initialized():
         return []
@@ -86,6 +89,9 @@ def snapshot(device: Any = None) -> dict[str, Any]:
     """Segments and, since `_record_memory_history`, the allocator's steps: a dict with "segments",
     as `memory_snapshot` gives them, "device_traces", a list of steps for each device, and
     "allocator_settings". With `device` the steps of other devices are left out.
+
+    Args:
+        device: whose steps are told, a device or its number; None is all of them.
     """
     count = _core.cuda_count() if is_initialized() else 0
     traces: list[list[dict[str, Any]]] = [[] for _ in range(count)]
@@ -101,7 +107,11 @@ def snapshot(device: Any = None) -> dict[str, Any]:
 
 
 def dump_snapshot(filename: Any = "dump_snapshot.pickle") -> None:
-    """Write `_snapshot()` as a pickle, which viewers of memory snapshots open."""
+    """Write `_snapshot()` as a pickle, which viewers of memory snapshots open.
+
+    Args:
+        filename: where it is written ("dump_snapshot.pickle").
+    """
     with atomic_write(filename) as file:
         pickle.dump(snapshot(), file)
 
@@ -116,13 +126,15 @@ def record_memory_history(
 ) -> None:
     """Keep, from now on, where memory of devices is allocated. Costs some microseconds an allocation.
 
-    enabled: "all" keeps the steps of the allocator, at most `max_entries` of the last ones; "state"
-        only where blocks in use were made; None ends it.
-    context: which stacks are kept: "all", "alloc" (not of frees), "state" (only of blocks in use)
-        or None.
-    stacks: "python"; stacks of C are not kept, and "all" raises ValueError.
-    device: None; all devices are recorded together, and ValueError is raised for another value.
-    clear_history: forget the steps so far. They are forgotten in any case when recording starts.
+    Args:
+        enabled: "all" keeps the steps of the allocator; "state" only where blocks in use were made;
+            None ends it.
+        context: which stacks are kept: "all", "alloc" (not of frees), "state" (only of blocks in use)
+            or None.
+        stacks: "python"; stacks of C are not kept, and "all" raises ValueError.
+        max_entries: how many of the last steps are kept at most.
+        device: None; all devices are recorded together, and ValueError is raised for another value.
+        clear_history: forget the steps so far. They are forgotten in any case when recording starts.
     """
     if stacks != "python":
         raise ValueError(f"stacks is 'python': stacks of C are not kept; got {stacks!r}")

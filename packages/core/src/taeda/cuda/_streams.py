@@ -47,6 +47,10 @@ class Stream:
 
     There are 32 for each device and priority, which are handed out in turn. RuntimeError for a
     priority above 0; what is below the range counts as its end.
+
+    Args:
+        device: a device or its number; None is the current one.
+        priority: 0 or less (0); lower numbers are served first.
     """
 
     def __init__(
@@ -118,6 +122,10 @@ class Stream:
 class ExternalStream(Stream):
     """A stream that another library made, by its address.
     Whoever made it keeps it alive and gives it back.
+
+    Args:
+        stream_ptr: the address, a `cudaStream_t`; 0 is the default stream.
+        device: a device or its number; None is the current one.
     """
 
     def __init__(self, stream_ptr: int, device: Any = None) -> None:
@@ -131,6 +139,12 @@ class Event:
     through the queues of `taeda.multiprocessing`; such an event has no times.
 
     It is made when it is first recorded, on that stream's device.
+
+    Args:
+        enable_timing: whether the time between two events can be read (False).
+        blocking: whether a waiting thread sleeps (False) in place of asking again and again.
+        interprocess: whether other processes can wait for it (False); not together with `enable_timing`,
+            ValueError.
     """
 
     def __init__(
@@ -225,30 +239,51 @@ _streams.Event.register(Event)
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream that this thread's work on a device goes to."""
+    """The stream that this thread's work on a device goes to.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     index = ordinal_of(device)
     handle = _core.cuda_stream_get(index)
     return Stream(index, _core.cuda_stream_priority(index, handle), _handle=handle)
 
 
 def default_stream(device: Any = None) -> Stream:
-    """The stream that every thread begins with."""
+    """The stream that every thread begins with.
+
+    Args:
+        device: a device or its number; None is the current one.
+    """
     return Stream(ordinal_of(device), _handle=0)
 
 
 def get_stream_from_external(data_ptr: int, device: Any = None) -> ExternalStream:
-    """The stream of another library at an address. Whoever made it keeps it alive."""
+    """The stream of another library at an address. Whoever made it keeps it alive.
+
+    Args:
+        data_ptr: the address, a `cudaStream_t`.
+        device: a device or its number; None is the current one.
+    """
     return ExternalStream(data_ptr, device)
 
 
 def set_stream(stream: Stream | None) -> None:
-    """This thread's work on the stream's device goes there from now on."""
+    """This thread's work on the stream's device goes there from now on.
+
+    Args:
+        stream: where work goes; None changes nothing.
+    """
     if stream is not None:
         _core.cuda_stream_set(stream.device_index, stream.cuda_stream)
 
 
 class StreamContext:
-    """`with taeda.cuda.stream(s):` work goes to `s`, and its device is current. None changes nothing."""
+    """`with taeda.cuda.stream(s):` work goes to `s`, and its device is current. None changes nothing.
+
+    Args:
+        stream: where work goes within; None changes nothing.
+    """
 
     def __init__(self, stream: Stream | None) -> None:
         self.stream = stream
@@ -267,5 +302,9 @@ class StreamContext:
 
 
 def stream(stream: Stream | None) -> StreamContext:
-    """A context in which this thread's work goes to a stream."""
+    """A context in which this thread's work goes to a stream.
+
+    Args:
+        stream: where work goes within; None changes nothing.
+    """
     return StreamContext(stream)

@@ -45,6 +45,10 @@ def _row(name: str, cells: list[str]) -> str:
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     """A table of what tensors use and what the allocator holds, now, at most and in sum. With
     `abbreviated` without the parts of small and of large blocks.
+
+    Args:
+        device: a device or its number; None is the current one.
+        abbreviated: whether the parts of small and of large blocks are left out (False).
     """
     stats = memory_stats(device)
     if not stats:

@@ -32,6 +32,11 @@ def broadcast(
 ) -> tuple[Tensor, ...]:
     """`tensor` on each of `devices`, or copied into the tensors `out`.
     RuntimeError where both or neither are given.
+
+    Args:
+        tensor: what is copied.
+        devices: devices or their numbers.
+        out: tensors that are written, in place of `devices`; each of the tensor's shape.
     """
     if (devices is None) == (out is None):
         raise RuntimeError(
@@ -47,6 +52,11 @@ def broadcast_coalesced(
 ) -> list[list[Tensor]]:
     """Each of `tensors` on each of `devices`: a list for a device. Tensors of one dtype travel
     together, in buffers of at most `buffer_size` bytes.
+
+    Args:
+        tensors: what is copied.
+        devices: devices or their numbers.
+        buffer_size: bytes that travel together at most (10 MiB).
     """
     places = _places(devices)
     made: list[list[Any]] = [[None] * len(tensors) for _ in places]
@@ -81,7 +91,12 @@ def _groups(tensors: Sequence[Tensor], most: int) -> list[list[int]]:
 
 
 def reduce_add(inputs: Sequence[Tensor], destination: Any = None) -> Tensor:
-    """The sum of tensors of one shape, on the device `destination`, the current one by default."""
+    """The sum of tensors of one shape, on the device `destination`, the current one by default.
+
+    Args:
+        inputs: tensors of one shape and dtype.
+        destination: a device or its number; None is the current one.
+    """
     if not inputs:
         raise ValueError("reduce_add expects at least one tensor")
     if any(one.shape != inputs[0].shape for one in inputs):
@@ -99,6 +114,11 @@ def reduce_add_coalesced(
 ) -> tuple[Tensor, ...]:
     """`reduce_add` of the first tensors of all devices, of the second ones, and so on. `inputs`
     has a list for a device; at most `buffer_size` bytes of one dtype travel together.
+
+    Args:
+        inputs: a list of tensors for each device, all of the same shapes.
+        destination: a device or its number; None is the current one.
+        buffer_size: bytes that travel together at most (10 MiB).
     """
     place = current_device() if destination is None else ordinal_of(destination)
     moved = [broadcast_coalesced(row, [place], buffer_size)[0] for row in inputs]
@@ -115,6 +135,13 @@ def scatter(
 ) -> tuple[Tensor, ...]:
     """Parts of `tensor` along `dim`, one on each of `devices` (all by default), of equal size or of
     `chunk_sizes`; or copied into the tensors `out`, whose sizes decide.
+
+    Args:
+        tensor: what is cut.
+        devices: devices or their numbers; None is all of them.
+        chunk_sizes: the size along `dim` of each part; None is equal ones.
+        dim: along which it is cut (0).
+        out: tensors that are written, in place of `devices` and `chunk_sizes`.
     """
     if out is not None:
         if devices is not None or chunk_sizes is not None:
@@ -141,6 +168,12 @@ def gather(
 ) -> Tensor:
     """Tensors of several devices joined along `dim`, on the device `destination` (the current one by
     default, "cpu" is possible), or in `out`.
+
+    Args:
+        tensors: parts that differ along `dim` only.
+        dim: along which they are joined (0).
+        destination: a device, its number or "cpu"; None is the current one. Not together with `out`.
+        out: where the result is written; None makes a tensor.
     """
     import taeda
 

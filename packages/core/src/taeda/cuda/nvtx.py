@@ -39,7 +39,11 @@ def _library() -> ctypes.CDLL:
 
 
 def range_push(msg: str) -> int:
-    """Begin a range within the last one of this thread; its depth, from 0 on."""
+    """Begin a range within the last one of this thread; its depth, from 0 on.
+
+    Args:
+        msg: what is shown.
+    """
     return int(_library().nvtxRangePushA(str(msg).encode()))
 
 
@@ -49,23 +53,40 @@ def range_pop() -> int:
 
 
 def range_start(msg: str) -> int:
-    """Begin a range that any thread may end with `range_end`; its number."""
+    """Begin a range that any thread may end with `range_end`; its number.
+
+    Args:
+        msg: what is shown.
+    """
     return int(_library().nvtxRangeStartA(str(msg).encode()))
 
 
 def range_end(range_id: int) -> None:
-    """End the range that `range_start` began."""
+    """End the range that `range_start` began.
+
+    Args:
+        range_id: the number that `range_start` gave.
+    """
     _library().nvtxRangeEnd(range_id)
 
 
 def mark(msg: str) -> None:
-    """Something happened now."""
+    """Something happened now.
+
+    Args:
+        msg: what is shown.
+    """
     _library().nvtxMarkA(str(msg).encode())
 
 
 @contextmanager
 def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
-    """`with nvtx.range("step {}", 3):` a range, named by `msg.format(3)`. It decorates functions, too."""
+    """`with nvtx.range("step {}", 3):` a range, named by `msg.format(3)`. It decorates functions, too.
+
+    Args:
+        msg: what is shown, a form of `str.format`.
+        args, kwargs: what `format` puts into it.
+    """
     range_push(msg.format(*args, **kwargs))
     try:
         yield

@@ -37,7 +37,11 @@ DTYPES = dict(zip(NAMES, _programs.DTYPES, strict=False))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; `arguments` are those of the process unless given. The exit status."""
+    """The command; `arguments` are those of the process unless given. The exit status.
+
+    Args:
+        arguments: the words behind the command's name; None is those of the process.
+    """
     options = _parser().parse_args(arguments)
     if options.list:
         print("\n".join(_catalogue.groups()))

@@ -31,11 +31,16 @@ def make_graphed_callables(
 ) -> Any:
     """Functions or modules that replay graphs of their forward and backward passes.
 
-    `callables` is one or a tuple of them, in the order in which they will be called, with a tuple of
-    `sample_args` for each: tensors of the shapes, dtypes and `requires_grad` of later calls. Modules
-    are changed in place: their graphs are used in the mode (`train` or `eval`) that they have now.
-    Each is called `num_warmup_iters` times first, with its gradients. `allow_unused_input`: inputs
-    that the result does not depend on get no gradient. `pool` as of `CUDAGraph.capture_begin`.
+    Samples have the shapes, dtypes and `requires_grad` of later calls. Modules are changed in place:
+    their graphs are used in the mode (`train` or `eval`) that they have now.
+
+    Args:
+        callables: a function or module, or a tuple of them in the order of their calls.
+        sample_args: a tuple of tensors, or one for each callable.
+        num_warmup_iters: how often each is called before its capture, with its gradients (3).
+        allow_unused_input: whether inputs that the result does not depend on get no gradient
+            (False: they raise).
+        pool: memory of `graph_pool_handle()` or of another graph's `pool()`; None is a new one.
     """
     several = isinstance(callables, tuple)
     functions = callables if several else (callables,)
