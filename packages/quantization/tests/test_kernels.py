@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from quantized_tensors import numbers
 
@@ -50,25 +52,66 @@ CONVS = [
 ]
 
 
+def results(sums, x_scale, w, bias, scale, zero):
+    """Integers of exact sums, each step rounded to float32."""
+    both = taeda.tensor(x_scale) * w.q_per_channel_scales().float()
+    shape = (1, -1, *(1,) * (sums.dim() - 2))
+    made = sums.float() + (bias / both).reshape(shape)
+    rounded = (made * (both / taeda.tensor(scale)).reshape(shape)).round() + zero
+    return rounded.clamp(0, 255).to(taeda.uint8)
+
+
 @pytest.mark.parametrize(("size", "shape", "stride", "padding", "dilation", "groups"), CONVS)
-def test_sums_of_convolutions_are_exact(size, shape, stride, padding, dilation, groups):
-    x, w = numbers(*size), weight(*shape)
-    parts = [taeda._native.core.parts_of(t) for t in (x, w)]
-    made = _kernels.convolution_sums(*parts, stride, padding, dilation, groups)
+def test_convolutions_round_exact_sums(size, shape, stride, padding, dilation, groups):
+    x, w, bias = numbers(*size), weight(*shape, channels=True), taeda.randn(shape[0])
+    made = _kernels.convolution(x, w, bias, stride, padding, dilation, groups, 0.3, 90)
     function = getattr(F, f"conv{len(stride)}d")
     centred = (x.int_repr().double() - 10, w.int_repr().double())
-    assert taeda.equal(made.double(), function(*centred, None, stride, padding, dilation, groups))
+    sums = function(*centred, None, stride, padding, dilation, groups)
+    assert taeda.equal(made.int_repr(), results(sums, x.q_scale(), w, bias, 0.3, 90))
+    assert made.int_repr().movedim(1, -1).is_contiguous()
 
 
-def test_sums_of_transposed_convolutions_are_exact():
-    x, w = numbers(2, 6, 5, 4), weight(6, 3, 3, 2)
-    parts = [taeda._native.core.parts_of(t) for t in (x, w)]
-    how = ((2, 3), (1, 0), (1, 2), (1, 1), 2)
-    made = _kernels.transposed_sums(*parts, *how)
-    stride, padding, more, dilation, groups = how
+def test_transposed_convolutions_round_exact_sums():
+    x, w, bias = numbers(2, 6, 5, 4), weight(6, 3, 3, 2), taeda.randn(6)
+    stride, padding, more, dilation, groups = (2, 3), (1, 0), (1, 2), (1, 1), 2
+    made = _kernels.transposed_convolution(
+        x, w, bias, stride, padding, more, dilation, groups, 0.3, 90
+    )
     centred = (x.int_repr().double() - 10, w.int_repr().double())
-    wanted = F.conv_transpose2d(*centred, None, stride, padding, more, groups, dilation)
-    assert taeda.equal(made.double(), wanted)
+    sums = F.conv_transpose2d(*centred, None, stride, padding, more, groups, dilation)
+    each = taeda.quantize_per_channel(
+        taeda.zeros(6, 1), taeda.full((6,), 0.03), taeda.zeros(6, dtype=taeda.int64), 0, taeda.qint8
+    )
+    assert taeda.equal(made.int_repr(), results(sums, x.q_scale(), each, bias, 0.3, 90))
+
+
+def test_a_weight_that_was_written_into_is_packed_again():
+    x, w = numbers(3, 33), weight(7, 33)
+    _kernels.linear(x, w, None, 0.2, 5)
+    w[:] = taeda.zeros(7, 33)
+    assert not bool(_kernels.linear(x, w, None, 0.2, 5).dequantize().any())
+
+
+def test_another_thread_may_write_a_weight_meanwhile():
+    x, w = taeda.randn(4, 64), weight(32, 64)
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            w[:] = taeda.zeros(32, 64)
+            w[:] = taeda.ones(32, 64)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(200):
+            assert bool(_kernels.dynamic_linear(x, w, None).isfinite().all())
+    finally:
+        stop.set()
+        writer.join()
+    w[:] = taeda.zeros(32, 64)
+    assert not bool(_kernels.dynamic_linear(x, w, None).any())
 
 
 def test_what_is_refused():

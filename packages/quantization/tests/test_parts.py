@@ -30,12 +30,22 @@ def test_like_keeps_scales():
     assert numbers(2).device.type == "cpu"
 
 
-def test_sums_of_rows_are_kept_until_a_write():
+def test_what_is_made_of_integers_is_kept_until_a_write():
     x = numbers(2, 3, dtype=taeda.qint8)
     parts = parts_of(x, "f")
-    kept = parts.row_sums()
-    assert parts.row_sums() is kept
-    assert taeda.equal(kept, x.int_repr().sum(1, dtype=taeda.int32))
+
+    def sums():
+        return parts.kept("sums", lambda: parts.integers.sum(1, dtype=taeda.int32))
+
+    kept = sums()
+    assert sums() is kept
+    assert parts.kept("other", lambda: 1) == 1
     x[0] = 0.0
-    assert taeda.equal(parts.row_sums(), x.int_repr().sum(1, dtype=taeda.int32))
-    assert not taeda.equal(parts.row_sums(), kept)
+    assert taeda.equal(sums(), x.int_repr().sum(1, dtype=taeda.int32))
+    assert not taeda.equal(sums(), kept)
+
+
+def test_of_tensors_of_inference_mode_nothing_is_kept():
+    with taeda.inference_mode():
+        parts = parts_of(numbers(2, 3), "f")
+        assert parts.kept("f", object) is not parts.kept("f", object)

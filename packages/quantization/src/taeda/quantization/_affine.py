@@ -51,6 +51,9 @@ def _stored(rounded: Tensor, dtype: Any) -> Tensor:
 
 def integers_of(x: Tensor, scale: float, zero_point: int, dtype: Any) -> Tensor:
     """The integers of float32 `x` with one scale and zero point."""
+    if dtype in (taeda.quint8, taeda.qint8) and x.device.type == "cpu":
+        made: Tensor = taeda._quantize_int8(x, scale, zero_point, STORED[dtype])
+        return made
     inverse = taeda.tensor(scale, dtype=taeda.float32, device=x.device).reciprocal()
     if dtype is taeda.qint32:
         return _stored((x * inverse + float(zero_point)).round(), dtype)
@@ -73,6 +76,9 @@ def channel_integers(x: Tensor, scales: Tensor, zeros: Tensor, axis: int, dtype:
 def floats(integers: Tensor, scale: Any, zero_point: Any, axis: int | None) -> Tensor:
     """The numbers in float32 that integers stand for."""
     if axis is None:
+        if integers.dtype is not taeda.int32 and integers.device.type == "cpu":
+            made: Tensor = taeda._dequantize_int8(integers, scale, zero_point)
+            return made
         if integers.dtype is taeda.int32:
             shifted = (integers.to(taeda.int64) - zero_point).float()
         else:

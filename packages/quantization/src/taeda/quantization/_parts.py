@@ -5,6 +5,7 @@ Views share the memory of the integers, and writes go into it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -24,7 +25,7 @@ class Quantized:
     channels tensors of them and the dimension `axis`.
     """
 
-    __slots__ = ("_sums", "axis", "dtype", "integers", "scale", "scheme", "zero_point")
+    __slots__ = ("_made", "axis", "dtype", "integers", "scale", "scheme", "zero_point")
     in_files = "quantized"
 
     def __init__(
@@ -33,15 +34,20 @@ class Quantized:
         self.integers, self.dtype = integers, dtype
         self.scale, self.zero_point = scale, zero_point
         self.axis, self.scheme = axis, scheme
-        self._sums: tuple[int, Tensor] | None = None
+        self._made: dict[Any, Any] = {}
 
-    def row_sums(self) -> Tensor:
-        """The sums of the rows of a matrix (out, ...) in int32, kept until the integers are written into."""
-        version = -1 if self.integers.is_inference() else self.integers._version
-        if self._sums is None or self._sums[0] != version or version < 0:
-            rows = self.integers.reshape(self.integers.shape[0], -1)
-            self._sums = version, rows.sum(1, dtype=taeda.int32)
-        return self._sums[1]
+    def kept(self, how: Any, make: Callable[[], Any]) -> Any:
+        """What `make()` gives of the integers, kept under `how` until they are written into. Nothing is kept
+        of tensors of inference mode, whose writes nobody counts.
+        """
+        if self.integers.is_inference():
+            return make()
+        version, made = self.integers._version, self._made
+        if made.get("version") != version:  # a new table: another thread may read the old one
+            self._made = made = {"version": version}
+        if how not in made:
+            made[how] = make()
+        return made[how]
 
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The plain tensors, by their names."""

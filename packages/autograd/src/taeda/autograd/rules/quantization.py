@@ -9,7 +9,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import rule
+from ._registry import not_differentiable, rule
 
 Shape = tuple[int, ...]
 
@@ -77,3 +77,9 @@ rule(
     offsets=lambda grad, self, offsets_shape: _of_groups(_of_matrix(grad, self), offsets_shape),
     bias=lambda grad: _of_bias(grad),
 )
+
+for _row in (
+    "_quantize_int8", "_dequantize_int8", "_int8_pack", "_int8_linear", "_int8_linear_dynamic", "_int8_conv",
+    "_int8_bags",
+):  # fmt: skip
+    not_differentiable(_row, "numbers are rounded to integers, which have no gradients")

@@ -9,7 +9,6 @@ import taeda
 from taeda import Tensor, nn
 from taeda.quantization import _kernels
 from taeda.quantization._parts import per_tensor
-from taeda.quantization.rules._registry import one_scale
 
 from ...intrinsic.modules import fused
 from ._base import WeightedQuantizedModule, hide_vals
@@ -270,14 +269,10 @@ class _Transposed(_ConvNd):
             raise ValueError(
                 f"{type(self).__name__} wants {self._rank + 2} dimensions, but got {tuple(input.shape)}"
             )
-        own = one_scale(input, "quantized transposed convolution")
-        factor = _kernels.weight_of(self._weight, "transposed convolution")
-        sums = _kernels.transposed_sums(
-            own, factor, self.stride, self.padding, self.output_padding, self.dilation, self.groups
-        )
-        return _kernels.requantized_sums(
-            sums, own, factor, self._bias, self.scale, self.zero_point, False, 1
-        )
+        return _kernels.transposed_convolution(
+            input, self._weight, self._bias, self.stride, self.padding, self.output_padding,
+            self.dilation, self.groups, self.scale, self.zero_point,
+        )  # fmt: skip
 
 
 class ConvTranspose1d(_Transposed):

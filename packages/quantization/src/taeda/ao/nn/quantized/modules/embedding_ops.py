@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, Self
 
 import taeda
 from taeda import Tensor, nn
-from taeda.quantization._parts import parts_of
+from taeda.quantization._parts import Quantized, parts_of
 
 from ..._weights import quantized_weight
 from ._base import hide_vals
 
 __all__ = ["Embedding", "EmbeddingBag", "EmbeddingPackedParams"]
+
+
+def _scale_and_shift(parts: Quantized) -> tuple[Tensor, Tensor]:
+    scale, shift = parts.scale, -parts.zero_point * parts.scale
+    if parts.dtype is taeda.quint4x2:
+        return scale.half().float(), shift.half().float()
+    return scale, shift
 
 
 class EmbeddingPackedParams(nn.Module):
@@ -49,16 +55,18 @@ class EmbeddingPackedParams(nn.Module):
     def _weight(self) -> Tensor:
         return self._packed_weight
 
-    def rows(self, indices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(integers, scales, shifts) of rows: a number is `integer * scale + shift`. Of four bits scale and
-        shift have 16.
+    def sums(
+        self, indices: Tensor, starts: Tensor | None = None, factors: Tensor | None = None
+    ) -> Tensor:
+        """Sums of the rows of each bag, or each row alone, as floats: a number is `integer * scale + shift`.
+        Of four bits scale and shift have 16.
         """
         parts = parts_of(self._packed_weight, "embedding")
-        scale, shift = parts.scale, -parts.zero_point * parts.scale
-        if parts.dtype is taeda.quint4x2:
-            scale, shift = scale.half().float(), shift.half().float()
-        at = indices.reshape(-1).to(taeda.int64)
-        return parts.integers[at], scale[at].unsqueeze(1), shift[at].unsqueeze(1)
+        scale, shift = parts.kept("rows", lambda: _scale_and_shift(parts))
+        made: Tensor = taeda._int8_bags(
+            parts.integers, scale, shift, indices.reshape(-1).to(taeda.int64), starts, factors
+        )
+        return made
 
     def forward(self, x: Any) -> Any:
         """`x` as it is."""
@@ -129,9 +137,7 @@ class Embedding(nn.Module):
     def forward(self, indices: Tensor) -> Tensor:
         """Floats (*indices, embedding_dim). RuntimeError for an index out of range."""
         self._check(indices)
-        integers, scale, shift = self._packed_params.rows(indices)
-        exact = integers.double() * scale.double() + shift.double()
-        return exact.float().reshape(*indices.shape, self.embedding_dim)
+        return self._packed_params.sums(indices).reshape(*indices.shape, self.embedding_dim)
 
     def _get_name(self) -> str:
         return "QuantizedEmbedding"
@@ -239,37 +245,30 @@ class EmbeddingBag(Embedding):
             )
         self._check(indices)
         starts = self._starts(indices, offsets)
-        integers, scale, shift = self._packed_params.rows(indices)
-        if per_sample_weights is not None:
-            each = per_sample_weights.reshape(-1, 1).float()
-            scale, shift = scale * each, shift * each
-        return self._sums(integers, scale.double(), shift, starts)
+        factors = per_sample_weights
+        if factors is not None:
+            factors = factors.detach().reshape(-1).float()
+        return self._packed_params.sums(indices, starts, factors)
 
-    def _starts(self, indices: Tensor, offsets: Tensor | None) -> list[int]:
+    def _starts(self, indices: Tensor, offsets: Tensor | None) -> Tensor:
         if indices.dim() == 2:
             if offsets is not None:
                 raise ValueError("offsets belong to indices in one dimension, but got two")
-            return [indices.shape[1] * n for n in range(indices.shape[0] + 1)]
+            return taeda.arange(indices.shape[0] + 1) * indices.shape[1]
         if offsets is None:
             raise ValueError("indices in one dimension want offsets, where each bag begins")
-        found = [int(n) for n in offsets.tolist()]
-        found = found if self.include_last_offset else [*found, indices.numel()]
-        if not found or found[0] != 0 or found != sorted(found) or found[-1] > indices.numel():
-            raise RuntimeError(
-                f"offsets begin with 0 and rise up to {indices.numel()}, but got {found[:20]}"
-            )
-        return found
+        starts = offsets.to(taeda.int64)
+        if not self.include_last_offset:
+            starts = taeda.cat([starts, taeda.tensor([indices.numel()])])
+        self._check_starts(starts, indices.numel())
+        return starts
 
-    def _sums(self, integers: Tensor, scale: Tensor, shift: Tensor, starts: list[int]) -> Tensor:
-        """Row after row of every bag at once, each added with one fused multiply-add."""
-        lengths = [end - start for start, end in pairwise(starts)]
-        made = taeda.zeros(len(lengths), self.embedding_dim)
-        for step in range(max(lengths, default=0)):
-            bags = [bag for bag, length in enumerate(lengths) if length > step]
-            at = taeda.tensor([starts[bag] + step for bag in bags])
-            own = (made[bags] + shift[at]).double()
-            made[bags] = (integers[at].double() * scale[at] + own).float()
-        return made
+    def _check_starts(self, starts: Tensor, count: int) -> None:
+        rises = starts.numel() and int(starts[0]) == 0 and int(starts[-1]) <= count
+        if not rises or bool((starts[1:] < starts[:-1]).any()):
+            raise RuntimeError(
+                f"offsets begin with 0 and rise up to {count}, but got {starts.tolist()[:20]}"
+            )
 
     def _get_name(self) -> str:
         return "QuantizedEmbeddingBag"
