@@ -9,7 +9,7 @@ import pytest
 
 import taeda
 import taeda.distributed.checkpoint as dcp
-from taeda.distributed.checkpoint import _files
+from taeda.distributed.checkpoint import _files, _places
 
 DTYPES = (
     "bool uint8 int8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 "
@@ -105,7 +105,7 @@ def test_a_box_reads_the_blocks_that_it_touches(tmp_path, monkeypatch, begin):
         return data
 
     real = os.pread
-    monkeypatch.setattr(_files.os, "pread", counting)
+    monkeypatch.setattr(_places.os, "pread", counting)
     sizes = (2, 5, 4)
     for target in (taeda.zeros(sizes).long(), taeda.zeros(sizes[::-1]).long().permute(2, 1, 0)):
         count[0] = 0

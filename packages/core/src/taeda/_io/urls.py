@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any, TypeGuard
 
-__all__ = ["is_url", "opened_url", "without_file_protocol", "written_url"]
+__all__ = ["file_system", "is_url", "opened_url", "without_file_protocol", "written_url"]
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
 
@@ -23,7 +23,8 @@ def without_file_protocol(f: Any) -> Any:
     return f.removeprefix("file://") if isinstance(f, str) else f
 
 
-def _file_system(url: str) -> tuple[Any, str]:
+def file_system(url: str) -> tuple[Any, str]:
+    """The file system of fsspec that a URL names, and the path in it."""
     try:
         fsspec: Any = importlib.import_module("fsspec")
     except ImportError:
@@ -38,7 +39,7 @@ def _file_system(url: str) -> tuple[Any, str]:
 @contextlib.contextmanager
 def opened_url(url: str) -> Iterator[IO[bytes]]:
     """The file at a URL, for reading."""
-    system, path = _file_system(url)
+    system, path = file_system(url)
     with system.open(path, "rb") as file:
         yield file
 
@@ -46,6 +47,6 @@ def opened_url(url: str) -> Iterator[IO[bytes]]:
 @contextlib.contextmanager
 def written_url(url: str) -> Iterator[IO[bytes]]:
     """A file that is put at the URL when the block ends without an exception, and dropped otherwise."""
-    system, path = _file_system(url)
+    system, path = file_system(url)
     with system.transaction, system.open(path, "wb") as file:  # half-written: until the former ends
         yield file

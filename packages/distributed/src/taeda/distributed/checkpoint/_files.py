@@ -5,19 +5,20 @@ So a part of an entry can be read and checked without the rest.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.files import atomic_write, crc32c
+from taeda._core_api.files import crc32c
 from taeda.serialization import FormatError
+
+from ._places import Folder, parts_of, written
 
 __all__ = ["Piece", "Stored", "read_box", "read_bytes", "write_pieces"]
 
@@ -63,12 +64,12 @@ def bytes_of(value: Tensor | io.BytesIO) -> memoryview:
     return memoryview(flat.view(taeda.uint8))
 
 
-def write_pieces(path: Path, pieces: Sequence[Piece], sync: Any) -> list[Stored]:
+def write_pieces(path: Folder, pieces: Sequence[Piece], sync: Any) -> list[Stored]:
     """Write a file with all pieces, whole or not at all."""
     header, begins = _header(pieces)
     size = len(header) + sum(piece.nbytes for piece in pieces)
     stored = []
-    with atomic_write(path, size, sync=sync) as file:
+    with written(path, size, sync) as file:
         _write_all(file, header)
         for piece, begin in zip(pieces, begins, strict=True):
             sums = _write_piece(file, piece)
@@ -120,31 +121,32 @@ def _header(pieces: Sequence[Piece]) -> tuple[bytes, list[int]]:
 class Blocks:
     """The bytes of an entry, by checked blocks; the last block is kept for the next part."""
 
-    def __init__(self, folder: Path, stored: Stored, name: str) -> None:
+    def __init__(self, folder: Folder, stored: Stored, name: str) -> None:
         self.path, self.stored, self.name = folder / stored.file, stored, name
-        try:
-            self.descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            raise FormatError(
-                f"the checkpoint is not whole: {self.path} is gone, which holds {name}"
-            ) from None
-        if os.fstat(self.descriptor).st_size < stored.begin + stored.nbytes:
-            os.close(self.descriptor)
-            raise FormatError(f"the file {self.path} is truncated: {name} is not all there")
         self.kept: tuple[int, bytes] = (-1, b"")
+        self.opened = contextlib.ExitStack()
 
     def __enter__(self) -> Blocks:
+        try:
+            size, self.read = self.opened.enter_context(parts_of(self.path))
+        except FileNotFoundError:
+            raise FormatError(
+                f"the checkpoint is not whole: {self.path} is gone, which holds {self.name}"
+            ) from None
+        if size < self.stored.begin + self.stored.nbytes:
+            self.opened.close()
+            raise FormatError(f"the file {self.path} is truncated: {self.name} is not all there")
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.descriptor)
+        self.opened.close()
 
     def block(self, number: int) -> bytes:
         """A block. FormatError if its bytes are not those that were written."""
         if self.kept[0] != number:
             begin = number * BLOCK
             length = min(BLOCK, self.stored.nbytes - begin)
-            data = os.pread(self.descriptor, length, self.stored.begin + begin)
+            data = self.read(length, self.stored.begin + begin)
             if len(data) != length:
                 raise FormatError(
                     f"the file {self.path} is truncated: {self.name} is not all there"
@@ -166,7 +168,7 @@ class Blocks:
             done += part.nbytes
 
 
-def read_bytes(folder: Path, stored: Stored, name: str) -> bytes:
+def read_bytes(folder: Folder, stored: Stored, name: str) -> bytes:
     """All bytes of an entry."""
     with Blocks(folder, stored, name) as blocks:
         made = bytearray(stored.nbytes)
@@ -175,7 +177,12 @@ def read_bytes(folder: Path, stored: Stored, name: str) -> bytes:
 
 
 def read_box(
-    folder: Path, stored: Stored, name: str, shape: Sequence[int], at: Sequence[int], target: Tensor
+    folder: Folder,
+    stored: Stored,
+    name: str,
+    shape: Sequence[int],
+    at: Sequence[int],
+    target: Tensor,
 ) -> None:
     """Fill `target` with the box at `at` of an entry of this shape: only blocks it touches are read."""
     if not target.numel():

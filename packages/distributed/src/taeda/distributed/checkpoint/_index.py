@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from pathlib import Path
 from typing import Any
 
-from taeda._core_api.files import atomic_write, crc32c
+from taeda._core_api.files import crc32c
 from taeda.serialization import FormatError
 
 from . import _boxes
 from ._files import BLOCK, Stored
+from ._places import Folder, written
 from ._words import entries_from, entries_to
 from .metadata import BytesStorageMetadata, Metadata, MetadataIndex
 
@@ -33,7 +33,7 @@ _ZEROS = b'"crc32c":"00000000"'
 _BAD = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 
 
-def write_index(folder: Path, number: int, metadata: Metadata) -> None:
+def write_index(folder: Folder, number: int, metadata: Metadata) -> None:
     """Replace the index: from here on the folder holds this save."""
     rows = [_row(index, stored) for index, stored in metadata.storage_data.items()]
     told = {
@@ -42,7 +42,7 @@ def write_index(folder: Path, number: int, metadata: Metadata) -> None:
     }  # fmt: skip
     data = json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
     data = data.replace(_ZEROS, b'"crc32c":"%08x"' % crc32c(data, 0), 1)
-    with atomic_write(folder / NAME, len(data), sync="full") as file:
+    with written(folder / NAME, len(data), "full") as file:
         file.write(data)
 
 
@@ -51,7 +51,7 @@ def _row(index: MetadataIndex, stored: Stored) -> list[Any]:
     return [index.fqn, offset, stored.file, stored.begin, stored.nbytes, stored.sums]
 
 
-def read_index(folder: Path) -> tuple[int, Metadata]:
+def read_index(folder: Folder) -> tuple[int, Metadata]:
     """The number of the save, and what it holds. FormatError for a damaged index."""
     path = folder / NAME
     try:
@@ -68,18 +68,18 @@ def read_index(folder: Path) -> tuple[int, Metadata]:
         raise FormatError(f"{path} is no index that this version wrote: {error}") from error
 
 
-def _absent(folder: Path) -> str:
+def _absent(folder: Folder) -> str:
     kind = "holds no checkpoint: it has no" if folder.is_dir() else "is no folder, so it has no"
     return f"{folder} {kind} {NAME}"
 
 
-def save_number(folder: Path) -> int:
+def save_number(folder: Folder) -> int:
     """A number that no file of the folder has."""
     found = [int(m[1]) for p in folder.iterdir() if (m := SHARD.fullmatch(p.name))]
     return max(found, default=0) + 1
 
 
-def _checked(path: Path, data: bytes) -> dict[str, Any]:
+def _checked(path: Folder, data: bytes) -> dict[str, Any]:
     found = re.search(rb'"crc32c":"([0-9a-f]{8})"', data[:200])
     if found is None:
         raise FormatError(f"{path} is no index of a checkpoint")

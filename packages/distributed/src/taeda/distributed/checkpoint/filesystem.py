@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import taeda
@@ -15,6 +14,7 @@ from taeda.serialization import FormatError
 
 from . import _index, _torch_folder
 from ._files import Piece, Stored, read_box, read_bytes, write_pieces
+from ._places import RemotePath, place_of
 from .metadata import Metadata, MetadataIndex, StorageMeta, TensorStorageMetadata
 from .planner import LoadItemType, LoadPlan, LoadPlanner, SavePlan, SavePlanner, WriteItem
 from .staging import BlockingAsyncStager
@@ -23,16 +23,6 @@ from .storage import Place, StorageReader, StorageWriter, WriteResult
 __all__ = ["FileSystemReader", "FileSystemWriter"]
 
 T = TypeVar("T")
-
-
-def _folder(place: Place) -> Path:
-    """A folder of this machine. ValueError for a URL."""
-    text = os.fspath(place)
-    if not isinstance(text, str):
-        raise TypeError(f"a checkpoint's place is a str or a path, not {type(text).__name__}")
-    if "://" in text:
-        raise ValueError(f"{text!r:.80} is a URL: checkpoints of several ranks need a folder")
-    return Path(text)
 
 
 def _done(work: Callable[[], T]) -> Future[T]:
@@ -46,25 +36,27 @@ def _done(work: Callable[[], T]) -> Future[T]:
 
 
 class FileSystemWriter(StorageWriter):
-    """Writes into a folder, which all ranks see. A save replaces the folder's checkpoint at its end.
+    """Writes into a folder, which all ranks see, or to an address that fsspec knows.
 
+    A save replaces the folder's checkpoint at its end.
     Killed at any moment, the folder holds the former checkpoint or the new one, whole. With
     `sync_files=False` a loss of power may damage the new one (it is then refused by a load).
     `overwrite=False` refuses a folder that has a checkpoint.
 
     Args:
-        path: the folder; made if it is not there.
-        sync_files: True, the default, returns when the bytes are on the disk.
+        path: the folder, made if it is not there, or an address such as `memory://run`.
+        sync_files: True, the default, returns when the bytes are on the disk; without meaning for
+            addresses.
         overwrite: True, the default, replaces a checkpoint in the folder; False refuses.
     """
 
     def __init__(self, path: Place, *, sync_files: bool = True, overwrite: bool = True) -> None:
-        self.path, self.sync_files, self.overwrite = _folder(path), sync_files, overwrite
+        self.path, self.sync_files, self.overwrite = place_of(path), sync_files, overwrite
         self.is_coordinator, self.number = False, 0
 
     def reset(self, checkpoint_id: Place | None = None) -> None:
         """A save begins."""
-        self.path = self.path if checkpoint_id is None else _folder(checkpoint_id)
+        self.path = self.path if checkpoint_id is None else place_of(checkpoint_id)
         self.number = 0
 
     def set_up_storage_writer(self, is_coordinator: bool) -> None:
@@ -128,8 +120,8 @@ class FileSystemWriter(StorageWriter):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: Place) -> bool:
-        """Is it the name of a folder?"""
-        return isinstance(checkpoint_id, (str, os.PathLike)) and "://" not in str(checkpoint_id)
+        """Is it the name of a folder, or an address?"""
+        return isinstance(checkpoint_id, (str, os.PathLike))
 
 
 def _piece(item: WriteItem, planner: SavePlanner) -> Piece:
@@ -147,20 +139,22 @@ class FileSystemReader(StorageReader):
     """Reads from a folder. Of every file only the blocks of a MiB that are needed, which it checks.
 
     Args:
-        path: the folder.
+        path: the folder, or an address such as `memory://run`.
     """
 
     def __init__(self, path: Place) -> None:
-        self.path = _folder(path)
+        self.path = place_of(path)
         self.metadata: Metadata | None = None
 
     def reset(self, checkpoint_id: Place | None = None) -> None:
         """A load begins."""
-        self.path = self.path if checkpoint_id is None else _folder(checkpoint_id)
+        self.path = self.path if checkpoint_id is None else place_of(checkpoint_id)
 
     def read_metadata(self) -> Metadata:
         """The index. FileNotFoundError without one, FormatError for a damaged one."""
-        if not (self.path / _index.NAME).exists() and (self.path / _torch_folder.NAME).exists():
+        if isinstance(self.path, RemotePath):
+            pass  # torch's folders are read from this machine only
+        elif not (self.path / _index.NAME).exists() and (self.path / _torch_folder.NAME).exists():
             return _torch_folder.read_torch_folder(self.path)
         number, metadata = _index.read_index(self.path)
         metadata.storage_meta = StorageMeta(str(self.path), save_id=str(number))
@@ -201,6 +195,7 @@ class FileSystemReader(StorageReader):
 
     def _read_torch(self, item: Any, stored: Any, name: str, planner: LoadPlanner) -> None:
         """A piece as torch wrote it."""
+        assert not isinstance(self.path, RemotePath)
         data = _torch_folder.piece_of(self.path, stored, name)()
         if item.type is LoadItemType.BYTE_IO:
             planner.load_bytes(item, data)
@@ -229,5 +224,5 @@ class FileSystemReader(StorageReader):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: Place) -> bool:
-        """Is it the name of a folder?"""
-        return isinstance(checkpoint_id, (str, os.PathLike)) and "://" not in str(checkpoint_id)
+        """Is it the name of a folder, or an address?"""
+        return isinstance(checkpoint_id, (str, os.PathLike))

@@ -13,7 +13,8 @@ from taeda.futures import Future
 from taeda.serialization import FormatError
 
 from ._files import Piece, write_pieces
-from .filesystem import _done, _folder
+from ._places import folder_of
+from .filesystem import _done
 from .metadata import (
     ChunkStorageMetadata,
     Metadata,
@@ -40,13 +41,13 @@ class HuggingFaceStorageReader(StorageReader):
     """
 
     def __init__(self, path: Place) -> None:
-        self.path = _folder(path)
+        self.path = folder_of(path)
         self._files: dict[str, dict[str, Tensor]] = {}
         self._where: dict[str, str] = {}
 
     def reset(self, checkpoint_id: Place | None = None) -> None:
         """A load begins."""
-        self.path = self.path if checkpoint_id is None else _folder(checkpoint_id)
+        self.path = self.path if checkpoint_id is None else folder_of(checkpoint_id)
         self._files, self._where = {}, {}
 
     def read_metadata(self) -> Metadata:
@@ -132,11 +133,11 @@ class HuggingFaceStorageWriter(StorageWriter):
     """
 
     def __init__(self, path: Place, *, sync_files: bool = True) -> None:
-        self.path, self.sync_files = _folder(path), sync_files
+        self.path, self.sync_files = folder_of(path), sync_files
 
     def reset(self, checkpoint_id: Place | None = None) -> None:
         """A save begins."""
-        self.path = self.path if checkpoint_id is None else _folder(checkpoint_id)
+        self.path = self.path if checkpoint_id is None else folder_of(checkpoint_id)
 
     def set_up_storage_writer(self, is_coordinator: bool) -> None:
         """Nothing is to be kept."""
