@@ -352,3 +352,42 @@ def test_a_kept_gradient_is_that_before_hooks_of_the_node():
     y.retain_grad()
     y.backward()
     assert (y.grad.item(), x.grad.item()) == (2, 40)
+
+
+class Nothing(Function):
+    """Has no gradient, as functions whose gradient lands elsewhere do."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return None
+
+
+def accumulator(leaf):
+    return leaf.expand_as(leaf).grad_fn.next_functions[0][0]
+
+
+def test_hooks_run_behind_a_function_that_has_no_gradient():
+    leaf = taeda.ones(2, requires_grad=True)
+    seen = []
+    y = leaf * 1
+    y.grad_fn.register_prehook(lambda came: seen.append(came))
+    y.grad_fn.register_hook(lambda made, came: seen.append((made, came)))
+    accumulator(leaf).register_hook(lambda made, came: seen.append((made, came)))
+    leaf.register_post_accumulate_grad_hook(lambda t: seen.append("written"))
+    y.register_hook(lambda g: seen.append("a gradient"))
+    Nothing.apply(y).sum().backward()
+    assert seen == [(None,), ((None, None), (None,)), ((), (None,))]
+    assert leaf.grad is None
+
+
+def test_a_walk_towards_an_input_runs_no_hooks_beside_the_way():
+    leaf, other = (taeda.ones(2, requires_grad=True) for _ in range(2))
+    seen = []
+    accumulator(other).register_hook(lambda made, came: seen.append(came))
+    y = leaf * Nothing.apply(other)
+    taeda.autograd.grad(y.sum(), leaf)
+    assert seen == []

@@ -168,10 +168,22 @@ static int capture(Run *r, const Slot *s)
     return hit;
 }
 
+/* No gradient for this edge: the node behind it is visited all the same, since it may have hooks
+ * that somebody waits for. */
+static int feed_nothing(Run *r, Edge edge)
+{
+    Slot *s = edge.node ? slot_of(r, edge.node) : NULL;
+    if (edge.node && !s) return -1;
+    return s && (!r->limited || s->needed) ? push(r, s) : 0;
+}
+
 static int deliver(Run *r, Node *n, PyObject **results)
 {
     for (int i = 0; i < n->nedges; i++) {
-        if (!results[i]) continue;
+        if (!results[i]) {
+            if (feed_nothing(r, n->edges[i]) < 0) return -1;
+            continue;
+        }
         PyObject *g = results[i];
         results[i] = NULL;
         if (!n->edges[i].node) Py_DECREF(g); /* nobody wants it */
@@ -250,20 +262,23 @@ static int run_leaf(Run *r, Node *n, Slot *s)
     return status;
 }
 
+/* A node that no gradient came to has hooks, and computes nothing. */
 static int run_inner(Run *r, Node *n, Slot *s)
 {
+    int any = 0;
+    for (int i = 0; i < n->nouts; i++) any |= s->grads[i] != NULL;
     PyObject *inline_results[8] = {0},
              **results =
                  n->nedges <= 8 ? inline_results : PyMem_Calloc((size_t)n->nedges, sizeof *results);
     if (!results) return td_no_memory(), -1;
     PyObject *came = kept_for_hooks(n, s);
-    int status = came ? run_wanted(r, n, s->grads, results) : -1;
+    int status = !came ? -1 : any ? run_wanted(r, n, s->grads, results) : 0;
     if (status == 0) status = after(n, results, came);
     if (status == 0) status = deliver(r, n, results);
     for (int i = 0; i < n->nedges; i++) Py_XDECREF(results[i]);
     if (results != inline_results) PyMem_Free(results);
     Py_XDECREF(came);
-    if (status == 0 && !r->keep) td_node_release(n);
+    if (status == 0 && any && !r->keep) td_node_release(n);
     return status;
 }
 
@@ -280,10 +295,7 @@ static int visit(Run *r, Slot *s)
     /* its gradients were asked for, none behind them: it does not run, and has no hooks */
     if (r->limited && !(leaf ? captured && r->accumulate : s->passes)) return 0;
     if (before_run(n, s) < 0) return -1;
-    if (leaf) return run_leaf(r, n, s);
-    int any = 0;
-    for (int i = 0; i < n->nouts; i++) any |= s->grads[i] != NULL;
-    return any ? run_inner(r, n, s) : 0;
+    return leaf ? run_leaf(r, n, s) : run_inner(r, n, s);
 }
 
 static void explain(Node *n) /* anomaly mode: the forward line of the node that failed */
