@@ -65,3 +65,20 @@ def test_transforms_inside_a_dual_level():
 def test_refusals(run, error, text):
     with pytest.raises(error, match=text):
         run()
+
+
+@pytest.mark.parametrize("function", [lambda x: x.sin(), lambda x: x.sin().sum(), cube])
+def test_a_linear_function_is_mapped_over_its_tangents(function):
+    _, push = linearize(function, X)
+    made = taeda.func.vmap(push)(taeda.eye(3, dtype=X.dtype))
+    each = taeda.stack([push(row) for row in taeda.eye(3, dtype=X.dtype)])
+    close(made, each)
+
+
+def test_a_linear_function_that_asks_for_values_is_mapped_too():
+    def function(x):
+        return x * x.sum().item()
+
+    _, push = linearize(function, X)
+    made = taeda.func.vmap(push)(taeda.eye(3, dtype=X.dtype))
+    close(made, taeda.eye(3, dtype=X.dtype) * X.sum())

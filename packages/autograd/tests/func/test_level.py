@@ -105,3 +105,14 @@ def test_a_failing_function_leaves_no_level_open():
     assert taeda.is_grad_enabled()
     with forward_ad.dual_level():
         pass
+
+
+@pytest.mark.parametrize("transform", [grad, lambda f: lambda x: vjp(f, x), jacrev])
+def test_an_input_may_not_be_cut_off_by_its_flag(transform):
+    """Its gradient would be 0, without a word."""
+
+    def function(x):
+        return x.requires_grad_(False).sum()
+
+    with pytest.raises(RuntimeError, match=r"requires_grad_\(False\).*detach"):
+        transform(function)(taeda.ones(2))

@@ -9,7 +9,16 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import TRANSFORM, hidden
-from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
+from taeda.autograd.batching import (
+    NeedsValue,
+    each_sample,
+    levels,
+    new_levels,
+    on_levels,
+    physical,
+    rewrapped,
+    unwrapped,
+)
 from taeda.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 from . import _tree
@@ -186,6 +195,8 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
             raise RuntimeError(
                 "expected the tangents to have the same python structure as the primals"
             )
+        if new := new_levels(_tree.leaves(tangents), push.level.maps):
+            return _again(func, primals, tangents, along, new)
         slopes = push.along(_tree.leaves(tangents))
         made = (
             taeda.zeros_like(o.detach()) if s is None else s
@@ -194,3 +205,13 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         return _tree.filled(push.output, made)
 
     return push.level.leave(push.output), along
+
+
+def _again(func: Function, primals: Any, tangents: Any, along: Function, new: Any) -> Any:
+    """The derivative along tangents of a map that began after the function ran: it runs again, for
+    all samples; for one after another if it asks for values, which samples have not.
+    """
+    try:
+        return jvp(func, primals, tangents)[1]
+    except NeedsValue:
+        return each_sample(new[-1], lambda one: along(*one), tangents)
