@@ -169,11 +169,11 @@ static td_status two_numbers(td_tensor **out, td_tensor **total, const td_tensor
         td_tensor_free(number);
         TD_TRY(status);
         TD_TRY(td_view_select(&number, sums, 0, 1));
-        status = td_cast(total, number, s->dtype);
+        status = td_cast(total, number, (td_dtype)s->x->dtype);
         td_tensor_free(number);
         return status;
     }
-    TD_TRY(td_tensor_empty(total, s->dtype, (td_device)s->x->device, 0, NULL));
+    TD_TRY(td_tensor_empty(total, (td_dtype)s->x->dtype, (td_device)s->x->device, 0, NULL));
     return td_fill(*total, &zero);
 }
 
@@ -189,7 +189,8 @@ static td_status reduce_elsewhere(td_tensor **out, td_tensor **total, const td_c
     return status;
 }
 
-/* out[0] the loss, *total the summed weights (0 without a reduction, as nobody divides by them) */
+/* out[0] the loss, *total the summed weights (0 without a reduction, as nobody divides by them), in
+ * the dtype that is computed in: float16 has no number of rows above 65504 */
 static td_status reduce(td_tensor **out, td_tensor **total, const td_class_scores *s,
                         const td_tensor *statistics, const td_tensor *target)
 {
@@ -208,10 +209,9 @@ static td_status reduce(td_tensor **out, td_tensor **total, const td_class_score
     if (status == TD_OK && s->reduction)
         status = number_result(out, s->reduction == 1 ? sum.loss / sum.weight : sum.loss, s->dtype,
                                (td_device)s->x->device);
-    return status == TD_OK
-               ? number_result(total, s->reduction ? sum.weight : 0,
-                               s->dtype == TD_F64 ? TD_F64 : s->dtype, (td_device)s->x->device)
-               : status;
+    return status == TD_OK ? number_result(total, s->reduction ? sum.weight : 0,
+                                           (td_dtype)s->x->dtype, (td_device)s->x->device)
+                           : status;
 }
 
 static td_status meta_results(td_call *call, const td_class_scores *s, const td_tensor *target,
@@ -223,7 +223,7 @@ static td_status meta_results(td_call *call, const td_class_scores *s, const td_
     if (count == 3)
         TD_TRY(td_tensor_empty(&call->out[1], compute_dtype(s->dtype), TD_META, 2,
                                (int64_t[]){2, td_class_count(s)}));
-    return td_tensor_empty(&call->out[count - 1], s->dtype, TD_META, 0, NULL);
+    return td_tensor_empty(&call->out[count - 1], compute_dtype(s->dtype), TD_META, 0, NULL);
 }
 
 /* ---- nll_loss ---- */
