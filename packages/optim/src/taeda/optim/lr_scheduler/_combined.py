@@ -39,6 +39,30 @@ class _Combined(LRScheduler):
                 )
         return optimizer
 
+    def _initial_step(self) -> None:
+        """Set the rates to begin with; inside another schedule that is asked a second time."""
+        for scheduler in self._first():
+            scheduler._initial_step()
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        """Begin anew, in the turn that another schedule gives: `epoch` is 0."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        self._rewind()
+        self._initial_step()
+
+    def _rewind(self) -> None:
+        for scheduler in self._schedulers:
+            if isinstance(scheduler, _Combined):
+                scheduler._rewind()
+            else:
+                scheduler.last_epoch = -1
+
+    def _first(self) -> Sequence[Any]:
+        """The schedulers that set the rates of epoch 0."""
+        return self._schedulers
+
     def state_dict(self) -> dict[str, Any]:
         """The states of the schedulers, beside everything but the optimizer."""
         state = super().state_dict()
@@ -126,8 +150,14 @@ class SequentialLR(_Combined):
         for group in optimizer.param_groups:  # every scheduler has set its own first rate
             group["lr"] = group["initial_lr"]
         self.recursive_undo()
-        schedulers[0]._initial_step()
-        self._last_lr = schedulers[0].get_last_lr()
+        self._initial_step()
+
+    def _first(self) -> Sequence[Any]:
+        return self._schedulers[:1]
+
+    def _rewind(self) -> None:
+        super()._rewind()
+        self.last_epoch = 0
 
     def recursive_undo(self, sched: LRScheduler | None = None) -> None:
         """Take the last step back from the count of every scheduler, also of those inside others."""
