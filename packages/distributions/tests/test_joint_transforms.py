@@ -61,3 +61,27 @@ def test_what_does_not_fit():
         MADE[5](t([1.0, 2.0]))
     with pytest.raises(ValueError, match="Too few dimensions"):
         MADE[3](t(1.0))
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1, -2])
+@pytest.mark.parametrize(
+    "part",
+    [
+        transforms.ExpTransform,
+        lambda: transforms.IndependentTransform(transforms.ExpTransform(), 1),
+    ],
+    ids=["numbers", "vectors"],
+)
+def test_a_stack_has_a_determinant_for_every_event(dim, part):
+    """Of the shape that is left without the event's dimensions, and the sum of its parts'."""
+    made = transforms.StackTransform([part(), part()], dim)
+    x = taeda.randn(2, 2, 2, generator=taeda.Generator().manual_seed(0), dtype=taeda.float64)
+    found = made.log_abs_det_jacobian(x, made(x))
+    assert found.shape == x.shape[: x.dim() - made.domain.event_dim]
+    parts = [part().log_abs_det_jacobian(t, part()(t)).sum() for t in x.unbind(dim)]
+    assert found.sum().item() == pytest.approx(sum(parts).item())
+    law = taeda.distributions.TransformedDistribution(
+        taeda.distributions.Normal(taeda.zeros_like(x), 1.0), made
+    )
+    y = made(x)
+    assert law.log_prob(y).shape == law.batch_shape

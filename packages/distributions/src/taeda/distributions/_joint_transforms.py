@@ -391,8 +391,15 @@ class StackTransform(Transform):
         return taeda.stack([t.inv(part) for t, part in pairs], self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        triples = zip(self.transforms, self._parts(x), self._parts(y), strict=True)
-        return taeda.stack([t.log_abs_det_jacobian(a, b) for t, a, b in triples], self.dim)
+        wanted = self.domain.event_dim
+        dim = self.dim if self.dim < 0 else self.dim - x.dim()
+        # the stacked dimension is one of an event's, which has one number
+        inside = dim + wanted >= 0
+        found = []
+        for t, before, after in zip(self.transforms, self._parts(x), self._parts(y), strict=True):
+            one = t.log_abs_det_jacobian(before, after)
+            found.append(sum_rightmost(one, wanted - inside - t.domain.event_dim))
+        return sum(found[1:], found[0]) if inside else taeda.stack(found, dim + wanted)
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
