@@ -53,7 +53,7 @@ APART: dict[str, tuple[tuple[str, ...], str]] = {
         (_ALL, "a difference of nearly equal numbers: its error is one of those numbers"),
     ),
     **dict.fromkeys(
-        ("logit_backward", "soft_margin_loss_backward", "scaled_dot_product_attention", "_linalg_svd",
+        ("logit_backward", "soft_margin_loss_backward", "_linalg_svd",
          "svd", "svd.legacy", "lstsq", "lu_solve", "vander", "vander.linalg", "istft",
          "cosine_embedding_loss", "_lstm", "_gru", "_rnn", "corrcoef", "cov",
          "convolution_backward", "native_batch_norm_backward"),
@@ -73,8 +73,21 @@ APART: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(
         ("triangular_solve", "ormqr"), (("odd",), "the half that is not read is 0 times its numbers")
     ),
+    **dict.fromkeys(
+        ("hypot", "norm.linalg", "vector_norm", "frobenius_norm.dim", "std.dim", "std.correction",
+         "std_mean.dim", "std_mean.correction"),
+        (("scaled",), "the gradient divides by the result, which may be below the normal numbers of float16"),
+    ),
+    "tanh": (("scaled",), "the gradient is made of the result, which is rounded beside 1"),
+    "matrix_exp.linalg": (("odd",), "powers of the odd number are beyond the type, though the result is not"),
+    "histogram.bin_ct": (("scaled",), "edges are rounded to the dtype, and numbers fall beside them"),
+    "histogram.bins_tensor": (("scaled",), "counts are of the dtype, and their sum is beyond it"),
     **dict.fromkeys(("logit",), (("numbers",), "1 - eps is 1 in float32, and its logit infinite")),
     **dict.fromkeys(("poisson_nll_loss",), (("scaled",), "its terms are 46 times their sum")),
+    "scaled_dot_product_attention": (
+        ("odd", "scaled"),
+        "products are beyond the type; gradients multiply the 0 of a hidden place, and 0 times NaN is NaN",
+    ),
     "margin_ranking_loss": (("scaled",), "the sign of a product that is below the type"),
     "triplet_margin_loss": (_ALL, "a difference of distances that eps makes equal"),
     **dict.fromkeys(

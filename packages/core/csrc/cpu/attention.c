@@ -115,7 +115,7 @@ static void turn_out(float *to, int64_t row, const float *from, const float *fac
 
 /* ---- scores[key][QB] ---- */
 
-/* add mask[query][key] */
+/* add mask[query][key]; minus infinity hides a score whatever it is */
 static void add_mask(const head *h, float *scores, int64_t first_query, int64_t n,
                      int64_t first_key, int64_t keys)
 {
@@ -134,7 +134,7 @@ static void add_mask(const head *h, float *scores, int64_t first_query, int64_t 
             vf_transpose(r);
             for (int64_t j = 0; j < least(LANES, keys - s); j++) {
                 float *row = scores + (s + j) * QB + i;
-                vf_store(row, vf_fma(r[j], vf_set1(LOG2_E), vf_load(row)));
+                vf_store(row, vf_hidden(r[j], vf_fma(r[j], vf_set1(LOG2_E), vf_load(row))));
             }
         }
 }
@@ -335,8 +335,10 @@ static double soften_few(const head *h, int64_t i, float *row, float *sum)
     int64_t seen = keys_seen(p, i, 1);
     float top;
     if (h->mask)
-        for (int64_t s = 0; s < seen; s++)
-            row[s] += h->mask[i * p->mask_stride[2] + s * p->mask_stride[3]] * LOG2_E;
+        for (int64_t s = 0; s < seen; s++) {
+            float added = h->mask[i * p->mask_stride[2] + s * p->mask_stride[3]];
+            row[s] = added == -INFINITY ? added : row[s] + added * LOG2_E;
+        }
     soften_row(row, seen, sum, &top);
     return log_sum(top, *sum);
 }

@@ -82,6 +82,23 @@ static void mend(float *out, const float *x, const float *panel, int64_t n, int6
     }
 }
 
+/* The same in double: scaled by the power of two of their largest difference. */
+static void mend_double(double *out, const double *x, const double *panel, int64_t n, int64_t width)
+{
+    for (int64_t k = 0; k < width; k++) {
+        if (!(out[k] < 1e-140 || out[k] == INFINITY)) continue;
+        double most = 0, sum = 0;
+        for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(x[i] - panel[i * width + k]));
+        if (most == 0 || isinf(most)) continue;
+        double power = ldexp(1, ilogb(most));
+        for (int64_t i = 0; i < n; i++) {
+            double apart = (x[i] - panel[i * width + k]) / power;
+            sum += apart * apart;
+        }
+        out[k] = sqrt(sum) * power;
+    }
+}
+
 static void run_rows(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
@@ -97,6 +114,8 @@ static void run_rows(void *context, int64_t begin, int64_t end)
             j->kernel.panel(to, x, panel, d->n, d->p);
             if (kind_of(d->p) == TD_DISTANCE_2 && d->x->dtype == TD_F32)
                 mend(to, (const float *)x, (const float *)panel, d->n, j->width);
+            else if (kind_of(d->p) == TD_DISTANCE_2)
+                mend_double(to, (const double *)x, (const double *)panel, d->n, j->width);
             if (!whole) memcpy(out, last, (size_t)(left * j->item));
             out += TD_PANEL_BYTES;
             panel += d->n * TD_PANEL_BYTES;

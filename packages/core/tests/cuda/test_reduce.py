@@ -78,7 +78,8 @@ for dtype, sizes in SIZES.items():
                 elif what == "equal":
                     x = taeda.full_like(x, size)
                 told = (dtype, size, shape, what)
-                same(norm(x.cuda(), dim=dim), norm(x, dim=dim), told)
+                if dtype != "float64":  # whose norms a device does not find again, as docs/cuda.md says
+                    same(norm(x.cuda(), dim=dim), norm(x, dim=dim), told)
                 if dtype != "bfloat16":
                     same(x.cuda().std(dim), x.std(dim), told)
                     same(tuple(taeda.var_mean(x.cuda(), dim)), tuple(taeda.var_mean(x, dim)), told)

@@ -273,3 +273,31 @@ def test_a_mask_whose_keys_lie_far_apart():
     got = attend(q, k, v, mask)
     wanted = formula(*map(values, (q, k, v)), values(mask.contiguous()))
     close(got, wanted.astype("float32"), "float32")
+
+
+@pytest.mark.parametrize("length", [3, 40])  # few queries, and blocks of them
+@pytest.mark.parametrize("form", ["bool", "float", "steps"])
+@pytest.mark.parametrize("odd", [math.nan, math.inf])
+def test_a_hidden_key_counts_for_nothing_whatever_it_is(length, form, odd):
+    q, k, v = (normal((1, 1, length, 8), "float32", seed) for seed in range(3))
+    seen = taeda.ones(length, length, dtype=taeda.bool)
+    seen[: length // 2, 1] = False  # half of the queries
+    mask = seen if form == "bool" else taeda.zeros(length, length).masked_fill(~seen, -math.inf)
+    if form == "steps":  # a mask with a gradient has no kernel of its own
+        mask.requires_grad_()
+    plain = taeda.nn.functional.scaled_dot_product_attention(q, k, v, mask)
+    k[..., 1, :] = odd
+    made = taeda.nn.functional.scaled_dot_product_attention(q, k, v, mask)
+    assert made[..., : length // 2, :].tolist() == plain[..., : length // 2, :].tolist()
+    assert made[..., length // 2 :, :].isnan().any()
+
+
+def test_scores_beyond_float16_are_no_numbers_of_the_result():
+    q, k, v = (normal((2, 6, 8), "float16", seed) for seed in range(3))
+    v = v[..., :4]
+    mask = taeda.zeros(2, 6, 6, requires_grad=True, dtype=taeda.float16)
+    made = taeda.nn.functional.scaled_dot_product_attention(q, k, v, mask, scale=70000.0)
+    wide = taeda.nn.functional.scaled_dot_product_attention(
+        q.double(), k.double(), v.double(), mask.double(), scale=70000.0
+    )
+    np.testing.assert_allclose(values(made), values(wide), atol=1e-3)

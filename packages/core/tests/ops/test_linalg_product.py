@@ -81,3 +81,19 @@ def test_products():
     a = draw(6, 2, 3)
     close(taeda.tensordot(a, linalg.tensorinv(a, 1), 2), np.eye(6))
     close(taeda.tensordot(draw(2, 3, 6), linalg.tensorsolve(draw(2, 3, 6), y[:2]), 1), y[:2])
+
+
+def test_a_large_matrix_of_a_batch_costs_the_others_no_digit():
+    """Every matrix is halved for itself."""
+    small = taeda.tensor([[0.1, 0.2], [0.3, -0.1]])
+    both = linalg.matrix_exp(taeda.stack([small, -small * 1e4, small * float("nan")]))
+    assert both[0].tolist() == linalg.matrix_exp(small).tolist()
+    assert both[2].isnan().all()
+
+
+def test_powers_bound_the_series_better_than_the_matrix():
+    """The norm of this one is 16, its eigenvalues are at most 1: each needless squaring costs a digit."""
+    x = np.random.default_rng(0).standard_normal((200, 200)) / 14
+    made = linalg.matrix_exp(taeda.from_numpy(x.astype("f4"))).numpy()
+    wanted = scipy.linalg.expm(x.astype("f4").astype("f8"))
+    assert np.linalg.norm(made - wanted) < 2e-6 * np.linalg.norm(wanted)

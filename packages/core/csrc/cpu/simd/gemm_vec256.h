@@ -59,6 +59,12 @@ TD_INLINE vf vf_select(uint32_t bits, vf a, vf b)
 {
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(vf_mask(bits)));
 }
+/* a, but minus infinity where the mask is: a score that is hidden counts for nothing, NaN or not */
+TD_INLINE vf vf_hidden(vf mask, vf a)
+{
+    vf hide = _mm256_set1_ps(-INFINITY);
+    return _mm256_blendv_ps(a, hide, _mm256_cmp_ps(mask, hide, _CMP_EQ_OQ));
+}
 TD_INLINE vf vf_round(vf a)
 {
     return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

@@ -50,6 +50,12 @@ TD_INLINE vf vf_select(uint32_t bits, vf a, vf b)
 {
     return _mm512_mask_blend_ps((__mmask16)bits, b, a);
 }
+/* a, but minus infinity where the mask is: a score that is hidden counts for nothing, NaN or not */
+TD_INLINE vf vf_hidden(vf mask, vf a)
+{
+    vf hide = _mm512_set1_ps(-INFINITY);
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(mask, hide, _CMP_EQ_OQ), a, hide);
+}
 TD_INLINE vf vf_round(vf a) { return _mm512_roundscale_ps(a, 8); }
 /* a * 2^n for an integral n */
 /* a * 2^n for whole n from -127 to 0; -127 gives 0. A result below the normal numbers would cost a

@@ -115,6 +115,13 @@ TD_INLINE vf vf_max(vf a, vf b)
     vi take_a = a > b;
     return (vf)(((vi)a & take_a) | ((vi)b & ~take_a));
 }
+/* a, but minus infinity where the mask is: a score that is hidden counts for nothing, NaN or not */
+TD_INLINE vf vf_hidden(vf mask, vf a)
+{
+    vf hide = vf_set1(-INFINITY);
+    vi hidden = mask == hide;
+    return (vf)(((vi)hide & hidden) | ((vi)a & ~hidden));
+}
 /* The larger of a, a magnitude, and |b|, as their bits are ordered: a NaN is above infinity. */
 TD_INLINE vf vf_wider(vf a, vf b)
 {

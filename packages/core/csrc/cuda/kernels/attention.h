@@ -54,7 +54,9 @@ VFN td_attention_row td_row_of(const td_attention_call &c, int64_t unit)
 VFN float td_score_of(const td_attention_call &c, const td_attention_row &r, const float *scores,
                       int64_t key)
 {
-    return r.mask ? scores[key] + r.mask[key * c.mask_stride[3]] : scores[key];
+    if (!r.mask) return scores[key];
+    float added = r.mask[key * c.mask_stride[3]];
+    return added == -INFINITY ? added : scores[key] + added;
 }
 
 template <int D> struct td_attention_weights {

@@ -150,6 +150,49 @@ static td_status check_norm(const td_tensor *x, double p, uint64_t dims, td_dtyp
     return TD_OK;
 }
 
+/* x / power, its norms, and those times the power */
+static td_status scaled_norm(td_tensor **made, const td_tensor *x, const td_reduce_spec *spec,
+                             const td_tensor *power, const td_tensor *shape)
+{
+    td_tensor *scaled, *factor = NULL, *found[2] = {NULL};
+    TD_TRY(td_tensor_empty_like(&scaled, x, TD_F64));
+    td_status status = td_norm_scaled(scaled, x, power);
+    if (status == TD_OK) status = td_reduce(found, 1, scaled, spec);
+    td_tensor_free(scaled);
+    if (status == TD_OK) status = td_view_reshape(&factor, power, shape->ndim, shape->sizes);
+    if (status == TD_OK) status = td_norm_unscaled(found[0], found[0], factor);
+    if (status == TD_OK) status = td_cast(made, found[0], (td_dtype)shape->dtype);
+    td_tensor_free(factor);
+    td_tensor_free(found[0]);
+    return status;
+}
+
+/* Powers of the terms leave the range of double long before the norm does: those of numbers scaled
+ * by their largest do not. On the processor: a device would have to wait for the norms. */
+static td_status norm_again(td_tensor **out, const td_tensor *x, td_reduce_spec spec)
+{
+    td_tensor *wide, *largest[2], *made = NULL;
+    bool powers = spec.kind == TD_NORMP || (spec.kind == TD_NORM2 && (*out)->dtype == TD_F64);
+    double exponent = spec.kind == TD_NORM2 ? 2 : spec.context.exponent;
+    if (!powers || !td_on_host(x) || td_is_meta(x) || td_itemsize((td_dtype)(*out)->dtype) < 4 ||
+        !td_norm_is_extreme(*out, exponent))
+        return TD_OK;
+    TD_TRY(td_cast(&wide, x, TD_F64));
+    spec.dtype[0] = TD_F64;
+    td_reduce_spec most = spec;
+    most.kind = TD_ABSMAX, most.keepdim = true;
+    td_status status = td_reduce(largest, 1, wide, &most);
+    if (status == TD_OK) {
+        if (td_norm_powers(largest[0])) status = scaled_norm(&made, wide, &spec, largest[0], *out);
+        td_tensor_free(largest[0]);
+    }
+    td_tensor_free(wide);
+    if (status != TD_OK || !made) return status;
+    td_tensor_free(*out);
+    *out = made;
+    return TD_OK;
+}
+
 td_status td_op_vector_norm(td_call *call)
 {
     uint64_t dims;
@@ -176,7 +219,10 @@ td_status td_op_vector_norm(td_call *call)
                            0,
                            {real, 0}};
     if (status == TD_OK) status = td_reduce(out, 1, wide ? wide : x, &spec);
-    if (status == TD_OK) call->out[0] = out[0];
+    if (status == TD_OK) {
+        call->out[0] = out[0];
+        status = norm_again(&call->out[0], wide ? wide : x, spec);
+    }
     td_tensor_free(wide);
     td_tensor_free(x);
     return status;

@@ -9,6 +9,8 @@ from taeda import Tensor
 from taeda._C import _nn
 from taeda._native import core as _core
 
+from .._short_floats import rounded_once
+
 
 def scaled_dot_product_attention(
     query: Tensor,
@@ -34,7 +36,21 @@ def scaled_dot_product_attention(
         return _fused(query, key, value, attn_mask, is_causal, factor)
     if enable_gqa:
         key, value = _repeat_heads(query, key), _repeat_heads(query, value)
-    weights = attention_weights(query, key, attn_mask, is_causal, factor)
+    return _in_steps(query, key, value, attn_mask, is_causal, factor, dropout_p)
+
+
+@rounded_once
+def _in_steps(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    is_causal: bool,
+    scale: float,
+    dropout_p: float,
+) -> Tensor:
+    """Scores of 16 bits may leave the range of the type where weights do not."""
+    weights = attention_weights(query, key, mask, is_causal, scale)
     if dropout_p > 0.0:
         weights = taeda.dropout(weights, dropout_p, True)
     return taeda.matmul(weights, value)
@@ -149,6 +165,6 @@ def attention_weights(
     if mask.dtype == taeda.bool:
         scores = scores.masked_fill(~mask, -math.inf)
     else:
-        scores = scores + mask
+        scores = taeda.where(mask == -math.inf, mask, scores + mask)
     nothing = (scores == -math.inf).all(-1, keepdim=True)
     return taeda.softmax(scores.masked_fill(nothing, 0.0), -1).masked_fill(nothing, 0.0)

@@ -36,22 +36,38 @@ TERMS = 18  # of the series, for a norm up to 1: the next is below 1e-17
 
 
 def matrix_exp_linalg(self: Tensor) -> Tensor:
-    """The series of A / 2^s, whose norm is at most 1, squared s times."""
+    """The series of A / 2^s, whose powers are at most 1, squared s times; every matrix has its own s."""
     check_square("linalg.matrix_exp", self)
     if not (self.is_floating_point() or self.is_complex()):
         check_floating("linalg.matrix_exp", self)
     unit = taeda.eye(self.size(-1), dtype=self.dtype, device=self.device).expand(self.shape)
     if self.numel() == 0 or self.is_meta:
         return self.clone()
-    size = self.detach().abs().sum(-2).amax().item()
-    halvings = max(0, math.ceil(math.log2(size))) if 0 < size < math.inf else 0
-    x = self / 2**halvings
-    made = unit
+    halvings = _halvings(self.detach())
+    x, made = self / taeda.exp2(halvings.to(self.real.dtype)), unit
     for k in range(TERMS, 0, -1):
         made = unit + (x @ made) / k
-    for _ in range(halvings):
-        made = made @ made
+    least, most = (int(n) for n in taeda.aminmax(halvings))
+    for k in range(most):
+        squared = made @ made
+        made = squared if k < least else taeda.where(halvings > k, squared, made)
     return made
+
+
+def _halvings(x: Tensor) -> Tensor:
+    """Of each matrix, shaped [..., 1, 1]: how often to halve it until ||x²||^(1/2) and ||x³||^(1/3), which
+    bound the terms of the series (Al-Mohy and Higham, SIAM J. Matrix Anal. Appl. 31, 2009), are at most 1.
+    They may be far below ||x||, and each squaring costs a digit.
+    """
+
+    def size(y: Tensor, root: int) -> Tensor:
+        return y.abs().sum(-2).amax(-1).to(taeda.float64) ** (1 / root)
+
+    whole, square = size(x, 1), x @ x
+    powers = taeda.maximum(size(square, 2), size(square @ x, 3))
+    least = taeda.where(powers < whole, powers, whole)  # not NaN where powers overflow
+    steps = taeda.where((least > 1) & (least < math.inf), least, 1.0).log2().ceil()
+    return steps.to(taeda.int64).reshape(*x.shape[:-2], 1, 1)
 
 
 def vecdot(x: Tensor, y: Tensor, dim: int) -> Tensor:

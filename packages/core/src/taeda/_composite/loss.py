@@ -8,6 +8,8 @@ import taeda
 from taeda import Tensor
 from taeda._C import _nn
 
+from .._short_floats import rounded_once
+
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -187,6 +189,7 @@ def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Te
     return reduced(loss, reduction)
 
 
+@rounded_once
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
@@ -220,6 +223,7 @@ def margin_ranking_loss(
     return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
+@rounded_once
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int
 ) -> Tensor:
@@ -296,6 +300,7 @@ def _in_one_pass(scores: Tensor) -> bool:
     return scores.dtype in (taeda.float32, taeda.float64)
 
 
+@rounded_once
 def multi_margin_loss(
     self: Tensor,
     target: Tensor,
@@ -337,6 +342,7 @@ def multi_margin_loss(
     return reduced(loss.reshape(()) if self.dim() < 2 else loss, reduction)
 
 
+@rounded_once
 def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
     """The labels of a sample are those before the first -1 in its row of the target."""
     scores = _check_scores("multilabel_margin_loss", self)

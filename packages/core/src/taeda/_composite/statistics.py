@@ -9,6 +9,8 @@ import taeda
 from taeda import Tensor
 from taeda._warnings import warn
 
+from .._short_floats import rounded_once
+
 __all__ = ["corrcoef", "cov", "even_edges", "grid_counts", "histogram_bin_ct",
     "histogram_bins_tensor"]  # fmt: skip
 
@@ -94,6 +96,7 @@ _NO_FREEDOM = (
 )
 
 
+@rounded_once
 def corrcoef(self: Tensor) -> Tensor:
     """Covariances over the deviations, limited to [-1, 1]."""
     if self.dim() > 2:
@@ -173,6 +176,11 @@ def grid_counts(
     hist = taeda._histogramdd(points, list(edges), weight)
     if not density:
         return hist
+    return _dense(hist, *edges)
+
+
+@rounded_once
+def _dense(hist: Tensor, *edges: Tensor) -> Tensor:
     hist = hist / hist.sum()
     for d, e in enumerate(edges):
         hist = hist / e.diff().reshape([-1 if i == d else 1 for i in range(len(edges))])

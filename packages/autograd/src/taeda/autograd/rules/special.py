@@ -79,10 +79,15 @@ def _hazard(x: Tensor) -> Tensor:
     return taeda.where(right, plain, math.sqrt(2 / math.pi) / special.erfcx(low * -math.sqrt(0.5)))
 
 
+def _ndtri(grad: Tensor, result: Tensor) -> Tensor:
+    """The result is computed again: an exponential of its square shows how it was rounded."""
+    return grad * ((result * result * 0.5).exp() * math.sqrt(2 * math.pi))
+
+
 rule("log_ndtr", self=lambda grad, self: grad * _hazard(self))
 rule(
     "ndtri",
-    self=lambda grad, result: grad * ((result * result * 0.5).exp() * math.sqrt(2 * math.pi)),
+    self=lambda grad, self: _ndtri(grad, special.ndtri(self)),
 )
 
 
