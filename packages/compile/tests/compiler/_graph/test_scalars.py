@@ -23,7 +23,7 @@ def test_numbers_of_a_call_stand_behind_its_tensors():
     found = [None, None]
     assert scalars.put(found, ["a tensor"], peek=False)
     assert (found[1].item(), found[1].dtype, found[1].dim()) == (3.0, taeda.float64, 0)
-    scalars.places = [1]
+    scalars.places = (1,)
     assert scalars.put(found, ["a tensor", 0.1], peek=False)
     assert found[1].item() == 0.1
 

@@ -397,7 +397,7 @@ class Compiled:
                 observer.given[id(container)] = container
             for thing in objects(value):
                 observer.mark(thing)
-        given = (args, kwargs)
+        given: tuple[Any, Any] = (args, kwargs)
         if self.gives_numbers:
             given = observer.give(self.function, args, kwargs)
         try:

@@ -52,7 +52,7 @@ class Scalars:
         self, inputs: list[tuple[int, Number, Any]], draws: list[Number], given: dict[Any, float]
     ) -> None:
         self._inputs, self._draws, self._given = inputs, draws, given
-        self.places: list[Any] = []  # of the arguments, in the order in which calls give them
+        self.places: tuple[Any, ...] = ()  # of the arguments, in the order in which calls give them
 
     @property
     def draws(self) -> bool:

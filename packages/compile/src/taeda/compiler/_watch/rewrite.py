@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._errors import CannotCopy
-from .scalars import ARITHMETIC, drawn_names, is_draw
+from .scalars import ARITHMETIC, draw_of, drawn_names
 
 __all__ = ["catches_nothing", "catching_lines", "code_of", "copy_of", "node_of"]
 
@@ -457,10 +457,10 @@ class _Rewriter(ast.NodeTransformer):
                 self.refuse("a store to an attribute or item among others", node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        if is_draw(node) and node.targets[0].id in self.drawn:
-            call = node.value
-            name = ast.Constant(call.func.attr)
-            node.value = _tell("draw", self.visit(call.func.value), name, *call.args)
+        draw = draw_of(node)
+        if draw is not None and draw.target.id in self.drawn:
+            name = ast.Constant(draw.name)
+            node.value = _tell("draw", self.visit(draw.owner), name, *draw.args)
             return node
         value = self.visit(node.value)
         if len(node.targets) == 1 and (made := self._store(node.targets[0], value)) is not None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ARITHMETIC", "DRAWS", "drawn_names", "given_names"]
+__all__ = ["ARITHMETIC", "DRAWS", "Draw", "draw_of", "drawn_names", "given_names"]
 
 ARITHMETIC = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv"}
 #: functions of the module `random` that give floats
@@ -34,23 +35,33 @@ def drawn_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """Variables that hold what one call of `random.random` or the like gave, which the function only
     computes with.
     """
-    stores = {id(s.targets[0]): s.targets[0].id for s in _walked(node) if is_draw(s)}
+    draws = [draw for part in _walked(node) if (draw := draw_of(part)) is not None]
+    stores = {id(draw.target): draw.target.id for draw in draws}
     return frozenset(stores.values()) - _used_otherwise(node, stores)
 
 
-def is_draw(node: ast.AST) -> bool:
-    """Whether it is `name = random.random()`, or another draw with numbers as arguments."""
-    return (
-        isinstance(node, ast.Assign)
-        and len(node.targets) == 1
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Attribute)
-        and node.value.func.attr in DRAWS
-        and isinstance(node.value.func.value, ast.Name)
-        and not node.value.keywords
-        and all(isinstance(a, ast.Constant) for a in node.value.args)
-    )
+@dataclass(frozen=True)
+class Draw:
+    """`target = owner.name(*args)`, with numbers as arguments."""
+
+    target: ast.Name
+    owner: ast.Name
+    name: str
+    args: list[ast.expr]
+
+
+def draw_of(node: ast.AST) -> Draw | None:
+    """What a statement draws; None if it is no draw."""
+    if not (isinstance(node, ast.Assign) and len(node.targets) == 1):
+        return None
+    target, call = node.targets[0], node.value
+    if not (isinstance(target, ast.Name) and isinstance(call, ast.Call) and not call.keywords):
+        return None
+    function = call.func
+    if not (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)):
+        return None
+    plain = function.attr in DRAWS and all(isinstance(a, ast.Constant) for a in call.args)
+    return Draw(target, function.value, function.attr, call.args) if plain else None
 
 
 def _walked(node: Any) -> Iterator[ast.AST]:

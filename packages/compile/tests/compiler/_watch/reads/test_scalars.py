@@ -190,3 +190,40 @@ def test_a_function_as_backend_gets_the_tensors_of_the_program():
     f = taeda.compile(lambda x, w: x * w, backend=backend)
     assert [f(taeda.ones(1), w).item() for w in (0.5, 0.25, 0.5)] == [0.5, 0.25, 0.5]
     assert seen == [1, 1]
+
+
+class Counting:
+    """Draws by a property, which counts how often somebody asks for it."""
+
+    def __init__(self):
+        self.asked = 0
+
+    @property
+    def random(self):
+        self.asked += 1
+        return lambda: 2.0
+
+
+class Made:
+    """Draws by `__getattr__`."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __getattr__(self, name):
+        self.asked += 1
+        return lambda: 2.0
+
+
+@pytest.mark.parametrize("kind", [Counting, Made])
+def test_another_object_in_the_place_of_the_module_is_asked_once_a_call(kind):
+    source = kind()
+
+    def program(x):
+        share = source.random()
+        return x * share
+
+    f = taeda.compile(program)
+    for number in range(1, 6):
+        assert f(taeda.ones(1)).item() == 2
+        assert source.asked == number

@@ -37,8 +37,8 @@ class Scalars(Calls):
         """
         owner = [0] if isinstance(function, types.MethodType) else []
         code = getattr(getattr(function, "__func__", function), "__code__", None)
-        names = () if code is None else _given(code)
-        if not names:
+        names = frozenset() if code is None else _given(code)
+        if code is None or not names:
             return args, kwargs
         own = code.co_varnames[len(owner) : code.co_argcount]
         places = [(n, own[n] if n < len(own) else "", v) for n, v in enumerate(args)]
@@ -114,9 +114,10 @@ class Scalars(Calls):
 
     def draw(self, owner: Any, name: str, *args: Any) -> Any:
         """owner.name(*args), of which the result is a number that the program only computes with."""
-        function = getattr(owner, name, None)
-        ours = owner is random and function == _DRAWS.get(name)
-        if not (self.active and ours and all(type(a) in (int, float) for a in args)):
+        # another object is asked once: that may run code
+        function = vars(random).get(name) if owner is random else None
+        ours = function is not None and function == _DRAWS[name]
+        if function is None or not (self.active and ours and all(map(_is_number, args))):
             return self.call(self.read(owner, name), *args)
         self.guards.attribute(random, name, function)
         with self.aside():
