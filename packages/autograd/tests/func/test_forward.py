@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from transform_inputs import X, close, cube, values
 
 import taeda
 import taeda.autograd.forward_ad as forward_ad
+from taeda.func import _forward as forward
 from taeda.func import grad, jvp, linearize
 
 
@@ -82,3 +85,53 @@ def test_a_linear_function_that_asks_for_values_is_mapped_too():
     _, push = linearize(function, X)
     made = taeda.func.vmap(push)(taeda.eye(3, dtype=X.dtype))
     close(made, taeda.eye(3, dtype=X.dtype) * X.sum())
+
+
+def in_another_thread(work):
+    """Runs it while this thread waits."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_jvp_beside_a_level_of_another_thread_gives_the_same():
+    want = jvp(taeda.sin, (X,), (X * 2,))
+    found = []
+    with forward_ad.dual_level():
+        in_another_thread(lambda: found.append(jvp(taeda.sin, (X,), (X * 2,))))
+        assert forward_ad.make_dual(X, X) is not None  # the level is still open
+    ((value, slope),) = found
+    close(value, want[0])
+    close(slope, want[1])
+
+
+def test_a_level_that_opens_between_the_question_and_the_answer_is_no_error(monkeypatch):
+    want = jvp(taeda.sin, (X,), (X * 2,))
+    monkeypatch.setattr(forward._core, "is_forward_on", lambda: False)  # as it was when asked
+    with forward_ad.dual_level():
+        value, slope = jvp(taeda.sin, (X,), (X * 2,))
+    close(value, want[0])
+    close(slope, want[1])
+
+
+def test_the_level_of_a_jvp_that_raises_is_closed():
+    def fails(x):
+        raise KeyError("of the function")
+
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            jvp(fails, (X,), (X,))
+    with forward_ad.dual_level() as level:
+        assert level == 0
+
+
+def test_one_of_two_opens_the_level():
+    assert forward_ad.opens_level()
+    try:
+        assert not forward_ad.opens_level()
+        with pytest.raises(RuntimeError, match="a dual level is open"):
+            forward_ad.enter_dual_level()
+    finally:
+        forward_ad.exit_dual_level()
+    with pytest.raises(RuntimeError, match="no dual level is open"):
+        forward_ad.exit_dual_level()

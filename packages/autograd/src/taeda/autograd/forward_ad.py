@@ -21,6 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 _current_level = -1  # there is one level at most: 0
+_free = [0]  # the level that nobody has open
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -32,14 +33,29 @@ class UnpackedDualTensor(NamedTuple):
 
 def enter_dual_level() -> int:
     """Open a level and return its number. All threads share one: RuntimeError if it is open already."""
-    global _current_level
-    if _current_level >= 0:
+    if not opens_level():
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: a dual level is open. Leave it first"
         )
-    _core.enter_dual_level()
-    _current_level += 1
     return _current_level
+
+
+def opens_level() -> bool:
+    """Open a level unless one is open; whether it did. The question and the answer are one step, so
+    no other thread comes between them.
+    """
+    global _current_level
+    try:
+        number = _free.pop()
+    except IndexError:
+        return False
+    try:
+        _core.enter_dual_level()
+    except BaseException:
+        _free.append(number)
+        raise
+    _current_level = number
+    return True
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -54,8 +70,10 @@ def exit_dual_level(*, level: int | None = None) -> None:
             f"Trying to exit forward AD level {level} that was not the last one that was created, "
             f"{_current_level}"
         )
+    number = _current_level
     _core.exit_dual_level()
-    _current_level -= 1
+    _current_level = -1
+    _free.append(number)
 
 
 class dual_level(_Decorator):

@@ -19,7 +19,7 @@ from taeda.autograd.batching import (
     rewrapped,
     unwrapped,
 )
-from taeda.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from taeda.autograd.forward_ad import exit_dual_level, make_dual, opens_level, unpack_dual
 
 from . import _tree
 from ._backward import pull, with_aux
@@ -36,7 +36,7 @@ def jvp(
 ) -> tuple[Any, ...]:
     """(func(*primals), its derivative along `tangents`[, aux]): both are tuples of one form.
 
-    In forward mode; inside another jvp, whose level is open, by backward twice.
+    In forward mode; inside another jvp, or while another thread is in one, by backward twice.
 
     Args:
         func: a function of tensors, or of trees of them.
@@ -58,8 +58,13 @@ def jvp(
             "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. "
             "For example, if primals is a tuple of 3 tensors, tangents also must be."
         )
-    run = _twice_backward if _core.is_forward_on() else _forward
-    output, slopes, aux = run(func, primals, tangents, has_aux)
+    if _core.is_forward_on() or not opens_level():  # a level of this thread, or of another one
+        output, slopes, aux = _twice_backward(func, primals, tangents, has_aux)
+    else:
+        try:
+            output, slopes, aux = _forward(func, primals, tangents, has_aux)
+        finally:
+            exit_dual_level()
     if strict and any(s is None for s in slopes):
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. "
@@ -101,7 +106,8 @@ def _primal(x: Tensor) -> Tensor:
 def _forward(
     func: Function, primals: Any, tangents: Any, has_aux: bool
 ) -> tuple[Any, list[Any], Any]:
-    with deriving(taeda.is_grad_enabled()), dual_level():
+    """In the level that is open."""
+    with deriving(taeda.is_grad_enabled()):
         pairs = zip(_tree.leaves(primals), _tree.leaves(tangents), strict=True)
         inner = _tree.filled(primals, iter([_dual(p, t) for p, t in pairs]))
         output, aux = with_aux(func(*inner), has_aux, "jvp")
