@@ -91,11 +91,13 @@ def _is_written_in_python(kind: type) -> bool:
 
 
 def is_optimizer_type(kind: type) -> bool:
-    """Whether its objects are optimizers."""
-    return any(
-        base.__module__ == "taeda.optim.optimizer" and base.__name__ == "Optimizer"
-        for base in kind.__mro__
-    )
+    """Whether its objects are optimizers. No generator, whose end may lose an interrupt: recorded
+    runs ask this often.
+    """
+    for base in kind.__mro__:
+        if base.__module__ == "taeda.optim.optimizer" and base.__name__ == "Optimizer":
+            return True
+    return False
 
 
 def is_record(kind: type) -> bool:

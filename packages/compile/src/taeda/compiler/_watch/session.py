@@ -208,8 +208,9 @@ class Run(ABC):
         while frame is not None:
             if frame.f_code in self._codes:
                 ranges = self._catching.get(frame.f_code.co_filename, ())
-                if any(first <= frame.f_lineno <= last for first, last in ranges):
-                    return True
+                for first, last in ranges:  # no generator, whose end may lose an interrupt
+                    if first <= frame.f_lineno <= last:
+                        return True
             frame = frame.f_back
         return False
 
