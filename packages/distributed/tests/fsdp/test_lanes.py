@@ -244,3 +244,54 @@ assert names.count("ReduceScatter") == 4 * size * 4, names
 
 def test_a_step_waits_for_nothing(tmp_path):
     all_well(run(BEGIN + WAITS, 2, 200, TAEDA_NULL_NCCL_LOG=str(tmp_path / "calls")))
+
+
+FAILS = """
+import ctypes, gc
+taeda.cuda.set_device(0)
+dist.init_process_group("nccl")
+driver = ctypes.CDLL(os.environ["TAEDA_LIBCUDA"])
+driver.td_null_counted.restype = ctypes.c_char_p
+net = made(dist.init_device_mesh("cuda", (1,)))
+net.blocks[0].set_modules_to_forward_prefetch([net.blocks[1]])
+net.blocks[2].set_modules_to_backward_prefetch([net.blocks[1]])
+start = [p.detach().to_local().clone() for p in net.parameters()]
+def step():
+    with taeda.no_grad():
+        for p, old in zip(net.parameters(), start): p.to_local().copy_(old)
+    net.zero_grad()
+    return steps(net, "cuda", 2)
+wanted = step()
+def held():
+    gc.collect()
+    step()
+    taeda.cuda.synchronize()
+    for _ in range(4): taeda.empty(1, device="cuda")
+    return taeda.cuda.memory_stats()["active.all.current"]
+base = held()
+driver.td_null_count()
+step()
+n, k, calls, told = ctypes.c_long(), 0, {}, 0
+while name := driver.td_null_counted(k, ctypes.byref(n)):
+    calls[name.decode()], k = n.value, k + 1
+for name, most in calls.items():
+    for at in {1, 2, 3, *range(4, most + 1, max(1, most // 6))}:
+        code = (2, 999, 719)[(at + k) % 3]
+        taeda.cuda.empty_cache()  # so that memory is asked of the driver
+        driver.td_null_fail(name.encode(), at, code)
+        try: assert step() == wanted, (name, at, code)
+        except taeda.OutOfMemoryError: told += 1
+        except RuntimeError as error:
+            assert f"({code})" in str(error), (name, at, code, error)
+            told += 1
+        driver.td_null_fail(b"", 0, 0)
+        dist.group.WORLD._broken = None  # a collective that fails ends its group; here for one alone
+        assert all(p._local.device.type == "cuda" for p in net.parameters()), name
+        assert step() == wanted, (name, at, code)
+    assert held() == base, (name, held(), base)
+assert told > 30, told
+"""
+
+
+def test_a_step_in_which_a_call_of_the_driver_fails_leaves_nothing_behind():
+    all_well(run(BEGIN + FAILS, 1, 280, TAEDA_NULL_LATE="1"))
