@@ -365,7 +365,9 @@ def _named(x: taeda.Tensor, random: Random) -> taeda.Tensor:
     letters = [f"n{d}" for d in range(x.dim(), 0, -1)]
     if random.random() < 0.1:
         random.shuffle(letters)
-    return x.rename(*(name if random.random() < 0.8 else None for name in letters)) if letters else x
+    return (
+        x.rename(*(name if random.random() < 0.8 else None for name in letters)) if letters else x
+    )
 
 
 def _offsets(rows: int, near: Near, random: Random) -> taeda.Tensor:

@@ -1,5 +1,5 @@
-/* run_named.c - calls with tensors whose dimensions have names. A row says by a word what becomes of
- * the names (taeda/_names/rules.py); its call runs as one on tensors without names does, on the
+/* run_named.c - calls with tensors whose dimensions have names. A row says by a word what becomes
+ * of the names (taeda/_names/rules.py); its call runs as one on tensors without names does, on the
  * same objects, so that autograd and kernels never see a name. */
 #include "dispatch/arguments.h"
 #include "object/watch.h"
@@ -91,8 +91,8 @@ PyObject *td_set_names(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO:set_names", &o, &names)) return NULL;
     PyTensor *p = tensor_from(o);
     if (!p) return NULL;
-    if (td_has_parts(p) || (names != Py_None && (!PyTuple_Check(names) ||
-                                                 PyTuple_Size(names) != p->t->ndim)))
+    if (td_has_parts(p) ||
+        (names != Py_None && (!PyTuple_Check(names) || PyTuple_Size(names) != p->t->ndim)))
         return PyErr_Format(PyExc_ValueError,
                             "set_names: wanted a strided tensor and a tuple of %d names, got %R",
                             p->t->ndim, names);

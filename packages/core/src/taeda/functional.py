@@ -51,6 +51,7 @@ def _listed(tensors: tuple[Any, ...]) -> Sequence[Tensor]:
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
 
 
+@asks
 def align_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Views of the tensors with the dimensions of the one that has most of them, in its order.
 

@@ -261,7 +261,9 @@ def _check_batched(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
                 output, sources, taeda.stack(pulls), retain_graph=True, allow_unused=True,
                 is_grads_batched=True,
             )  # fmt: skip
-        except (RuntimeError, NotImplementedError) as error:
+        except MemoryError:
+            raise
+        except RuntimeError as error:
             raise GradcheckError(
                 f"the gradient of output {place} cannot be computed for several cotangents at once: {error}"
             ) from error
