@@ -25,7 +25,8 @@ raises RuntimeError for a named tensor.
 #: what a column is called, and whose rules it shows
 KINDS = {
     "coordinates": taeda.sparse_coo, "rows": taeda.sparse_csr, "columns": taeda.sparse_csc,
-    "blocks": taeda.sparse_bsr, "nested": taeda.jagged, "masked": core._masked,
+    "blocks": taeda.sparse_bsr, "nested": taeda.jagged,
+    "nested, strided": core._nested, "masked": core._masked,
     "quantized": core._quantized,
 }  # fmt: skip
 #: what the words of the column `names` of the op table say

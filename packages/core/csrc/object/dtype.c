@@ -9,9 +9,9 @@ typedef struct Constant {
 
 PyTypeObject *DtypeT, *LayoutT, *MemoryFormatT;
 static PyObject *dtype_objects[TD_NDTYPES];
-static const char *const layout_names[] = {"strided",    "sparse_coo", "sparse_csr",
-                                           "sparse_csc", "sparse_bsr", "sparse_bsc",
-                                           "jagged",     "_masked",    "_quantized"};
+static const char *const layout_names[] = {"strided",    "sparse_coo", "sparse_csr", "sparse_csc",
+                                           "sparse_bsr", "sparse_bsc", "jagged",     "_masked",
+                                           "_quantized", "_nested"};
 static const char *const format_names[] = {"contiguous_format", "preserve_format", "channels_last",
                                            "channels_last_3d"};
 static PyObject *layout_objects[TD_LAYOUTS], *format_objects[4];

@@ -75,6 +75,7 @@ enum td_layout {
     TD_JAGGED,
     TD_MASKED,    /* strided for its user: what has values and a mask */
     TD_QUANTIZED, /* strided for its user: integers, scales and zero points */
+    TD_NESTED,    /* strided for its user: a batch of tensors of any sizes */
     TD_LAYOUTS
 };
 enum { TD_VIEW_PLAIN, TD_VIEW_MULTI, TD_VIEW_NO_GRAD, TD_VIEW_INFERENCE };

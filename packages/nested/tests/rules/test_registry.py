@@ -12,7 +12,11 @@ from taeda import nested
 @pytest.mark.parametrize(
     ("call", "error", "fact"),
     [
-        (lambda x: nested.nested_tensor([taeda.ones(2)]), NotImplementedError, "layout=taeda.jag"),
+        (
+            lambda x: nested.nested_tensor([taeda.ones(2)], layout=taeda.sparse_coo),
+            RuntimeError,
+            "strided or jagged",
+        ),
         (
             lambda x: nested_of([taeda.ones(2), taeda.ones(2, 2)]),
             RuntimeError,

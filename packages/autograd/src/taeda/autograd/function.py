@@ -270,6 +270,12 @@ def _differentiable(ctx: FunctionCtx, made: Any, original: Any) -> bool:
     return made.is_floating_point() or made.is_complex()
 
 
+def _facts(output: Tensor) -> tuple[Any, Any, Any]:
+    """Shape, dtype and device; the shape that the handle claims, as nested tensors may refuse theirs."""
+    shape: Any = Tensor.shape
+    return shape.__get__(output), output.dtype, output.device
+
+
 def _set_graph(
     ctx: FunctionCtx, args: tuple[Any, ...], made: tuple[Any, ...], originals: tuple[Any, ...]
 ) -> None:
@@ -277,7 +283,7 @@ def _set_graph(
 
     node = _core.python_node(ctx, args, len(made))
     ctx._node = weakref.ref(node)  # the node owns the context
-    ctx._outputs = [(o.shape, o.dtype, o.device) if isinstance(o, Tensor) else None for o in made]
+    ctx._outputs = [_facts(o) if isinstance(o, Tensor) else None for o in made]
     for number, (out, original) in enumerate(zip(made, originals, strict=True)):
         if not _differentiable(ctx, out, original):
             if isinstance(out, Tensor):

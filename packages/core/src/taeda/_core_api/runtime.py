@@ -8,6 +8,7 @@ from taeda._native.core import (
     Node,
     _get_anomaly,
     _masked,
+    _nested,
     _quantized,
     _set_anomaly,
     _set_copies_inference,
@@ -66,7 +67,7 @@ from taeda._native.core import (
 )  # fmt: skip
 
 __all__ = [
-    "Node", "_get_anomaly", "_masked", "_quantized",
+    "Node", "_get_anomaly", "_masked", "_nested", "_quantized",
     "_set_anomaly", "_set_copies_inference", "_set_grad_enabled",
     "_set_inference_mode", "_set_saved_hooks", "backward_task", "call_op", "check_inplace",
     "enter_dual_level", "exit_dual_level", "functions", "get_excluded", "get_layers", "get_tangent",

@@ -19,6 +19,7 @@ _WAY = "Compute with its values() and make a new one of them, or with x.to_dense
 _WAYS = {
     _core._masked: "Compute with its get_data() and get_mask(), or with x.to_tensor(value)",
     _core._quantized: "Compute with its dequantize(), or with its int_repr(), q_scale() and q_zero_point()",
+    _core._nested: "Compute with the tensors of its unbind(), or with x.to_padded_tensor(padding)",
     _core.jagged: "Compute with the tensors of its unbind(), or with x.to_padded_tensor(padding)",
 }
 
@@ -26,11 +27,13 @@ _WAYS = {
 #: what brings the rules of a layout: a package, and a name of it that loads it. Others are sparse
 _PACKAGES = {
     _core.jagged: ("nested", "nested_tensor"),
+    _core._nested: ("nested", "nested_tensor"),
     _core._masked: ("masked", "masked_tensor"),
     _core._quantized: ("quantization", "quantize_per_tensor"),
 }
 #: what the messages call a layout that has no name for users
 _NAMES = {
+    _core._nested: "a nested tensor of the strided layout",
     _core._masked: "a MaskedTensor",
     _core._quantized: "a quantized tensor",
 }

@@ -8,9 +8,10 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._graph import built
+from ._graph import built, components
 from ._ints import size_for
 from ._parts import Jagged, is_nested, packed, packed_offsets
+from ._pieces import is_pieces, joined, pieces_of
 
 __all__ = [
     "as_nested_tensor", "from_components", "masked_select", "narrow", "nested_tensor",
@@ -18,12 +19,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _jagged(layout: Any, name: str) -> None:
-    if layout is not taeda.jagged:
-        raise NotImplementedError(
-            f"{name}: nested tensors have the layout jagged, and not {layout or taeda.strided}: pass "
-            "layout=taeda.jagged"
+def _is_jagged(layout: Any, name: str) -> bool:
+    """Whether the layout is jagged, and not strided, the default; RuntimeError for another."""
+    if layout not in (None, taeda.strided, taeda.jagged):
+        raise RuntimeError(
+            f"{name}: nested tensors have the layout strided or jagged, and not {layout}"
         )
+    return layout is taeda.jagged
 
 
 def from_components(pieces: Sequence[Tensor]) -> Tensor:
@@ -58,7 +60,7 @@ def nested_tensor(
     Args:
         tensor_list: tensors, or what `tensor` takes, of one rank; they may differ in one size.
         dtype, device: of the result; those of the first tensor by default.
-        layout: taeda.jagged; there is no other.
+        layout: taeda.jagged, or taeda.strided, the default, in which tensors may differ in every size.
         requires_grad: whether gradients are wanted.
         pin_memory: not supported.
 
@@ -67,7 +69,7 @@ def nested_tensor(
     >>> x.unbind()
     (tensor([1., 2.]), tensor([3.]))
     """
-    _jagged(layout, "nested_tensor")
+    _is_jagged(layout, "nested_tensor")
     if pin_memory:
         raise NotImplementedError("nested_tensor: pin_memory: pin the tensors of the list")
     if not isinstance(tensor_list, (list, tuple)):
@@ -86,18 +88,25 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
             row of which is a tensor of the batch; or a nested tensor.
         dtype, device, layout: as in `nested_tensor`.
     """
+    if is_pieces(ts):
+        ts = pieces_of(ts)
+    if is_nested(ts) and layout is taeda.strided:
+        ts = components(ts)
     if is_nested(ts):
         return ts.to(dtype=dtype or ts.dtype, device=device or ts.device)
-    _jagged(layout, "as_nested_tensor")
-    if isinstance(ts, Tensor):
+    jagged = _is_jagged(layout, "as_nested_tensor")
+    if isinstance(ts, Tensor) and jagged:
         return _of_rows(ts.to(dtype=dtype or ts.dtype, device=device or ts.device))
+    if isinstance(ts, Tensor):
+        ts = ts.unbind(0)
     if not isinstance(ts, (list, tuple)) or not all(isinstance(t, Tensor) for t in ts):
         raise TypeError(
             f"as_nested_tensor(): wanted a tensor, a list or a tuple of tensors, got {type(ts).__name__}"
         )
     if ts:
         dtype, device = dtype or ts[0].dtype, device or ts[0].device
-    return from_components([t.to(dtype=dtype, device=device) for t in ts])
+    pieces = [t.to(dtype=dtype, device=device) for t in ts]
+    return from_components(pieces) if jagged else joined([t.clone() for t in pieces])
 
 
 def _of_rows(x: Tensor) -> Tensor:
@@ -126,7 +135,7 @@ def nested_tensor_from_jagged(
     ValueError or RuntimeError for offsets and lengths that do not fit the values.
     """
     at = 1 if jagged_dim is None else int(jagged_dim)
-    if is_nested(values) or values.layout is not taeda.strided:
+    if is_nested(values) or is_pieces(values) or values.layout is not taeda.strided:
         raise RuntimeError("nested_tensor_from_jagged: values must be a strided tensor")
     if not 1 <= at <= values.dim():
         raise ValueError(
@@ -180,11 +189,12 @@ def narrow(
 
     Args:
         tensor: strided, (batch, places, ...).
-        dim: 1: the dimension of which parts are taken.
+        dim: the dimension of which parts are taken: 1, of the strided layout any but 0.
         start, length: where each part begins and how long it is: one number, or one for each row.
-        layout: taeda.jagged; there is no other.
+        layout: taeda.jagged for a view; taeda.strided, the default, copies the parts.
     """
-    _jagged(layout, "narrow")
+    if not _is_jagged(layout, "narrow"):
+        return _copied_parts(tensor, dim, start, length)
     if dim != 1:
         raise RuntimeError(f"jagged layout only supports dim=1, but got dim={dim}")
     if is_nested(tensor) or tensor.dim() < 2:
@@ -202,6 +212,19 @@ def narrow(
     held = taeda.tensor(lengths, device=tensor.device, dtype=taeda.int64)
     values = tensor.flatten(0, 1)
     return built(Jagged(values.detach(), offsets, held, 1, bounds, size_for(offsets)), values)
+
+
+def _copied_parts(tensor: Tensor, dim: int, start: Any, length: Any) -> Tensor:
+    if is_nested(tensor) or is_pieces(tensor) or tensor.dim() < 2 or not 1 <= dim < tensor.dim():
+        raise RuntimeError(
+            "narrow: wanted a strided tensor of at least two dimensions, and one of them that is not the "
+            f"batch, got dim={dim}"
+        )
+    rows = tensor.unbind(0)
+    starts = _one_a_row(start, len(rows), "start")
+    lengths = _one_a_row(length, len(rows), "length")
+    parts = zip(rows, starts, lengths, strict=True)
+    return joined([row.narrow(dim - 1, begin, count).clone() for row, begin, count in parts])
 
 
 def _one_a_row(given: Any, rows: int, name: str) -> list[int]:
@@ -222,7 +245,7 @@ def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
         tensor: strided.
         mask: bools that broadcast to it.
     """
-    if is_nested(tensor) or tensor.layout is not taeda.strided:
+    if is_nested(tensor) or is_pieces(tensor) or tensor.layout is not taeda.strided:
         raise RuntimeError("masked_select: wanted a strided tensor")
     if mask.dtype is not taeda.bool:
         raise RuntimeError(f"masked_select: expected BoolTensor for mask, but got {mask.dtype}")

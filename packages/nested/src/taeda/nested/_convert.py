@@ -9,6 +9,7 @@ from taeda import Tensor
 
 from ._graph import components
 from ._parts import is_nested, parts_of
+from ._pieces import is_pieces, pieces_of
 
 __all__ = ["to_padded_tensor"]
 
@@ -26,21 +27,33 @@ def to_padded_tensor(
 
     RuntimeError for a size that is too small.
     """
-    if not is_nested(input):
+    if not is_nested(input) and not is_pieces(input):
         raise TypeError(f"to_padded_tensor: wanted a nested tensor, but got {input.layout}")
     if out is not None:
         raise NotImplementedError("to_padded_tensor: out= is not supported. Use the result")
-    pieces, parts = components(input), parts_of(input)
-    size = list(parts.shape())
-    size[parts.ragged] = max(parts.counts(), default=0)
+    pieces, size, like = _of_strided(input) if is_pieces(input) else _of_jagged(input)
     wanted = size if output_size is None else [int(n) for n in output_size]
     if len(wanted) != len(size) or any(w < n for w, n in zip(wanted, size, strict=True)):
         raise RuntimeError(
             f"to_padded_tensor: nothing is cut off: wanted an output_size of at least {size}, got {wanted}"
         )
     padded = [_filled(piece, wanted[1:], padding) for piece in pieces]
-    rows = [*padded, *[_empty(parts.values, wanted[1:], padding)] * (wanted[0] - size[0])]
-    return taeda.stack(rows) if rows else _empty(parts.values, wanted, padding)
+    rows = [*padded, *[_empty(like, wanted[1:], padding)] * (wanted[0] - size[0])]
+    return taeda.stack(rows) if rows else _empty(like, wanted, padding)
+
+
+def _of_jagged(x: Tensor) -> tuple[list[Tensor], list[int], Tensor]:
+    """(tensors, smallest shape that holds them, one of their dtype)."""
+    parts = parts_of(x)
+    size = list(parts.shape())
+    size[parts.ragged] = max(parts.counts(), default=0)
+    return components(x), size, parts.values
+
+
+def _of_strided(x: Tensor) -> tuple[list[Tensor], list[int], Tensor]:
+    pieces = pieces_of(x)
+    sizes = zip(*(piece.shape for piece in pieces), strict=True)
+    return pieces, [len(pieces), *map(max, sizes)], pieces[0]
 
 
 def _empty(like: Tensor, size: list[int], padding: float) -> Tensor:
