@@ -83,7 +83,7 @@ def unify(a: Sequence[str | None], b: Sequence[str | None], op: str) -> Names:
     """
     rank = max(len(a), len(b))
     left, right = ((None,) * (rank - len(names)) + tuple(names) for names in (a, b))
-    for mine, other in zip(left, right, strict=True):
+    for mine, other in reversed([*zip(left, right, strict=True)]):
         if None not in (mine, other) and mine != other:
             raise RuntimeError(
                 f"{op}: dims {list(a)} and dims {list(b)} do not match: from the right, dim {mine!r} meets "
