@@ -578,12 +578,19 @@ def transformers_trainer() -> None:
     with tempfile.TemporaryDirectory() as folder:
         options = TrainingArguments(
             folder, num_train_epochs=4, per_device_train_batch_size=4, use_cpu=True, report_to=[],
-            save_strategy="no", learning_rate=0.01,
+            save_steps=5, learning_rate=0.01,
         )  # fmt: skip
         trainer = Trainer(model, options, train_dataset=data)
         before = trainer.evaluate(data)["eval_loss"]
         trainer.train()
-        assert trainer.evaluate(data)["eval_loss"] < before - 0.3
+        after = trainer.evaluate(data)["eval_loss"]
+        assert after < before - 0.3
+        again = LlamaForCausalLM(LlamaConfig(**small, num_attention_heads=4))
+        resumed = Trainer(again, options, train_dataset=data)
+        resumed.train(resume_from_checkpoint=f"{folder}/checkpoint-5")
+        assert resumed.evaluate(data)["eval_loss"] == after
+        kept = torch.load(f"{folder}/checkpoint-5/training_args.bin")
+        assert (type(kept), kept.save_steps) == (TrainingArguments, 5)
 
 
 def main() -> None:

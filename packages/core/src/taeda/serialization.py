@@ -19,6 +19,7 @@ from ._io import refusals, safetypes, settings
 from ._io.atomic import Sync, atomic_write, check_sync
 from ._io.formats import PEEK, Format, identify
 from ._io.mapped import read_mapped
+from ._io.missing import classes_to_allow
 from ._io.native import Content, write_native
 from ._io.place import default_restore_location, location_tag, register_package
 from ._io.progress import Wish
@@ -111,9 +112,21 @@ def save(
         raise AttributeError(_neither(f, "write"))
     prepare, write = _writer(_format_of(f) if format is None else format)
     check_sync(sync)
-    content = prepare(obj)
+    content = _prepared(prepare, obj)
     with _target(f, content.size, sync) as file:
         write(file, content, _progress(progress, f"saving {_name(f)}", content.data_bytes))
+
+
+def _prepared(prepare: Callable[[Any], Any], obj: Any) -> Any:
+    try:
+        return prepare(obj)
+    except TypeError as error:
+        names = classes_to_allow(obj)
+        if len(names) > 1:
+            short = ", ".join(name.rpartition(".")[2] for name in names)
+            said = f"{error}. Of all that it holds, these classes want that: {', '.join(names)}"
+            error.args = (f"{said}. At once: add_safe_globals([{short}])",)
+        raise
 
 
 def _writer(format: str) -> tuple[Callable[[Any], Any], Callable[..., None]]:

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
+from taeda._neighbours import plain_data
+
 __all__ = [
     "Family",
     "add",
@@ -29,6 +31,7 @@ __all__ = [
     "family_of",
     "findable_name",
     "is_allowed",
+    "is_plain",
     "listed",
     "name_of",
     "own",
@@ -88,13 +91,16 @@ def listed() -> list[Listed]:
 
 def name_of(kind: type) -> str | None:
     """The full name of an allowed class, None for others."""
-    return next((name for name, thing in _by_name.items() if thing is kind), None)
+    found = next((name for name, thing in _by_name.items() if thing is kind), None)
+    return plain_data.name_of(kind) if found is None else found
 
 
 def type_named(name: str) -> Any:
     """What was allowed under a full name, or None; of a trusted file, what can be imported under it."""
     if name in _by_name:
         return _by_name[name]
+    if (plain := plain_data.class_named(name)) is not None:
+        return plain
     for family in _families:
         if _trusted.get() or any(_is_of(family, thing) for thing in _by_name.values()):
             found = family.own(name)
@@ -201,9 +207,9 @@ def state_of(value: Any) -> Any:
         return tuple(value)
     if kind is functools.partial:
         return {**dict(zip(_PARTIAL, partial_parts(value), strict=True)), **vars(value)}
-    if _is_all_fields(kind) and (hasattr(value, "__dict__") or _slots(kind)):
+    if is_plain(kind) and (hasattr(value, "__dict__") or _slots(kind)):
         slots = {n: getattr(value, n) for n in _slots(kind) if hasattr(value, n)}
-        return {**slots, **getattr(value, "__dict__", {})}
+        return plain_data.without_owner(kind, {**slots, **getattr(value, "__dict__", {})})
     raise TypeError(
         f"an instance of {_full_name(kind)} cannot be made from data alone: save what it is made of"
     )
@@ -217,7 +223,7 @@ def partial_parts(value: functools.partial[Any]) -> tuple[Any, tuple[Any, ...], 
     return value.func, value.args, value.keywords
 
 
-def _is_all_fields(kind: type) -> bool:
+def is_plain(kind: type) -> bool:
     """Whether an instance has nothing besides its fields: its memory is that of `object`, not that
     of a list, a number or another type written in C.
     """
@@ -257,6 +263,7 @@ def put_fields(target: Any, fields: dict[str, Any]) -> None:
         object.__setattr__(target, name, fields[name])
     if rest := {name: value for name, value in fields.items() if name not in slots}:
         object.__getattribute__(target, "__dict__").update(rest)
+    plain_data.adopt(target, fields)
 
 
 def _slots(kind: type) -> set[str]:

@@ -94,6 +94,11 @@ def _named_member(arguments: tuple[Any, ...], context: Context) -> enum.Enum:
 _NAMED_MEMBER = Known("builtins.getattr", _named_member)
 
 
+def _field(value: Any) -> Any:
+    """The value of a field: an allowed class stands for itself there."""
+    return value.kind if isinstance(value, Allowed) and isinstance(value.kind, type) else value
+
+
 def is_instance(value: Any) -> bool:
     """Whether this is an object of an allowed class, to be given fields."""
     return safetypes.is_allowed(type(value))
@@ -111,7 +116,7 @@ def fill(target: Any, given: Any) -> None:
     if not all(part is None or isinstance(part, dict) for part in parts):
         raise RefusedPickle(f"a {type(target).__qualname__} is given something else than fields")
     dicts: list[dict[Any, Any]] = [part for part in parts if isinstance(part, dict)]
-    fields = {name: value for part in dicts for name, value in part.items()}
+    fields = {name: _field(value) for part in dicts for name, value in part.items()}
     if not all(isinstance(name, str) and name.isidentifier() for name in fields):
         raise RefusedPickle(
             f"a {type(target).__qualname__} is given fields that have no plain names"

@@ -112,6 +112,8 @@ class Emitter:
     def of_class(self, value: Any) -> Write | None:
         """How an object of an allowed class is written, a module, and what a module has; None for others."""
         kind = type(value)
+        if isinstance(value, type) and (own := safetypes.name_of(value)) is not None:
+            return lambda self, v: self.name(*_split(v, own))
         family = safetypes.family_of(kind)
         allowed = safetypes.name_of(kind)
         if not (self.families or family or allowed):

@@ -159,6 +159,8 @@ class _Encoder:
             return (yield from self.instance(value, name, path))
         if self.families and (name := safetypes.findable_name(value)) is not None:
             return {"name": name}
+        if isinstance(value, type) and (name := safetypes.name_of(value)) is not None:
+            return {"name": name}
         raise TypeError(_unsavable(value, path))
 
     def recorded(self, value: Any, path: str) -> str | None:

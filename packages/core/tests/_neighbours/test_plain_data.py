@@ -1,0 +1,104 @@
+"""Objects of other libraries that are plain data, by packages of their names and shapes."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import io
+import sys
+import types
+import weakref
+
+import pytest
+
+import taeda
+from taeda._neighbours import plain_data
+
+
+class SaveStrategy(enum.StrEnum):
+    STEPS = "steps"
+
+
+@dataclasses.dataclass
+class TrainingArguments:
+    output_dir: str
+    save_strategy: SaveStrategy
+    factor: float = 0.5
+
+
+class Data:
+    def __init__(self, **values):
+        self._store = GlobalStorage(self, values)
+        self._edge_attr_cls = DataEdgeAttr
+
+
+class GlobalStorage:
+    def __init__(self, owner, values):
+        self.__dict__.update(_mapping=values, _parent=weakref.ref(owner))
+
+    def __getattr__(self, name):
+        raise RuntimeError("code of the class runs")
+
+
+class DataEdgeAttr:
+    pass
+
+
+PLACES = {
+    "transformers.training_args": [TrainingArguments],
+    "transformers.trainer_utils": [SaveStrategy],
+    "torch_geometric.data.data": [Data, DataEdgeAttr],
+    "torch_geometric.data.storage": [GlobalStorage],
+}
+
+
+@pytest.fixture
+def libraries(monkeypatch):
+    for place, kinds in PLACES.items():
+        module = types.ModuleType(place)
+        for kind in kinds:
+            monkeypatch.setattr(kind, "__module__", place)
+            setattr(module, kind.__qualname__, kind)
+        monkeypatch.setitem(sys.modules, place, module)
+
+
+def back(value, form):
+    file = io.BytesIO()
+    taeda.save(value, file, format=form)
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize("form", ["safetensors", "pt"])
+def test_settings_come_back(libraries, form):
+    given = TrainingArguments("here", SaveStrategy.STEPS)
+    found = taeda.load(back({"args": given}, form))["args"]
+    assert found == given and type(found) is TrainingArguments
+    assert found.save_strategy is SaveStrategy.STEPS
+
+
+@pytest.mark.parametrize("form", ["safetensors", "pt"])
+def test_graphs_come_back_and_own_their_stores(libraries, form):
+    given = Data(x=taeda.ones(2, 3), y=taeda.arange(2))
+    found = taeda.load(back(given, form))
+    assert found._store._mapping["x"].tolist() == [[1] * 3] * 2
+    assert vars(found._store)["_parent"]() is found and found._edge_attr_cls is DataEdgeAttr
+    assert vars(given._store)["_parent"]() is given
+
+
+@pytest.mark.parametrize("form", ["safetensors", "pt"])
+def test_file_imports_nothing(libraries, form, monkeypatch):
+    file = back(TrainingArguments("here", SaveStrategy.STEPS), form)
+    monkeypatch.delitem(sys.modules, "transformers.training_args")
+    with pytest.raises(taeda.serialization.FormatError, match="TrainingArguments"):
+        taeda.load(file)
+    assert "transformers.training_args" not in sys.modules
+
+
+def test_only_classes_of_the_list_and_only_themselves(libraries, monkeypatch):
+    assert plain_data.class_named("transformers.training_args.Other") is None
+    assert plain_data.name_of(dict) is None
+    false = type("Data", (), {"__module__": "torch_geometric.data.data"})
+    assert plain_data.name_of(false) is None
+    monkeypatch.setattr(sys.modules["torch_geometric.data.data"], "Data", "no class")
+    assert plain_data.class_named("torch_geometric.data.data.Data") is None
