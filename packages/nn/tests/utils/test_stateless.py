@@ -6,6 +6,7 @@ import pytest
 
 import taeda
 from taeda import nn
+from taeda.nn.utils import stateless
 from taeda.nn.utils.stateless import functional_call
 
 
@@ -42,3 +43,16 @@ def test_strict_calls_and_errors_leave_the_module_as_it_was():
     with pytest.raises(RuntimeError):
         functional_call(model, {"weight": taeda.ones(3, 3)}, taeda.ones(1, 2))
     assert model.weight is before is model._parameters["weight"]
+
+
+def test_block_with_other_tensors():
+    model = nn.Sequential(nn.Linear(1, 1, bias=False))
+    before = model[0].weight
+    with stateless._reparametrize_module(model, {"0.weight": taeda.full((1, 1), 3.0)}):
+        assert model(taeda.ones(1, 1)).item() == 3
+    assert model[0].weight is before
+    with (
+        pytest.raises(RuntimeError, match="unexpected"),
+        stateless._reparametrize_module(model, {"1.weight": before}, strict=True),
+    ):
+        pass

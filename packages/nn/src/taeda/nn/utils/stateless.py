@@ -39,13 +39,31 @@ def functional_call(
     tensor([2.])
     """
     args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _reparametrize_module(
+        module, parameters_and_buffers, tie_weights=tie_weights, strict=strict
+    ):
+        return module(*args, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def _reparametrize_module(
+    module: Any,
+    parameters_and_buffers: Mapping[str, Tensor],
+    *,
+    tie_weights: bool = False,
+    strict: bool = False,
+    stack_weights: bool = False,
+) -> Iterator[None]:
+    """The module has these tensors inside of a `with` block. Libraries name it (zuko); the arguments are
+    those of `functional_call`. All are put back in reverse order, so `stack_weights` finds nothing to do.
+    """
     tensors = dict(parameters_and_buffers)
     if strict:
         _check_strict(module, tensors)
     if tie_weights:
         tensors = _tied(module, tensors)
     with _swapped(module, tensors):
-        return module(*args, **(kwargs or {}))
+        yield
 
 
 def _all_tensors(module: Any) -> dict[str, Tensor]:
