@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import array
+import copy
 import sys
+import weakref
 
 import pytest
 
@@ -80,3 +82,21 @@ def test_what_is_no_content():
         TypedStorage(1, 2)
     assert len(TypedStorage()) == 0
     assert TypedStorage(wrap_storage=UntypedStorage([1, 0]), dtype=taeda.int16).tolist() == [1]
+
+
+def test_one_memory_has_one_object_as_long_as_somebody_holds_it():
+    x = taeda.ones(3)
+    held = x.untyped_storage()
+    held.mark = 5
+    assert x.view(-1).untyped_storage() is held and x.untyped_storage().mark == 5
+    assert taeda.ones(3).untyped_storage() is not held
+    gone = weakref.ref(held)
+    del held
+    assert gone() is None
+
+
+def test_a_copy_has_memory_of_its_own():
+    storage = taeda.ones(3).untyped_storage()
+    made = copy.copy(storage)
+    made[0] = 7
+    assert storage[0] == 0 and made.nbytes() == 12

@@ -127,3 +127,20 @@ def test_pages_are_locked_for_cuda_devices_alone():
     for call in (x.is_pinned, x.pin_memory):
         with pytest.raises(RuntimeError):
             call("nowhere")
+
+
+def test_orders_of_dimensions_that_are_not_the_only_ones():
+    plain = taeda.empty(2, 3, 4)
+    assert plain.dim_order(ambiguity_check=True) == (0, 1, 2)
+    one = taeda.empty(1, 2, 3, 4)
+    formats = [taeda.contiguous_format, taeda.channels_last]
+    assert one.dim_order(ambiguity_check=formats) == (0, 1, 2, 3)
+    both = taeda.empty(1, 1, 3, 4)
+    for tensor, check in (
+        (one, True),
+        (plain.expand(2, 2, 3, 4), True),
+        (both, formats),
+        (one[..., ::2], formats),
+    ):
+        with pytest.raises(RuntimeError, match="does not have unique dim order"):
+            tensor.dim_order(ambiguity_check=check)

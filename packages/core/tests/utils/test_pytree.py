@@ -107,3 +107,12 @@ def test_how_a_list_is_taken_apart_serves_a_class_of_lists():
         assert tree.tree_flatten_with_path(Row([5]))[0][0][0] == (tree.SequenceKey(0),)
     finally:
         tree._deregister_pytree_node(Row)
+
+
+def test_sizes_are_nodes():
+    """As other tuples: who maps tuples by trees would go round for ever at a leaf that is one."""
+    size = taeda.Size([1, 2])
+    assert tree.tree_leaves({"a": size}) == [1, 2]
+    doubled = tree.tree_map(lambda n: 2 * n, size)
+    assert doubled == (2, 4) and type(doubled) is taeda.Size
+    assert tree.tree_map(str, size) == ("1", "2")

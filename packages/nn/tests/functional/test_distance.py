@@ -46,3 +46,13 @@ def test_pdist():
 def test_normalize():
     close(F.normalize(A), A.numpy() / np.linalg.norm(A.numpy(), axis=1, keepdims=True))
     assert F.normalize(taeda.zeros(2, 2)).abs().max().item() == 0
+
+
+def test_cosine_similarity_of_an_integer_and_a_float():
+    whole = taeda.tensor([[3, 4]], dtype=taeda.int8)
+    for pair in ((whole, whole.float()), (whole.float(), whole)):
+        assert F.cosine_similarity(*pair).tolist() == [pytest.approx(1.0)]
+    with pytest.raises(RuntimeError, match=r"yet common dtype is taeda\.int8"):
+        F.cosine_similarity(whole, whole)
+    with pytest.raises(ValueError, match="eps must not be negative"):
+        F.cosine_similarity(whole.float(), whole.float(), eps=-1)

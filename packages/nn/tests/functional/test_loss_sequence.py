@@ -91,3 +91,10 @@ TARGET = taeda.ones(2, 2, dtype=taeda.int64)
 def test_refusals(given, text):
     with pytest.raises(RuntimeError, match=text):
         F.ctc_loss(*given)
+
+
+@pytest.mark.parametrize("shape", [(0, 1, 3), (4, 0, 3)])
+def test_no_probabilities_are_refused(shape):
+    none = taeda.zeros(shape[1], dtype=taeda.int64)
+    with pytest.raises(RuntimeError, match="must not be empty"):
+        F.ctc_loss(taeda.zeros(shape), taeda.zeros(shape[1], 0, dtype=taeda.int64), none, none)

@@ -20,7 +20,9 @@ Tensors: TypeAlias = Tensor | Sequence[Any]
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
-    return (value,) if isinstance(value, Tensor) or _is_edge(value) else tuple(value)
+    if isinstance(value, Tensor) or _is_edge(value) or hasattr(type(value), "__torch_function__"):
+        return (value,)
+    return tuple(value)
 
 
 def _is_edge(value: Any) -> bool:

@@ -104,7 +104,7 @@ class Level:
         return made
 
     def check_unwritten(self) -> None:
-        """RuntimeError if the function wrote into what it was given, or cut it off: its gradient would be 0."""
+        """RuntimeError if the function wrote into what it was given, or cut it off: its gradient is 0."""
         if not all(x.requires_grad for x, _ in self._entered):
             raise RuntimeError(
                 "the function called requires_grad_(False) on one of its inputs, which is what a "

@@ -6,6 +6,7 @@ A storage object holds a uint8 tensor over all bytes; two objects are equal if t
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,9 @@ from taeda._native import core as _core
 from .casts import Casts, dtype_named, listing
 
 __all__ = ["UntypedStorage"]
+
+#: address of the memory -> its object, which holds the memory
+_known: weakref.WeakValueDictionary[int, UntypedStorage] = weakref.WeakValueDictionary()
 
 
 class UntypedStorage(Casts):
@@ -45,9 +49,14 @@ class UntypedStorage(Casts):
 
     @classmethod
     def _of(cls, tensor: Tensor) -> UntypedStorage:
-        made = cls.__new__(cls)
-        made._bytes = _core.storage_bytes(tensor)
-        return made
+        """The object that stands for the memory of a tensor: the same as long as somebody holds it."""
+        memory = _core.storage_bytes(tensor)
+        address = _core.storage_address(memory)
+        known = _known.get(address)
+        if known is None:
+            known = _known[address] = cls.__new__(cls)
+            known._bytes = memory
+        return known
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.nbytes()
@@ -106,6 +115,9 @@ class UntypedStorage(Casts):
         made = UntypedStorage.__new__(UntypedStorage)
         made._bytes = self._bytes.clone()
         return made
+
+    def __copy__(self) -> UntypedStorage:
+        return self.clone()
 
     def untyped(self) -> UntypedStorage:
         """The storage itself."""

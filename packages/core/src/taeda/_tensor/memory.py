@@ -155,9 +155,26 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     """The dimensions from the outermost in memory to the innermost.
 
     Args:
-        ambiguity_check: nothing depends on it.
+        ambiguity_check: whether strides that fit several orders raise RuntimeError; a list of
+            memory formats: whether none or several of these fit (False).
     """
+    if not isinstance(ambiguity_check, bool):
+        fits = [one for one in ambiguity_check if self.is_contiguous(memory_format=one)]
+        ambiguous = len(fits) != 1
+    else:
+        ambiguous = ambiguity_check and _fits_several_orders(self)
+    if ambiguous:
+        raise RuntimeError(
+            f"The tensor does not have unique dim order: sizes {list(self.shape)} and strides "
+            f"{list(self.stride())} fit several"
+        )
     return tuple(sorted(range(self.dim()), key=lambda d: -self.stride(d)))
+
+
+def _fits_several_orders(self: Tensor) -> bool:
+    """Whether a dimension of one element, of no stride, or of another's stride could stand elsewhere."""
+    strides = self.stride()
+    return 1 in self.shape or 0 in strides or len(set(strides)) < len(strides)
 
 
 @method

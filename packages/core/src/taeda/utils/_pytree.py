@@ -16,6 +16,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from taeda._native import core as _core
+
+Size: Any = _core.Size
+
 __all__ = [
     "DictKey", "GetAttrKey", "LeafSpec", "MappingKey", "PyTree", "SequenceKey", "TreeSpec",
     "key_get", "keystr",
@@ -162,6 +166,15 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {
     )
 }  # fmt: skip
 SUPPORTED_NODES[namedtuple] = _NAMED  # whatever its class
+
+
+def _size_unflatten(values: Iterable[Any], _: Context) -> Any:
+    """A size of integers; a tuple of anything else."""
+    made = tuple(values)
+    return Size(made) if all(type(v) is int for v in made) else made
+
+
+SUPPORTED_NODES[Size] = NodeDef(Size, _LIST[0], _size_unflatten, _LIST[2])
 _serialized_names: dict[Any, str] = {}
 
 

@@ -24,13 +24,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         dim: the dimension to work along; negative counts from the end (default: 1)
         eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-08)
     """
-    if not (x1.is_floating_point() or x1.is_complex()) or not (
-        x2.is_floating_point() or x2.is_complex()
-    ):
-        raise RuntimeError(
-            f"expected common dtype to be floating point, yet common dtype is {taeda.result_type(x1, x2)}"
-        )
     dtype = taeda.promote_types(x1.dtype, x2.dtype)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {dtype}"
+        )
+    if eps < 0:
+        raise ValueError(f"cosine_similarity: eps must not be negative, got {eps}")
     shape = taeda.broadcast_shapes(x1.shape, x2.shape)
     x1, x2 = x1.to(dtype).expand(shape), x2.to(dtype).expand(shape)
     return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)

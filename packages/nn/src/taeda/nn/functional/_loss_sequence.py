@@ -77,6 +77,10 @@ def _lengths(given: Any, device: Any) -> Tensor:
 
 def _check(lp: Tensor, inputs: Tensor, lengths: Tensor, blank: int) -> None:
     steps, batch, classes = lp.shape
+    if not lp.numel():
+        raise RuntimeError(
+            f"ctc_loss: log_probs tensor must not be empty, got shape {list(lp.shape)}"
+        )
     if not 0 <= blank < classes:
         raise RuntimeError(f"blank must be in label range: got {blank} for {classes} classes")
     for name, given in (("input_lengths", inputs), ("target_lengths", lengths)):
