@@ -6,7 +6,7 @@ import pytest
 
 import taeda
 import taeda.distributed as dist
-from taeda.distributed.fsdp._join import joined, note_writes
+from taeda.distributed.fsdp._join import Join, joined, note_writes
 from taeda.distributed.tensor import Replicate, distribute_tensor
 
 
@@ -78,3 +78,10 @@ def test_an_error_inside_leaves_no_alias(units):
     with pytest.raises(ZeroDivisionError), joined(units, Lanes()):
         _ = 1 / 0
     assert units[0].aliases is None
+
+
+def test_only_the_first_gradients_of_a_unit_are_waited_for_there(units):
+    join = Join(Lanes())
+    assert [join.takes(unit) for unit in (*units, *units)] == [True, True, False, False]
+    join.settle()
+    assert join.lanes.told == ["waits"] and join.takes(units[0])

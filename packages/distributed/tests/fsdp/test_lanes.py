@@ -93,6 +93,19 @@ for step in range(3):
     net.zero_grad()
 told = steps(net, kind, 1)
 """,
+    "streams that everybody has": """
+net = made(mesh)
+sizes = [p.to_local().numel() for p in net.parameters()]
+net(batch(kind, 0)).sum().backward()
+with taeda.no_grad():
+    for p in net.parameters(): p.sub_(p.grad, alpha=0.25)
+net.zero_grad()
+for _ in range(32 if kind == "cuda" else 0):  # all that are handed out
+    side = taeda.cuda.Stream()
+    with taeda.cuda.stream(side): noise = [taeda.full((n,), 9.0, device="cuda") for n in sizes]
+    side.synchronize()  # before the step is done
+told = [whole(p) for p in net.parameters()]
+""",
     "by hand, unseen": """
 net = made(mesh)
 with taeda.no_grad(): net(batch(kind, 0))
@@ -101,6 +114,13 @@ for part in (net, *net.blocks): part.unshard()
 told = [[whole(p) for p in net.parameters()]]
 """,
     "twice in a forward": "told = steps(made(mesh), kind, 1, times=2)",
+    "three times, and again": """
+net = made(mesh)
+out = net(batch(kind, 0), times=3).sum()
+out.backward(retain_graph=True)
+out.backward()
+told = [whole(p.grad) for p in net.parameters()]
+""",
     "another use of the shards": """
 def loss(net, x, out): return out.sum() + sum((p * p).sum().full_tensor() for p in net.parameters())
 told = steps(made(mesh), kind, loss=loss)

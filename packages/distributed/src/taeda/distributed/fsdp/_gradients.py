@@ -110,6 +110,8 @@ class Gradients:
             # another rank may have what this one lacks; a device waits for the answer
             came = (row[layout.length : layout.length + len(came)] > 0).tolist()
         parts = layout.parts(row.to(dtype), self.mesh.get_local_rank(self.mesh.ndim - 1))
+        if self.lanes is not None:
+            self.lanes.hand_out(parts)
         return parts, came
 
     @property

@@ -6,7 +6,9 @@
                  backward, or where a gradient is added to another
 
 Memory is given back to the stream that it was taken for, so a buffer that another stream reads is
-held until its own stream has waited for that one.
+held until its own stream has waited for that one. Streams are handed out in turn, so a program may have
+one of these as well: gradients, which are the reductions' memory, are marked as used by the stream that
+computes.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class Lanes:
         #: what a gather brought, and the event of its copy
         self._copied: tuple[Any, Any] | None = None
         self._reducing: list[tuple[Any, Any, Any]] = []  # buffers, their stream, the event
-        self.settled = 0  # how often the stream that computes has waited for reductions
+        self._caller: Any = None  # the stream that computes, in a reduction
 
     def mark(self) -> Any:
         """An event behind what the current stream has."""
@@ -78,13 +80,18 @@ class Lanes:
         """What is called inside is done after what the current stream has. It reads `buffers`, which
         were made on that stream.
         """
-        stream = taeda.cuda.current_stream(self.device)
+        self._caller = stream = taeda.cuda.current_stream(self.device)
         self._reductions.wait_stream(stream)
         try:
             with taeda.cuda.stream(self._reductions):
                 yield
         finally:
             self._reducing.append((buffers, stream, self._reductions.record_event()))
+
+    def hand_out(self, parts: list[Tensor]) -> None:
+        """Results of the reduction around, which the stream that computes will use."""
+        for part in parts:
+            part.record_stream(self._caller)
 
     @contextlib.contextmanager
     def hooking(self, stream: Any) -> Iterator[None]:
@@ -106,7 +113,6 @@ class Lanes:
     def settle(self) -> None:
         """The current stream comes after all reductions."""
         self.make_room()
-        self.settled += 1
         taeda.cuda.current_stream(self.device).wait_stream(self._reductions)
 
 

@@ -24,7 +24,7 @@ from .._collectives import all_gather_into_tensor
 from ..device_mesh import DeviceMesh, device_of
 from ..tensor._api import DTensor
 from ._gradients import Gradients
-from ._join import joined, note_writes
+from ._join import Join, joined, note_writes
 from ._lanes import lanes_of
 from ._layout import Layout
 from ._parameter import Sharded
@@ -76,7 +76,7 @@ class Unit:
         self._coming: Any = None  # a gather under way: rows, work, row, stamp
         self.ready: Any = None  # with lanes: what the shards were, and an event behind their writes
         self.aliases: list[Tensor] | None = None  # shards as the outermost forward joins them
-        self._deferred = -1  # the turn of the lanes in which gradients were left to the join
+        self.join: Join | None = None  # of that forward
         self._kept: Any = None  # what lies on the smaller group: part, stamp
         self._stamp: Any = None  # what the shards were then
         self._in_forward = self._in_backward = False
@@ -125,7 +125,7 @@ class Unit:
                 self.shards[number], changed = found, True
                 break
         if changed:
-            self.ready = self.aliases = None
+            self.ready = self.aliases = self.join = None
             self._register(self.shards)
             self.release()
 
@@ -327,9 +327,7 @@ class Unit:
 
     def _for_graph(self) -> list[Tensor]:
         if taeda.is_grad_enabled() and any(shard.requires_grad for shard in self.shards):
-            return list(
-                _Gather.apply(self, self.aliases is not None, *(self.aliases or self.shards))
-            )
+            return list(_Gather.apply(self, self.join, *(self.aliases or self.shards)))
         pairs = zip(self.params, self.gather(), strict=True)
         return [param.dressed(whole.detach()) for param, whole in pairs]
 
@@ -377,9 +375,9 @@ class Unit:
             if self.after_backward:
                 self.release()
 
-    def reduce(self, gradients: Sequence[Tensor | None], to_join: bool = False) -> list[Any]:
-        """The shards of the mean over ranks; None for what got no gradient on any rank. With `to_join`
-        the lanes may still be at it, as the join waits for them.
+    def reduce(self, gradients: Sequence[Tensor | None], join: Join | None = None) -> list[Any]:
+        """The shards of the mean over ranks; None for what got no gradient on any rank. With a join the
+        lanes may still be at it.
         """
         plain = [p.plain(g) for p, g in zip(self.params, gradients, strict=True)]
         within = self.policy.reduce_dtype or self.dtype
@@ -387,7 +385,7 @@ class Unit:
         with purpose(f"reduces the gradients of unit {self.name}"):
             made = self.gradients.reduce(plain, self.own_dtype, within, trained)
         if self.lanes is not None:
-            self._wait_or_defer(to_join)
+            self._wait_or_defer(join)
         if made is None:
             return [None] * len(self.shards)
         rows = zip(self.params, self.shards, *made, strict=True)
@@ -396,16 +394,15 @@ class Unit:
             for param, shard, part, given in rows
         ]
 
-    def _wait_or_defer(self, to_join: bool) -> None:
-        """Gradients that something else is added to before the join are waited for here."""
+    def _wait_or_defer(self, join: Join | None) -> None:
+        """Gradients that something is done with before the join are waited for here."""
         lanes: Any = self.lanes
-        again = self._deferred == lanes.settled  # by another use of the unit in this backward
         looked_at = taeda.is_anomaly_enabled() or any(param.dim for param in self.params)
-        if not to_join or again or looked_at or any(not shard.is_cuda for shard in self.shards):
+        here = all(shard.is_cuda for shard in self.shards)
+        if join is None or looked_at or not here or not join.takes(self):
             lanes.settle()
-            return
-        self._deferred = lanes.settled
-        core.queue_callback(lanes.settle)  # where nobody asks for the shards' gradients
+        else:
+            core.queue_callback(lanes.settle)  # where nobody asks for the shards' gradients
 
 
 def _cast(value: Any, dtype: taeda.dtype) -> Any:
@@ -418,8 +415,8 @@ class _Gather(taeda.autograd.Function):
     """Shards to whole tensors; backward reduces gradients to those of the shards."""
 
     @staticmethod
-    def forward(ctx: Any, unit: Unit, to_join: bool, *shards: Any) -> Any:
-        ctx.unit, ctx.to_join = unit, to_join
+    def forward(ctx: Any, unit: Unit, join: Join | None, *shards: Any) -> Any:
+        ctx.unit, ctx.join = unit, join
         ctx.set_materialize_grads(False)
         pairs = zip(unit.params, unit.gather(), strict=True)
         made = tuple(param.dressed(whole.detach()) for param, whole in pairs)
@@ -432,4 +429,4 @@ class _Gather(taeda.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor | None) -> Any:
         ctx.unit.leave_backward()  # first: the buffers of the reduction take their place
         with taeda.no_grad():
-            return None, None, *ctx.unit.reduce(gradients, ctx.to_join)
+            return None, None, *ctx.unit.reduce(gradients, ctx.join)
