@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
+from exported_models import SETS, models
 from program_models import CASES, Convolutions, normal
 
 import taeda
@@ -190,3 +191,25 @@ def test_a_program_is_not_called_itself():
         program(normal(3, 2))
     assert "p_weight: PARAMETER target='weight'" in str(program)
     assert [n for n, _ in program.named_parameters()] == ["weight", "bias"]
+
+
+MODELS = models(taeda)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_are_right_at_four_sets_of_sizes(name):
+    model, (b, t) = MODELS[name], (Dim("b", max=64), Dim("t", max=64))
+    known = {"b": b, "t": t, "2*b": 2 * b, "2*t": 2 * t}
+    shapes = tuple({dim: known[text] for dim, text in shape.items()} for shape in model.shapes)
+    module = model.make().eval()
+    run = export(module, model.given(*SETS[0]), dynamic_shapes=shapes).module()
+    for one in SETS:
+        for a, w in zip(
+            tree_leaves(run(*model.given(*one))),
+            tree_leaves(module(*model.given(*one))),
+            strict=True,
+        ):
+            if name == "spatial":  # its grid is read in another order in eager mode
+                taeda.testing.assert_close(a, w)
+            else:
+                assert a.equal(w), one

@@ -10,7 +10,7 @@ import taeda
 from ..graph_signature import OutputKind
 
 __all__ = [
-    "DTYPES", "FORMATS", "LAYOUTS", "NUMBERS", "SCALARS", "SCHEMA", "TENSORS", "WRITTEN",
+    "DTYPES", "FORMATS", "LAYOUTS", "NUMBERS", "SCALARS", "SCHEMA", "TENSORS", "WHERE", "WRITTEN",
     "public_name",
 ]  # fmt: skip
 
@@ -61,7 +61,13 @@ SCALARS["floor_divide.default"] = "floor_divide.Scalar"
 SCALARS["pow.Tensor_Tensor"] = "pow.Tensor_Scalar"
 for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
     SCALARS[f"{_name}.Tensor"] = f"{_name}.Scalar"
+#: `where` by whether each of its values is a tensor
+WHERE: dict[tuple[bool, ...], str] = {
+    (True, True): "where.self", (True, False): "where.ScalarOther",
+    (False, True): "where.ScalarSelf", (False, False): "where.Scalar",
+}  # fmt: skip
 TENSORS = {scalar: tensor for tensor, scalar in SCALARS.items()}
+TENSORS |= dict.fromkeys(WHERE.values(), "where.self")
 # a constant, which nobody else may write
 TENSORS |= {"lift_fresh_copy.default": "clone.default", "detach_.default": "detach.default"}
 

@@ -34,15 +34,17 @@ from ..graph_signature import (
     OutputSpec,
     TensorArgument,
 )
-from ._asserts import FUNCTIONS
+from ._conditions import condition_of
 from ._formulas import formula_of
 from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCHEMA, TENSORS, WRITTEN
+from ._operators import FUNCTIONS
 from ._stacks import stack_of
 from ._trees import spec_of
 
 __all__ = ["Archive", "program_of"]
 
 _LARGEST, _MOST_DIMS, _MOST_NODES, _DEEPEST = 1 << 28, 64, 200_000, 20
+_MOST_CONDITIONS = 1000
 #: how archives are written that are read here: numbers of others would be other ones
 _WRITTEN_AS = {"byteorder": b"little", "archive_version": b"0"}
 _FUNCTIONS = {f"torch.ops.higher_order.{name}": target for target, name in NAMES.items()}
@@ -334,13 +336,25 @@ class _Reader(_GraphReader):
                 raise FormatError(f"the result {spec.arg.name!r:.80} is another one in the graph")
         self.graph.output(tuple(results))
         specs = self._specs(signature)
+        guards = self._conditions(signature)  # by the names of the file
         self._rename(signature)
         for node in list(self.graph.nodes):  # at other sizes a list may have fewer parts
             if node.target is operator.getitem and not node.users:
                 self.graph.erase_node(node)
         gm = GraphModule(self.functions, self.graph)
         gm.graph.lint()
-        return ExportedProgram(gm, signature, state, constants, self._ranges(), [], specs)
+        return ExportedProgram(gm, signature, state, constants, self._ranges(), guards, specs)
+
+    def _conditions(self, signature: ExportGraphSignature) -> list[Any]:
+        """What must hold between the sizes of the arguments."""
+        given = self.document.get("guards_code") or []
+        if not isinstance(given, list) or len(given) > _MOST_CONDITIONS:
+            raise FormatError(
+                f"the conditions of a program are a list of {_MOST_CONDITIONS} at most"
+            )
+        names = [n for n in signature.user_inputs if isinstance(n, str) and n in self.nodes]
+        sizes = {n: self.nodes[n].meta["shape"] for n in names if "shape" in self.nodes[n].meta}
+        return [condition_of(text, sizes) for text in given]
 
     def _rename(self, signature: ExportGraphSignature) -> None:
         """Nodes under their names in the graph, which are those of the file where Python allows."""
@@ -530,11 +544,6 @@ def _check_version(document: Any) -> None:
         raise FormatError(
             f"the file has version {version['major']}.{version['minor']} of the format (it was written "
             f"by {document.get('torch_version')!r:.60}); version {SCHEMA[0]} is read here"
-        )
-    if document.get("guards_code"):
-        raise FormatError(
-            "the file holds conditions as Python text, which is not run: export the program with Dims "
-            "that say what its sizes are"
         )
 
 

@@ -20,9 +20,9 @@ from taeda.fx.node import Node
 from .._functions import NAMES, calls_functions
 from ..exported_program import ExportedProgram
 from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
-from ._asserts import FUNCTIONS, arguments_of
 from ._formulas import text_of
-from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, WRITTEN, public_name
+from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, WHERE, WRITTEN, public_name
+from ._operators import FUNCTIONS, arguments_of
 from ._stacks import text_of_stack
 from ._trees import text_of_spec
 
@@ -356,6 +356,8 @@ def _name_of(target: Any, node: Node) -> str:
         raise NotImplementedError(f"save: {target} is an operator of a library, not of a file")
     number = len(node.args) > 1 and not isinstance(node.args[1], Node)
     row = SCALARS.get(name[1], name[1]) if number else name[1]
+    if name[1] == "where.self":
+        row = WHERE[tuple(isinstance(v, Node) for v in node.args[1:3])]
     place = "aten" if public_name(row.split(".")[0]) else "taeda"
     return f"torch.ops.{place}.{row}"
 

@@ -1,4 +1,4 @@
-"""What programs of files do that no row does: checks while they run, and a dtype changed if need be."""
+"""What operators of files are that no row of the table is: checks while a program runs, and functions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, fx
+from taeda.nn import functional
 
 __all__ = [
-    "FUNCTIONS",
-    "arguments_of",
-    "assert_scalar",
-    "assert_tensor_metadata",
-    "item",
-    "to_dtype",
-]
+    "FUNCTIONS", "arguments_of", "assert_scalar", "assert_tensor_metadata", "bilinear", "grid_sampler",
+    "item", "nearest", "rsub", "to_dtype",
+]  # fmt: skip
 
 
 @fx.has_side_effect
@@ -55,6 +52,33 @@ def to_dtype(
     return made
 
 
+def rsub(self: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+    """`other - alpha * self`."""
+    made: Tensor = other - alpha * self
+    return made
+
+
+def bilinear(
+    input: Tensor, output_size: Any, align_corners: bool, scale_factors: Any = None
+) -> Tensor:  # fmt: skip
+    """Images at another size, which is given or a multiple."""
+    return functional.interpolate(input, output_size, scale_factors, "bilinear", align_corners)
+
+
+def nearest(input: Tensor, output_size: Any, scale_factors: Any = None) -> Tensor:
+    """Images at another size, which is given or a multiple, of the nearest pixels."""
+    return functional.interpolate(input, output_size, scale_factors, "nearest")
+
+
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """Images read at the places of a grid; the modes are numbers."""
+    mode = ("bilinear", "nearest", "bicubic")[interpolation_mode]
+    padding = ("zeros", "border", "reflection")[padding_mode]
+    return functional.grid_sample(input, grid, mode, padding, align_corners)
+
+
 def item(self: Tensor) -> Any:
     """The number in a tensor with one element."""
     return self.item()
@@ -65,10 +89,20 @@ def arguments_of(function: Any) -> list[str]:
     return list(inspect.signature(function).parameters)
 
 
+_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 #: by their names in files
 FUNCTIONS: dict[str, Any] = {
     "torch.ops.aten._assert_scalar.default": assert_scalar,
     "torch.ops.aten._assert_tensor_metadata.default": assert_tensor_metadata,
+    "torch.ops.aten.affine_grid_generator.default": functional.affine_grid,
+    "torch.ops.aten.conv_transpose1d.default": functional.conv_transpose1d,
+    "torch.ops.aten.conv_transpose2d.input": functional.conv_transpose2d,
+    "torch.ops.aten.conv_transpose3d.input": functional.conv_transpose3d,
+    "torch.ops.aten.grid_sampler.default": grid_sampler,
     "torch.ops.aten.item.default": item,
+    "torch.ops.aten.rsub.Scalar": rsub,
+    "torch.ops.aten.upsample_bilinear2d.vec": bilinear,
+    "torch.ops.aten.upsample_nearest2d.vec": nearest,
+    **{f"torch.ops.aten.{n}.input": getattr(taeda, n) for n in _RECURRENT},
     "torch.ops.aten.to.dtype": to_dtype,
 }

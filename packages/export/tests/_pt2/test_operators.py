@@ -1,15 +1,21 @@
-"""Checks of programs from files, and what is no row."""
+"""Checks of programs from files, and operators that are no rows."""
 
 from __future__ import annotations
 
 import pytest
 
 import taeda
-from taeda.export._pt2._asserts import (
+import taeda.nn.functional as F
+from taeda.export._pt2._operators import (
+    FUNCTIONS,
     arguments_of,
     assert_scalar,
     assert_tensor_metadata,
+    bilinear,
+    grid_sampler,
     item,
+    nearest,
+    rsub,
     to_dtype,
 )
 
@@ -40,3 +46,14 @@ def test_dtypes_and_numbers():
     assert to_dtype(X, taeda.float32) is X and to_dtype(X, taeda.int64).dtype == taeda.int64
     assert to_dtype(X, taeda.float32, copy=True) is not X
     assert item(taeda.tensor(3)) == 3 and arguments_of(item) == ["self"]
+
+
+def test_operators_are_the_functions_that_they_name():
+    image, grid = taeda.arange(16.0).view(1, 1, 4, 4), taeda.zeros(1, 2, 2, 2)
+    assert rsub(X, 3, 2).tolist() == [[1.0] * 3] * 2
+    assert bilinear(image, [8, 8], False).equal(F.interpolate(image, (8, 8), mode="bilinear"))
+    assert nearest(image, None, [2.0, 2.0]).equal(F.interpolate(image, scale_factor=2.0))
+    assert grid_sampler(image, grid, 1, 0, True).equal(
+        F.grid_sample(image, grid, "nearest", align_corners=True)
+    )
+    assert all(arguments_of(function) for function in FUNCTIONS.values())
