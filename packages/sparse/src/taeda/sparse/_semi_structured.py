@@ -256,7 +256,7 @@ def _to_copy(x: Any, *, dtype: Any = None, device: Any = None, **more: Any) -> A
     return _like(x, lambda part: part.to(device or part.device, copy=True))
 
 
-_aten = taeda.ops.aten
+_aten: Any = taeda.ops.aten
 _RULES: dict[Any, Callable[..., Any]] = {
     _aten.mm.default: _mm,
     _aten.matmul.default: _mm,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import taeda
 from taeda import Tensor
 from taeda._core_api.layouts import arguments_by_name, operator
 
-from .._graph import built, is_masked, safe
+from .._graph import built, data_of, is_masked, safe
 from ._registry import in_place, one_mask, rule
 
 #: of one tensor, in place too
@@ -53,3 +54,13 @@ def _register(row: str) -> None:
 for _row in (*UNARY, *UNARY_MADE, *BINARY, *BINARY_MADE):
     _register(_row)
 in_place(*UNARY, *BINARY)
+
+
+@rule("equal")
+def equal(self: Tensor, other: Tensor) -> bool:
+    """Is what counts the same? Masks have to agree."""
+    if self.shape != other.shape:
+        return False
+    mask = one_mask(self, other)
+    kept = [(data_of(x) if is_masked(x) else x)[mask] for x in (self, other)]
+    return bool(taeda.equal(*kept))
