@@ -24,7 +24,8 @@ BINARY = """
 REDUCTIONS = "sum mean amin amax argmin argmax prod all norm var std".split()
 VIEWS = {
     "atleast_1d": (), "broadcast_to": ((2, *MASK.shape),), "chunk": (1,), "column_stack": None,
-    "dsplit": None, "flatten": (), "hsplit": (1,), "hstack": None, "kron": None, "narrow": (0, 0, 1), "ravel": (),
+    "dsplit": None, "flatten": (), "hsplit": (1,), "hstack": None, "kron": None, "narrow": (0, 0, 1),
+    "ravel": (),
     "select": (0, 0), "split": (1,), "stack": None, "cat": None, "t": (), "transpose": (0, 1), "vsplit": (1,),
     "vstack": None, "expand": ((2, *MASK.shape),), "reshape": ((-1,),), "unfold": (0, 1, 1), "view": ((-1,),),
     "meshgrid": None, "broadcast_tensors": None,
