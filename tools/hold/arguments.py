@@ -70,7 +70,7 @@ FLOORS: dict[str, float] = {
     "taeda.export": 0,
     "taeda.onnx": 0,
     "taeda.profiler": 100,
-    "taeda.quantization": 23,
+    "taeda.quantization": 100,
     "taeda.fx": 0,
     "taeda.library": 0,
     "taeda.cuda": 100,

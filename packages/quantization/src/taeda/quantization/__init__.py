@@ -13,6 +13,7 @@ from . import _methods as _methods
 from . import _printing as _printing
 from . import _saved as _saved
 from . import rules as _rules
+from ._compare import Comparison, Difference, compare
 from ._config import int4_weight_only, int8_weight_only
 from ._gguf import gguf_state_dict
 from ._load import load_quantized_
@@ -20,13 +21,15 @@ from ._make import quantize_per_channel, quantize_per_tensor, quantize_per_tenso
 from ._modules import Int4Embedding, Int4Linear, Int8Embedding, Int8Linear
 from ._quantize import quantize_
 from ._report import Report, Row
+from ._sensitivity import Left, Sensitivity, sensitivity
 
 _rules.load()
 
 __all__ = [
-    "Int4Embedding", "Int4Linear", "Int8Embedding", "Int8Linear", "Report", "Row", "gguf_state_dict",
+    "Comparison", "Difference", "Int4Embedding", "Int4Linear", "Int8Embedding", "Int8Linear", "Left",
+    "Report", "Row", "Sensitivity", "compare", "gguf_state_dict",
     "int4_weight_only", "int8_weight_only", "load_quantized_", "quantize_", "quantize_per_channel",
-    "quantize_per_tensor", "quantize_per_tensor_dynamic",
+    "quantize_per_tensor", "quantize_per_tensor_dynamic", "sensitivity",
 ]  # fmt: skip
 
 

@@ -56,8 +56,10 @@ class Int4WeightOnly(Config):
 def int8_weight_only(group_size: int | None = None) -> Int8WeightOnly:
     """Weights of int8, from -127 to 127 times a scale: 8 bits a number, and 0.5 more with groups of 32.
 
-    group_size: numbers in a row that share a scale, a multiple of 32; None: a whole row. Raises
-    TypeError or ValueError for anything else.
+    Args:
+        group_size: numbers in a row that share a scale, a multiple of 32; None: a whole row.
+
+    Raises TypeError or ValueError for anything else.
 
     >>> int8_weight_only()
     Int8WeightOnly(group_size=None)
@@ -68,8 +70,13 @@ def int8_weight_only(group_size: int | None = None) -> Int8WeightOnly:
 def int4_weight_only(group_size: int | None = 32, *, symmetric: bool = True) -> Int4WeightOnly:
     """Weights of 4 bits, in groups.
 
-    group_size: as above; 32 takes 4.5 bits a number. symmetric: a number is scale * (q - 8); else it
-    is scale * q + offset, which is nearer to the weight and takes another half bit.
+    Args:
+        group_size: numbers in a row that share a scale, a multiple of 32; None: a whole row. 32 takes 4.5
+            bits a number.
+        symmetric: a number is scale * (q - 8); else it is scale * q + offset, which is nearer to the weight
+            and takes another half bit.
+
+    Raises TypeError or ValueError for anything else.
 
     >>> int4_weight_only(64).group_size
     64

@@ -18,11 +18,14 @@ def gguf_state_dict(
 ) -> dict[str, Tensor]:
     """What `taeda.load("model.gguf")` gave, as a state dict for `load_quantized_`.
 
-    tensors: tensors, which are taken as they are, and blocks. A matrix of Q8_0, Q4_0, Q4_1 or Q4_K becomes
-    `weight`, `scales` and perhaps `offsets` of its layer: the file's numbers in another order, of which none
-    is rounded. One of Q6_K, whose groups of 16 have no packed form yet, becomes float32. rename: from a
-    name in the file to the name in the model; None leaves names as they are. Raises ValueError for blocks
-    that are no matrix named `weight`, and for two tensors of one name.
+    Args:
+        tensors: tensors, which are taken as they are, and blocks. A matrix of Q8_0, Q4_0, Q4_1 or Q4_K
+            becomes `weight`, `scales` and perhaps `offsets` of its layer: the file's numbers in another
+            order, of which none is rounded. One of Q6_K, whose groups of 16 have no packed form yet,
+            becomes float32.
+        rename: from a name in the file to the name in the model; None leaves names as they are.
+
+    Raises ValueError for blocks that are no matrix named `weight`, and for two tensors of one name.
 
     >>> import taeda
     >>> made = taeda.quantization.gguf_state_dict({"head.bias": taeda.ones(3)})

@@ -28,11 +28,13 @@ _KINDS: dict[tuple[type[Module], Any], Any] = {
 def load_quantized_(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
     """Load what `state_dict()` of a quantized model gave into a float model of the same code, in place.
 
-    model: as it was before `quantize_`; the layers that were packed change places with packed ones, the
-    others are loaded as `load_state_dict` does, and so are names that are missing or left over. Packed
-    tensors are taken as they are, not copied, and tensors that share memory in the state dict share it
-    in the model. Returns `model`. Raises RuntimeError if the two do not fit; the model may then have
-    changed.
+    Args:
+        model: as it was before `quantize_`; the layers that were packed change places with packed ones, the
+            others are loaded as `load_state_dict` does, and so are names that are missing or left over.
+        state_dict: packed tensors are taken as they are, not copied, and tensors that share memory here
+            share it in the model.
+
+    Returns `model`. Raises RuntimeError if the two do not fit; the model may then have changed.
 
     >>> model = taeda.nn.Sequential(taeda.nn.Linear(64, 8))
     >>> config = taeda.quantization.int4_weight_only()

@@ -132,9 +132,13 @@ class _Linear(PackedModule):
 class Int8Linear(_Linear, _Bytes):
     """`nn.Linear` with a weight of int8.
 
-    packed.weight: int8 (out_features, in_features). packed.scales: (out_features, groups), float16 or
-    float32. bias: (out_features,), or None. The input may be float32, bfloat16 or float16, and the
-    result has its dtype.
+    Args:
+        out_features, in_features: sizes of the last dimension after and before.
+        packed: what a configuration's `pack` gives: `weight` in int8 (out_features, in_features), `scales`
+            (out_features, groups) in float16 or float32.
+        bias: (out_features,), or None.
+
+    The input may be float32, bfloat16 or float16, and the result has its dtype.
 
     >>> linear = taeda.nn.Linear(64, 8)
     >>> packed = taeda.quantization.int8_weight_only().pack(linear.weight)
@@ -150,8 +154,14 @@ class Int8Linear(_Linear, _Bytes):
 class Int4Linear(_Linear, _Nibbles):
     """`nn.Linear` with a weight of 4 bits.
 
-    packed.weight: uint8 (out_features, 64 for every 128 of in_features). packed.scales and
-    packed.offsets: (out_features, groups), float16 or float32; offsets may be None.
+    Args:
+        out_features, in_features: sizes of the last dimension after and before.
+        packed: what a configuration's `pack` gives: `weight` in uint8 (out_features, 64 for every 128 of
+            in_features), `scales` and `offsets` (out_features, groups) in float16 or float32; offsets may
+            be None.
+        bias: (out_features,), or None.
+
+    The input may be float32, bfloat16 or float16, and the result has its dtype.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -189,8 +199,22 @@ class _Embedding(PackedModule):
 
 
 class Int8Embedding(_Embedding, _Bytes):
-    """`nn.Embedding` that reads the weight of an `Int8Linear`, as where a model ties the two."""
+    """`nn.Embedding` that reads the weight of an `Int8Linear`, as where a model ties the two.
+
+    Args:
+        num_embeddings, embedding_dim: rows and columns.
+        packed: as of `Int8Linear`.
+        padding_idx: kept for callers: it matters while training.
+        dtype: that of the results.
+    """
 
 
 class Int4Embedding(_Embedding, _Nibbles):
-    """`nn.Embedding` that reads the weight of an `Int4Linear`."""
+    """`nn.Embedding` that reads the weight of an `Int4Linear`.
+
+    Args:
+        num_embeddings, embedding_dim: rows and columns.
+        packed: as of `Int4Linear`.
+        padding_idx: kept for callers: it matters while training.
+        dtype: that of the results.
+    """

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Report", "Row"]
+__all__ = ["Report", "Row", "table"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A linear layer, as it was and as it is."""
+    """A linear layer, as it was and as it is.
 
-    #: its name in the model, and those of the layers that share its weight
+    Args:
+        layer: its name in the model, and those of the layers that share its weight.
+        kind: "int8" or "int4"; "float": it stayed as it was.
+        bytes_before, bytes_after: of the weight; after: with scales and offsets.
+        error: root mean square of the differences in the output for normal inputs, over that of the output;
+            None if it was not packed.
+        ms_before, ms_after: milliseconds for one row of input, as it was and packed: medians of calls in
+            turns; None if they were not measured.
+        note: why it stayed float, or what else is worth knowing.
+    """
+
     layer: str
-    #: "int8" or "int4"; "float": it stayed as it was
     kind: str
-    #: of the weight, in bytes; after: with scales and offsets
     bytes_before: int
     bytes_after: int
-    #: root mean square of the differences in the output for normal inputs, over that of the output
     error: float | None = None
-    #: milliseconds for one row of input, as it was and packed: medians of calls in turns
     ms_before: float | None = None
     ms_after: float | None = None
-    #: why it stayed float, or what else is worth knowing
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What `quantize_` returns; `str()` is a table."""
+    """What `quantize_` returns; `str()` is a table.
+
+    Args:
+        rows: a row for each linear layer.
+        bytes_before, bytes_after: parameters and buffers of the whole model, each memory once.
+    """
 
     rows: tuple[Row, ...]
-    #: parameters and buffers of the whole model, each memory once
     bytes_before: int
     bytes_after: int
 
@@ -42,15 +52,21 @@ class Report:
         return tuple(row for row in self.rows if row.kind != "float")
 
     def __str__(self) -> str:
-        cells = [
-            ("layer", "kind", "bytes", "after", "error", "ms", "after", ""),
-            *map(_cells, self.rows),
-        ]
-        widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
-        lines = ["  ".join(map(_aligned, line, widths, range(8))).rstrip() for line in cells]
+        head = ("layer", "kind", "bytes", "after", "error", "ms", "after", "")
         share = self.bytes_after / self.bytes_before if self.bytes_before else 1.0
         last = f"model: {self.bytes_before:,} bytes, after {self.bytes_after:,} ({share:.2f})"
-        return "\n".join([*lines, last])
+        return "\n".join([*table([head, *map(_cells, self.rows)], range(2, 7)), last])
+
+
+def table(cells: Sequence[Sequence[str]], numbers: Container[int]) -> list[str]:
+    """Lines of cells below each other; columns of `numbers` stand to the right."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for line in cells:
+        each = enumerate(zip(line, widths, strict=True))
+        parts = (cell.rjust(w) if at in numbers else cell.ljust(w) for at, (cell, w) in each)
+        lines.append("  ".join(parts).rstrip())
+    return lines
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -65,7 +81,3 @@ def _cells(row: Row) -> tuple[str, ...]:
         *times,
         row.note,
     )
-
-
-def _aligned(cell: str, width: int, column: int) -> str:
-    return cell.rjust(width) if 2 <= column <= 6 else cell.ljust(width)
