@@ -1,6 +1,8 @@
 """Sharded tensors, sharded training and checkpoints beside PyTorch, on two processes of this machine.
 
-    python benchmarks/sharding.py --torch FOLDER
+    python benchmarks/sharding.py --torch FOLDER                 all of it, of 256 MB
+    python benchmarks/sharding.py --torch FOLDER --only call     calls, step, small or large alone
+    python benchmarks/sharding.py --torch FOLDER --only large --mb 1024
 
 FOLDER holds an installed torch. Both run the same programs, taking turns; what is printed are medians
 and ratios, of which less than 1 says that taeda is quicker.
@@ -19,9 +21,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 RANKS = 2
+PARTS = ("call", "step", "small", "large")
 
 
 def clock(work: Any, times: int) -> float:
@@ -35,7 +39,7 @@ def clock(work: Any, times: int) -> float:
     return statistics.median(found)
 
 
-def measure(t: Any, name: str) -> dict[str, float]:
+def measure(t: Any, name: str, only: str | None, megabytes: int) -> dict[str, float]:
     """All figures of one framework, on this rank."""
     dist = importlib.import_module(f"{name}.distributed")
     dcp = importlib.import_module(f"{name}.distributed.checkpoint")
@@ -43,28 +47,41 @@ def measure(t: Any, name: str) -> dict[str, float]:
     fsdp = importlib.import_module(f"{name}.distributed.fsdp")
     states = importlib.import_module(f"{name}.distributed.checkpoint.state_dict")
     mesh = dist.init_device_mesh("cpu", (RANKS,))
+    parts: dict[str, Callable[[], dict[str, float]]] = {
+        "call": lambda: _calls(t, tensor, mesh),
+        "step": lambda: {"FSDP step, ms": _step(t, fsdp, mesh) * 1e3},
+        "small": lambda: _many_small(t, fsdp, states, dcp, mesh),
+        "large": lambda: _large(t, dcp, tensor, mesh, megabytes),
+    }
     told: dict[str, float] = {}
+    for part in PARTS if only is None else [only]:
+        told.update(parts[part]())
+    return told
 
-    whole = t.ones(8, 8)
-    x = tensor.distribute_tensor(whole, mesh, [tensor.Shard(0)])
+
+def _calls(t: Any, tensor: Any, mesh: Any) -> dict[str, float]:
+    """What a call on a DTensor takes beyond the same on its part."""
+    x = tensor.distribute_tensor(t.ones(8, 8), mesh, [tensor.Shard(0)])
     local = t.ones(4, 8)
 
-    def many(value: Any) -> Any:
+    def many(call: Any, value: Any) -> Any:
         def work() -> None:
             for _ in range(200):
-                value.add(value)
+                call(value)
 
         return work
 
+    calls: dict[str, Any] = {
+        "add": lambda v: v.add(v), "relu": lambda v: v.relu(), "sum": lambda v: v.sum(1),
+        "t": lambda v: v.t(), "add_": lambda v: v.add_(v, alpha=0.0),
+    }  # fmt: skip
     with t.no_grad():
-        told["DTensor add beyond add, us"] = (
-            (clock(many(x), 30) - clock(many(local), 30)) / 200 * 1e6
-        )
-
-    told["FSDP step, ms"] = _step(t, fsdp, mesh) * 1e3
-    told.update(_many_small(t, fsdp, states, dcp, mesh))
-    told.update(_large(t, dcp, tensor, mesh))
-    return told
+        return {
+            f"DTensor {name} beyond {name}, us": (
+                (clock(many(call, x), 30) - clock(many(call, local), 30)) / 200 * 1e6
+            )
+            for name, call in calls.items()
+        }
 
 
 def _step(t: Any, fsdp: Any, mesh: Any) -> float:
@@ -121,18 +138,30 @@ def _many_small(t: Any, fsdp: Any, states: Any, dcp: Any, mesh: Any) -> dict[str
     }
 
 
-def _large(t: Any, dcp: Any, tensor: Any, mesh: Any) -> dict[str, float]:
-    """256 MB in 16 tensors, saved by rows and loaded by columns."""
-    place = tensor.distribute_tensor
-    state = {f"w{n}": place(t.ones(2048, 2048), mesh, [tensor.Shard(0)]) for n in range(16)}
-    other = {f"w{n}": place(t.zeros(2048, 2048), mesh, [tensor.Shard(1)]) for n in range(16)}
+def _large(t: Any, dcp: Any, tensor: Any, mesh: Any, megabytes: int) -> dict[str, float]:
+    """Tensors of 16 MB, saved by rows and loaded by columns."""
+    place, count = tensor.distribute_tensor, megabytes // 16
+    state = {f"w{n}": place(t.ones(2048, 2048), mesh, [tensor.Shard(0)]) for n in range(count)}
+    other = {f"w{n}": place(t.zeros(2048, 2048), mesh, [tensor.Shard(1)]) for n in range(count)}
     folder = os.environ["SHARDING_FOLDER"] + "/large"
-    return {
-        "save of 256 MB, s": clock(lambda: dcp.save(state, checkpoint_id=folder), 3),
-        "load of 256 MB on another mesh, s": clock(lambda: dcp.load(other, checkpoint_id=folder), 3),
-        "async_save of 256 MB, until it returns, s": _until_it_returns(dcp, state, folder),
-        "a copy of a rank's 128 MB, s": clock(lambda: [v.to_local().clone() for v in state.values()], 3),
+    told = {
+        "save, s": clock(lambda: dcp.save(state, checkpoint_id=folder), 3),
+        "load on another mesh, s": clock(lambda: dcp.load(other, checkpoint_id=folder), 3),
+        "async_save, until it returns, s": _until_it_returns(dcp, state, folder),
+        "a copy of a rank's share, s": clock(lambda: [v.to_local().clone() for v in state.values()], 3),
     }  # fmt: skip
+    before = _bytes_read()
+    dcp.load(other, checkpoint_id=folder)
+    told["read by a rank, of what it needs"] = (_bytes_read() - before) / (
+        megabytes * 2**20 / RANKS
+    )
+    return told
+
+
+def _bytes_read() -> int:
+    """What this process has asked the system for so far, files that were read before included."""
+    with open("/proc/self/io") as file:
+        return int(next(line for line in file if line.startswith("rchar")).split()[1])
 
 
 def _until_it_returns(dcp: Any, state: Any, folder: str) -> float:
@@ -146,24 +175,25 @@ def _until_it_returns(dcp: Any, state: Any, folder: str) -> float:
     return statistics.median(found[1:])
 
 
-def _worker(name: str) -> None:
+def _worker(name: str, only: str | None, megabytes: int) -> None:
     module = importlib.import_module(name)
     module.set_num_threads(1)
     dist = importlib.import_module(f"{name}.distributed")
     dist.init_process_group("gloo")
-    told = measure(module, name)
+    told = measure(module, name, only, megabytes)
     if dist.get_rank() == 0:
         print(json.dumps(told))
     dist.barrier()
     dist.destroy_process_group()
 
 
-def run(name: str, torch: str) -> dict[str, float]:
+def run(name: str, torch: str, only: str | None, megabytes: int) -> dict[str, float]:
     """The figures of a framework, from processes of their own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     folder = tempfile.mkdtemp()
+    more = ["--mb", str(megabytes), *(["--only", only] if only else [])]
     workers = []
     for rank in range(RANKS):
         env = {
@@ -174,7 +204,7 @@ def run(name: str, torch: str) -> dict[str, float]:
         if name == "torch":
             env["PYTHONPATH"] = torch
         workers.append(
-            subprocess.Popen([sys.executable, __file__, "--worker", name], env=env,
+            subprocess.Popen([sys.executable, __file__, "--worker", name, *more], env=env,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         )  # fmt: skip
     outputs = [worker.communicate()[0] for worker in workers]
@@ -190,16 +220,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--torch", help="the folder of an installed torch")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=PARTS, help="one part of it")
+    parser.add_argument("--mb", type=int, default=256, help="the size of the large checkpoint")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        _worker(options.worker)
+        _worker(options.worker, options.only, options.mb)
         return
     names = ["taeda", "torch"] if options.torch else ["taeda"]
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     for _ in range(options.rounds):
         for name in names:
-            found[name].append(run(name, options.torch or ""))
+            found[name].append(run(name, options.torch or "", options.only, options.mb))
     for key in found["taeda"][0]:
         row = [statistics.median(one[key] for one in found[name]) for name in names]
         ratio = f"  ratio {row[0] / row[1]:.2f}" if len(row) > 1 else ""
