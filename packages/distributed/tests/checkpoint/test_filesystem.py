@@ -91,9 +91,11 @@ def test_an_index_that_makes_no_sense_is_refused(tmp_path, change):
     assert isinstance(caught.value.failures[0][0], taeda.serialization.FormatError)
 
 
+@pytest.mark.parametrize("block", [64, 2048])  # a row of the entry, of 336 bytes, is long and short
 @pytest.mark.parametrize("begin", [(0, 0, 0), (3, 1, 2), (7, 0, 0)])
-def test_a_box_reads_the_blocks_that_it_touches(tmp_path, monkeypatch, begin):
-    monkeypatch.setattr(_files, "BLOCK", 64)
+def test_a_box_reads_the_blocks_that_it_touches(tmp_path, monkeypatch, begin, block):
+    monkeypatch.setattr(_files, "BLOCK", block)
+    monkeypatch.setattr(_files, "_AT_ONCE", 336)
     whole = taeda.arange(10 * 6 * 7).view(10, 6, 7)
     piece = _files.Piece("x", taeda.int64, whole.shape, lambda: whole)
     (stored,) = _files.write_pieces(tmp_path / "1-0.safetensors", [piece], "off")
@@ -113,7 +115,7 @@ def test_a_box_reads_the_blocks_that_it_touches(tmp_path, monkeypatch, begin):
         a, b, c = begin
         assert (target == whole[a : a + 2, b : b + 5, c : c + 4]).all()
         rows = sizes[0] * sizes[1]
-        assert count[0] <= rows * (sizes[2] * 8 + 2 * 64)
+        assert count[0] <= (rows * (sizes[2] * 8 + 2 * 64) if block == 64 else 2 * 336 + 2 * 2048)
 
 
 def test_overwrite_false_refuses_a_checkpoint(tmp_path):

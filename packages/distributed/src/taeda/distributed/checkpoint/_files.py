@@ -197,8 +197,28 @@ def _read(blocks: Blocks, shape: list[int], at: list[int], target: Tensor, start
     if not shape or _in_one_run(shape[1:], target.shape[1:]):
         _read_run(blocks, target, start + (at[0] * inner if shape else 0))
         return
+    if inner * target.dtype.itemsize <= BLOCK // 4:
+        _read_rows(blocks, shape, at, target, start)
+        return
     for row in range(target.shape[0]):
         _read(blocks, shape[1:], at[1:], target[row], start + (at[0] + row) * inner)
+
+
+def _read_rows(blocks: Blocks, shape: list[int], at: list[int], target: Tensor, start: int) -> None:
+    """A box of parts of rows that are short beside a block: whole rows are read, which are in these
+    blocks anyway, and the parts copied out of them together.
+    """
+    inner = math.prod(shape[1:])
+    parts = tuple(slice(a, a + size) for a, size in zip(at[1:], target.shape[1:], strict=True))
+    first = at[0]
+    for part in target.split(max(1, _AT_ONCE // (inner * target.dtype.itemsize))):
+        room = taeda.empty((part.shape[0], *shape[1:]), dtype=target.dtype)
+        blocks.fill(
+            memoryview(room.view(-1).view(taeda.uint8)),
+            (start + first * inner) * target.dtype.itemsize,
+        )
+        part.copy_(room[(slice(None), *parts)])
+        first += part.shape[0]
 
 
 def _in_one_run(shape: Sequence[int], sizes: Sequence[int]) -> bool:
