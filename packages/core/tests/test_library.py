@@ -13,6 +13,7 @@ from taeda import library
         lambda: library.triton_op("tlib::kernel", mutates_args=()),
         lambda: library.triton_op("tlib::kernel", abs, mutates_args={"out"}),
         lambda: library.wrap_triton(abs),
+        lambda: library.capture_triton(abs),
     ],
 )
 def test_triton_is_refused_with_what_serves_instead(refused):

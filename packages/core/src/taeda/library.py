@@ -35,6 +35,7 @@ from taeda._warnings import warn
 __all__ = [
     "CustomOpDef",
     "Library",
+    "capture_triton",
     "custom_op",
     "define",
     "fallthrough_kernel",
@@ -367,6 +368,11 @@ def triton_op(
 def wrap_triton(triton_kernel: Function, /) -> NoReturn:
     """Refused, as `triton_op` is."""
     raise _no_triton("wrap_triton")
+
+
+def capture_triton(triton_kernel: Function, /) -> NoReturn:
+    """Refused, as `triton_op` is; the earlier name of `wrap_triton`."""
+    raise _no_triton("capture_triton")
 
 
 def _no_triton(what: str) -> NotImplementedError:
