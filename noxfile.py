@@ -65,6 +65,8 @@ SESSIONS = (
         "python tools/hold/arguments.py {}"),
     row("demo", "A small convolutional network learns real handwritten digits and leaves two pictures in demo-out/.",
         "python examples/digits/train.py --out demo-out {}", groups=("demo",)),
+    row("notebooks", "Three notebooks run from top to bottom: a first model, fine-tuning, an operator of one's own. `-- --write` keeps what they print.",
+        "python tools/ship/notebooks.py {}", groups=("demo",)),
     row("ddp", "The digits network learns on two processes as on one; so do programs in torch's usual forms. Gradients of random programs are means.",
         "python examples/ddp_digits/train.py {}", "taedarun --nproc-per-node 2 examples/ddp_digits/train.py {}",
         f"{HUNT}/ddp_programs.py", f"{HUNT}/ddp_programs.py --random 1500", groups=("demo",)),
@@ -318,9 +320,16 @@ def c_tests(session: nox.Session) -> None:
 
 @nox.session
 def neighbours(session: nox.Session) -> None:
-    """Packages that stand beside taeda work with it; libraries written for torch run on it."""
+    """Packages that stand beside taeda work with it; libraries written for torch run on it.
+
+    `-- --suite zuko` runs the tests that a library ships in its sources, `-- --suite --all` those of twelve.
+    """
     install(session, *NAMES, extra_groups=("neighbours", "test"))
     session.install("--no-deps", *groups("written-for-torch"))  # each would bring torch
+    if session.posargs[:1] == ["--suite"]:
+        session.install("--no-deps", *groups("suites"))
+        session.run("python", "tools/try/suites.py", "--get", *session.posargs[1:])
+        return
     session.run("python", "tools/try/neighbours.py", *(session.posargs or ["--strict"]))
 
 
