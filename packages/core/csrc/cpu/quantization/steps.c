@@ -25,8 +25,9 @@ static inline __m256i eight(const td_steps *s, const float *x)
     return _mm256_cvtps_epi32(_mm256_max_ps(y, _mm256_set1_ps(s->least)));
 }
 
-static int64_t quantize_vectors(const td_steps *s, const float *x, int64_t n, uint8_t *to)
+static int64_t quantize_vectors(const td_steps *given, const float *x, int64_t n, uint8_t *to)
 {
+    const td_steps own = *given, *s = &own; /* no result is written over it */
     /* both packings work on halves of vectors */
     const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
     int64_t i = 0;
@@ -35,6 +36,20 @@ static int64_t quantize_vectors(const td_steps *s, const float *x, int64_t n, ui
                 b = _mm256_packs_epi32(eight(s, x + 16), eight(s, x + 24));
         __m256i all = s->least < 0 ? _mm256_packs_epi16(a, b) : _mm256_packus_epi16(a, b);
         _mm256_storeu_si256((void *)(to + i), _mm256_permutevar8x32_epi32(all, order));
+    }
+    return i;
+}
+
+static int64_t floats_vectors(const uint8_t *q, uint8_t flip, float scale, float zero, int64_t n,
+                              float *to)
+{
+    const __m256i turned = _mm256_set1_epi32(flip);
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(q + i)));
+        __m256 y = _mm256_cvtepi32_ps(_mm256_xor_si256(wide, turned));
+        y = _mm256_mul_ps(_mm256_sub_ps(y, _mm256_set1_ps(zero)), _mm256_set1_ps(scale));
+        _mm256_storeu_ps(to + i, y);
     }
     return i;
 }
@@ -68,6 +83,13 @@ static int64_t quantize_vectors(const td_steps *s, const float *x, int64_t n, ui
     return 0;
 }
 
+static int64_t floats_vectors(const uint8_t *q, uint8_t flip, float scale, float zero, int64_t n,
+                              float *to)
+{
+    (void)q, (void)flip, (void)scale, (void)zero, (void)n, (void)to;
+    return 0;
+}
+
 static int64_t range_vectors(const float *x, int64_t n, float ends[2])
 {
     (void)x, (void)n, (void)ends;
@@ -94,7 +116,8 @@ static void range(const float *x, int64_t n, float ends[2])
 static void floats(const uint8_t *restrict q, uint8_t flip, float scale, float zero, int64_t n,
                    float *restrict to)
 {
-    for (int64_t i = 0; i < n; i++) to[i] = ((float)(uint8_t)(q[i] ^ flip) - zero) * scale;
+    for (int64_t i = floats_vectors(q, flip, scale, zero, n, to); i < n; i++)
+        to[i] = ((float)(uint8_t)(q[i] ^ flip) - zero) * scale;
 }
 
 const td_steps_kernels TD_SYM(td_steps_kernels) = {quantize, range, floats};
