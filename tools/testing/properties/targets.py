@@ -117,8 +117,12 @@ def _one(sample: Sample, plain: Outcome, make: Any, may_refuse: bool) -> str:
     ):
         if result is not target:
             return f"result {number} is not the target"
-        wanted = _in_dtype_of(sample, target, wanted)
-        said = difference(target, wanted.to(target.dtype), _epsilons(sample, target, wanted))
+        # a target of another dtype is computed in, or what is computed anyway is converted
+        said = ""
+        for one in (_in_dtype_of(sample, target, wanted), wanted):
+            said = difference(target, one.to(target.dtype), _epsilons(sample, target, one))
+            if not said:
+                break
         if said:
             return f"target {number}: {said}"
     return ""

@@ -52,3 +52,16 @@ def test_it_counts_again_from_zero():
         with counter:
             taeda.zeros(2, 3) @ taeda.zeros(3, 4)
         assert counter.get_total_flops() == 48
+
+
+@pytest.mark.parametrize("name", ["mm", "addmm", "bmm", "add"])
+def test_calls_with_a_target_count_as_those_without(name):
+    matrix = taeda.ones(2, 3, 3) if name == "bmm" else taeda.ones(3, 3)
+    call = getattr(taeda, name)
+    given = [matrix] * (3 if name == "addmm" else 2)
+    with FlopCounterMode(display=False) as plain:
+        call(*given)
+    with FlopCounterMode(display=False) as counted:
+        call(*given, out=taeda.empty_like(matrix))
+    assert counted.get_total_flops() == plain.get_total_flops()
+    assert (counted.get_total_flops() == 0) == (name == "add")

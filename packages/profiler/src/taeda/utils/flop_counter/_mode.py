@@ -69,7 +69,8 @@ class FlopCounterMode(TorchDispatchMode):
         made = func(*args, **(kwargs or {}))
         formula = self._formulas.get(func.overloadpacket)
         if formula is not None:
-            cost = formula(*args, **(kwargs or {}), out_val=made)
+            given = {name: value for name, value in (kwargs or {}).items() if name != "out"}
+            cost = formula(*args, **given, out_val=made)
             for place in self._where.parents:
                 self.flop_counts[place][func.overloadpacket] += cost
         return made
