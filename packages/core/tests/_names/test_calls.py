@@ -71,6 +71,8 @@ def test_other_factories():
 
 def test_what_is_no_name_keeps_its_error():
     with pytest.raises(RuntimeError, match="'Z' not found"):
+        X.rename("N", "C", "L").sum("Z")
+    with pytest.raises(TypeError, match="sum"):
         X.sum("Z")
     with pytest.raises(TypeError, match="div"):
         X.div("floor")

@@ -36,7 +36,8 @@ def _rows() -> dict[str, list[str]]:
 
 
 def by_name(function: Any, args: Any, kwargs: dict[str, Any], error: Exception) -> Any:
-    """The call with numbers for names; `error` if names are not what it lacks."""
+    """The call with numbers for names; `error` if names are not what it lacks, and where no tensor has
+    names."""
     name = function.__name__
     rows = _rows().get(name, ())
     if "names" in kwargs and any(_core.op_names(row) == "MAKE" for row in rows):
@@ -45,7 +46,7 @@ def by_name(function: Any, args: Any, kwargs: dict[str, Any], error: Exception) 
         return made if names is None else give(made, checked(names, made.dim()))
     if name in _WHOLE:
         return _WHOLE[name](*args, **kwargs)
-    x = next(_tensors([*args, *kwargs.values()]), None)
+    x = next((t for t in _tensors([*args, *kwargs.values()]) if _core.names_of(t)), None)
     numbered = x is not None and _numbered(rows, x, args, kwargs)
     if not numbered:
         raise error from None
@@ -59,7 +60,6 @@ def _numbered(
     places = {
         k for row in rows for k, (name, _) in enumerate(_core.op_parameters(row)) if name in _DIMS
     }
-    x = next((t for t in _tensors([*args, *kwargs.values()]) if _core.names_of(t)), x)
     new = [_number(x, value) if k in places else value for k, value in enumerate(args)]
     more = {key: _number(x, value) if key in _DIMS else value for key, value in kwargs.items()}
     changed = any(a is not b for a, b in zip(new, args, strict=True))
