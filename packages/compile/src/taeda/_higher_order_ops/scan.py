@@ -38,7 +38,7 @@ def scan(
     _checks.sliced("scan", xs, dim)
     whole = recorded("scan", combine_fn, init, xs, dim, reverse)
     if whole is not None:
-        return tuple(whole)  # type: ignore[return-value]  # a pair
+        return tuple(whole)
     steps, spec = _checks.slices("scan", xs, dim, reverse=reverse)
     carry, outputs = init, []
     for leaves in steps:

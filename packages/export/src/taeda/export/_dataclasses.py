@@ -17,6 +17,9 @@ def register_dataclass(cls: type, *, serialized_type_name: str | None = None) ->
 
     TypeError for what is no dataclass, ValueError for a class that is registered already.
 
+    Args:
+        serialized_type_name: the name of the class in files (default: None)
+
     >>> from dataclasses import dataclass
     >>> import taeda
     >>> from taeda import nn

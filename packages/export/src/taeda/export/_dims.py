@@ -34,6 +34,11 @@ class Dim:
     size that becomes a number where the program makes it one, `Dim.DYNAMIC` one that must not, and
     `Dim.STATIC` is a number. TypeError for a name that is none, ValueError for an empty range.
 
+    Args:
+        name: the name, by which messages and equal sizes know it
+        min: the least size (default: None)
+        max: the largest size; None is no bound (default: None)
+
     >>> batch = Dim("batch", max=64)
     >>> 2 * batch + 1
     2*batch + 1
@@ -101,6 +106,11 @@ class Derived:
 
 def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
     """A `Dim` for each of `names`, all from `min` to `max`. Errors are those of `Dim`.
+
+    Args:
+        names: a name for each Dim
+        min: the least size of all (default: None)
+        max: the largest size of all (default: None)
 
     >>> dims("height", "width", min=2)
     (height, width)

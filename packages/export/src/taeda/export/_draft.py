@@ -54,6 +54,13 @@ def draft_export(
     before the program is used, which holds for fewer sizes than were asked for. Arguments are those
     of `export`, and so are the errors that suggest no fix.
 
+    Args:
+        mod: the module
+        args: its arguments by position, a tuple
+        kwargs: its arguments by name (default: None)
+        dynamic_shapes: which sizes vary, as for `export` (default: None)
+        strict: changes nothing (default: False)
+
     >>> import taeda
     >>> from taeda import nn
     >>> from taeda.export import Dim

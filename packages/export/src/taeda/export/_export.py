@@ -60,6 +60,13 @@ def export(
     program fixes or relates although `dynamic_shapes` says that they vary, which names them and what
     would be right; RuntimeError for a program that reads values.
 
+    Args:
+        mod: the module
+        args: its arguments by position, a tuple
+        kwargs: its arguments by name (default: None)
+        dynamic_shapes: which sizes vary: an entry for each argument (default: None)
+        strict: changes nothing (default: False)
+
     >>> import taeda
     >>> from taeda import nn
     >>> from taeda.export import Dim

@@ -27,6 +27,11 @@ def save(
     rows of taeda alone (`_lstm`) are under `torch.ops.taeda`.
 
     TypeError for what is no program; NotImplementedError for what has no place in a file yet.
+
+    Args:
+        ep: the program
+        f: a path, or an object with `write`
+        extra_files: texts or bytes to keep beside the program, by name (default: None)
     """
     if not isinstance(ep, ExportedProgram):
         raise TypeError(f"save: wanted an ExportedProgram, got {type(ep).__name__}")
@@ -52,6 +57,11 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None) -> ExportedProgra
     `extra_files` become the texts of the files of these names.
 
     `FormatError`, which is a RuntimeError, says what is wrong with a file.
+
+    Args:
+        f: a path, or an object with `read` and `seek`
+        extra_files: names of files beside the program; their texts become the values (default:
+            None)
     """
     with opened(f, False) as source:
         archive = Archive(source)

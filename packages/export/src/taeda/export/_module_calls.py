@@ -16,6 +16,13 @@ __all__ = ["ModuleCallEntry", "ModuleCallSignature"]
 class ModuleCallSignature:
     """One call of a module: the leaves of its arguments and results in order, the trees that they
     make, and the names that `forward` has for the arguments, where they are known.
+
+    Args:
+        inputs: the leaves of the arguments, in order
+        outputs: the leaves of the results, in order
+        in_spec: the tree of the arguments
+        out_spec: the tree of the results
+        forward_arg_names: names that `forward` has for the arguments (default: None)
     """
 
     inputs: list[ArgumentSpec]
@@ -34,6 +41,10 @@ class ModuleCallSignature:
 class ModuleCallEntry:
     """A module of the program by its name (empty for the program itself), and its call, where it is
     known.
+
+    Args:
+        fqn: the name of the module; empty for the program
+        signature: how it is called; None where that is not known (default: None)
     """
 
     fqn: str

@@ -34,6 +34,16 @@ class ExportedProgram:
 
     `module()` gives a module to call. `graph_signature` says what each input is, `state_dict` and
     `constants` have the tensors, `range_constraints` the ranges of the symbols of sizes.
+
+    Args:
+        graph_module: the graph as a module
+        graph_signature: what its inputs and outputs are
+        state_dict: parameters and persistent buffers, by name
+        constants: the other tensors, by name
+        range_constraints: the ranges of symbols of sizes, by name
+        guards: what must hold between sizes
+        specs: the trees of arguments and of results
+        example_inputs: the arguments of the exported call, as (args, kwargs) (default: None)
     """
 
     def __init__(

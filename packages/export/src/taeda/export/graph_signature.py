@@ -162,6 +162,11 @@ class OutputSpec:
 class ExportBackwardSignature:
     """Of a graph that computes gradients as well: the outputs that are gradients, with the names of
     the parameters and of the arguments that they belong to, and the output that is the loss.
+
+    Args:
+        gradients_to_parameters: names of gradients, and the parameters that they are of
+        gradients_to_user_inputs: names of gradients, and the arguments that they are of
+        loss_output: the name of the loss
     """
 
     gradients_to_parameters: dict[str, str]
@@ -173,6 +178,10 @@ class ExportBackwardSignature:
 class ExportGraphSignature:
     """The inputs of a graph in order (parameters, buffers, constants, arguments), and its outputs:
     new values of tensors that the call writes, then the results.
+
+    Args:
+        input_specs: what each input of the graph is, in order (default: <factory>)
+        output_specs: what each output of the graph is, in order (default: <factory>)
 
     >>> made = ExportGraphSignature(
     ...     [InputSpec(InputKind.USER_INPUT, TensorArgument("x"), None)],

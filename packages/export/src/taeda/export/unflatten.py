@@ -117,7 +117,12 @@ class InterpreterModuleDispatcher(nn.Module):
 
 
 class UnflattenedModule(nn.Module):
-    """What `unflatten` gives."""
+    """What `unflatten` gives.
+
+    Args:
+        export_module: the program
+        flat_args_adapter: makes arguments of another tree those of the program (default: None)
+    """
 
     def __init__(
         self, export_module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None
@@ -159,6 +164,10 @@ def unflatten(
 
     TypeError for what is no program; NotImplementedError for a program from a file that does not say
     which modules ran.
+
+    Args:
+        module: the program
+        flat_args_adapter: makes arguments of another tree those of the program (default: None)
 
     >>> import taeda
     >>> from taeda.export import export

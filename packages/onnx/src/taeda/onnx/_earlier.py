@@ -34,6 +34,10 @@ __all__ = [
 class DiagnosticOptions:
     """What `dynamo_export` says. With `verbosity_level` at logging.INFO or below it prints what it
     made; with `warnings_as_errors` a warning of the export is raised.
+
+    Args:
+        verbosity_level: of an earlier interface (default: 30)
+        warnings_as_errors: of an earlier interface (default: False)
     """
 
     verbosity_level: int = logging.WARNING
@@ -65,6 +69,9 @@ def enable_fake_mode() -> Iterator[ONNXFakeContext]:
 
 class OnnxRegistry:
     """Rules for operators: those of taeda, and functions of the user on top.
+
+    Args:
+        opset_version: of an earlier interface (default: 20)
 
     >>> registry = OnnxRegistry()
     >>> registry.opset_version, registry.is_registered_op("aten", "relu")
@@ -127,6 +134,12 @@ def _built_in(name: str) -> list[Callable[..., Any]]:
 class ExportOptions:
     """How `dynamo_export` exports. With `dynamic_shapes` every size differs from call to call where
     the program lets it; `fake_context` is what `enable_fake_mode` gave.
+
+    Args:
+        dynamic_shapes: of an earlier interface (default: None)
+        fake_context: of an earlier interface (default: None)
+        onnx_registry: of an earlier interface (default: None)
+        diagnostic_options: of an earlier interface (default: None)
     """
 
     dynamic_shapes: bool | None = None
@@ -141,6 +154,12 @@ def dynamo_export(
 ) -> ONNXProgram:  # fmt: skip
     """The ONNX model of `model(*model_args, **model_kwargs)`. `export` says all of it, and this warns
     of that. Errors are those of `export`.
+
+    Args:
+        model: of an earlier interface
+        model_args: of an earlier interface
+        export_options: of an earlier interface (default: None)
+        model_kwargs: of an earlier interface
 
     >>> import taeda, warnings
     >>> with warnings.catch_warnings(action="ignore"):
@@ -180,6 +199,11 @@ class ONNXRuntimeOptions:
 
     `session_options` is one of onnxruntime's, or a list with one; `execution_providers` are their
     names in the order of preference, and `execution_provider_options` a dict for each.
+
+    Args:
+        session_options: of an earlier interface (default: None)
+        execution_providers: of an earlier interface (default: None)
+        execution_provider_options: of an earlier interface (default: None)
     """
 
     def __init__(

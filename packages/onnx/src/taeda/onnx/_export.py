@@ -66,6 +66,36 @@ def export(
     operator that has no rule, and for a model that gives other numbers. A file is the old one or the
     new one: it is written after the model was verified.
 
+    Args:
+        model: a module, or an ExportedProgram
+        args: the arguments of the example by position (default: ())
+        f: the path to write (default: None)
+        kwargs: the arguments of the example by name (default: None)
+        verbose: whether to print what is done (default: None)
+        input_names: names of the inputs, in order (default: None)
+        output_names: names of the outputs, in order (default: None)
+        opset_version: the opset, from 17 to 28; 20 if None (default: None)
+        dynamo: which exporter a caller means; there is one (default: True)
+        external_data: whether weights lie in a file beside the model; from 1.5 GiB on if None
+            (default: None)
+        dynamic_shapes: which sizes vary, as for `taeda.export.export` (default: None)
+        custom_translation_table: functions that translate operators, by operator (default: None)
+        report: whether to write onnx_export.md (default: False)
+        optimize: whether to take out operators that do nothing (default: True)
+        verify: whether to compare with the program in onnxruntime (default: True)
+        profile: whether to write it with times (default: False)
+        dump_exported_program: whether to write the program as onnx_export.pt2 (default: False)
+        artifacts_dir: the folder of what these write (default: '.')
+        export_params: whether weights are in the model (default: True)
+        keep_initializers_as_inputs: whether weights are inputs as well (default: False)
+        dynamic_axes: which sizes vary, by the names of inputs (default: None)
+        training: the mode in which a module is exported (default: TrainingMode.EVAL)
+        operator_export_type: of an earlier interface (default: OperatorExportTypes.ONNX)
+        do_constant_folding: of an earlier interface (default: True)
+        custom_opsets: versions of domains of the user's operators (default: None)
+        export_modules_as_functions: of an earlier interface (default: False)
+        autograd_inlining: of an earlier interface (default: True)
+
     >>> import taeda
     >>> from taeda import nn
     >>> made = export(nn.Linear(3, 2), (taeda.ones(4, 3),), verify=False)

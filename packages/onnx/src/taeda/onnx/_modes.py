@@ -58,6 +58,10 @@ def select_model_mode_for_export(model: nn.Module, mode: TrainingMode) -> Iterat
     """A module in the mode of training or evaluation; every part has its own mode again after.
 
     TypeError for a mode that is no `TrainingMode`.
+
+    Args:
+        model: the module
+        mode: the mode that it has meanwhile
     """
     if not isinstance(mode, TrainingMode):
         raise TypeError(f"training must be a TrainingMode, got {mode!r:.100}")

@@ -29,6 +29,10 @@ class ONNXProgram:
     """What `export` gives: an ONNX model, with the program that it was made from.
 
     The weights are those of the module, not copies.
+
+    Args:
+        model: the model
+        exported_program: the program that it was made of
     """
 
     def __init__(self, model: Model, exported_program: ExportedProgram) -> None:

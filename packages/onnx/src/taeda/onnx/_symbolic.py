@@ -21,12 +21,22 @@ def register_custom_op_symbolic(
 
     `symbolic_fn` takes a context and the arguments of the operator, tensors as values of the model,
     and gives a value: `lambda g, x: g.op("Relu", x)`. OnnxExporterError for a name of another form.
+
+    Args:
+        symbolic_name: the operator, like `domain::name`
+        symbolic_fn: the function that translates it
+        opset_version: the opset from which on it does
     """
     _entered.setdefault(row_name(symbolic_name), {})[opset_version] = symbolic_fn
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
-    """Forget what was entered for this name and opset, if anything was."""
+    """Forget what was entered for this name and opset, if anything was.
+
+    Args:
+        symbolic_name: the operator, like `domain::name`
+        opset_version: the opset from which on the function translated it
+    """
     _entered.get(row_name(symbolic_name), {}).pop(opset_version, None)
 
 

@@ -28,14 +28,22 @@ def assert_tensor_metadata(
     layout: Any = None,
 ) -> None:  # fmt: skip
     """RuntimeError unless the tensor has what is given of these."""
-    wanted = {"size": size, "stride": stride, "dtype": dtype, "device": device, "layout": layout}
+    wanted: dict[str, Any] = {
+        "size": size,
+        "stride": stride,
+        "dtype": dtype,
+        "device": device,
+        "layout": layout,
+    }
     found = {"size": list(a.shape), "stride": list(a.stride()), "dtype": a.dtype,
         "device": taeda.device(a.device.type), "layout": a.layout}  # fmt: skip
     for name, value in wanted.items():
         if value is None:
             continue
-        value = list(value) if name in ("size", "stride") else value
-        value = taeda.device(value.type) if name == "device" else value
+        if name in ("size", "stride"):
+            value = list(value)
+        elif name == "device":
+            value = taeda.device(value.type)
         if found[name] != value:
             raise RuntimeError(
                 f"a tensor of the program has {name} {found[name]}, and it was written for {value}"
