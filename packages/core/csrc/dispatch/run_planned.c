@@ -5,8 +5,8 @@
  * A class says that its exact tensors are so (plan_calls). Each holds its part and its spec, an
  * object made once for every way to lie, which has a dict `plans`. A first call goes to the class,
  * whose answer may bring a plan: how each result lies. It is kept by the spec of the first tensor,
- * with the addresses of the other specs, which live as long as the first one does. What has no words
- * here, and every call under a layer, goes the long way.
+ * with the addresses of the other specs, which live as long as the first one does. What has no
+ * words here, and every call under a layer, goes the long way.
  */
 #include "dispatch/dispatch.h"
 
@@ -20,7 +20,8 @@ typedef struct key {
 } key;
 
 static PyTypeObject *planned;
-static PyObject *planner; /* planner(op text, arguments, is it in place?) → (answer, plan or None) */
+/* planner(op text, arguments, is it in place?) → (answer, plan or None) */
+static PyObject *planner;
 static PyObject *name_local, *name_spec, *name_copied, *name_plans;
 static uint64_t generation; /* of what plans depend on besides */
 static int held;            /* how many want to see every call */
@@ -182,10 +183,10 @@ static PyObject *wrapped(const td_frame *f, PyObject *local, PyObject *one)
     if (n < 0 || m < 0 || k != m) return NULL;
     const td_tensor *t = TD_T(local);
     if (t->ndim != n || memcmp(t->sizes, part, sizeof(int64_t) * (size_t)n) != 0)
-        return PyErr_Format(PyExc_RuntimeError,
-                            "%s: a part has another shape than the rule says of %R. Please report "
-                            "this",
-                            f->schema->text, PyTuple_GetItem(one, 0));
+        return PyErr_Format(
+            PyExc_RuntimeError,
+            "%s: a part has another shape than the rule says of %R. Please report this",
+            f->schema->text, PyTuple_GetItem(one, 0));
     td_tensor *handle;
     TD_PY(td_tensor_empty_strided(&handle, (td_dtype)t->dtype, TD_META, m, sizes, strides));
     PyObject *made = td_wrap_claiming(planned, handle, (td_device)t->device);
