@@ -13,7 +13,7 @@
 5. Installs the wheels into every Python that is here, and there checks, trains and tests them, and runs
    extensions that were compiled against each released header of the ABI.
 6. Writes SHA256SUMS, NOTES.md and a bill of materials (CycloneDX), and names the licences of all
-   that gets installed.
+   that gets installed; and `index`, a folder that `pip install --find-links` understands.
 """
 
 from __future__ import annotations
@@ -279,7 +279,8 @@ def judge(into: Path) -> None:
         say("\n".join(f"  {name}: {licence}" for name, licence in sorted(licences.items())))
         sums = "".join(f"{digest(path)}  {path.name}\n" for path in products(into))
         (into / "SHA256SUMS").write_text(sums)
-    say(f"{into}: files, SHA256SUMS, NOTES.md, sbom.cdx.json")
+    wheelhouse.find_links(into)
+    say(f"{into}: files, SHA256SUMS, NOTES.md, sbom.cdx.json, index")
 
 
 def everywhere(into: Path, scratch: Path) -> Path:

@@ -9,7 +9,9 @@
     python tools/ship/wheelhouse.py index dist             dist/simple: a package index (PEP 503) of
                                                       all these files
 
-Then either works offline: `pip install --no-index --find-links dist --find-links dist/needs taeda-nn`, or
+    python tools/ship/wheelhouse.py find-links dist        dist/index: a folder for `--find-links`
+
+Then each works offline: `pip install --no-index --find-links dist --find-links dist/needs taeda-nn`, or
 `pip install --index-url file:///.../dist/simple taeda-nn`.
 """
 
@@ -20,6 +22,7 @@ import hashlib
 import html
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -29,7 +32,7 @@ from urllib.parse import quote
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import packages
 
-__all__ = ["build", "current", "index", "needs"]
+__all__ = ["build", "current", "find_links", "index", "needs"]
 
 
 def build(into: Path, sdists: bool = False, root: Path = packages.ROOT) -> list[Path]:
@@ -95,6 +98,21 @@ def index(folder: Path) -> Path:
     return simple
 
 
+def find_links(folder: Path) -> Path:
+    """Write `folder`/index: the wheels and source distributions of `folder`, and a page with their sums.
+    Return it. `pip install --find-links` takes it as a folder, and its address on a host.
+    """
+    place = folder / "index"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    files = [*folder.glob("*.whl"), *folder.glob("*.tar.gz")]
+    for file in files:
+        shutil.copy2(file, place / file.name)
+    links = "\n".join(_link(place / name, place) for name in sorted(file.name for file in files))
+    (place / "index.html").write_text(_page("taeda", links))
+    return place
+
+
 def project_of(file: str) -> str:
     """The normalised name of the distribution in a file.
 
@@ -118,7 +136,7 @@ def _page(title: str, links: str) -> str:
 def main(arguments: list[str] | None = None) -> int:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
-    parser.add_argument("what", choices=("build", "current", "needs", "index"))
+    parser.add_argument("what", choices=("build", "current", "needs", "index", "find-links"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sdists", action="store_true", help="source distributions too")
     options = parser.parse_args(arguments)
@@ -128,6 +146,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(current(options.folder))
     elif options.what == "needs":
         needs(options.folder)
+    elif options.what == "find-links":
+        print(find_links(options.folder))
     else:
         print(index(options.folder))
     return 0

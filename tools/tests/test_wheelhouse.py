@@ -38,6 +38,20 @@ def test_every_file_is_linked_with_its_sum(folder):
     assert sorted(linked) == sorted(files) and len(files) == 3
 
 
+def test_folder_for_find_links_has_every_file_beside_its_page(folder):
+    (folder / "index").mkdir()
+    (folder / "index" / "taeda_nn-0.0.9-py3-none-any.whl").write_bytes(b"of a release before")
+    place = wheelhouse.find_links(folder)
+    found = re.findall(r'href="([^#"]+)#sha256=(\w+)"', (place / "index.html").read_text())
+    assert [name for name, _ in found] == [
+        "taeda_nn-0.1.0-py3-none-any.whl",
+        "taeda_nn-0.1.0.tar.gz",
+    ]
+    for name, digest in found:
+        assert hashlib.sha256((place / name).read_bytes()).hexdigest() == digest
+    assert {path.name for path in place.iterdir()} == {"index.html", *(name for name, _ in found)}
+
+
 def test_projects_have_normalised_names(folder):
     simple = wheelhouse.index(folder)
     assert {page.parent.name for page in simple.glob("*/index.html")} == {
