@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools/ship"))
-import notebooks  # noqa: E402
+from by_path import load
+
+notebooks = load("tools/ship/notebooks.py")
 
 
 def test_outputs_of_a_cell():

@@ -131,7 +131,7 @@ FILLED: dict[str, dict[str, Any]] = {
 MODULES: dict[str, dict[str, Any]] = {
     "torch._dynamo": {
         "allow_in_graph": _same, "assume_constant_result": _same, "disable": _same,
-        "is_compiling": lambda: False, "mark_dynamic": _nothing,
+        "is_compiling": lambda: False, "is_dynamo_supported": lambda: True, "mark_dynamic": _nothing,
         "mark_static": _nothing, "mark_static_address": _nothing, "reset": _nothing, "graph_break": _nothing,
         "OptimizedModule": _class("OptimizedModule", "torch._dynamo"),
     },
