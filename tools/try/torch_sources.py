@@ -64,11 +64,8 @@ def fetch(name: str, folder: Path) -> None:
     kept = folder / "sdists"
     wanted = f"{name}=={PROJECTS[name]}"
     pip = [sys.executable, "-m", "taeda", "run", "-m", "pip", "download", "-q", "--no-deps"]
-    only = [
-        "--no-binary",
-        ":all:",
-        "--no-build-isolation",
-    ]  # its setup.py, which imports torch, says what it is
+    # its setup.py, which imports torch, says what it is
+    only = ["--no-binary", ":all:", "--no-build-isolation"]
     subprocess.run([*pip, *only, "-d", str(kept), wanted], check=False)
     stem = re.sub(r"[-_.]+", "[-_.]", name)
     archives = [

@@ -418,6 +418,12 @@ static int takes_tensors(const td_function *fn)
     return 0;
 }
 
+static PyObject *run_named(td_frame *f)
+{
+    td_naming naming;
+    return td_names_before(f, &naming) < 0 ? NULL : td_names_after(f, &naming, td_run(f));
+}
+
 PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *args,
                         Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -440,7 +446,7 @@ PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *
         transform || (f.overridden & TD_OVERRIDDEN && !(td_here.excluded & TD_LAYER_OVERRIDE));
     PyObject *made = overridden      ? call_override(fn, self, args, nargs, kwnames)
                      : autocasts(&f) ? call_autocast(f.schema, fn, self, args, nargs, kwnames)
-                     : f.overridden  ? td_run_named(&f)
+                     : f.overridden  ? run_named(&f)
                                      : td_run(&f);
     td_frame_close(&f);
     return made;
@@ -481,7 +487,7 @@ PyObject *td_slot_binary(const td_function *fn, td_schema *s, PyObject *a, PyObj
     }
     int overridden = f.overridden & TD_OVERRIDDEN && !(td_here.excluded & TD_LAYER_OVERRIDE);
     PyObject *made = overridden     ? call_override(fn, NULL, args, 2, NULL)
-                     : f.overridden ? td_run_named(&f)
+                     : f.overridden ? run_named(&f)
                                     : td_run(&f);
     td_frame_close(&f);
     return made;

@@ -74,9 +74,14 @@ int td_refuse_layout(const td_frame *f);
 PyObject *td_layout_rules(PyObject *module, PyObject *args);
 
 /* ---- run_named.c ---- */
-/* A call with tensors whose dimensions have names: what the row says becomes of them. Also of a
- * frame whose override is switched off. */
-PyObject *td_run_named(td_frame *f);
+/* A call with tensors whose dimensions have names, around its run: what becomes of them, and the
+ * result with them. Both also take a frame whose names or override are switched off. */
+typedef struct td_naming {
+    PyObject *args, *names; /* NULL: no names to look at */
+    uint32_t excluded;
+} td_naming;
+int td_names_before(td_frame *f, td_naming *n); /* 0, or -1 with an exception */
+PyObject *td_names_after(td_frame *f, td_naming *n, PyObject *made);
 /* With a TypeError set: is there text among the arguments, alone or in a list, or names=? */
 int td_asks_by_name(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *td_names_of(PyObject *module, PyObject *tensor);

@@ -29,20 +29,26 @@ static PyObject *put(const td_frame *f, PyObject *made, PyObject *names, PyObjec
     return PyObject_CallFunction(hook, "OOOO", made, names, args, written ? Py_True : Py_False);
 }
 
-PyObject *td_run_named(td_frame *f)
+int td_names_before(td_frame *f, td_naming *n)
 {
-    if (!(f->overridden & TD_NAMED) || td_here.excluded & TD_LAYER_NAMES) return td_run(f);
-    uint32_t excluded = td_here.excluded;
-    PyObject *args = td_arguments_tuple(f), *names = NULL, *made = NULL, *result = NULL;
+    *n = (td_naming){NULL, NULL, td_here.excluded};
+    if (!(f->overridden & TD_NAMED) || n->excluded & TD_LAYER_NAMES) return 0;
+    n->args = td_arguments_tuple(f);
     td_here.excluded |= TD_LAYER_NAMES;
-    if (args && (names = infer(f, args))) {
-        td_note_untraced("dimensions have names");
-        made = td_run(f);
-    }
-    if (made) result = put(f, made, names, args);
-    td_here.excluded = excluded;
-    Py_XDECREF(args);
-    Py_XDECREF(names);
+    n->names = n->args ? infer(f, n->args) : NULL;
+    if (n->names) return td_note_untraced("dimensions have names"), 0;
+    td_here.excluded = n->excluded;
+    Py_CLEAR(n->args);
+    return -1;
+}
+
+PyObject *td_names_after(td_frame *f, td_naming *n, PyObject *made)
+{
+    if (!n->args) return made;
+    PyObject *result = made ? put(f, made, n->names, n->args) : NULL;
+    td_here.excluded = n->excluded;
+    Py_DECREF(n->args);
+    Py_DECREF(n->names);
     Py_XDECREF(made);
     return result;
 }
