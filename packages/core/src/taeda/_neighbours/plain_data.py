@@ -72,4 +72,5 @@ def adopt(owner: Any, fields: dict[str, Any]) -> None:
     for field in fields.values():
         for value in field.values() if type(field) is dict else (field,):
             if type(value).__module__ == f"{_GRAPHS}storage":
-                vars(value)[_OWNER] = weakref.ref(owner)
+                own: Any = vars(value)
+                own[_OWNER] = weakref.ref(owner)
