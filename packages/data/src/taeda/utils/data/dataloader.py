@@ -213,11 +213,13 @@ class DataLoader(Generic[T_co]):
         return self.batch_sampler if self._auto_collation else self.sampler
 
     def __iter__(self) -> Iterator[Any]:
-        made = self._pass_of_persistent_workers() if self.persistent_workers else self._new_pass()
+        made = (
+            self._pass_of_persistent_workers() if self.persistent_workers else self._get_iterator()
+        )
         self._latest = weakref.ref(made)
         return made
 
-    def _new_pass(self) -> Pass:
+    def _get_iterator(self) -> Pass:  # libraries call it by this name
         if not self.num_workers:
             return SinglePass(self)
         from ._utils.multi import MultiPass  # loads much, which only workers need
@@ -228,7 +230,7 @@ class DataLoader(Generic[T_co]):
         if self._iterator is not None and self._iterator.usable:
             self._iterator.reset()
         else:
-            self._iterator = self._new_pass()
+            self._iterator = self._get_iterator()
         return self._iterator
 
     # ---- resuming ----

@@ -14,6 +14,7 @@ from .unpooling import (
     MaxUnpool1d,
     MaxUnpool2d,
     MaxUnpool3d,
+    _MaxUnpoolNd,  # noqa: F401 - libraries look for it here
 )
 from .utils import _single
 
