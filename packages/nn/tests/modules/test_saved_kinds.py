@@ -218,3 +218,67 @@ def test_what_has_more_than_fields_is_refused_when_it_is_saved(form, kind):
     made.value = kind(len) if issubclass(kind, functools.partial) else kind()
     with pytest.raises(TypeError, match="cannot be made from data alone"):
         taeda.save(made, io.BytesIO(), format=form)
+
+
+def noted(*given):
+    """A hook that files find by its name."""
+    SEEN.append(len(given))
+
+
+SEEN: list[int] = []
+REGISTER = sorted(
+    name for name in dir(nn.Module) if name.startswith("register_") and name.endswith("hook")
+)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("register", REGISTER)
+def test_a_module_that_had_a_hook_is_saved(form, register):
+    made = nn.Sequential(nn.Linear(2, 2))
+    getattr(made, register)(noted).remove()
+    made[0].register_forward_hook(noted).remove()
+    loaded = _again(made, form)
+    loaded(taeda.ones(1, 2)).sum().backward()
+    loaded.load_state_dict(loaded.state_dict())
+    assert not SEEN
+
+
+#: wraps the hook for its module, and what is wrapped has no name
+WRAPPED = {"register_state_dict_post_hook"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("register", sorted(set(REGISTER) - WRAPPED))
+def test_hooks_that_have_a_name_are_saved_with_their_module_and_run(form, register):
+    made = nn.Linear(2, 2)
+    getattr(made, register)(noted)
+    loaded = _again(made, form)
+    getattr(loaded, register)(print).remove()  # has a key of its own
+    loaded(taeda.ones(1, 2, requires_grad=True)).sum().backward()
+    loaded.load_state_dict(loaded.state_dict())
+    assert SEEN
+    SEEN.clear()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("register", sorted(WRAPPED))
+def test_hooks_without_a_name_are_refused(form, register):
+    made = nn.Linear(2, 2)
+    getattr(made, register)(noted)
+    with pytest.raises(TypeError, match="data, not code"):
+        taeda.save(made, io.BytesIO(), format=form)
+
+
+def test_a_table_of_hooks_that_is_none_is_refused():
+    state = nn.Linear(2, 2).__getstate__()
+    for wrong in ([noted], {"first": noted}):
+        with pytest.raises(TypeError, match="no table of hooks _forward_hooks"):
+            nn.Linear(2, 2).__setstate__({**state, "_forward_hooks": wrong})
+
+
+def _again(module, form):
+    file = io.BytesIO()
+    taeda.save(module, file, format=form)
+    file.seek(0)
+    with pytest.warns(UserWarning, match="weights_only"):
+        return taeda.load(file, weights_only=False)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 
-__all__ = ["RemovableHandle"]
+__all__ = ["RemovableHandle", "keep_apart"]
 
 Hooks = MutableMapping[int, Callable[..., Any]]
 
 _next_id = itertools.count()
+_numbering = threading.Lock()
 
 
 class _LostHooks(dict[int, Any]):
     """Stands for a table of hooks that no longer exists."""
+
+
+def keep_apart(known: Iterable[int]) -> None:
+    """No handle gets a key of these from now on: they came with a file of another process."""
+    global _next_id
+    with _numbering:
+        _next_id = itertools.count(max([next(_next_id), *(key + 1 for key in known)]))
 
 
 class RemovableHandle:
@@ -28,7 +37,8 @@ class RemovableHandle:
     id: int
 
     def __init__(self, hooks_dict: Hooks, *, extra_dict: Any = None) -> None:
-        self.id = next(_next_id)
+        with _numbering:
+            self.id = next(_next_id)
         tables = [extra_dict] if isinstance(extra_dict, MutableMapping) else list(extra_dict or ())
         self._tables = [weakref.ref(table) for table in (hooks_dict, *tables)]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from taeda.nn.modules._hooks import _CALL_TABLES
+from taeda.nn.modules._members import CALL_HOOKS
 
 from .._call.as_written import AsWritten
 from .._call.compiled import Compiled
@@ -27,7 +27,7 @@ def call_of(state: Compiled | None) -> Callable[..., Any] | None:
 
     def stays_as_written(closed: bool) -> None:
         own = function.module.__dict__
-        if own.get("_compiled_call_impl") is call and _CALL_TABLES.isdisjoint(own):
+        if own.get("_compiled_call_impl") is call and CALL_HOOKS.isdisjoint(own):
             own["_hooked"] = True
             if closed:  # calls of a module without hooks need not look for `call`
                 del own["_hooked"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from taeda import nn
 from taeda.nn.modules import _global_hooks
-from taeda.nn.modules._hooks import _CALL_TABLES
+from taeda.nn.modules._members import CALL_HOOKS
 
 __all__ = ["OptimizedModule"]
 
@@ -95,7 +95,7 @@ def _shorten(module: OptimizedModule | None, closed: bool) -> None:
         module.__dict__.pop("forward", None)
         return
     module.__dict__["forward"] = module._modules["_orig_mod"]
-    if _CALL_TABLES.isdisjoint(module.__dict__) and not _global_hooks.any_call_hook():
+    if CALL_HOOKS.isdisjoint(module.__dict__) and not _global_hooks.any_call_hook():
         _call_at_once(module)
 
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import nn
-from taeda.nn.modules._hooks import _CALL_TABLES, call_as_written, has_hooks
-from taeda.nn.modules._members import note_change
+from taeda.nn.modules._hooks import call_as_written, has_hooks
+from taeda.nn.modules._members import CALL_HOOKS, note_change
 
 from .._watch.observer import here
 from .as_written import AsWritten
@@ -55,7 +55,7 @@ class Child(AsWritten):
 
 def plain(module: nn.Module, args: Any, kwargs: Any) -> Any:
     """The call of a module whose unit does nothing."""
-    if nn.Module._hooked or not _CALL_TABLES.isdisjoint(module.__dict__):
+    if nn.Module._hooked or not CALL_HOOKS.isdisjoint(module.__dict__):
         return call_as_written(module, *args, **kwargs)
     return module.forward(*args, **kwargs)
 
@@ -128,6 +128,6 @@ def _remove_all(alive: set[nn.Module]) -> None:
 def _remove(module: nn.Module) -> None:
     if module.__dict__.pop("_compiled_call_impl", None) is None:
         return
-    if _CALL_TABLES.isdisjoint(module.__dict__):
+    if CALL_HOOKS.isdisjoint(module.__dict__):
         module.__dict__.pop("_hooked", None)
     note_change()

@@ -17,24 +17,12 @@ from taeda.utils.hooks import RemovableHandle
 
 from . import _global_hooks
 from ._backward_hooks import BackwardHooks
-from ._members import HookTable
+from ._members import CALL_HOOKS, HookTable
 from ._registration import Registration
 
 __all__ = ["Hooks", "call_as_written", "has_hooks", "run_hooked"]
 
 Hook = Callable[..., Any]
-
-_CALL_TABLES = frozenset(
-    {
-        "_forward_pre_hooks",
-        "_forward_pre_hooks_with_kwargs",
-        "_forward_hooks",
-        "_forward_hooks_with_kwargs",
-        "_forward_hooks_always_called",
-        "_backward_pre_hooks",
-        "_backward_hooks",
-    }
-)
 
 
 class _Table:
@@ -50,7 +38,7 @@ class _Table:
     def __get__(self, module: Any, owner: type | None = None) -> HookTable:
         if module is None:
             raise AttributeError(f"{owner!r} has no {self.name}: each module has its own")
-        if self.name in _CALL_TABLES:
+        if self.name in CALL_HOOKS:
             module._expect_hooks()
         table = module.__dict__[self.name] = HookTable()
         return table
@@ -154,7 +142,7 @@ class Hooks(Registration):
 def has_hooks(module: Any) -> bool:
     """Whether a call of the module runs hooks, its own or global ones."""
     return _global_hooks.any_call_hook() or any(
-        name in _CALL_TABLES and value for name, value in module.__dict__.items()
+        name in CALL_HOOKS and value for name, value in module.__dict__.items()
     )
 
 
@@ -169,7 +157,7 @@ def run_hooked(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 def run_as_written(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Global and own pre hooks, forward, global and own hooks, with the backward hooks around."""
     around = _global_hooks.any_call_hook()
-    if not around and _CALL_TABLES.isdisjoint(module.__dict__):
+    if not around and CALL_HOOKS.isdisjoint(module.__dict__):
         if "_hooked" not in module.__dict__:
             _global_hooks.settle()
         return module.forward(*args, **kwargs)

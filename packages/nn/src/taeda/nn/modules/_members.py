@@ -14,9 +14,24 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["TABLES", "HookTable", "Members", "adopt_tables", "note_change", "structure_epoch"]
+from taeda.utils.hooks import keep_apart
+
+__all__ = [
+    "CALL_HOOKS", "TABLES", "HookTable", "Members", "adopt_hooks", "adopt_tables", "note_change",
+    "plain_hooks", "structure_epoch",
+]  # fmt: skip
 
 TABLES = ("_parameters", "_buffers", "_modules")
+#: tables of hooks that a call looks at, and the others
+CALL_HOOKS = frozenset(
+    {"_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks",
+     "_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_backward_pre_hooks",
+     "_backward_hooks"}
+)  # fmt: skip
+STATE_HOOKS = frozenset(
+    {"_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
+     "_load_state_dict_post_hooks"}
+)  # fmt: skip
 
 _numbers = itertools.count(1)
 _epoch = 0
@@ -130,6 +145,32 @@ class Members(dict[str, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)  # a module that is being restored makes tables of its own
+
+
+def plain_hooks(state: dict[str, Any]) -> None:
+    """In the state of a module: tables of hooks as plain ones, and none that are empty."""
+    for name, table in list(state.items()):
+        if isinstance(table, HookTable):
+            state[name] = OrderedDict(table)
+            if not table:
+                del state[name]
+
+
+def adopt_hooks(module: object) -> None:
+    """Make tables of hooks of the plain ones that `module` came with, from a pickle or a file.
+    TypeError for one that is none.
+    """
+    attributes = module.__dict__
+    for name in (*CALL_HOOKS, *STATE_HOOKS):
+        entries = attributes.get(name)
+        if entries is None or isinstance(entries, HookTable):
+            continue
+        if not isinstance(entries, dict) or any(type(key) is not int for key in entries):
+            raise TypeError(f"the state of a module has no table of hooks {name}")
+        attributes[name] = HookTable(entries)
+        keep_apart(entries)
+        if entries and name in CALL_HOOKS:
+            attributes["_hooked"] = True  # calls look for hooks from now on
 
 
 def adopt_tables(module: object) -> None:

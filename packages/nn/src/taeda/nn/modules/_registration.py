@@ -10,7 +10,7 @@ from taeda._core_api.foreign import remark
 
 from ..parameter import Buffer, Parameter
 from . import _global_hooks
-from ._members import TABLES, adopt_tables, note_change
+from ._members import TABLES, adopt_hooks, adopt_tables, note_change, plain_hooks
 from ._saving import adapt
 
 __all__ = ["Registration"]
@@ -240,9 +240,11 @@ class Registration:
             name = getattr(hook, "_computes", None)
             if isinstance(name, str) and isinstance(state.get(name), Tensor):
                 state[name] = state[name].detach()
+        plain_hooks(state)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(adapt(self, state))
+        adopt_hooks(self)
         adopt_tables(self)
         note_change()

@@ -11,7 +11,7 @@ from typing import Any
 
 from taeda._core_api.files import Family, register_family
 
-from ._members import TABLES, adopt_tables
+from ._members import TABLES, adopt_hooks, adopt_tables
 
 __all__ = ["adapt", "put", "register"]
 
@@ -33,6 +33,7 @@ def put(module: Any, state: Any) -> None:
         if not isinstance(state.get(table), dict):
             raise TypeError(f"the state of a module has no table {table}")
     module.__dict__.update(adapt(module, dict(state)))
+    adopt_hooks(module)
     adopt_tables(module)
 
 
