@@ -102,6 +102,10 @@ def _held(cls: type[ScriptObject], number: int) -> ScriptObject:
     return made
 
 
+#: what a member becomes in the body of its class: static, a property, or a method
+_KINDS: dict[str, Callable[[Any], Any]] = {"s": staticmethod, "g": property, "m": lambda f: f}
+
+
 def _build(
     space: str, name: str, doc: str, members: list[tuple[str, str]], forget: Callable[[int], None]
 ) -> None:
@@ -124,7 +128,7 @@ def _build(
         elif kind == "w":
             setters[own] = call
         else:
-            body[own] = {"s": staticmethod, "g": property, "m": _method}[kind](_plain(call, own))
+            body[own] = _KINDS[kind](_plain(call, own))
     for own, call in setters.items():
         body[own] = body[own].setter(_plain(call, own))
     registered[qualified] = type(name, (ScriptObject,), body)
@@ -139,10 +143,6 @@ def _plain(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     member.__name__ = member.__qualname__ = name
     member.__doc__ = call.__doc__
     return member
-
-
-def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
 
 
 def _constructor(call: Callable[..., ScriptObject]) -> Callable[..., None]:
