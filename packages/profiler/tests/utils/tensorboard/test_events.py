@@ -64,13 +64,13 @@ def test_adds_return_before_the_file_is_written(tmp_path, monkeypatch):
     with SummaryWriter(tmp_path) as writer:
         writer.flush()
         file = writer.file_writer.event_writer
-        gate, write = threading.Event(), file._write_all
+        gate, write = threading.Event(), file._file.write_all
 
         def slow(data):
             gate.wait(60)
             write(data)
 
-        monkeypatch.setattr(file, "_write_all", slow)
+        monkeypatch.setattr(file._file, "write_all", slow)
         size = os.path.getsize(file.path)
         for step in range(100):
             writer.add_scalar("a", step, step)
@@ -84,8 +84,8 @@ def test_flush_secs_writes_without_a_call(tmp_path):
         writer.flush()
         file = writer.file_writer.event_writer
         written = threading.Event()
-        write = file._write_all
-        file._write_all = lambda data: (write(data), written.set())
+        write = file._file.write_all
+        file._file.write_all = lambda data: (write(data), written.set())
         writer.add_scalar("a", 1.0, 0)
         assert written.wait(60)
 
@@ -96,8 +96,8 @@ def test_max_queue_events_are_written_without_a_call(tmp_path, queue):
         writer.flush()
         file = writer.file_writer.event_writer
         written = threading.Event()
-        write = file._write_all
-        file._write_all = lambda data: (write(data), written.set())
+        write = file._file.write_all
+        file._file.write_all = lambda data: (write(data), written.set())
         for step in range(queue):
             assert not written.is_set()
             writer.add_scalar("a", 1.0, step)
@@ -127,14 +127,14 @@ def test_a_full_disk_is_one_warning_and_the_file_stays_whole(tmp_path, room, rec
     writer.add_scalar("a", 1.0, 1)
     writer.flush()
     file = writer.file_writer.event_writer
-    file._file = Full(file._file, room)
+    file._file.raw = Full(file._file.raw, room)
     for step in range(2, 5):
         writer.add_scalar("a", step, step)
         try:
             writer.flush()
         except UserWarning:
             assert step < 4
-    file._file.room = 10**6
+    file._file.raw.room = 10**6
     writer.add_scalar("a", 5.0, 5)
     writer.close()
     said = [str(one.message) for one in recwarn if "cannot be written" in str(one.message)]
@@ -147,7 +147,7 @@ def test_a_full_disk_warns(tmp_path):
     writer = SummaryWriter(tmp_path)
     writer.flush()
     file = writer.file_writer.event_writer
-    file._file = Full(file._file, 0)
+    file._file.raw = Full(file._file.raw, 0)
     writer.add_scalar("a", 1.0)
     with pytest.warns(UserWarning, match="cannot be written, events are lost: .*No space left"):
         writer.flush()

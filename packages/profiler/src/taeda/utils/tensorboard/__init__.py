@@ -3,6 +3,7 @@ sounds, texts, graphs.
 
     writer.py       `SummaryWriter`: the calls of a program
     _events.py      the file of events, and the thread that writes it
+    _files.py       folders and addresses that they go to
     _values.py      what callers pass, as arrays
     _summaries.py   numbers, distributions, texts, curves, meshes
     _pictures.py    images, videos and sounds, encoded

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from PIL import Image
 
-from taeda._core_api.files import atomic_write
-
+from ._files import add_to, put
 from ._pictures import bytes_of
 
 __all__ = ["write_embedding"]
@@ -35,23 +34,17 @@ def write_embedding(
         if given is not None and len(given) != len(points):
             raise AssertionError(f"add_embedding: {len(given)} of {what} for {len(points)} points")
     sheet = None if images is None else _sprite(images)
-    inside = os.path.join(folder, name)
-    os.makedirs(inside, exist_ok=True)
     rows = "".join("\t".join(map(repr, row)) + "\n" for row in points.astype(float).tolist())
-    _write(inside, "tensors.tsv", rows.encode())
+    put(folder, f"{name}/tensors.tsv", rows.encode())
     facts = [("tensor_name", title), ("tensor_path", f"{name}/tensors.tsv")]
     if lines is not None:
-        _write(inside, "metadata.tsv", lines.encode())
+        put(folder, f"{name}/metadata.tsv", lines.encode())
         facts.append(("metadata_path", f"{name}/metadata.tsv"))
     if sheet is not None and images is not None:
-        with atomic_write(os.path.join(inside, "sprite.png")) as file:
-            sheet.save(file, format="PNG")
+        picture = io.BytesIO()
+        sheet.save(picture, format="PNG")
+        put(folder, f"{name}/sprite.png", picture.getvalue())
     _list(folder, facts, name, images)
-
-
-def _write(folder: str, name: str, data: bytes) -> None:
-    with atomic_write(os.path.join(folder, name)) as file:
-        file.write(data)
 
 
 def _lines(metadata: Sequence[Any], header: Sequence[str] | None) -> str:
@@ -92,9 +85,4 @@ def _list(folder: str, facts: list[tuple[str, str]], name: str, images: Array | 
             "  sprite {", f"    image_path: {json.dumps(name + '/sprite.png')}",
             f"    single_image_dim: {width}", f"    single_image_dim: {height}", "  }",
         ]  # fmt: skip
-    path = os.path.join(folder, _LIST)
-    before = b""
-    if os.path.exists(path):
-        with open(path, "rb") as file:
-            before = file.read()
-    _write(folder, _LIST, before + "\n".join(["embeddings {", *lines, "}", ""]).encode())
+    add_to(folder, _LIST, "\n".join(["embeddings {", *lines, "}", ""]).encode())

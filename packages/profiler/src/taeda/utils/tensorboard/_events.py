@@ -27,6 +27,8 @@ from taeda._core_api import warn
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.summary.writer.record_writer import RecordWriter
 
+from ._files import new_file
+
 __all__ = ["EventFile", "Fill", "restarted"]
 
 #: fills an event in; runs in the writing thread
@@ -59,15 +61,12 @@ class EventFile:
 
     def _begin(self) -> None:
         """A new file with its first record, and no thread yet."""
-        os.makedirs(self.folder, exist_ok=True)
         name = (
             f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}"
             f".{next(_numbers)}{self.suffix}"
         )
-        self.path = os.path.join(self.folder, name)
-        # half-written: readers follow the file while it grows, record by record
-        self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115 - lives as long as this
-        self._pid, self._good = os.getpid(), 0
+        self._file = new_file(self.folder, name, self.flush_secs)
+        self.path, self._pid = self._file.path, os.getpid()
         self._waiting: deque[_Item] = deque()
         self._bell: queue.SimpleQueue[queue.SimpleQueue[None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -112,7 +111,7 @@ class EventFile:
                     break
                 except queue.Empty:  # a long picture, or a thread that just ended
                     continue
-        self.write()
+        self.write(through=True)
         if self._failed is not None:
             self._say()
 
@@ -147,17 +146,22 @@ class EventFile:
             raise failed
         if not self._warned:
             self._warned = True
-            warn(f"SummaryWriter: {self.path} cannot be written, events are lost: {failed}")
+            fate = self._file.failing
+            warn(f"SummaryWriter: {self.path} cannot be written, {fate}: {failed}")
 
     # ---- the writing side ----
 
-    def write(self, patience: float = -1) -> None:
-        """Write all that waits; waits for another writer as long as `patience` says."""
+    def write(self, patience: float = -1, *, through: bool = False) -> None:
+        """Write all that waits, `through` to an address; waits for another writer as long as `patience`
+        says.
+        """
         if not self._writing.acquire(timeout=patience):
             return
         try:
             while self._waiting:
                 self._write_batch([self._waiting.popleft() for _ in range(len(self._waiting))])
+            if through:
+                self._try(self._file.flush)
         finally:
             self._writing.release()
 
@@ -165,12 +169,13 @@ class EventFile:
         """Write whenever the bell rings, and every so many seconds, until the file ends."""
         bell = self._bell
         while True:
+            late = False
             try:
                 answer = bell.get(timeout=self.flush_secs)
             except queue.Empty:
-                answer = None
+                answer, late = None, True
             if not self.closed:
-                self.write()
+                self.write(through=late or self._left)
             if answer is not None:
                 answer.put(None)
             if self._left and not self.closed:
@@ -187,23 +192,14 @@ class EventFile:
                 records.write(_encoded(fill, step, walltime))
             except Exception as error:  # noqa: BLE001 - raised by the program's next call
                 self._failed = error
+        self._try(self._file.write_all, text.getbuffer())
+
+    def _try(self, call: Callable[..., None], *args: Any) -> None:
+        """The program's next call says that the file cannot be written."""
         try:
-            self._write_all(text.getbuffer())
+            call(*args)
         except OSError as error:
             self._failed = error
-
-    def _write_all(self, data: memoryview) -> None:
-        """All bytes, or none: a reader stops at a record that is cut off."""
-        try:
-            done = 0
-            while done < len(data):
-                done += self._file.write(data[done:]) or 0
-        except OSError:
-            if self._file.seekable():
-                self._file.truncate(self._good)
-                self._file.seek(self._good)
-            raise
-        self._good += len(data)
 
 
 def _encoded(fill: Fill, step: int | None, walltime: float | None) -> bytes:
@@ -245,8 +241,11 @@ def _exchange(old: Any, new: Any) -> None:
 
 
 def _terminated(number: int, frame: Any) -> None:
-    for file in list(_open):
-        if file._pid == os.getpid():
-            file.write(patience=5)
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+    try:
+        for file in list(_open):
+            if file._pid == os.getpid():
+                file.write(patience=5, through=True)
+                file._file.close()
+    finally:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)

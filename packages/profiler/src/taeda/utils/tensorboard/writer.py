@@ -31,10 +31,6 @@ class FileWriter:
         filename_suffix: str = "",
     ) -> None:  # fmt: skip
         folder = os.fspath(log_dir)
-        if "://" in folder:
-            raise ValueError(
-                f"SummaryWriter: {folder} is an address; write to a folder, and copy it there"
-            )
         if flush_secs <= 0:
             raise ValueError(
                 f"SummaryWriter: flush_secs is {flush_secs}, and has to be more than 0"
@@ -94,6 +90,10 @@ class SummaryWriter:
     Calls return at once; a thread writes, `max_queue` events together, or what there is after
     `flush_secs` seconds. The end of the program, an exception and SIGTERM leave nothing unwritten. A
     disk that is full is a warning, once, and the run goes on.
+
+    A `log_dir` as "s3://bucket/run" is an address that fsspec opens. Stores take whole files, so the
+    events wait on this machine, and the file there is replaced every `flush_secs` seconds, at `flush`
+    and at the end.
 
     `log_dir` is by default runs/TIME_HOST and `comment`. With `purge_step`, TensorBoard forgets what
     an earlier file of the run has of this step and later ones. `filename_suffix` ends the file's name.
