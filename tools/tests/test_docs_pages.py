@@ -85,6 +85,7 @@ def test_kinds_compute_what_their_table_says(tmp_path):
         "coordinates": x.to_sparse(), "rows": x.to_sparse_csr(), "columns": x.to_sparse_csc(),
         "blocks": x.to_sparse_bsr((1, 1)), "masked": taeda.masked.masked_tensor(x, x > 0),
         "nested": taeda.nested.nested_tensor(list(x), layout=taeda.jagged),
+        "nested, strided": taeda.nested.nested_tensor(list(x), layout=taeda.strided),
         "quantized": taeda.quantize_per_tensor(x, 0.25, 0, taeda.quint8),
     }  # fmt: skip
     assert set(made) == set(kinds_page.KINDS)

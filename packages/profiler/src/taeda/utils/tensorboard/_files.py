@@ -105,7 +105,7 @@ class UploadedFile(Records):
             with contextlib.suppress(NotImplementedError):  # stores without folders
                 self._system.makedirs(os.path.dirname(self._there), exist_ok=True)
             self._system.put_file(self.raw.name, self._there)
-        except OSError:
+        except (OSError, MemoryError):
             raise
         except Exception as error:  # each store has its own
             raise OSError(f"{type(error).__name__}: {error}") from error
