@@ -10,7 +10,7 @@ from typing import Any
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
-from ._kinds import is_immutable, is_named_tuple, is_plain_tensor, is_record
+from ._kinds import is_immutable, is_named_tuple, is_plain_tensor, is_record, numeral
 
 __all__ = ["containers", "flatten", "flatten_loosely", "objects", "tensors_in"]
 
@@ -75,7 +75,7 @@ def _key(value: Any, tensors: list[Tensor], seen: list[Any]) -> Any:
     if kind is dict:
         return (kind, *[(_label(k), _key(v, tensors, seen)) for k, v in value.items()])
     if kind in (float, complex):
-        return (kind, repr(value))
+        return (kind, numeral(value))
     if is_named_tuple(kind):
         return (kind, *[_key(v, tensors, seen) for v in value])
     if record:

@@ -15,6 +15,7 @@ import functools
 import itertools
 import math
 import operator
+import struct
 import types
 from typing import Any
 
@@ -36,6 +37,7 @@ __all__ = [
     "is_plain_instance",
     "is_plain_tensor",
     "is_tensor_method",
+    "numeral",
     "static",
 ]
 
@@ -58,6 +60,14 @@ def is_immutable(value: Any) -> bool:
     """Whether equality of type and value says all there is to it."""
     kind = type(value)
     return kind in _VALUES or isinstance(value, enum.Enum)
+
+
+def numeral(value: float | complex) -> Any:
+    """What tells a number from others: 0.0 is not -0.0, and a NaN has a sign and bits of its own."""
+    if value == value:
+        return repr(value)
+    parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
+    return struct.pack(f"{len(parts)}d", *parts)
 
 
 def is_plain_tensor(value: Any) -> bool:

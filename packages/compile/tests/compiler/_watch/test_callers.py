@@ -33,6 +33,33 @@ def warns(x, level):
     return x * 2
 
 
+#: under other names, so that the text does not tell them
+LOOKS = {
+    "eval": "look('x * w')", "exec": "x * (look('global LOOKED; LOOKED = w') or LOOKED)",
+    "locals": "x * look()['w']", "vars": "x * look()['w'] * len(look())",
+    "dir": "x * len(look())", "globals": "x * look()['LOOKED']",
+    "sys._getframe": "x * look().f_locals['w']",
+    "inspect.currentframe": "x * look().f_locals['w']",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize(
+    "inside", ["{}", "(lambda x, w: {})(x, w)", "[{} for x, w in [(x, w)]][0]"]
+)
+def test_variables_of_the_caller_are_the_programs(name, inside, tmp_path):
+    body = inside.format(LOOKS[name])
+    path = tmp_path / "program.py"
+    path.write_text(
+        f"import inspect, sys\nLOOKED, look = 2.0, {name}\ndef f(x, w):\n    return {body}\n"
+    )
+    space = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    f = taeda.compile(space["f"])
+    for w in (0.5, 0.25, 3.0) * 2:
+        assert f(taeda.ones(2), w).equal(space["f"](taeda.ones(2), w))
+
+
 def test_frames_are_those_of_the_program():
     _, found = taeda.compile(through)(taeda.ones(3))
     assert found[:2] == ["names_of_frames", "through"]

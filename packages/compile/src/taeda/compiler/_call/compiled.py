@@ -301,17 +301,20 @@ class Compiled:
         """
         again = Again(self.function, args, kwargs, trace) if trace.backward else None
         states = [generator.get_state() for generator in trace.rewinds]
+        failed = False
         try:
-            return trace.run(tensors, again)
+            made = trace.run(tensors, again)
         except MemoryError:
             raise
         except Exception as error:
             let_through(error)
             if not trace.is_untouched():
                 raise
+            made, failed = missed, True
+        if made is missed:
             for generator, state in zip(trace.rewinds, states, strict=True):
                 generator.set_state(state)
-        return self.function(*args, **kwargs)
+        return self.function(*args, **kwargs) if failed else made
 
     def _settle(self) -> None:
         """Nothing is captured any more: if no graph is used either, calls need not come here."""

@@ -162,6 +162,7 @@ def _grown(observer: Observer, result: Any) -> list[Tensor]:
 def _enter(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
     for owner in _owners(function):
         observer.mark(owner)
+    observer.entered = _enter.__code__
     return observer.call(function, *args, **kwargs)
 
 

@@ -61,12 +61,12 @@ class Scalars:
 
     def put(self, found: list[Any], given: Sequence[Any], *, peek: bool) -> bool:
         """Put them among the inputs of a run; False if one cannot be computed. `given` ends with the
-        numbers of the call. With `peek` the generator stays where it is.
+        numbers of the call. With `peek` the generator stays where it is; else whoever asks puts it
+        back if this is False.
         """
-        before = random.getstate() if peek and self._draws else None
-        drawn = [number.parts[0](*number.parts[1]) for number in self._draws]
-        if before is not None:
-            random.setstate(before)
+        drawn = self._drawn(peek=peek) if self._draws else ()
+        if drawn is None:
+            return False
         own = given[len(given) - len(self.places) :]
         values = {**self._given, **dict(zip(self.places, own, strict=True))}
         for number, source, dtype in self._inputs:
@@ -77,15 +77,30 @@ class Scalars:
             found[number] = taeda.tensor(value, dtype=dtype, device="cpu")
         return True
 
+    def _drawn(self, *, peek: bool) -> list[float] | None:
+        """What this run draws; None if a function of `random` raises, as some do for some numbers."""
+        before = _get_state() if peek else None
+        try:
+            return [number.parts[0](*number.parts[1]) for number in self._draws]
+        except (ArithmeticError, ValueError):
+            return None
+        finally:
+            if before is not None:
+                _set_state(before)
+
 
 class PythonRandom:
     """The generator of the module `random`, asked for its state as those of taeda are."""
 
     def get_state(self) -> _State:
-        return _State(random.getstate())
+        return _State(_get_state())
 
     def set_state(self, state: _State) -> None:
-        random.setstate(state.value)
+        _set_state(state.value)
+
+
+#: of the generator from which `random.random` draws, whatever stands in their places later
+_get_state, _set_state = random.getstate, random.setstate
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ program are frames of the observer, which are none of the program's.
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 import types
 import warnings
@@ -13,7 +14,7 @@ from typing import Any
 
 from . import collector
 
-__all__ = ["OF_CALLERS", "back"]
+__all__ = ["OF_CALLERS", "OF_VARIABLES", "back"]
 
 _OURS = "taeda.compiler."
 
@@ -32,6 +33,39 @@ def _frame(depth: int = 0) -> types.FrameType:
     if found is None:
         raise ValueError("call stack is not deep enough")
     return found
+
+
+def _locals() -> dict[str, Any]:
+    """The variables of the program's function, among which the observer is none."""
+    frame = _frame()
+    found = frame.f_locals
+    if found is frame.f_globals:
+        return found
+    found.pop("__observer__", None)
+    return found
+
+
+def _vars(*of: Any) -> Any:
+    return vars(*of) if of else _locals()
+
+
+def _dir(*of: Any) -> list[str]:
+    return dir(*of) if of else sorted(_locals())
+
+
+def _eval(source: Any, globals: Any = None, locals: Any = None, /) -> Any:
+    return eval(source, *_spaces(globals, locals))
+
+
+def _exec(source: Any, globals: Any = None, locals: Any = None, /, *, closure: Any = None) -> None:
+    exec(source, *_spaces(globals, locals), closure=closure)
+
+
+def _spaces(space: Any, local: Any) -> tuple[Any, Any]:
+    """Where text runs that is given none of them, or one."""
+    if space is None:
+        return _frame().f_globals, _locals() if local is None else local
+    return space, space if local is None else local
 
 
 def _warn(
@@ -54,9 +88,20 @@ def _warn(
     )  # fmt: skip
 
 
+#: functions that look at variables of their caller
+OF_VARIABLES = frozenset(
+    map(id, (sys._getframe, inspect.currentframe, locals, globals, vars, dir, eval, exec))
+)
 #: what does it in a recorded run, by the id of the function
 OF_CALLERS: dict[int, Callable[..., Any]] = {
     id(sys._getframe): _frame,
+    id(inspect.currentframe): _frame,
+    id(locals): _locals,
+    id(globals): lambda: _frame().f_globals,
+    id(vars): _vars,
+    id(dir): _dir,
+    id(eval): _eval,
+    id(exec): _exec,
     id(warnings.warn): _warn,
     id(gc.isenabled): collector.is_enabled,
     id(gc.enable): lambda: collector.set_enabled(True),

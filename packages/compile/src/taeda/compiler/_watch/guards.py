@@ -16,7 +16,7 @@ from typing import Any
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 
-from .._kinds import is_immutable
+from .._kinds import is_immutable, numeral
 from .._signals import let_through
 
 __all__ = ["Guards", "is_bound", "same_value", "tensors_are_plain"]
@@ -45,7 +45,7 @@ def same_value(a: Any, b: Any) -> bool:
     if not is_immutable(a):
         return False
     if type(a) in (float, complex):
-        return repr(a) == repr(b)  # tells 0.0 from -0.0, and takes nan for nan
+        return bool(numeral(a) == numeral(b))
     return bool(a == b)
 
 

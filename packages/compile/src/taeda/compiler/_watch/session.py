@@ -46,6 +46,7 @@ class Run(ABC):
         self.guards = Guards()
         self.reason = ""
         self.where = ""
+        self.entered: Any = None  # code that calls the outermost function
         self.outer: tuple[Any, int] = (None, 0)  # code of the outermost function, its line
         self.active = True
         self.strict = strict

@@ -22,6 +22,7 @@ def told(f, calls):
         leaf = taeda.arange(4.0).requires_grad_()
         try:
             result = f(leaf * 1, *args)
+            found.append(hash(random.getstate()))  # before backward, which may draw as well
             result.sum().backward()
             found.append(repr((result.dtype, result.tolist(), leaf.grad)))
         except ArithmeticError as error:
@@ -143,6 +144,90 @@ READ_DRAWS = (
 @pytest.mark.parametrize("body", READ_DRAWS)
 def test_draws_that_are_read_leave_the_program_as_it_is(body, tmp_path):
     assert agree(made(f"def f(x):\n    {body}\n", tmp_path), [()] * 8) == []
+
+
+PLACES = {
+    "checkpoint": "return checkpoint(g, x, use_reentrant=False) * 2",
+    "backward inside": "y = x.detach().requires_grad_()\n"
+    "    checkpoint(g, y, use_reentrant=False).sum().backward()\n    return y.grad * x",
+    "checkpoint in another": "h = lambda y: checkpoint(g, y, use_reentrant=False).exp()\n"
+    "    return checkpoint(h, x, use_reentrant=False)",
+    "a branch that is taken": "return taeda.cond(x.sum() > 0, g, taeda.sin, (x,))",
+    "a branch that is not": "return taeda.cond(x.sum() < 0, g, taeda.sin, (x,))",
+    "vmap": "return taeda.vmap(g)(x)",
+    "grad": "return taeda.func.grad(lambda y: g(y).sum())(x)",
+    "a hook": "y = x * 2\n    y.register_hook(g)\n    return y.sin()",
+    "map": "return sum(map(g, [x, x]))",
+    "a generator": "return sum(g(y) for y in (x, x))",
+    "reduce": "return functools.reduce(lambda a, b: g(a) + b, [x, x, x])",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_draws_in_functions_that_others_call(place, tmp_path):
+    text = (
+        "import functools, taeda\nfrom taeda.utils.checkpoint import checkpoint\n"
+        "def g(x):\n    k = random.random()\n    return (x * k).sin()\n"
+        f"def f(x):\n    {PLACES[place]}\n"
+    )
+    agree(made(text, tmp_path), [()] * 12)
+
+
+#: draws that raise, or give another kind of number, in some calls or in all
+ODD_DRAWS = (
+    "expovariate(0)", "lognormvariate(0, 700)", "gammavariate(-1, 1)", "triangular(1, 1)",
+    "triangular(0.5, 0.5)", "betavariate(0, 1)", "uniform(1)", "gauss(0, 1e308)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("draw", ODD_DRAWS)
+@pytest.mark.parametrize("before", ["", "j = random.random(); x = x * j\n        "])
+def test_draws_that_raise_leave_the_generator_where_the_program_does(draw, before, tmp_path):
+    body = (
+        f"try:\n        {before}k = random.{draw}\n        x = x * k\n"
+        "    except Exception:\n        x = x * 3\n    return x + 1, 1"
+    )
+
+    inner = made(f"def f(x):\n    {body}\n", tmp_path)
+
+    def program(x):
+        return inner(x)[0]
+
+    agree(program, [()] * 30)
+
+
+def test_a_number_that_cannot_be_computed_is_drawn_once(tmp_path):
+    text = "def f(x, w):\n    k = random.random()\n    return x * (k / w)\n"
+    agree(made(text, tmp_path), [(w,) for w in (0.5, 0.25, 0.0, 2.0, 0.0, 4.0)])
+
+
+class Passes:
+    """Another function under the attributes of one that it calls."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        if name == "inner":
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    def __call__(self, w, scale):
+        return self.inner(w * 2 if scale > 0.4 else w, scale)
+
+
+def by_position(x, /, **more):
+    return x * 2 if more["x"] > 0.4 else x * more["x"]
+
+
+@pytest.mark.parametrize("numbers", [*itertools.permutations((0.6, 0.7, 0.3, 0.2))])
+def test_names_of_another_function_say_nothing(numbers):
+    passes = Passes(lambda x, scale: x * scale)
+    calls = {passes: lambda f, x, w: f(x, w), by_position: lambda f, x, w: f(x, x=w)}
+    for program, call in calls.items():
+        compiled = taeda.compile(program)
+        for w in numbers * 2:
+            assert call(compiled, taeda.ones(2), w).equal(call(program, taeda.ones(2), w))
 
 
 def test_an_error_in_a_graph_draws_no_number_twice():

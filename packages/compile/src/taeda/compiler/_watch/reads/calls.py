@@ -17,7 +17,7 @@ from ..._arguments import tensors_in
 from ..._errors import CannotCopy
 from ..._kinds import PURE_TYPES, is_known_code, is_library, is_optimizer_type, is_record, static
 from ..._promises import ALLOWED, CONSTANT, substitute
-from ..callers import OF_CALLERS
+from ..callers import OF_CALLERS, OF_VARIABLES
 from ..rewrite import catching_lines, copy_of
 from .c_calls import CCalls
 from .checkpoints import is_checkpoint, run_checkpoint
@@ -60,7 +60,7 @@ class Calls(CCalls, Names):
         asks = OF_CALLERS.get(id(function))
         if asks is not None:
             self.stop(f"it calls {function.__module__}.{function.__name__}")
-            if asks is OF_CALLERS[id(sys._getframe)]:
+            if id(function) in OF_VARIABLES:
                 self.outer = None, 0  # who looks at variables of the caller wants all of them
             return asks(*args, **kwargs)
         if not self.active:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import operator
 import random
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ from taeda import Tensor
 
 from ..._errors import CannotCopy
 from ..._graph.scalars import Number
-from ..._kinds import is_plain_tensor
+from ..._kinds import is_library, is_plain_tensor
 from ..rewrite import node_of
 from ..scalars import DRAWS, given_names
 from .calls import Calls
@@ -35,18 +36,22 @@ class Scalars(Calls):
         """(args, kwargs) with a float of its own for each that the function only computes with: no
         other object is that one.
         """
-        owner = [0] if isinstance(function, types.MethodType) else []
-        code = getattr(getattr(function, "__func__", function), "__code__", None)
-        names = frozenset() if code is None else _given(code)
-        if code is None or not names:
+        owned = isinstance(function, types.MethodType)
+        plain = function.__func__ if isinstance(function, types.MethodType) else function
+        # what another callable says of its code may be that of a function which it calls
+        names = _given(plain.__code__) if isinstance(plain, types.FunctionType) else frozenset()
+        if not names:
             return args, kwargs
-        own = code.co_varnames[len(owner) : code.co_argcount]
+        code = plain.__code__
+        own = code.co_varnames[owned : code.co_argcount]
+        # a keyword that is named as a parameter by position alone is none of it
+        named_ones = names.difference(code.co_varnames[: code.co_posonlyargcount])
         places = [(n, own[n] if n < len(own) else "", v) for n, v in enumerate(args)]
         found = {
             n: self._given_anew(n, v) for n, name, v in places if name in names and _is_float(v)
         }
         named = {
-            k: self._given_anew(k, v) for k, v in kwargs.items() if k in names and _is_float(v)
+            k: self._given_anew(k, v) for k, v in kwargs.items() if k in named_ones and _is_float(v)
         }
         return tuple(found.get(n, v) for n, v in enumerate(args)), {**kwargs, **named}
 
@@ -108,7 +113,7 @@ class Scalars(Calls):
         for number in numbers:
             for source in () if number is None else number.sources():
                 if source.kind == "drawn":
-                    self.stop("it draws from Python's random")
+                    self.stop(_DRAWS_IN_ANOTHER_WAY)
                 else:
                     self.read_places.add(source.place)
 
@@ -119,14 +124,42 @@ class Scalars(Calls):
         ours = function is not None and function == _DRAWS[name]
         if function is None or not (self.active and ours and all(map(_is_number, args))):
             return self.call(self.read(owner, name), *args)
+        if not self._runs_once():
+            self.stop(_DRAWS_IN_ANOTHER_WAY)
+            return function(*args)
         self.guards.attribute(random, name, function)
         with self.aside():
-            value = function(*args)
+            value = self._drawn(function, args)
+        if not (self.active and _is_float(value)):  # `triangular(1, 1)` is the 1
+            self.stop(_DRAWS_IN_ANOTHER_WAY)
+            return value
         number = Number("drawn", len(self.recorder.draws), (function, args))
         self.recorder.draws.append(number)
         return self._number(number, value)
 
+    def _drawn(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        try:
+            return function(*args)
+        except Exception:  # the generator has moved, perhaps, and the program may go on
+            self.stop(_DRAWS_IN_ANOTHER_WAY, quiet=True)
+            raise
 
+    def _runs_once(self) -> bool:
+        """Whether only the program and its modules call what runs now. Other parts of the library
+        call a function twice, later, for no result, or not at all in other calls.
+        """
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code is not self.entered:
+            space = frame.f_globals.get("__name__", "")
+            seen = frame.f_code in self._codes and not is_library(space)
+            if not (seen or space.startswith(_CALL_ONCE)):
+                return False
+            frame = frame.f_back
+        return frame is not None
+
+
+_DRAWS_IN_ANOTHER_WAY = "it draws from Python's random"
+_CALL_ONCE = ("taeda.compiler.", "taeda.nn.modules.")
 #: of the generator of the module, as it is imported
 _DRAWS = {name: getattr(random, name) for name in DRAWS}
 
