@@ -225,6 +225,23 @@ class Recorder:
         written = {s for step in self.graph.steps for s in step.writes}
         return any(s in written for s, _ in self._memory[_core.storage_key(tensor)])
 
+    def memory(self) -> frozenset[int]:
+        """Of all tensors that are known by now."""
+        return frozenset(self._memory)
+
+    def changes(self, first: int, memory: frozenset[int]) -> bool:
+        """Whether steps from `first` on change such memory, or that of an input, or a gradient."""
+        if not self.note_gradients():
+            return True
+        steps = self.graph.steps[first:]
+        written = {slot for step in steps for slot in step.writes}
+        of = {slot: key for key, held in self._memory.items() for slot, _ in held}
+        inputs = {key for slot, key in of.items() if slot < 0}
+        known = inputs | memory
+        return any(step.form == GRADIENT for step in steps) or any(
+            of.get(slot, -1) in known or slot not in of for slot in written
+        )
+
     def is_kept_as_it_was(self, tensor: Tensor) -> bool:
         """Whether it is a tensor that a guard keeps, and the run wrote nothing to its memory."""
         slot = self._slots.get(id(tensor), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import gc
 import sys
@@ -67,6 +68,8 @@ class Run(ABC):
         self._old: dict[int, Any] = {}
         self.unseen: set[int] = set()  # old objects that came by a way which nobody saw
         self._new: set[int] = set()
+        # what the run had made when a function began that runs again in backward
+        self.around: frozenset[int] = frozenset()
         self._over = False
         self._young: frozenset[int] = frozenset()  # their addresses
         self._tuples: set[int] = set()  # addresses of tuples that were there before the run
@@ -121,6 +124,20 @@ class Run(ABC):
         if gc.is_tracked(value) and not self._over:
             self._new.update(_addresses() - self._young)
         return id(value) in self._new
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """What runs here runs once more in backward, which is to find all as it is now."""
+        with self.aside():
+            stores = any(map(_stores_around, self._codes))
+        if stores:
+            self.stop("a checkpoint may change variables of the function around it")
+        self.is_new([])  # asks for all of them
+        before, self.around = self.around, frozenset(self._new)
+        try:
+            yield
+        finally:
+            self.around = before
 
     # ---- the end of a recording ----
 
@@ -239,6 +256,15 @@ class Run(ABC):
     @abstractmethod
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """function(*args, **kwargs)"""
+
+
+@functools.lru_cache(maxsize=1024)
+def _stores_around(code: types.CodeType) -> bool:
+    """Whether it stores to a variable of a function around it."""
+    return any(
+        step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval in code.co_freevars
+        for step in dis.get_instructions(code)
+    )
 
 
 def _nobody(reason: str) -> None:

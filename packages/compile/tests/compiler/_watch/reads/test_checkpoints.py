@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 
@@ -117,3 +118,90 @@ def test_an_effect_inside_is_no_part_of_a_graph():
         f(taeda.ones(2, 4)).backward()
     assert len(log) == 8
     assert not has_graph(f)
+
+
+#: what a function counts in: how it begins, and how the function inside counts on and reads it
+COUNTERS = {
+    "list": ("n = []", "n.append(1)", "len(n)"),
+    "longer list": ("n = [1]", "nonlocal n; n += [1]", "len(n)"),
+    "popped list": ("n = [5, 4, 3, 2, 1]", "k = n.pop()", "k"),
+    "item of a list": ("n = [1]", "n[0] = n[0] + 1", "n[0]"),
+    "dict": ("n = {'k': 1}", "n['k'] += 1", "n['k']"),
+    "set": ("n = set()", "n.add(len(n))", "len(n)"),
+    "deque": ("n = collections.deque()", "n.append(1)", "len(n)"),
+    "attribute": ("n = Thing()\n    n.k = 1", "n.k += 1", "n.k"),
+    "variable": ("n = 1", "nonlocal n; n += 1", "n"),
+    "iterator": ("n = iter([5, 4, 3, 2, 1])", "k = next(n)", "k"),
+    "generator": ("n = (k + 1 for k in range(6))", "k = next(n)", "k"),
+    "tensor": ("n = taeda.ones(4)", "n.add_(1)", "n.clone()"),
+    "view": ("n = taeda.ones(5)\n    v = n[1:]", "v.mul_(2)", "n[:4].clone()"),
+    "view inside": ("n = taeda.ones(4)", "n[1:].add_(1)", "n.clone()"),
+    "out": ("n = taeda.ones(4)", "taeda.add(n, 1, out=n)", "n.clone()"),
+    "element": ("n = taeda.ones(4)", "n[0] = n[0] + 1", "n.clone()"),
+    "buffer": ("n = kept", "n.add_(1)", "n.clone()"),
+    "statistics": ("n = norm.running_mean", "norm(x.reshape(2, 2))", "n.sum()"),
+    "gradient": ("n = leaf", "(n * 2).sum().backward()", "n.grad.clone()"),
+}
+WAYS = {
+    "result": "return y * 2",
+    "what is there afterwards": "return y * {read}",
+    "backward inside": "z = x.detach().requires_grad_()\n"
+    "    checkpoint(g, z, use_reentrant=False).sum().backward()\n    return y + z.grad",
+    "twice": "return checkpoint(g, y, use_reentrant=False)",
+}
+
+
+class Thing:
+    pass
+
+
+def counting(name, way, path):
+    """A function whose checkpoint counts how often it runs."""
+    begin, count, read = COUNTERS[name]
+    last = WAYS[way].format(read="1" if read == "k" else read)
+    text = (
+        f"def f(x):\n    {begin}\n    def g(x):\n        {count}\n"
+        f"        return (x * {read}).sin()\n"
+        f"    y = checkpoint(g, x, use_reentrant=False)\n    {last}\n"
+    )
+    path.write_text(text)
+    space = {
+        "taeda": taeda, "collections": collections, "checkpoint": checkpoint, "Thing": Thing,
+        "kept": taeda.ones(4), "norm": nn.BatchNorm1d(2), "leaf": taeda.ones(4, requires_grad=True),
+    }  # fmt: skip
+    exec(compile(text, str(path), "exec"), space)
+    return space["f"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", COUNTERS)
+def test_a_function_that_is_changed_by_running_runs_as_often_as_it_says(name, way, tmp_path):
+    told = []
+    for wrap in (lambda f: f, taeda.compile):
+        f = wrap(counting(name, way, tmp_path / "program.py"))
+        found = []
+        for number in range(5):
+            x = (taeda.arange(4.0) + number).requires_grad_()
+            try:
+                result = f(x * 1)
+                result.sum().backward()
+            except (RuntimeError, StopIteration) as error:
+                result = error
+            found.append((repr(result), repr(x.grad)))
+        told.append(found)
+    assert told[0] == told[1]
+
+
+def test_what_a_checkpoint_made_itself_may_change(tmp_path):
+    path = tmp_path / "program.py"
+    inner = "n, t = [], taeda.ones(4)\n    n.append(t)\n    t.add_(1)\n"
+    path.write_text(
+        f"def g(x):\n    {inner}    return (x * t * len(n)).sin()\n"
+        "def f(x):\n    return checkpoint(g, x, use_reentrant=False) * 2\n"
+    )
+    space = {"taeda": taeda, "checkpoint": checkpoint}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    f = taeda.compile(space["f"])
+    for _ in range(4):
+        f(taeda.ones(4, requires_grad=True) * 1).sum().backward()
+    assert has_graph(f)

@@ -105,8 +105,11 @@ class CCalls(Items):
 
     def _call_pure(self, function: Any, args: Any, kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
-            if not isinstance(value, types.GeneratorType | types.FunctionType):
-                self.each(value)  # nobody walks through a function
+            if isinstance(value, types.GeneratorType):
+                if id(value) in self.around:
+                    self.each(value)
+            elif not isinstance(value, types.FunctionType):  # nobody walks through one
+                self.each(value)
                 self.whole(value)
         place = _CALLED.get(function, -1)
         if function is iter and len(args) == 2:

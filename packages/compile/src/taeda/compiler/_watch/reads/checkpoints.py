@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from taeda import Tensor, random
+from taeda import Tensor, is_grad_enabled, random
 from taeda.utils.checkpoint import checkpoint, noop_context_fn
 from taeda.utils.checkpoint._region import recorded
 
@@ -41,8 +41,9 @@ def run_checkpoint(observer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 class _Runs:
-    """The function of a checkpoint. A graph draws other numbers each time that it computes it:
-    where the first run draws some, the recording ends, and the others draw what the options say.
+    """The function of a checkpoint. A graph draws other numbers each time that it computes it, and
+    the recorded run itself computes it once more than the program does. So where the first run draws
+    some or changes what was there before, the recording ends; the others draw what the options say.
     """
 
     def __init__(self, observer: Any, function: Any, keeps_numbers: bool) -> None:
@@ -55,13 +56,25 @@ class _Runs:
             with random.fork_rng():
                 random.set_rng_state(self._before)
                 return self._function(*args, **kwargs)
-        steps = self._observer.recorder.graph.steps
-        known = len(steps)
-        result = self._observer.call(self._function, *args, **kwargs)
-        if not self._ran:
-            self._ran, self._drew = True, not self._is_same(self._before, self._state())
-            if self._drew or next(generators_of(steps[known:]), None) is not None:
-                self._observer.stop("numbers are drawn inside of a checkpoint")
+        if self._ran:
+            return self._observer.call(self._function, *args, **kwargs)
+        self._ran = True
+        if not is_grad_enabled():  # then it is not computed again
+            return self._observer.call(self._function, *args, **kwargs)
+        return self._first(args, kwargs)
+
+    def _first(self, args: Any, kwargs: Any) -> Any:
+        """The first run, which tells whether another one finds all as it was, and leaves it."""
+        recorder = self._observer.recorder
+        known, memory = len(recorder.graph.steps), recorder.memory()
+        with self._observer.again():
+            result = self._observer.call(self._function, *args, **kwargs)
+        steps = recorder.graph.steps
+        self._drew = not self._is_same(self._before, self._state())
+        if self._drew or next(generators_of(steps[known:]), None) is not None:
+            self._observer.stop("numbers are drawn inside of a checkpoint")
+        elif self._observer.active and recorder.changes(known, memory):
+            self._observer.stop("a checkpoint changes what was there before")
         return result
 
     def _state(self) -> Tensor:

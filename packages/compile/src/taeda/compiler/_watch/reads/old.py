@@ -39,8 +39,9 @@ class Old(Run):
         return True
 
     def may_change(self, value: Any) -> bool:
-        """Whether a change of it goes unseen: it is of this run."""
-        return id(value) not in self.given and not self.is_old(value)
+        """Whether a change of it goes unseen: it is of this run, and of what is computed again."""
+        known = id(value) in self.given or id(value) in self.around
+        return not known and not self.is_old(value)
 
     def _note_unseen(self, value: Any) -> None:
         """Something old that nobody saw being read: known code gave it for what is guarded."""

@@ -83,7 +83,7 @@ class Wholes(Modules, Optimizers):
             self.contents(value)
         elif isinstance(value, nn.Module):
             self.tree(value)
-        elif _can_be_walked(type(value)) and self.is_old(value):
+        elif _can_be_walked(type(value)) and not self.may_change(value):
             self.stop(f"it walks through a {type(value).__name__}")
         return value
 
