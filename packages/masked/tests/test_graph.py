@@ -47,3 +47,19 @@ def test_leaves_have_masked_gradients():
     x.to_tensor(0).sum().backward()
     assert x.get_data().requires_grad
     same_masked(taeda.func.grad(lambda x: (x * x).sum())(x), 2 * X, MASK)
+
+
+@pytest.mark.parametrize("write", ["zero_", "neg_", "sigmoid_"])
+def test_no_write_into_data_of_the_graph_goes_unseen(write):
+    x = taeda.ones(3, requires_grad=True)
+    y = as_masked_tensor(x * 2, taeda.tensor([True, False, True]))
+    with pytest.raises(RuntimeError, match=r"in-place|inplace"):
+        getattr(y.get_data(), write)()
+    assert y.get_data().tolist() == [2.0] * 3
+
+
+def test_names_do_not_get_lost_inside():
+    x = taeda.ones(3, names=("N",))
+    for make in (masked_tensor, as_masked_tensor):
+        with pytest.raises(RuntimeError, match="names"):
+            make(x, taeda.tensor([True, False, True]))

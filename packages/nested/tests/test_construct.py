@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from ragged import equal_pieces
 
 import taeda
@@ -25,3 +26,12 @@ def test_views_of_values_and_of_rows():
     equal_pieces(y * 2, [piece * 2 for piece in y.unbind()])
     z = nested.masked_select(padded, padded % 3 == 0)
     equal_pieces(z, [row[row % 3 == 0] for row in padded])
+
+
+@pytest.mark.parametrize("layout", [taeda.strided, taeda.jagged], ids=str)
+def test_parts_begin_at_integers(layout):
+    x = taeda.ones(3, 4)
+    for wrong in (0.5, "1", None, taeda.tensor([0.5, 1, 0]), taeda.tensor([True, False, True])):
+        for given in ((wrong, 1), (1, wrong)):
+            with pytest.raises(TypeError, match=r"integer"):
+                nested.narrow(x, 1, *given, layout=layout)

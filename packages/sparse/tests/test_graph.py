@@ -128,3 +128,30 @@ def test_func_grad_of_what_requires_grad():
     for given in (x, x.clone().requires_grad_()):
         made = taeda.func.grad(lambda x: (x * x).sum())(given)
         assert taeda.equal(made.to_dense(), 2 * x.to_dense())
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc", "bsr"])
+@pytest.mark.parametrize("write", ["zero_", "neg_", "sigmoid_"])
+def test_no_write_into_values_of_the_graph_goes_unseen(layout, write):
+    x = taeda.eye(4).requires_grad_()
+    y = (x * 2).to_sparse() if layout == "coo" else (x * 2).to_sparse_csr()
+    if layout != "coo":
+        y = (x * 2).to_sparse(
+            layout=getattr(taeda, f"sparse_{layout}"), blocksize=(2, 2) if layout == "bsr" else None
+        )
+    before = y.to_dense().detach().clone()
+    with pytest.raises(RuntimeError, match=r"in-place|inplace"):
+        getattr(y.values(), write)()
+    assert taeda.equal(y.to_dense(), before)
+    with taeda.no_grad():
+        y.values().zero_()
+    assert not y.to_dense().any()
+
+
+def test_names_do_not_get_lost_inside():
+    values = taeda.ones(2, names=("N",))
+    places = taeda.tensor([[0, 1]])
+    with pytest.raises(RuntimeError, match="names"):
+        taeda.sparse_coo_tensor(places, values, (2,))
+    with pytest.raises(RuntimeError, match="names"):
+        taeda.sparse_csr_tensor(taeda.tensor([0, 1, 2]), places[0], values, (2, 2))

@@ -18,6 +18,34 @@ static int sizes_from(PyObject *size, int64_t *sizes)
     return 0;
 }
 
+static int check_unnamed(PyObject *o)
+{
+    if (!td_is_tensor(o) || !((PyTensor *)o)->named) return 0;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "the dimensions of a tensor have names, which no layout but the strided one "
+                    "keeps. Take them away first: tensor.rename(None)");
+    return -1;
+}
+
+/* No tensor of another layout has names: those of its parts would be lost without a word. Parts are
+ * a tensor, or say by `named()` which tensors they are. */
+static int check_parts(PyObject *parts)
+{
+    if (parts == Py_None || td_is_tensor(parts)) return check_unnamed(parts);
+    PyObject *pairs = PyObject_CallMethod(parts, "named", NULL);
+    Py_ssize_t n = pairs ? PySequence_Size(pairs) : -1;
+    int status = n < 0 ? -1 : 0;
+    for (Py_ssize_t i = 0; status == 0 && i < n; i++) {
+        PyObject *pair = PySequence_GetItem(pairs, i),
+                 *part = pair ? PySequence_GetItem(pair, 1) : NULL;
+        status = part ? check_unnamed(part) : -1;
+        Py_XDECREF(pair);
+        Py_XDECREF(part);
+    }
+    Py_XDECREF(pairs);
+    return status;
+}
+
 /* make_layout(layout, size, dtype, device, parts, cls=Tensor): a tensor of this layout, which
  * stands for what `parts` says. It has no memory of its own: its handle lies on meta. */
 static PyObject *make_layout(PyObject *m, PyObject *args)
@@ -40,7 +68,7 @@ static PyObject *make_layout(PyObject *m, PyObject *args)
                             Py_TYPE(dtype));
     int known = td_device_from(device, &place);
     if (known == 0) PyErr_Format(PyExc_TypeError, "make_layout: not a device: %R", device);
-    if (known != 1 || sizes_from(size, sizes) < 0) return NULL;
+    if (known != 1 || sizes_from(size, sizes) < 0 || check_parts(parts) < 0) return NULL;
     td_tensor *t;
     TD_PY(td_tensor_empty(&t, d, TD_META, (int)PyTuple_Size(size), sizes));
     PyObject *made = td_wrap_as((PyTypeObject *)cls, t);
@@ -66,6 +94,7 @@ static PyObject *set_parts(PyObject *m, PyObject *args)
     if (!td_is_tensor(o) || !td_has_parts((PyTensor *)o))
         return PyErr_Format(PyExc_TypeError, "set_parts: wanted a tensor with parts, got %S",
                             Py_TYPE(o));
+    if (check_parts(parts) < 0) return NULL;
     Py_XSETREF(((PyTensor *)o)->parts, Py_NewRef(parts));
     td_version_bump(TD_T(o));
     Py_RETURN_NONE;

@@ -39,7 +39,9 @@ class _Data(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
         ctx.mask = mask_of_parts(x)
-        return core.parts_of(x).data.detach()
+        # a view made under no_grad: a write into it is refused, as no gradient would know of it
+        data = core.parts_of(x).data
+        return data.view_as(data)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import taeda
@@ -234,8 +235,10 @@ def _one_a_row(given: Any, rows: int, name: str) -> list[int]:
                 f"{name} must have one number for each of {rows} rows, but has the "
                 f"shape {tuple(given.shape)}"
             )
+        if given.is_floating_point() or given.is_complex() or given.dtype is taeda.bool:
+            raise TypeError(f"{name} must be integers, got {given.dtype}")
         return [int(n) for n in given.tolist()]
-    return [int(given)] * rows
+    return [index(given)] * rows
 
 
 def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:

@@ -22,7 +22,8 @@ class _Values(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
         ctx.parts = parts_of(x)
-        return ctx.parts.values.detach()
+        # a view made under no_grad: a write into it is refused, as no gradient would know of it
+        return ctx.parts.values.view_as(ctx.parts.values)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:

@@ -40,7 +40,8 @@ class _Taken(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
-        return tuple(piece.detach() for piece in core.parts_of(x).tensors)
+        # a view made under no_grad: a write into it is refused, as no gradient would know of it
+        return tuple(piece.view_as(piece) for piece in core.parts_of(x).tensors)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:

@@ -23,7 +23,8 @@ class _Values(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, parts: Parts) -> Any:
         ctx.parts, ctx.size = parts, tuple(x.shape)
-        return parts.values.detach()
+        # a view made under no_grad: a write into it is refused, as no gradient would know of it
+        return parts.values.view_as(parts.values)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
