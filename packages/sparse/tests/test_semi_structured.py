@@ -135,3 +135,48 @@ def test_refused_calls():
     with pytest.raises(RuntimeError, match="shapes"):
         s @ taeda.zeros(32, 4).half()
     assert s.data_ptr() == 0  # of a tensor without memory of its own
+
+
+def test_parts_that_do_not_fit_are_refused():
+    s = to_sparse_semi_structured(matrix("float32", 2, 1))
+    right = (s.shape, s.packed, s.meta)
+    assert taeda.equal(SparseSemiStructuredTensor(*right).to_dense(), s.to_dense())
+    wrong = [
+        *((shape, s.packed, s.meta) for shape in ((32, 32), (64, 64), (-64, 32), (64,), (1, 64, 32))),
+        *((s.shape, part, s.meta) for part in (s.packed[:32], s.packed.flatten(), s.packed.to(taeda.int8))),
+        *((s.shape, s.packed, part) for part in (s.meta[:, :1], s.meta.float(), s.meta.to(taeda.int32))),
+        (*right, True),
+    ]  # fmt: skip
+    for parts in wrong:
+        with pytest.raises(RuntimeError, match="SparseSemiStructuredTensor"):
+            SparseSemiStructuredTensor(*parts)
+    for parts in ((s.shape, None, s.meta), (s.shape, s.packed, 3)):
+        with pytest.raises(TypeError, match="packed and meta are tensors"):
+            SparseSemiStructuredTensor(*parts)
+
+
+def test_what_is_added_has_the_shape_and_dtype_of_the_product():
+    x = matrix("float32")
+    s, right = to_sparse_semi_structured(x), taeda.ones(32, 3)
+    for bias in (taeda.ones(2, 32, 3), taeda.ones(4), taeda.ones(3, dtype=taeda.float64)):
+        for weight in (s, x):
+            with pytest.raises(RuntimeError):
+                taeda.addmm(bias, weight, right)
+    for bias in (taeda.ones(2, 1, 32), taeda.ones(5), taeda.ones(32).half()):
+        with pytest.raises(RuntimeError):
+            nn.functional.linear(taeda.ones(2, 32), s, bias)
+    lost = taeda.full((3,), float("nan"))
+    assert taeda.equal(taeda.addmm(lost, s, right, beta=0), x @ right)
+    assert taeda.equal(taeda.addmm(right, s, right, beta=2, alpha=3), 3 * (x @ right) + 2 * right)
+    small = matrix("int8")
+    with pytest.raises(RuntimeError, match="integers"):
+        taeda.addmm(small, to_sparse_semi_structured(small), small, alpha=0.5)
+
+
+def test_out_and_dimensions_are_refused():
+    s, right = to_sparse_semi_structured(matrix("float32")), taeda.ones(32, 3)
+    with pytest.raises(NotImplementedError, match="no kernel"):
+        taeda.mm(s, right, out=taeda.zeros(32, 3))
+    for dim in (2, -3, 5):
+        with pytest.raises(IndexError, match="out of range"):
+            s.transpose(0, dim)

@@ -45,6 +45,7 @@ class SparseSemiStructuredTensor(Tensor):
         cls, shape: Any, packed: Tensor, meta: Tensor, transposed: bool = False,
         requires_grad: bool = False,
     ) -> Any:  # fmt: skip
+        _check_parts(shape, packed, meta, transposed)
         made: Any = Tensor._make_wrapper_subclass(
             cls, tuple(shape), dtype=packed.dtype, device=packed.device, requires_grad=requires_grad
         )
@@ -104,7 +105,7 @@ class SparseSemiStructuredTensor(Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        rule = _RULES.get(func)
+        rule = None if kwargs and "out" in kwargs else _RULES.get(func)
         made = NotImplemented if rule is None else rule(*args, **(kwargs or {}))
         if made is NotImplemented:
             raise NotImplementedError(
@@ -165,6 +166,27 @@ def _check(x: Any) -> None:
         )
 
 
+def _check_parts(shape: Any, packed: Any, meta: Any, transposed: bool) -> None:
+    """TypeError or RuntimeError for parts that no matrix of this shape has."""
+    name = "SparseSemiStructuredTensor"
+    if not isinstance(packed, Tensor) or not isinstance(meta, Tensor):
+        raise TypeError(
+            f"{name}: packed and meta are tensors, got {type(packed).__name__} and {type(meta).__name__}"
+        )
+    if len(shape) != 2:
+        raise RuntimeError(f"{name}: wanted the two sizes of a matrix, got {tuple(shape)}")
+    rows, columns = tuple(shape)[::-1] if transposed else tuple(shape)
+    kind, bits = (taeda.int32, 32) if packed.dtype is taeda.int8 else (taeda.int16, 16)
+    wanted = (rows, columns // 2), (rows, columns // bits), kind
+    if (tuple(packed.shape), tuple(meta.shape), meta.dtype) != wanted or columns % bits:
+        raise RuntimeError(
+            f"{name}: a matrix of {rows} rows and {columns} columns of {packed.dtype} has packed elements of "
+            f"the shape {wanted[0]}, and meta of {kind} and the shape {wanted[1]}; got "
+            f"{tuple(packed.shape)}, and {meta.dtype} of {tuple(meta.shape)}. "
+            "to_sparse_semi_structured makes both"
+        )
+
+
 # ---- what runs on it ----
 
 
@@ -211,7 +233,25 @@ def _addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1)
     if isinstance(bias, SparseSemiStructuredTensor):
         return NotImplemented
     made = _mm(a, b)
-    return made if made is NotImplemented else taeda.add(made * alpha, bias * beta)
+    if made is NotImplemented:
+        return made
+    if not made.is_floating_point() and not (isinstance(alpha, int) and isinstance(beta, int)):
+        raise RuntimeError(
+            f"addmm: beta and alpha of {made.dtype} are integers, got {beta} and {alpha}"
+        )
+    made = made if alpha == 1 else made * alpha
+    added = _bias(bias, made)
+    # with a beta of 0 the bias is not read, NaN or not
+    return made if beta == 0 else taeda.add(made, added, alpha=beta)
+
+
+def _bias(bias: Tensor, made: Tensor) -> Tensor:
+    """What is added to a product, in its shape; RuntimeError if it does not fit."""
+    if bias.dtype != made.dtype:
+        raise RuntimeError(
+            f"the bias has the dtype {bias.dtype}, and the product {made.dtype}: convert the bias"
+        )
+    return bias.expand(made.shape)
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
@@ -222,7 +262,7 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     if made is None:
         return NotImplemented
     whole = made.reshape(*x.shape[:-1], made.size(-1))
-    return whole if bias is None else whole + bias
+    return whole if bias is None else whole + _bias(bias, whole)
 
 
 def _like(x: Any, change: Callable[[Tensor], Tensor]) -> Any:
@@ -235,6 +275,11 @@ def _t(x: Any) -> Any:
 
 
 def _transpose(x: Any, dim0: int, dim1: int) -> Any:
+    for dim in (dim0, dim1):
+        if not -2 <= dim < 2:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [-2, 1], but got {dim})"
+            )
     return _t(x) if dim0 % 2 != dim1 % 2 else _detach(x)
 
 
