@@ -139,6 +139,26 @@ static td_status vector(layer *a, int which, const char *name, const td_tensor *
     return td_contiguous(&a->dense[which], t);
 }
 
+/* Panels (panels, words, 16, 4) hold 16 channels, each a group and a result of its own. */
+static bool is_depthwise(const td_tensor *panels)
+{
+    return panels->ndim == 4 && panels->sizes[2] == TD_PANEL && panels->sizes[3] == TD_WORD;
+}
+
+static td_status check_depthwise(const layer *a, const td_tensor *panels, int64_t channels,
+                                 bool zeros)
+{
+    if (panels->dtype == TD_I8 && a->w.n == channels && !zeros &&
+        panels->sizes[0] == up(channels, TD_PANEL) && panels->sizes[1] == up(a->w.k, TD_WORD))
+        return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: depthwise panels want one row of %lld numbers of int8 for each of %lld "
+                   "channels and no zero points, but got %lld rows, panels of %lld by %lld%s",
+                   a->op, (long long)a->w.k, (long long)channels, (long long)a->w.n,
+                   (long long)panels->sizes[0], (long long)panels->sizes[1],
+                   zeros ? ", and zero points" : "");
+}
+
 static td_status check_panels(const layer *a, const td_tensor *t)
 {
     char text[TD_SHAPE_TEXT];
@@ -154,18 +174,19 @@ static td_status check_panels(const layer *a, const td_tensor *t)
 }
 
 /* args: panels, sums, scales, zeros, bias, one after the other */
-static td_status take_matrix(layer *a, const td_call *call, int at)
+static td_status take_matrix(layer *a, const td_call *call, int at, bool depthwise)
 {
     const td_tensor *sums = TD_TENSOR(at + 1), *zeros = TD_OPT_TENSOR(at + 3),
                     *bias = TD_OPT_TENSOR(at + 4);
     a->w.n = sums->ndim == 1 ? sums->sizes[0] : 0;
-    TD_TRY(check_panels(a, TD_TENSOR(at)));
+    if (depthwise) TD_TRY(check_depthwise(a, TD_TENSOR(at), TD_TENSOR(0)->sizes[4], zeros));
+    else TD_TRY(check_panels(a, TD_TENSOR(at)));
     TD_TRY(td_contiguous(&a->dense[PANELS], TD_TENSOR(at)));
     TD_TRY(vector(a, SUMS, "sums", sums, TD_I32));
     TD_TRY(vector(a, SCALES, "scales", TD_TENSOR(at + 2), TD_F32));
     if (zeros) TD_TRY(vector(a, ZEROS, "zero_points", zeros, TD_I32));
     if (bias) TD_TRY(vector(a, BIAS, "bias", bias, TD_F32));
-    a->w.groups = TD_TENSOR(at)->sizes[0];
+    a->w.groups = depthwise ? 1 : TD_TENSOR(at)->sizes[0];
     a->w.each = TD_TENSOR(at + 2)->sizes[0] != 1;
     if (td_is_meta(sums)) return TD_OK;
     a->w.panels = td_data(a->dense[PANELS]);
@@ -207,7 +228,7 @@ static td_status linear(layer *a, const td_call *call, td_tensor **out)
     bool with_sign = x->dtype == TD_I8;
     TD_TRY(check_bytes(a->op, (td_dtype)x->dtype));
     TD_TRY(check_features(a, x));
-    TD_TRY(take_matrix(a, call, 3));
+    TD_TRY(take_matrix(a, call, 3, false));
     TD_TRY(check_facts(a->op, TD_FLOAT(1), TD_INT(2), with_sign));
     TD_TRY(check_facts(a->op, TD_FLOAT(9), TD_INT(10), with_sign));
     TD_TRY(make_rows(a, x, (td_dtype)x->dtype, out));
@@ -237,7 +258,7 @@ static td_status linear_dynamic(layer *a, const td_call *call, td_tensor **out)
     int64_t zero;
     TD_TRY(check_numbers(a->op, x, TD_F32));
     TD_TRY(check_features(a, x));
-    TD_TRY(take_matrix(a, call, 1));
+    TD_TRY(take_matrix(a, call, 1, false));
     TD_TRY(make_rows(a, x, TD_F32, out));
     if (td_is_meta(x) || (*out)->numel == 0) return TD_OK;
     TD_TRY(td_contiguous(&a->dense[INPUT], x));
@@ -298,7 +319,8 @@ static td_status windows(layer *a, const td_call *call, td_int8_windows *g)
 {
     const td_tensor *x = TD_TENSOR(0), *panels = TD_TENSOR(3);
     char text[TD_SHAPE_TEXT];
-    int64_t groups = panels->ndim == 4 && panels->sizes[0] > 0 ? panels->sizes[0] : 1;
+    bool depthwise = is_depthwise(panels);
+    int64_t groups = panels->ndim == 4 && panels->sizes[0] > 0 && !depthwise ? panels->sizes[0] : 1;
     if (x->ndim != 5 || x->sizes[4] == 0 || x->sizes[4] % groups)
         return td_fail(TD_RUNTIME_ERROR,
                        "%s: wanted (samples, three places, channels in %lld groups), but got %s",
@@ -308,7 +330,7 @@ static td_status windows(layer *a, const td_call *call, td_int8_windows *g)
     TD_TRY(check_list(a->op, "padding", call, 10, 0));
     TD_TRY(check_list(a->op, "dilation", call, 11, 1));
     TD_TRY(fill_windows(a->op, call, g));
-    a->w.k = x->sizes[4] / groups;
+    a->w.k = depthwise ? 1 : x->sizes[4] / groups;
     for (int d = 0; d < 3; d++)
         if (__builtin_mul_overflow(a->w.k, g->kernel[d], &a->w.k))
             return td_fail(TD_RUNTIME_ERROR, "%s: the window is too large", a->op);
@@ -319,11 +341,12 @@ static td_status conv(layer *a, const td_call *call, td_tensor **out)
 {
     const td_tensor *x = TD_TENSOR(0);
     td_dtype dtype = TD_DTYPE_OR(15, (td_dtype)x->dtype);
+    bool depthwise = is_depthwise(TD_TENSOR(3));
     td_int8_windows g;
     TD_TRY(check_bytes(a->op, (td_dtype)x->dtype));
     TD_TRY(check_bytes(a->op, dtype));
     TD_TRY(windows(a, call, &g));
-    TD_TRY(take_matrix(a, call, 3));
+    TD_TRY(take_matrix(a, call, 3, depthwise));
     TD_TRY(check_facts(a->op, TD_FLOAT(1), TD_INT(2), x->dtype == TD_I8));
     TD_TRY(check_facts(a->op, TD_FLOAT(12), TD_INT(13), dtype == TD_I8));
     TD_TRY(td_tensor_empty(out, dtype, (td_device)x->device, 5,
@@ -334,7 +357,7 @@ static td_status conv(layer *a, const td_call *call, td_tensor **out)
                           x->dtype == TD_I8};
     td_int8_results to = {
         {td_data(*out), (float)TD_FLOAT(12), TD_INT(13), dtype == TD_I8}, false, TD_BOOLEAN(14)};
-    return td_int8_conv(&a->w, &in, &g, &to);
+    return (depthwise ? td_int8_depthwise : td_int8_conv)(&a->w, &in, &g, &to);
 }
 
 td_status td_op__int8_conv(td_call *call)

@@ -148,6 +148,36 @@ def test_convolutions(case, dtype, zeros):
     assert np.array_equal(made.numpy(), want)
 
 
+DEPTHWISE = [
+    # sizes (samples, places, channels), kernel, stride, padding, dilation
+    ((2, 1, 9, 11, 64), (1, 3, 3), (1, 1, 1), (0, 1, 1), (1, 1, 1)),
+    ((1, 1, 8, 9, 37), (1, 3, 2), (1, 2, 1), (0, 4, 0), (1, 1, 3)),
+    ((2, 3, 4, 5, 16), (2, 1, 3), (1, 1, 2), (1, 0, 2), (2, 1, 1)),
+    ((1, 1, 1, 3, 3), (1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1)),
+    ((1, 1, 1, 90, 5), (1, 1, 70), (1, 1, 3), (0, 0, 9), (1, 1, 1)),
+]
+
+
+def depthwise_of(case, dtype):
+    """The kernel for one channel a group, and the general one, of the same numbers."""
+    size, kernel, *steps = case
+    rng, n = np.random.default_rng(4), size[-1]
+    _, w, scales, _, bias = layer(1, int(np.prod(kernel)), n)
+    x, ends = taeda.from_numpy(bytes_of(rng, size, dtype)), (kernel, *steps, 0.3, 10)
+    zero, factor = 9 if dtype == np.uint8 else -9, taeda.from_numpy(bias)
+    panels, *rest = packed(w, scales, None)
+    kinds = ([panels[0].unflatten(-1, (16, 4)), *rest], packed(w, scales, None, n))
+    return [taeda._int8_conv(x, 0.02, zero, *kind, factor, *ends).numpy() for kind in kinds]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("case", DEPTHWISE, ids=str)
+def test_one_channel_a_group(case, dtype):
+    own, general = depthwise_of(case, dtype)
+    assert np.array_equal(own, general)
+    assert len(np.unique(own)) > 2
+
+
 def test_results_may_have_another_dtype():
     x, w, scales, _, bias = layer(1, 4, 3)
     given = (
@@ -246,6 +276,8 @@ def digest():
             found.update(exact.numpy().tobytes())
             found.update(taeda._int8_linear_dynamic(floats, *given).numpy().tobytes())
             found.update(taeda._quantize_int8(floats, 0.11, 9, taeda.uint8).numpy().tobytes())
+    for case in DEPTHWISE:
+        found.update(depthwise_of(case, np.int8)[0].tobytes())
     found.update(taeda._int8_bags(*map(taeda.from_numpy, bags())).numpy().tobytes())
     return found.hexdigest()
 
@@ -293,11 +325,19 @@ def linear(
     return taeda._int8_linear(x, x_scale, x_zero, panels, sums, scales, zeros, bias, k, scale, zero)
 
 
-def conv(kernel=(1, 1, 2), stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), x=None):
+def conv(
+    kernel=(1, 1, 2), stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), x=None, panels=PANELS,
+    zeros=None,
+):  # fmt: skip
     x = taeda.zeros(1, 1, 1, 4, 3, dtype=taeda.uint8) if x is None else x
     return taeda._int8_conv(
-        x, 0.1, 0, PANELS, SUMS, ONE(5), None, None, kernel, stride, padding, dilation, 0.1, 0
+        x, 0.1, 0, panels, SUMS, ONE(5), zeros, None, kernel, stride, padding, dilation, 0.1, 0
     )
+
+
+def depthwise(channels, taps=6, zeros=None):
+    x = taeda.zeros(1, 1, 1, 9, channels, dtype=taeda.uint8)
+    return conv((1, 1, taps), x=x, panels=PANELS[0].unflatten(-1, (16, 4)), zeros=zeros)
 
 
 def dynamic(x):
@@ -325,6 +365,9 @@ def dynamic(x):
         (lambda: linear(scale=1e-50), "finite scale above 0"),
         (lambda: linear(x_zero=256), "zero_point 256 is out of the range 0 to 255"),
         (lambda: linear(zero=-1), "zero_point -1"),
+        (lambda: depthwise(3), "one row of 6 .* each of 3 channels.* got 5 rows"),
+        (lambda: depthwise(5, 9), "one row of 9 .* panels of 1 by 2$"),
+        (lambda: depthwise(5, 6, taeda.zeros(5, dtype=taeda.int32)), "by 2, and zero points"),
         (lambda: dynamic(ONE(2, 6).double()), "wanted float32, but got float64"),
         (lambda: dynamic(taeda.full((2, 6), float("nan"))), "finite numbers, but the range"),
         (lambda: dynamic(taeda.tensor([[1.0, 2, 3, 4, 5, -float("inf")]])), "finite numbers.*-inf"),

@@ -50,22 +50,15 @@ static bool adjoins(const job *j, int64_t at)
 static void gather(const job *j, int64_t place, int64_t group, uint8_t *to)
 {
     const td_int8_windows *g = j->g;
-    int64_t column = place % g->out[2], line = place / g->out[2] % g->out[1],
-            plane = place / g->out[2] / g->out[1] % g->out[0],
-            sample = place / g->out[2] / g->out[1] / g->out[0];
-    int64_t own = g->channels / j->groups, bytes = g->kernel[2] * own,
-            at = column * g->stride[2] - g->padding[2];
+    td_int8_corner corner = td_int8_corner_of(g, place);
+    int64_t own = g->channels / j->groups, bytes = g->kernel[2] * own;
     uint8_t *begin = to;
     for (int64_t a = 0; a < g->kernel[0]; a++)
         for (int64_t b = 0; b < g->kernel[1]; b++, to += bytes) {
-            int64_t z = plane * g->stride[0] - g->padding[0] + a * g->dilation[0],
-                    y = line * g->stride[1] - g->padding[1] + b * g->dilation[1];
-            bool inside = z >= 0 && z < g->in[0] && y >= 0 && y < g->in[1];
-            const uint8_t *x =
-                j->x + ((sample * g->in[0] + z) * g->in[1] + y) * g->in[2] * g->channels;
-            if (!inside) memset(to, (int)j->p->zero, (size_t)bytes);
-            else if (adjoins(j, at)) copy_line(j, x, at, to);
-            else gather_line(j, x + group * own, at, to);
+            int64_t line = td_int8_line(g, &corner, a, b);
+            if (line < 0) memset(to, (int)j->p->zero, (size_t)bytes);
+            else if (adjoins(j, corner.x)) copy_line(j, j->x + line, corner.x, to);
+            else gather_line(j, j->x + line + group * own, corner.x, to);
         }
     memset(to, 0, (size_t)(j->row - (to - begin)));
 }

@@ -2,6 +2,7 @@
 #ifndef TD_INT8_LAYERS_RUN_H
 #define TD_INT8_LAYERS_RUN_H
 #include "cpu/quantization/int8_panels.h"
+#include "cpu/quantization/int8_windows.h"
 #include "runtime/error.h"
 
 /* A matrix (n, k) of int8 in panels, group after group: each has its own whole panels. A number
@@ -30,12 +31,6 @@ typedef struct td_int8_results {
     bool floats, relu;
 } td_int8_results;
 
-/* channels last, three places each: what a window has not is 1, or 0 of padding */
-typedef struct td_int8_windows {
-    int64_t samples, channels;
-    int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
-} td_int8_windows;
-
 /* rows of `k` numbers, n for each group, into panels, and their sums */
 void td_int8_pack(const int8_t *rows, int64_t groups, int64_t n, int64_t k, int8_t *panels,
                   int32_t *sums);
@@ -50,4 +45,8 @@ td_status td_int8_linear_floats(const td_int8_matrix *w, const float *x, float s
  * channels of a group) */
 td_status td_int8_conv(const td_int8_matrix *w, const td_int8_numbers *x, const td_int8_windows *g,
                        const td_int8_results *out);
+/* the same where each channel is a group and gives one result: w has one group, rows are channels
+ * and its zero points are 0 */
+td_status td_int8_depthwise(const td_int8_matrix *w, const td_int8_numbers *x,
+                            const td_int8_windows *g, const td_int8_results *out);
 #endif

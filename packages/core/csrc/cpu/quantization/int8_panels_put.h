@@ -1,6 +1,6 @@
 /* int8_panels_put.h - from the 16 sums of a row and a panel to results. Included by int8_panels.c
- * only. Half a panel at a time in the vectors of AVX2, where there are some, else number after
- * number: each step is one operation of float32, so both have the same bits. */
+ * and int8_depthwise.c. Half a panel at a time in the vectors of AVX2, where there are some, else
+ * number after number: each step is one operation of float32, so both have the same bits. */
 
 #ifdef __AVX2__
 #define HALF (TD_PANEL / 2)

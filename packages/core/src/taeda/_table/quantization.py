@@ -42,7 +42,8 @@ op("_int8_conv(Tensor self, float self_scale, int self_zero_point, Tensor panels
    "int[] dilation, float scale, int zero_point, bool relu=False, ScalarType? dtype=None) -> Tensor",
    c="_int8_conv", variants="function",
    doc="A convolution of integers (samples, three places, channels), with a weight (out channels, "
-       "places and channels of a group) that _int8_pack packed by groups; rounded as _int8_linear does.")
+       "places and channels of a group) that _int8_pack packed by groups; rounded as _int8_linear does. "
+       "Panels of one group as (panels, words, 16, 4) are depthwise: each row is that of a channel.")
 op("_int8_bags(Tensor table, Tensor scales, Tensor shifts, Tensor indices, Tensor? offsets=None, "
    "Tensor? per_sample_weights=None) -> Tensor", c="_int8_bags", variants="function",
    doc="Sums of rows of a table of uint8, whose numbers are q * scale + shift, in float32: of the "

@@ -127,12 +127,29 @@ def _three(values: Sequence[int], other: int) -> list[int]:
     return [*[other] * (3 - len(values)), *values]
 
 
+def _conv_matrix(
+    weight: Quantized, groups: int, own: int, rows: Callable[[], Tensor], how: str
+) -> tuple[_Matrix, bool]:
+    """The packed weight, and whether it is depthwise: its groups have one channel (`own`) each, and are
+    packed side by side. Kernels of that kind know no zero points of weights.
+    """
+    if own > 1 or groups == 1 or _zeros_of(weight, 1) is not None:
+        return _matrix(weight, groups, rows, how), False
+    panels, *rest = _matrix(weight, 1, rows, how + ", depthwise")
+    return (panels[0].unflatten(-1, (16, 4)), *rest), True
+
+
 def _convolved(
-    x: Quantized, matrix: _Matrix, bias: Tensor | None, kernel: Sequence[int], stride: Sequence[int],
-    padding: Sequence[int], dilation: Sequence[int], scale: float, zero: int, relu: bool, dtype: Any,
+    x: Quantized, packed: tuple[_Matrix, bool], bias: Tensor | None, kernel: Sequence[int],
+    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], scale: float, zero: int,
+    relu: bool, dtype: Any,
 ) -> Tensor:  # fmt: skip
+    matrix, depthwise = packed
     places = x.integers.shape[2:]
     last = x.integers.movedim(1, -1)
+    each = matrix[1].shape[0] // last.shape[-1]
+    if depthwise and each > 1:  # a channel for each result
+        last = last.repeat_interleave(each, -1)
     last = last.reshape(last.shape[0], *_three(places, 1), last.shape[-1])
     stored = taeda.int8 if dtype is taeda.qint8 else taeda.uint8
     made = taeda._int8_conv(
@@ -161,9 +178,11 @@ def convolution(
     own, factor = one_scale(x, "quantized convolution"), weight_of(weight, "convolution")
     own, integers = _small(own), factor.integers
     _check_channels(own, integers.shape[1] * groups, integers.dim() - 2)
-    matrix = _matrix(factor, groups, lambda: _rows_of(integers), "convolution")
+    packed = _conv_matrix(
+        factor, groups, integers.shape[1], lambda: _rows_of(integers), "convolution"
+    )
     return _convolved(
-        own, matrix, bias, integers.shape[2:], stride, padding, dilation, scale, zero, relu,
+        own, packed, bias, integers.shape[2:], stride, padding, dilation, scale, zero, relu,
         dtype or own.dtype,
     )  # fmt: skip
 
@@ -205,8 +224,11 @@ def transposed_convolution(
             f"a transposed convolution on integers with padding {tuple(padding)} beyond its window "
             f"{tuple(size)}"
         )
-    matrix = _matrix(factor, groups, lambda: _rows_of(_turned(integers, groups)), "transposed")
+    packed = _conv_matrix(
+        factor, groups, integers.shape[0] // groups, lambda: _rows_of(_turned(integers, groups)),
+        "transposed",
+    )  # fmt: skip
     return _convolved(
-        _spread(own, stride, output_padding), matrix, bias, size, [1] * rank, inner, dilation, scale, zero,
+        _spread(own, stride, output_padding), packed, bias, size, [1] * rank, inner, dilation, scale, zero,
         False, own.dtype,
     )  # fmt: skip
