@@ -71,6 +71,11 @@ FLOORS: dict[str, float] = {
     "taeda.onnx": 100,
     "taeda.profiler": 100,
     "taeda.quantization": 100,
+    "taeda.monitor": 100,
+    "taeda.monitor.Stat": 100,
+    "taeda.utils.tensorboard": 100,
+    "taeda.utils.tensorboard.FileWriter": 100,
+    "taeda.utils.tensorboard.SummaryWriter": 100,
     "taeda.fx": 0,
     "taeda.library": 0,
     "taeda.cuda": 100,
@@ -183,9 +188,10 @@ def excused(name: str, value: Any) -> bool:
 
 
 def place(name: str) -> types.ModuleType | type:
-    """A module, or the class `taeda.Tensor`."""
-    if name == "taeda.Tensor":
-        found: type = importlib.import_module("taeda").Tensor
+    """A module, or a class in one."""
+    above, _, last = name.rpartition(".")
+    if last[:1].isupper():
+        found: type = getattr(importlib.import_module(above), last)
         return found
     return importlib.import_module(name)
 

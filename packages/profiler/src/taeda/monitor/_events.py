@@ -24,6 +24,11 @@ class Event:
     """Something that happened: a name that all of its kind share, when, and named values.
 
     TypeError for another type of time, name or value.
+
+    Args:
+        name: what kind of event it is
+        timestamp: when it happened, a datetime
+        data: values by name: text, number or bool each
     """
 
     def __init__(self, name: str, timestamp: dt.datetime, data: Mapping[str, data_value_t]) -> None:
@@ -87,7 +92,11 @@ _handlers: tuple[EventHandlerHandle, ...] = ()  # a new one each time: log_event
 
 
 def register_event_handler(callback: Callable[[Event], None]) -> EventHandlerHandle:
-    """Call `callback(event)` for every event from now on, in the thread that logs it."""
+    """Call `callback(event)` for every event from now on, in the thread that logs it.
+
+    Args:
+        callback: a function of an Event; what it returns is not read
+    """
     global _handlers
     if not callable(callback):
         raise TypeError(f"register_event_handler takes a function, not {type(callback).__name__}")
@@ -99,7 +108,11 @@ def register_event_handler(callback: Callable[[Event], None]) -> EventHandlerHan
 
 
 def unregister_event_handler(handler: EventHandlerHandle) -> None:
-    """Call it no more; a handle that is not registered any more is let pass."""
+    """Call it no more; a handle that is not registered any more is let pass.
+
+    Args:
+        handler: what `register_event_handler` returned
+    """
     global _handlers
     if not isinstance(handler, EventHandlerHandle):
         raise TypeError(
@@ -111,7 +124,11 @@ def unregister_event_handler(handler: EventHandlerHandle) -> None:
 
 
 def log_event(event: Event) -> None:
-    """Hand an event to every handler, in the order of their registration; what one raises passes."""
+    """Hand an event to every handler, in the order of their registration; what one raises passes.
+
+    Args:
+        event: the Event
+    """
     if not isinstance(event, Event):
         raise TypeError(f"log_event takes an Event, not {type(event).__name__}")
     for handle in _handlers:

@@ -35,6 +35,12 @@ class Stat:
     are discarded. A window without values logs nothing.
 
     TypeError for arguments of another type, ValueError for a window that is not longer than 0.
+
+    Args:
+        name: what its data's names begin with
+        aggregations: what is said of each window: an iterable of Aggregation
+        window_size: the length of a window, a timedelta of a millisecond or more
+        max_samples: how many values of a window are counted, at least 1 (default: 2**63 - 1)
     """
 
     _last: float
@@ -84,7 +90,11 @@ class Stat:
         return self._count
 
     def add(self, v: float) -> None:
-        """Count a value. What handlers raise passes, and the value is counted."""
+        """Count a value. What handlers raise passes, and the value is counted.
+
+        Args:
+            v: the value, a number
+        """
         value = float(v)
         with self._lock:
             closed = self._close() if _now() - self._began >= self._window else None

@@ -13,7 +13,11 @@ __all__ = ["TensorboardEventHandler"]
 
 
 class TensorboardEventHandler:
-    """For `register_event_handler`: statistics become scalars of `writer`; other events are let pass."""
+    """For `register_event_handler`: statistics become scalars of `writer`; other events are let pass.
+
+    Args:
+        writer: a SummaryWriter
+    """
 
     def __init__(self, writer: SummaryWriter) -> None:
         self._writer = writer

@@ -24,7 +24,14 @@ __all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
 
 
 class FileWriter:
-    """Events and summaries, made by the caller, to a new file in `log_dir`."""
+    """Events and summaries, made by the caller, to a new file in `log_dir`.
+
+    Args:
+        log_dir: a folder, made if it is not there, or an address that fsspec opens
+        max_queue: after how many events the thread writes (default: 10)
+        flush_secs: seconds after which it writes whatever there is, more than 0 (default: 120)
+        filename_suffix: what the name of the file ends with (default: "")
+    """
 
     def __init__(
         self, log_dir: str | os.PathLike[str], max_queue: int = 10, flush_secs: float = 120,
@@ -49,17 +56,34 @@ class FileWriter:
     def add_event(
         self, event: Event, step: int | None = None, walltime: float | None = None
     ) -> None:
-        """Write an event; its time and, if given, its step are set."""
+        """Write an event; its time and, if given, its step are set.
+
+        Args:
+            event: the message; it is copied
+            step: the step it belongs to; None to leave it as it is
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         self._fill(lambda made: made.MergeFrom(event), step, walltime)
 
     def add_summary(
         self, summary: Summary, global_step: int | None = None, walltime: float | None = None
     ) -> None:
-        """Write a summary."""
+        """Write a summary.
+
+        Args:
+            summary: the message; it is copied
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         self._fill(lambda made: made.summary.CopyFrom(summary), global_step, walltime)
 
     def add_graph(self, graph_profile: Any, walltime: float | None = None) -> None:
-        """Write a graph; of a pair of graph and its profile, the graph."""
+        """Write a graph; of a pair of graph and its profile, the graph.
+
+        Args:
+            graph_profile: a GraphDef, or a pair of one and its RunMetadata
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         graph = graph_profile[0] if isinstance(graph_profile, tuple) else graph_profile
         data = graph.SerializeToString()
         self._fill(lambda made: setattr(made, "graph_def", data), None, walltime)
@@ -95,8 +119,14 @@ class SummaryWriter:
     events wait on this machine, and the file there is replaced every `flush_secs` seconds, at `flush`
     and at the end.
 
-    `log_dir` is by default runs/TIME_HOST and `comment`. With `purge_step`, TensorBoard forgets what
-    an earlier file of the run has of this step and later ones. `filename_suffix` ends the file's name.
+    Args:
+        log_dir: a folder, made if it is not there, or an address that fsspec opens; None for
+        runs/TIME_HOST and `comment`
+        comment: what the folder's name ends with where `log_dir` is None (default: "")
+        purge_step: TensorBoard forgets what earlier files have from this step on; None for nothing
+        max_queue: after how many events the thread writes (default: 10)
+        flush_secs: seconds after which it writes whatever there is, more than 0 (default: 120)
+        filename_suffix: what the name of the file ends with (default: "")
 
     >>> import tempfile
     >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
@@ -149,7 +179,16 @@ class SummaryWriter:
         self, tag: str, scalar_value: Any, global_step: int | None = None, walltime: float | None = None,
         new_style: bool = False, double_precision: bool = False,
     ) -> None:  # fmt: skip
-        """A number at a step. `new_style` writes it as a tensor; `double_precision` too, of 64 bits."""
+        """A number at a step. `new_style` writes it as a tensor; `double_precision` too, of 64 bits.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            scalar_value: a number, a text of one, or a tensor or array of one element
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
+            new_style: whether it is written as a tensor (default: False)
+            double_precision: whether it is written as a tensor of 64 bits (default: False)
+        """
         found = number(scalar_value, "add_scalar")
         made = _summaries.scalar
         self._value(
@@ -166,7 +205,14 @@ class SummaryWriter:
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Several numbers in one chart, each in a run of its own below this one."""
+        """Several numbers in one chart, each in a run of its own below this one.
+
+        Args:
+            main_tag: the name of the chart
+            tag_scalar_dict: numbers by the names of their lines
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         now = time.time() if walltime is None else walltime
         self._get_file_writer()
         writers = self.all_writers
@@ -182,7 +228,14 @@ class SummaryWriter:
     def add_tensor(
         self, tag: str, tensor: Any, global_step: int | None = None, walltime: float | None = None
     ) -> None:
-        """All numbers of a tensor, for programs that read the file."""
+        """All numbers of a tensor, for programs that read the file.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            tensor: a tensor or array of any shape and a dtype of numbers
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         made = _summaries.whole(tag_of(tag, "add_tensor"), array(tensor, "add_tensor"))
         self._value(lambda: made, global_step, walltime)
 
@@ -195,6 +248,14 @@ class SummaryWriter:
         `max_bins` at most. Values that are not finite are left out.
 
         ValueError if no value is left, or for bins that are none.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            values: a tensor, array or list of numbers, of any shape
+            global_step: the step it belongs to; None is 0
+            bins: "tensorflow", a rule of `numpy.histogram`, a number of bins, or their edges
+            walltime: when it happened, in seconds since 1970; None for now
+            max_bins: the most bins; None for as many as there are
         """
         found = array(values, "add_histogram")
         made = _summaries.histogram(tag_of(tag, "add_histogram"), found, bins, max_bins)
@@ -208,6 +269,18 @@ class SummaryWriter:
         """A distribution that the caller counted: upper edges of the buckets, and how many in each.
 
         ValueError unless there are as many of both.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            min: the least value
+            max: the greatest value
+            num: how many values there are
+            sum: their sum
+            sum_squares: the sum of their squares
+            bucket_limits: the upper edge of each bucket, rising
+            bucket_counts: how many values each bucket has
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
         """
         counted = (min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
         made = _summaries.histogram_raw(tag_of(tag, "add_histogram_raw"), *counted)
@@ -217,7 +290,17 @@ class SummaryWriter:
         self, tag: str, labels: Any, predictions: Any, global_step: int | None = None,
         num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Precision and recall of probabilities, against labels that are 0 or 1, at thresholds."""
+        """Precision and recall of probabilities, against labels that are 0 or 1, at thresholds.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            labels: what is true, 0 or 1 each, of any shape
+            predictions: probabilities of 1, as many as `labels`
+            global_step: the step it belongs to; None is 0
+            num_thresholds: at how many thresholds both are counted (default: 127)
+            weights: what each label counts, as many as `labels`; None for 1
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         shares = None if weights is None else array(weights, "add_pr_curve")
         made = _summaries.curve(
             tag_of(tag, "add_pr_curve"), array(labels, "add_pr_curve"), array(predictions, "add_pr_curve"),
@@ -232,6 +315,19 @@ class SummaryWriter:
     ) -> None:  # fmt: skip
         """A curve that the caller counted, `num_thresholds` numbers each. Counts hold their weights
         already: `weights` has to be None.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            true_positive_counts: rightly taken for 1, by threshold
+            false_positive_counts: wrongly taken for 1
+            true_negative_counts: rightly taken for 0
+            false_negative_counts: wrongly taken for 0
+            precision: the share of 1 among those taken for 1
+            recall: the share taken for 1 among those that are 1
+            global_step: the step it belongs to; None is 0
+            num_thresholds: how many thresholds there are (default: 127)
+            weights: None
+            walltime: when it happened, in seconds since 1970; None for now
         """
         if weights is not None:
             raise ValueError("add_pr_curve_raw: the counts hold their weights; leave weights out")
@@ -246,6 +342,9 @@ class SummaryWriter:
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
         """Charts that put tags together: {category: {chart: ["Multiline", tags]}}, or "Margin" with
         three tags. Once for each writer: RuntimeError for a second call.
+
+        Args:
+            layout: charts by category and title, each a pair of its kind and its tags
         """
         if self._laid_out:
             raise RuntimeError("add_custom_scalars can be called once for each SummaryWriter")
@@ -256,7 +355,13 @@ class SummaryWriter:
     def add_custom_scalars_multilinechart(
         self, tags: Sequence[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """`add_custom_scalars` with one chart of lines."""
+        """`add_custom_scalars` with one chart of lines.
+
+        Args:
+            tags: tags of scalars, a line each
+            category: the group of charts it stands in (default: "default")
+            title: the name of the chart (default: "untitled")
+        """
         self.add_custom_scalars({category: {title: ["Multiline", tags]}})
 
     def add_custom_scalars_marginchart(
@@ -264,6 +369,11 @@ class SummaryWriter:
     ) -> None:
         """`add_custom_scalars` with one chart of a line between two others. AssertionError unless
         there are three tags.
+
+        Args:
+            tags: three tags of scalars: the line, the one below, the one above
+            category: the group of charts it stands in (default: "default")
+            title: the name of the chart (default: "untitled")
         """
         if len(tags) != 3:
             raise AssertionError(f"add_custom_scalars_marginchart takes 3 tags, not {len(tags)}")
@@ -276,6 +386,13 @@ class SummaryWriter:
     ) -> None:  # fmt: skip
         """What a run was set to and what came of it, in a run of its own below this one, named
         `run_name` or by the time.
+
+        Args:
+            hparam_dict: settings by name: bool, text or number
+            metric_dict: results by name: a number each, which no scalar of this run is named like
+            hparam_domain_discrete: for some settings, all values that they may have; None for none
+            run_name: the name of the run below this one; None for the time
+            global_step: the step of the results; None is 0
         """
         from ._hparams import hparams
 
@@ -296,6 +413,13 @@ class SummaryWriter:
         """A picture, its axes named by `dataformats`: fractions from 0 to 1 or bytes.
 
         AssertionError unless they fit.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            img_tensor: pixels: fractions from 0 to 1, or bytes from 0 to 255
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
+            dataformats: its axes: CHW, HWC, HW, or with N for several (default: "CHW")
         """
         pixels = _pictures.images_of(array(img_tensor, "add_image"), dataformats, "add_image")
         self._value(_pictures.image, global_step, walltime, tag_of(tag, "add_image"), pixels)
@@ -304,14 +428,33 @@ class SummaryWriter:
         self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:  # fmt: skip
-        """Pictures in a grid."""
+        """Pictures in a grid.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            img_tensor: pixels: fractions from 0 to 1, or bytes from 0 to 255
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
+            dataformats: its axes, N among them (default: "NCHW")
+        """
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
         self, tag: str, img_tensor: Any, box_tensor: Any, global_step: int | None = None,
         walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW", labels: Any = None,
     ) -> None:  # fmt: skip
-        """A picture with frames (left, top, right, bottom), and a label each if given."""
+        """A picture with frames (left, top, right, bottom), and a label each if given.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            img_tensor: pixels: fractions from 0 to 1, or bytes from 0 to 255
+            box_tensor: (boxes, 4): left, top, right and bottom in pixels
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
+            rescale: by how much the picture is enlarged (default: 1)
+            dataformats: its axes: CHW, HWC or HW (default: "CHW")
+            labels: a text for each box; None for none
+        """
         who = "add_image_with_boxes"
         pixels = _pictures.images_of(array(img_tensor, who), dataformats, who)
         names = [labels] if isinstance(labels, str) else labels
@@ -322,7 +465,15 @@ class SummaryWriter:
         self, tag: str, figure: Any, global_step: int | None = None, close: bool = True,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """A figure of matplotlib, or several of one size, as a picture; closed unless told otherwise."""
+        """A figure of matplotlib, or several of one size, as a picture; closed unless told otherwise.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            figure: a figure of matplotlib, or a list of them
+            global_step: the step it belongs to; None is 0
+            close: whether matplotlib forgets it afterwards (default: True)
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         pixels = _pictures.figures(figure, close)
         self._value(_pictures.image, global_step, walltime, tag_of(tag, "add_figure"), pixels)
 
@@ -330,7 +481,15 @@ class SummaryWriter:
         self, tag: str, vid_tensor: Any, global_step: int | None = None, fps: float = 4,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Videos (N, T, C, H, W) beside each other, as an animated GIF. ValueError for another rank."""
+        """Videos (N, T, C, H, W) beside each other, as an animated GIF. ValueError for another rank.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            vid_tensor: (N, T, C, H, W), pixels: fractions from 0 to 1, or bytes from 0 to 255
+            global_step: the step it belongs to; None is 0
+            fps: pictures a second, more than 0 (default: 4)
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         frames = array(vid_tensor, "add_video")
         if frames.ndim != 5 or not frames.size or frames.shape[2] not in (1, 3, 4) or not fps > 0:
             raise ValueError(
@@ -343,7 +502,15 @@ class SummaryWriter:
         self, tag: str, snd_tensor: Any, global_step: int | None = None, sample_rate: int = 44100,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """A sound of one channel, from -1 to 1. AssertionError for several channels."""
+        """A sound of one channel, from -1 to 1. AssertionError for several channels.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            snd_tensor: (samples,) or (1, samples), from -1 to 1
+            global_step: the step it belongs to; None is 0
+            sample_rate: samples a second (default: 44100)
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         sound = _pictures.sound_of(array(snd_tensor, "add_audio"))
         self._value(
             _pictures.audio,
@@ -361,7 +528,14 @@ class SummaryWriter:
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Words, which TensorBoard reads as Markdown."""
+        """Words, which TensorBoard reads as Markdown.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            text_string: the words
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
+        """
         if not isinstance(text_string, str):
             raise TypeError(
                 f"add_text: text_string is {type(text_string).__name__}, and has to be a text"
@@ -378,6 +552,15 @@ class SummaryWriter:
         """Points (B, N, 3), with colours from 0 to 255 (bytes) or to 1, and triangles by their points.
 
         AssertionError for other shapes. `config_dict` sets camera, light and material of Three.js.
+
+        Args:
+            tag: the name under which TensorBoard shows it
+            vertices: (B, N, 3), the points
+            colors: (B, N, 3), their colours; None for one colour
+            faces: (B, triangles, 3), numbers of points; None to show points
+            config_dict: settings of Three.js; None for its own
+            global_step: the step it belongs to; None is 0
+            walltime: when it happened, in seconds since 1970; None for now
         """
         parts = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
         found = {
@@ -395,6 +578,14 @@ class SummaryWriter:
         """Points (N, D) for the projector, with a name or a picture each. Written at once.
 
         AssertionError for another rank, or when names or pictures are not as many.
+
+        Args:
+            mat: (N, D), the points
+            metadata: a name for each point, or a row of several; None for none
+            label_img: (N, C, H, W), a square picture for each point; None for none
+            global_step: the step it belongs to; None is 0
+            tag: the name of this set of points (default: "default")
+            metadata_header: names of the columns of `metadata`; None for one column
         """
         from ._embedding import write_embedding
 
@@ -419,6 +610,12 @@ class SummaryWriter:
         """The operations of a model, as it runs once in eval mode on `input_to_model`, within its
         modules. `verbose` prints the nodes. A recorded run may return any containers, so
         `use_strict_trace` has to be a bool and changes nothing.
+
+        Args:
+            model: a Module
+            input_to_model: what it is called with: a tensor, or a tuple of arguments
+            verbose: whether the nodes are printed (default: False)
+            use_strict_trace: True or False, which are the same here (default: True)
         """
         from ._graph import recorded
 
