@@ -1,6 +1,7 @@
 """The file of events: order, loss of nothing, disks that are full, ends of processes."""
 
 import errno
+import io
 import multiprocessing
 import os
 import signal
@@ -11,11 +12,13 @@ import threading
 import pytest
 from tensorboard_reading import scalars
 
-from taeda.utils.tensorboard import SummaryWriter
+from taeda.utils.tensorboard import RecordWriter, SummaryWriter
+from taeda.utils.tensorboard._events import record
 
 PROGRAM = """
 import os, signal, sys
-from taeda.utils.tensorboard import SummaryWriter
+from taeda.utils.tensorboard import RecordWriter, SummaryWriter
+from taeda.utils.tensorboard._events import record
 writer = SummaryWriter(sys.argv[1], max_queue=1000)
 for step in range(50):
     writer.add_scalar("a", step, step)
@@ -37,6 +40,13 @@ def test_an_end_leaves_nothing_unwritten(tmp_path, end):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == code, done.stderr
     assert scalars(tmp_path, "a") == [(step, step) for step in range(50)]
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 100, 5000])
+def test_records_are_those_of_tensorboard(size):
+    data, theirs = bytes(i * i % 251 for i in range(size)), io.BytesIO()
+    RecordWriter(theirs).write(data)
+    assert record(data) == theirs.getvalue()
 
 
 def test_a_handler_of_the_program_stays(tmp_path):

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import io
 import itertools
 import os
 import queue
 import signal
 import socket
+import struct
 import threading
 import time
 from collections import deque
@@ -24,12 +24,12 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from taeda._core_api import warn
+from taeda._core_api.files import crc32c
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
-from tensorboard.summary.writer.record_writer import RecordWriter
 
 from ._files import new_file
 
-__all__ = ["EventFile", "Fill", "restarted"]
+__all__ = ["EventFile", "Fill", "record", "restarted"]
 
 #: fills an event in; runs in the writing thread
 Fill: TypeAlias = Callable[[Event], None]
@@ -185,14 +185,13 @@ class EventFile:
                 return
 
     def _write_batch(self, items: list[_Item]) -> None:
-        text = io.BytesIO()
-        records = RecordWriter(text)
+        records = []
         for fill, step, walltime in items:
             try:
-                records.write(_encoded(fill, step, walltime))
+                records.append(record(_encoded(fill, step, walltime)))
             except Exception as error:  # noqa: BLE001 - raised by the program's next call
                 self._failed = error
-        self._try(self._file.write_all, text.getbuffer())
+        self._try(self._file.write_all, memoryview(b"".join(records)))
 
     def _try(self, call: Callable[..., None], *args: Any) -> None:
         """The program's next call says that the file cannot be written."""
@@ -200,6 +199,21 @@ class EventFile:
             call(*args)
         except OSError as error:
             self._failed = error
+
+
+def record(data: bytes) -> bytes:
+    """One record of an event file: length, its checksum, the bytes, theirs.
+
+    The same bytes as tensorboard's RecordWriter, whose checksum in Python takes 17 us of a scalar's 20.
+    """
+    size = struct.pack("<Q", len(data))
+    return b"".join((size, _checksum(size), data, _checksum(data)))
+
+
+def _checksum(data: bytes) -> bytes:
+    """CRC-32C, turned and shifted as the format asks."""
+    found = crc32c(data)
+    return struct.pack("<I", ((found >> 15 | found << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
 
 def _encoded(fill: Fill, step: int | None, walltime: float | None) -> bytes:
