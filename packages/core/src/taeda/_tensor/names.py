@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import Any
 
+from .._native import core as _core
 from ._method import Tensor, method, set_property
 
 
@@ -27,7 +28,8 @@ set_property(
 @method
 def has_names(self: Tensor) -> bool:
     """Whether a dimension has a name."""
-    return any(self.names)
+    found = _core.names_of(self)
+    return found is not None and any(found)
 
 
 @method

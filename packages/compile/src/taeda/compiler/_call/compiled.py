@@ -299,8 +299,8 @@ class Compiled:
         """The result of the graph. Where an operation raises before anything was changed, the
         program itself says what comes of it.
         """
-        again = Again(self.function, args, kwargs, trace) if trace.backward else None
-        states = [generator.get_state() for generator in trace.rewinds]
+        states = [(generator, generator.get_state()) for generator in trace.rewinds]
+        again = Again(self.function, args, kwargs, trace, states) if trace.backward else None
         failed = False
         try:
             made = trace.run(tensors, again)
@@ -312,7 +312,7 @@ class Compiled:
                 raise
             made, failed = missed, True
         if made is missed:
-            for generator, state in zip(trace.rewinds, states, strict=True):
+            for generator, state in states:
                 generator.set_state(state)
         return self.function(*args, **kwargs) if failed else made
 

@@ -242,7 +242,9 @@ class Trace:
         self._count = len(outputs)
         generators = list(generators_of(steps))
         # running it again gives the same, and changes nothing
-        self.repeats = not generators and not self.writes and not self.scalars.draws
+        # besides what it draws of Python's generator
+        self._repeats_from_draws = not generators and not self.writes
+        self.repeats = self._repeats_from_draws and not self.scalars.draws
         draws = bool(generators) and any(step.may_fail for step in self.steps)
         self.rewinds = list({id(a): a for a in generators}.values()) if draws else []
         if self.scalars.draws:
@@ -423,7 +425,7 @@ class Trace:
         own = {id(old): new for old, new in zip(made[self._count :], results, strict=False)}
         saved = [own.get(id(value), value) for value in saved]
         more = None
-        if self.repeats and again is not None:
+        if self._repeats_from_draws and again is not None:
             more = _More(self, again, [(inputs[w], d, inputs[n]) for n, (w, d) in self._casts])
         backward.attach(inputs, results, saved, more)
         return [own.get(id(value), value) for value in made[: self._count]]

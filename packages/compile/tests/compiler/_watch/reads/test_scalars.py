@@ -146,6 +146,24 @@ def test_draws_that_are_read_leave_the_program_as_it_is(body, tmp_path):
     assert agree(made(f"def f(x):\n    {body}\n", tmp_path), [()] * 8) == []
 
 
+@pytest.mark.parametrize("name", sorted(DRAWN.keys() - {"beside others"}))
+@pytest.mark.parametrize("order", [2, 3])
+def test_derivatives_of_derivatives_are_of_what_was_drawn(name, order, tmp_path):
+    text = f"import taeda\ndef f(x):\n    {DRAWN[name]}\n"
+    told = []
+    for wrap in (lambda f: f, taeda.compile):
+        f, found = wrap(made(text, tmp_path)), []
+        random.seed(0)
+        for _ in range(6):
+            x = taeda.arange(1.0, 5.0).requires_grad_()
+            value = f(x**3 * 1)
+            for _ in range(order):
+                (value,) = taeda.autograd.grad(value.sum(), x, create_graph=True)
+            found += [value.tolist(), hash(random.getstate())]
+        told.append(found)
+    assert told[0] == told[1]
+
+
 PLACES = {
     "checkpoint": "return checkpoint(g, x, use_reentrant=False) * 2",
     "backward inside": "y = x.detach().requires_grad_()\n"
