@@ -63,3 +63,16 @@ def test_names_do_not_get_lost_inside():
     for make in (masked_tensor, as_masked_tensor):
         with pytest.raises(RuntimeError, match="names"):
             make(x, taeda.tensor([True, False, True]))
+
+
+@pytest.mark.parametrize("call", [taeda.add, taeda.mul, lambda x, y: x.clone().add_(y)])
+def test_names_are_refused_beside_masked_tensors(call):
+    plain = taeda.ones(2, 3)
+    named = plain.refine_names("N", "C")
+    for other in (
+        masked_tensor(plain, plain > 0),
+        as_masked_tensor(plain, plain > 2),
+    ):
+        for pair in ((named, other), (other, named)):
+            with pytest.raises(RuntimeError, match="names"):
+                call(*pair)

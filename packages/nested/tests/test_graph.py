@@ -89,3 +89,16 @@ def test_names_do_not_get_lost_inside(layout):
             make()
     with pytest.raises(RuntimeError, match="names"):
         nested.nested_tensor_from_jagged(x, taeda.tensor([0, 1, 2]))
+
+
+@pytest.mark.parametrize("call", [taeda.add, taeda.mul, lambda x, y: x.clone().add_(y)])
+def test_names_are_refused_beside_nested_tensors(call):
+    plain = taeda.ones(2, 3)
+    named = plain.refine_names("N", "C")
+    for other in (
+        nested.nested_tensor([plain]),
+        nested.nested_tensor([plain], layout=taeda.jagged),
+    ):
+        for pair in ((named, other), (other, named)):
+            with pytest.raises(RuntimeError, match="names"):
+                call(*pair)

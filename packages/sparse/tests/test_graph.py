@@ -155,3 +155,16 @@ def test_names_do_not_get_lost_inside():
         taeda.sparse_coo_tensor(places, values, (2,))
     with pytest.raises(RuntimeError, match="names"):
         taeda.sparse_csr_tensor(taeda.tensor([0, 1, 2]), places[0], values, (2, 2))
+
+
+@pytest.mark.parametrize("call", [taeda.add, taeda.mul, lambda x, y: x.clone().add_(y)])
+def test_names_are_refused_beside_sparse_tensors(call):
+    plain = taeda.ones(2, 3)
+    named = plain.refine_names("N", "C")
+    for other in (
+        plain.to_sparse(),
+        plain.to_sparse_csr(),
+    ):
+        for pair in ((named, other), (other, named)):
+            with pytest.raises(RuntimeError, match="names"):
+                call(*pair)

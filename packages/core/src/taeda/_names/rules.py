@@ -149,9 +149,20 @@ def _refuse(row: str) -> NoReturn:
     )
 
 
+def _refuse_parts(row: str, values: Sequence[Any]) -> None:
+    """RuntimeError if one of the tensors cannot have names, as the results could not either."""
+    for x in _tensors(values):
+        if x.layout is not taeda.strided or _core.parts_of(x) is not None:
+            raise RuntimeError(
+                f"{_name(row)}: a tensor whose dimensions have names came beside a {type(x).__name__} of "
+                f"layout {x.layout}, which has none. Take them away by tensor.rename(None)"
+            )
+
+
 def infer(row: str, word: str, args: Sequence[Any], in_place: bool, out: Any) -> Names | None:
     """The names of the results of a call that has not run yet, or None for no names."""
     rule = RULES.get(word) or _refuse(row)
+    _refuse_parts(row, [*args, out])
     names = rule(row, arguments_by_name(row, args))
     if in_place and word == "UNIFY" and len(names) != len(names_of(args[0])):
         return _core.names_of(args[0])  # the call refuses these shapes
