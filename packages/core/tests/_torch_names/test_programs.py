@@ -67,3 +67,43 @@ def test_processes_that_a_program_starts_import_it_too(tmp_path):
     assert first.endswith("+taeda")
     assert "nn.modules.activation.ReLU" in second and second.endswith("False")
     assert "No module named 'torch'" in "\n".join(rest)
+
+
+AT_ONCE = """
+import threading
+
+made, gate = [], threading.Barrier(8)
+
+def work():
+    gate.wait()
+    import torch
+    made.append(torch.ones(2).sum().item())
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(made == [2.0] * 8)
+"""
+
+CHILDREN = """
+import subprocess, sys
+
+def run(*arguments):
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+
+for _ in range(4):
+    print(run("at_once.py").stdout)
+ended = run("-m", "torch.utils.collect_env")
+print(ended.returncode, "version" in ended.stdout)
+ended = run("-m", "torch.absent")
+print(ended.returncode, "No module named torch.absent" in ended.stderr)
+"""
+
+
+def test_threads_of_a_child_import_it_at_once_and_its_modules_run(tmp_path):
+    (tmp_path / "at_once.py").write_text(AT_ONCE)
+    (tmp_path / "children.py").write_text(CHILDREN)
+    command = [sys.executable, "-m", "taeda", "run", "children.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = [line for line in ended.stdout.splitlines() if line]
+    assert lines == ["True"] * 4 + ["0 True", "1 True"]

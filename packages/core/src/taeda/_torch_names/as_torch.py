@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from importlib import metadata
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from taeda._warnings import warn
@@ -214,6 +214,14 @@ class _Loader:
         spec = module.__spec__
         if spec is not None and spec.loader_state is not None:
             module.__spec__ = spec.loader_state  # the import system has put the other one there
+
+    @staticmethod
+    def get_code(fullname: str) -> CodeType | None:
+        """What `python -m torch.x` runs: the text of ours."""
+        name = "taeda" + fullname.removeprefix("torch")
+        spec = None if fullname in MODULES else importlib.util.find_spec(name)
+        code: CodeType | None = getattr(spec and spec.loader, "get_code", lambda name: None)(name)
+        return code
 
 
 class _Finder:

@@ -8,6 +8,13 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """What the module has that takes this one's place: threads that import at once may hold this one."""
+    return getattr(sys.modules[__name__], name)
+
 
 del sys.modules["torch"]  # or install_as_torch would take this module for the real torch
 if sys.modules.get("taeda", ...) is None or importlib.util.find_spec("taeda") is None:
