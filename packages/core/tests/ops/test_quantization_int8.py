@@ -196,6 +196,61 @@ def test_results_may_have_another_dtype():
     assert (plain.numpy().astype(int) - 128 == signed.numpy()).all()
 
 
+ALL, HALVES = [0, 1, 1], [0, 4, 4, 4, 9, 6]
+
+
+def pooled(x, zero=5, planes=ALL, lines=HALVES, columns=HALVES, **how):
+    return taeda._int8_pool(x, zero, planes, lines, columns, **how)
+
+
+def places_of(dtype, channels=150):
+    rng = np.random.default_rng(2)
+    return bytes_of(rng, (2, 1, 9, 9, channels), dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_pools(dtype):
+    x, ends = places_of(dtype), [(0, 4, 4), (4, 9, 6)]
+    parts = [[x[:, :, a:b, c:d].astype(int) - 5 for c, d, _ in ends] for a, b, _ in ends]
+    top = np.array([[part.max((1, 2, 3)) + 5 for part in row] for row in parts])
+    assert np.array_equal(
+        np.moveaxis(pooled(taeda.from_numpy(x), largest=True).numpy()[:, 0], 0, 2), top
+    )
+    for divisor in (0, 9, -2):
+        means = [[F32(parts[i][j].sum((1, 2, 3))) / F32(divisor or ends[i][2] * ends[j][2])
+                  for j in range(2)] for i in range(2)]  # fmt: skip
+        want = np.clip(np.rint(means) + 5, *((0, 255) if dtype == np.uint8 else (-128, 127)))
+        made = pooled(taeda.from_numpy(x), divisor=divisor).numpy()[:, 0]
+        assert np.array_equal(np.moveaxis(made, 0, 2), want)
+
+
+POOL = taeda.zeros(1, 1, 9, 9, 3, dtype=taeda.uint8)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pooled(POOL.float()), "uint8 or int8 .*, but got float32"),
+        (lambda: pooled(POOL[0]), r"but got uint8 of shape \[1, 9, 9, 3\]"),
+        (lambda: pooled(POOL, -1), "zero_point -1 is out of the range 0 to 255"),
+        (lambda: pooled(POOL.char(), 128), "zero_point 128 is out of the range -128 to 127"),
+        (lambda: pooled(POOL, columns=[0, 10, 1]), "axis 2 .* in 9 places"),
+        (lambda: pooled(POOL, lines=[-1, 3, 1]), "axis 1 wants"),
+        (lambda: pooled(POOL, lines=[0, 3, 0]), "a count above 0"),
+        (lambda: pooled(POOL, lines=[0, 3]), "axis 1 wants"),
+        (lambda: pooled(POOL, planes=[]), "axis 0 wants"),
+        (lambda: pooled(POOL, lines=[0, 1, 2**62]), "axis 1 wants"),
+        (
+            lambda: pooled(POOL, lines=[0, 1, 4000], columns=[0, 1, 4000]),
+            "of 1.6e\\+07 places is too large",
+        ),
+    ],
+)
+def test_pools_refuse(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call()
+
+
 def test_integers_and_back():
     x = taeda.tensor([-1.0, 0.5, 1.5, 2.5, 1e9, -1e9, float("nan"), float("inf"), -float("inf")])
     wide = taeda.cat([x] * 9)  # more than a vector
@@ -278,6 +333,8 @@ def digest():
             found.update(taeda._quantize_int8(floats, 0.11, 9, taeda.uint8).numpy().tobytes())
     for case in DEPTHWISE:
         found.update(depthwise_of(case, np.int8)[0].tobytes())
+    for dtype in (np.uint8, np.int8):
+        found.update(pooled(taeda.from_numpy(places_of(dtype))).numpy().tobytes())
     found.update(taeda._int8_bags(*map(taeda.from_numpy, bags())).numpy().tobytes())
     return found.hexdigest()
 

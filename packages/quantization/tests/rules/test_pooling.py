@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
 from quantized_tensors import numbers
 
@@ -27,3 +30,66 @@ def test_averages_round_half_to_even():
         taeda.tensor([[[1, 2, 3, 4]]], dtype=taeda.uint8), 1.0, 0
     )
     assert taeda.avg_pool1d(x, 2).int_repr().tolist() == [[[2, 4]]]
+
+
+# kernel, stride, padding, ceil_mode, count_include_pad, divisor_override; and sizes of adaptive results
+AVERAGES = [
+    (2, None, 0, False, True, None), (3, 2, 1, False, True, None), (3, 2, 1, True, False, None),
+    (4, 3, 2, True, True, None), (2, 5, 1, False, True, -3), (5, 1, 2, False, False, 7),
+]  # fmt: skip
+MAXIMA = [(2, None, 0), (3, 2, 1), (3, 1, 1, 1, True), (2, 1, 1, 2), (5, 3, 2, 1, True)]
+PARTS = [1, 3, 4, 7]
+DTYPES = [taeda.quint8, taeda.qint8]
+
+
+def numbers_of(rank, dtype, last):
+    low = 0 if dtype is taeda.quint8 else -128
+    rng, sizes = np.random.default_rng(rank), [9, 6, 7][:rank]
+    stored = taeda.uint8 if low == 0 else taeda.int8
+    q = taeda.from_numpy(rng.integers(low, low + 256, (2, 70, *sizes))).to(stored)
+    q = q.movedim(1, -1).contiguous().movedim(-1, 1) if last else q
+    return taeda._make_per_tensor_quantized_tensor(q, 0.5, low + 9)
+
+
+def average(row, x, *how):
+    """Of exact numbers about the zero point, rounded once."""
+    zero, low = x.q_zero_point(), -128 if x.dtype is taeda.qint8 else 0
+    made = getattr(taeda.nn.functional, row)(x.int_repr().double() - zero, *how)
+    return (made.float().round() + zero).clamp(low, low + 255)
+
+
+@pytest.mark.parametrize(
+    ("rank", "dtype", "last"), list(itertools.product([1, 2, 3], DTYPES, [False, True])), ids=str
+)
+def test_windows_of_every_kind(rank, dtype, last):
+    x = numbers_of(rank, dtype, last)
+    name = f"pool{rank}d"
+    ways = [(f"avg_{name}", how[:5] if rank == 1 else how) for how in AVERAGES]
+    ways += [(f"adaptive_avg_{name}", (size,)) for size in PARTS]
+    for row, how in ways:
+        made = getattr(taeda.nn.functional, row)(x, *how)
+        assert taeda.equal(made.int_repr().float(), average(row, x, *how)), (row, how)
+        assert made.q_zero_point() == x.q_zero_point()
+    for how in MAXIMA:
+        made = getattr(taeda.nn.functional, f"max_{name}")(x, *how).int_repr()
+        want = getattr(taeda.nn.functional, f"max_{name}")(x.int_repr().double(), *how)
+        assert taeda.equal(made.double(), want), how
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_results_lie_as_inputs_do(last):
+    x = numbers_of(2, taeda.quint8, last)
+    for made in (taeda.nn.functional.max_pool2d(x, 2), taeda.nn.functional.avg_pool2d(x, 2)):
+        assert made.int_repr().is_contiguous(memory_format=taeda.channels_last) == last
+        assert made.int_repr().is_contiguous() != last
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_what_plain_pooling_refuses(last):
+    x = numbers_of(2, taeda.quint8, last)
+    for how in ((0,), (2, 0), (2, 1, 2), (20,), ((2, 2, 2),)):
+        with pytest.raises(RuntimeError) as plain:
+            taeda.nn.functional.avg_pool2d(x.int_repr().float(), *how)
+        with pytest.raises(RuntimeError) as quantized:
+            taeda.nn.functional.avg_pool2d(x, *how)
+        assert str(quantized.value) == str(plain.value)

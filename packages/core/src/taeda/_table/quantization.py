@@ -44,6 +44,11 @@ op("_int8_conv(Tensor self, float self_scale, int self_zero_point, Tensor panels
    doc="A convolution of integers (samples, three places, channels), with a weight (out channels, "
        "places and channels of a group) that _int8_pack packed by groups; rounded as _int8_linear does. "
        "Panels of one group as (panels, words, 16, 4) are depthwise: each row is that of a channel.")
+op("_int8_pool(Tensor self, int zero_point, int[] planes, int[] lines, int[] columns, bool largest=False, "
+   "int divisor=0) -> Tensor", c="_int8_pool", variants="function",
+   doc="The largest integers, or averages rint(sum / count) about the zero point, of windows of uint8 or "
+       "int8 (samples, three places, channels). Axes list for each output where its window begins and ends, "
+       "and what it counts as.")
 op("_int8_bags(Tensor table, Tensor scales, Tensor shifts, Tensor indices, Tensor? offsets=None, "
    "Tensor? per_sample_weights=None) -> Tensor", c="_int8_bags", variants="function",
    doc="Sums of rows of a table of uint8, whose numbers are q * scale + shift, in float32: of the "

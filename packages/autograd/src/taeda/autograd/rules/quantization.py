@@ -80,6 +80,6 @@ rule(
 
 for _row in (
     "_quantize_int8", "_dequantize_int8", "_int8_pack", "_int8_linear", "_int8_linear_dynamic", "_int8_conv",
-    "_int8_bags",
+    "_int8_pool", "_int8_bags",
 ):  # fmt: skip
     not_differentiable(_row, "numbers are rounded to integers, which have no gradients")

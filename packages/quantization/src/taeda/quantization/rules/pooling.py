@@ -1,7 +1,12 @@
-"""Pooling and resampling of quantized tensors: on the integers, averages rounded half to even."""
+"""Pooling and resampling of quantized tensors: on the integers, averages rounded half to even.
+
+Integers of 8 bits that lie channels last, as layers on integers give them, are pooled in one pass; averages
+are summed in int32.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import taeda
@@ -10,6 +15,7 @@ from taeda import Tensor
 from .._affine import LIMITS
 from .._parts import Quantized, parts_of
 from ._registry import call, one_scale, rule, same_scale, wrapped
+from ._spans import MOST, adaptive, places, strided
 
 MAXIMA = "max_pool1d max_pool2d max_pool3d upsample_nearest1d upsample_nearest2d upsample_nearest3d".split()
 #: averages of numbers less the zero point
@@ -19,10 +25,43 @@ AVERAGES = (
 ).split()
 
 
+def _channels_last(x: Quantized, rank: int, as_it_lies: bool) -> Tensor | None:
+    """Integers of 8 bits as (samples, three places, channels); with `as_it_lies` if nothing is copied."""
+    q = x.integers
+    if q.dim() != rank + 2 or x.dtype not in (taeda.quint8, taeda.qint8) or not q.numel():
+        return None
+    last = q.movedim(1, -1)
+    if as_it_lies and not last.is_contiguous():
+        return None
+    return last.reshape(last.shape[0], *[1] * (3 - rank), *last.shape[1:])
+
+
+def _pooled_last(row: str, x: Quantized, args: Sequence[Any]) -> Tensor | None:
+    """One pass over integers that lie channels last; averages are worth bringing them there. None where that
+    is not possible.
+
+    The row itself says on meta which sizes come, and refuses what does not fit.
+    """
+    rank, largest = int(row[-2]), "max" in row
+    last = _channels_last(x, rank, largest)
+    if last is None:
+        return None
+    size = call(row, taeda.empty(x.integers.shape, device="meta"), *args).shape[2:]
+    found = (adaptive if "adaptive" in row else strided)(row, x.integers.shape[2:], size, args)
+    if found is None or places(found.axes) > MOST:
+        return None
+    axes = [(0, 1, 1)] * (3 - rank) + [axis.numbers for axis in found.axes]
+    made = taeda._int8_pool(last, x.zero_point, *axes, largest, found.divisor)
+    made = made.reshape(made.shape[0], *size, made.shape[-1]).movedim(-1, 1)
+    return made.contiguous() if x.integers.is_contiguous() else made
+
+
 def _maximum(row: str) -> None:
     @rule(row)
     def run(x: Tensor, *args: Any) -> Any:
-        return same_scale(row, x, *args)
+        parts = one_scale(x, row)
+        made = _pooled_last(row, parts, args) if "pool" in row else None
+        return same_scale(row, x, *args) if made is None else wrapped(made, parts)
 
 
 def averaged(row: str, parts: Quantized, *args: Any) -> Tensor:
@@ -37,7 +76,8 @@ def _average(row: str) -> None:
     @rule(row)
     def run(x: Tensor, *args: Any) -> Any:
         parts = one_scale(x, row)
-        return wrapped(averaged(row, parts, *args), parts)
+        made = _pooled_last(row, parts, args) if "pool" in row else None
+        return wrapped(averaged(row, parts, *args) if made is None else made, parts)
 
 
 def _mean(row: str) -> None:
