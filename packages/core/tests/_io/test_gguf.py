@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import tracemalloc
 
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 import taeda
+from taeda._io.blocks import KINDS
+from taeda._io.gguf import _BLOCK_NAMES
 from taeda._io.safetensors import FormatError
 
 TYPES = {
@@ -169,3 +172,78 @@ def test_what_is_wrong_behind_an_array_is_found_before_the_array_is_made():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 << 20  # as a list it takes 40 MB
+
+
+def in_blocks():
+    """A file of every kind of block that is read, and of plain numbers, with facts of three kinds."""
+    facts = {name: FACTS[name] for name in ("layers", "tied", "tokens")}
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(KINDS) + 1, len(facts))
+    head += b"".join(text(name) + data for name, (data, _) in facts.items())
+    body = b""
+    codes = {name: code for code, name in _BLOCK_NAMES.items()}
+    stored = {name: (codes[name], kind.numbers, bytes(kind.nbytes)) for name, kind in KINDS.items()}
+    for name, (code, size, data) in {**stored, "plain": (0, 3, bytes(12))}.items():
+        body += bytes(-len(body) % 32)
+        head += text(name) + struct.pack("<IQIQ", 1, size, code, len(body))
+        body += data
+    return head + bytes(-len(head) % 32) + body, len(head)
+
+
+WHOLE, HEAD = in_blocks()
+
+
+def outcome(data):
+    """What is wrong with a file, "" if it is read; whatever else is raised goes through."""
+    try:
+        made = load(data)
+    except FormatError as error:
+        return str(error)
+    for value in made.values():
+        (value if isinstance(value, taeda.Tensor) else value.dequantize()).sum()
+    return ""
+
+
+def names_what_came(message):
+    """A number, or something quoted."""
+    return bool(re.search(r"\d|'.+'", message))
+
+
+def test_every_cut_is_refused_and_named():
+    assert outcome(WHOLE) == ""
+    for size in range(4, len(WHOLE)):
+        message = outcome(WHOLE[:size])
+        assert names_what_came(message), (size, message)
+
+
+def test_every_flip_of_the_head_is_read_or_named():
+    """A bit of a name, or of a number among facts, tells of something else; no bit does more than that."""
+    read = 0
+    for at in range(4, HEAD):
+        for bit in range(8):
+            data = bytearray(WHOLE)
+            data[at] ^= 1 << bit
+            message = outcome(bytes(data))
+            read += not message
+            assert not message or names_what_came(message), (at, bit, message)
+    assert 0 < read < 4 * HEAD  # of 8 * HEAD
+
+
+def test_every_unknown_type_is_named():
+    place = WHOLE.index(text("plain")) + len(text("plain")) + 12
+    known = {code for code, name in _BLOCK_NAMES.items() if name in KINDS} | set(TYPES)
+    for code in [*range(300), 2**31, 2**32 - 1]:
+        data = WHOLE[:place] + struct.pack("<I", code) + WHOLE[place + 4 :]
+        if code not in known:
+            name = _BLOCK_NAMES.get(code, f"the unknown type {code}")
+            assert f"tensor 'plain' is quantized ({name})" in outcome(data)
+        elif code in (27, 28) or code not in TYPES:  # twice as long, or blocks
+            assert "tensor 'plain'" in outcome(data)
+        else:
+            assert outcome(data) == ""
+
+
+@pytest.mark.parametrize("kind", [8, 9, 13, 77, 2**32 - 1])
+def test_every_unknown_kind_of_fact_is_named(kind):
+    message = outcome(build(ONE, {"x": (struct.pack("<I", kind) + bytes([255] * 9), 0)}))
+    assert names_what_came(message)
+    assert kind in (8, 9) or f"unknown kind {kind}" in message
