@@ -51,21 +51,33 @@ class PerTensor(Granularity):
 
 @dataclass(frozen=True)
 class PerAxis(Granularity):
-    """Those at one place along `axis`."""
+    """Those at one place along `axis`.
+
+    Args:
+        axis: the dimension.
+    """
 
     axis: int
 
 
 @dataclass(frozen=True)
 class PerGroup(Granularity):
-    """`group_size` neighbours in the last dimension."""
+    """`group_size` neighbours in the last dimension.
+
+    Args:
+        group_size: how many.
+    """
 
     group_size: int
 
 
 @dataclass(frozen=True)
 class PerBlock(Granularity):
-    """Those of a block with `block_size` places along each dimension."""
+    """Those of a block with `block_size` places along each dimension.
+
+    Args:
+        block_size: how many, a number for each dimension.
+    """
 
     block_size: tuple[int, ...]
 

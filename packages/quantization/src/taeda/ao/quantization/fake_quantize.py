@@ -208,7 +208,12 @@ class FixedQParamsFakeQuantize(FakeQuantize):
 class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     """A moving average of ranges and the rounding in one operation, `fused_moving_avg_obs_fake_quant`.
 
-    The arguments are those of `FakeQuantize`. AssertionError for an observer that is no moving average.
+    Args:
+        observer: a class of observers of moving averages, or what makes one.
+        quant_min, quant_max: the least and the greatest integer.
+        **observer_kwargs: for `observer`.
+
+    AssertionError for an observer that is no moving average.
     """
 
     def __init__(
@@ -313,7 +318,7 @@ def _switch(name: str, what: str) -> Any:
     switch.__name__ = switch.__qualname__ = name
     switch.__doc__ = (
         f"{what} in a module if it is a fake quantizer: `model.apply({name})` does so in all.\n\n"
-        "    Arguments\n    ---------\n    mod\n        any module\n    "
+        "    Args:\n        mod: any module\n    "
     )
     return switch
 

@@ -94,7 +94,10 @@ def fuse_modules_qat(
     model: nn.Module, modules_to_fuse: Any, inplace: bool = False,
     fuser_func: Callable[..., Any] = fuse_known_modules, fuse_custom_config_dict: Any = None,
 ) -> nn.Module:  # fmt: skip
-    """Join layers of a model in train mode, which will be trained for integers. The arguments and errors are
-    those of `fuse_modules`.
+    """Join layers of a model in train mode, which will be trained for integers. Errors are those of
+    `fuse_modules`.
+
+    Args:
+        model, modules_to_fuse, inplace, fuser_func, fuse_custom_config_dict: as in `fuse_modules`.
     """
     return _fuse(model, modules_to_fuse, True, inplace, fuser_func, fuse_custom_config_dict)

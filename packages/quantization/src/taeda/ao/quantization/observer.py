@@ -489,7 +489,11 @@ class PlaceholderObserver(ObserverBase):
 
 
 class RecordingObserver(ObserverBase):
-    """Keeps every tensor that it sees, for who looks for errors. `dtype` as in `ObserverBase`."""
+    """Keeps every tensor that it sees, for who looks for errors.
+
+    Args:
+        dtype: as in `ObserverBase`.
+    """
 
     def __init__(self, dtype: Any = taeda.quint8) -> None:
         super().__init__(dtype=dtype)

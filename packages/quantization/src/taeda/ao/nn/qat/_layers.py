@@ -102,8 +102,9 @@ _CONV = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dil
 _TEXT = """`nn.Conv{rank}d` whose weight is rounded to the steps that it will have.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode: as in `nn.Conv{rank}d`
+        in_channels, out_channels, kernel_size, stride, padding, dilation: as in `nn.Conv{rank}d`
+        groups, bias, padding_mode: as there
+        device, dtype: of weight and bias
         qconfig: how: its `weight` makes the fake quantizer
 
     AssertionError without a `qconfig`.
@@ -156,8 +157,8 @@ class Embedding(_Rounded, nn.Embedding):
     """`nn.Embedding` whose weight is rounded to the steps that it will have.
 
     Args:
-        num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse:
-            as in `nn.Embedding`
+        num_embeddings, embedding_dim, padding_idx, max_norm, norm_type: as in `nn.Embedding`
+        scale_grad_by_freq, sparse: as there
         qconfig: how: its `weight` makes the fake quantizer, with zero points in float
 
     AssertionError without a `qconfig`.
@@ -190,8 +191,8 @@ class EmbeddingBag(_Rounded, nn.EmbeddingBag):
     """`nn.EmbeddingBag` whose weight is rounded to the steps that it will have.
 
     Args:
-        num_embeddings, embedding_dim, max_norm, norm_type, scale_grad_by_freq, mode, sparse,:
-        include_last_offset, padding_idx: as in `nn.EmbeddingBag`
+        num_embeddings, embedding_dim, max_norm, norm_type: as in `nn.EmbeddingBag`
+        scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx: as there
         qconfig: how: its `weight` makes the fake quantizer, with zero points in float
 
     AssertionError without a `qconfig`.

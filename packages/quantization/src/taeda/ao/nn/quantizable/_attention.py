@@ -16,8 +16,9 @@ class MultiheadAttention(nn.MultiheadAttention):
     """`nn.MultiheadAttention` with a linear layer each for queries, keys and values, which can be observed.
 
     Args:
-        embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first,
-            device, dtype: as in `nn.MultiheadAttention`.
+        embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn: as in `nn.MultiheadAttention`.
+        kdim, vdim, batch_first: as there.
+        device, dtype: of the weights.
 
     `prepare` puts it in the place of an `nn.MultiheadAttention` with a `qconfig`.
     """

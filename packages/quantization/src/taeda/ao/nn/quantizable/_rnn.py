@@ -125,8 +125,8 @@ class LSTM(nn.Module):
     """An LSTM of linear layers, sums and products that can be observed.
 
     Args:
-        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device,
-            dtype: as in `nn.LSTM`.
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in `nn.LSTM`.
+        device, dtype: of the weights.
 
     `prepare` puts it in the place of an `nn.LSTM` with a `qconfig`. NotImplementedError for dropout while
     training: numbers that are dropped have no scale.

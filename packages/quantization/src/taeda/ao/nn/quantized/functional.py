@@ -39,6 +39,11 @@ def avg_pool2d(
 ) -> Tensor:  # fmt: skip
     """Averages of windows (samples, channels, height, width); the arguments are those of
     `nn.functional.avg_pool2d`. The result has the scale of `input`.
+
+    Args:
+        input: the quantized tensor.
+        kernel_size, stride, padding, ceil_mode: as in `nn.functional.avg_pool2d`.
+        count_include_pad, divisor_override: as there.
     """
     _refuse(input, "avg_pool2d")
     return F.avg_pool2d(
@@ -52,6 +57,11 @@ def avg_pool3d(
 ) -> Tensor:  # fmt: skip
     """Averages of windows (samples, channels, depth, height, width); the arguments are those of
     `nn.functional.avg_pool3d`. The result has the scale of `input`.
+
+    Args:
+        input: the quantized tensor.
+        kernel_size, stride, padding, ceil_mode: as in `nn.functional.avg_pool3d`.
+        count_include_pad, divisor_override: as there.
     """
     _refuse(input, "avg_pool3d")
     return F.avg_pool3d(
@@ -60,7 +70,12 @@ def avg_pool3d(
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Averages of as many windows as `output_size` (height, width) says, with the scale of `input`."""
+    """Averages of as many windows as `output_size` (height, width) says, with the scale of `input`.
+
+    Args:
+        input: the quantized tensor.
+        output_size: numbers of windows, or one number for all dimensions; None keeps a size.
+    """
     _refuse(input, "adaptive_avg_pool2d")
     return F.adaptive_avg_pool2d(input, output_size)
 
@@ -68,6 +83,10 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Averages of as many windows as `output_size` (depth, height, width) says. The result has the scale of
     `input`.
+
+    Args:
+        input: the quantized tensor.
+        output_size: numbers of windows, or one number for all dimensions; None keeps a size.
     """
     _refuse(input, "adaptive_avg_pool3d")
     return F.adaptive_avg_pool3d(input, output_size)
@@ -79,6 +98,11 @@ def max_pool1d(
 ) -> Tensor:  # fmt: skip
     """Greatest numbers of windows (samples, channels, length); the arguments are those of
     `nn.functional.max_pool1d`. NotImplementedError for indices.
+
+    Args:
+        input: the quantized tensor.
+        kernel_size, stride, padding, dilation, ceil_mode: as in `nn.functional.max_pool1d`.
+        return_indices: False; indices are refused.
     """
     _refuse(input, "max_pool1d")
     _no_indices(return_indices)
@@ -92,6 +116,11 @@ def max_pool2d(
 ) -> Tensor:  # fmt: skip
     """Greatest numbers of windows (samples, channels, height, width); the arguments are those of
     `nn.functional.max_pool2d`. NotImplementedError for indices.
+
+    Args:
+        input: the quantized tensor.
+        kernel_size, stride, padding, dilation, ceil_mode: as in `nn.functional.max_pool2d`.
+        return_indices: False; indices are refused.
     """
     _refuse(input, "max_pool2d")
     _no_indices(return_indices)
@@ -135,8 +164,8 @@ def conv1d(
     """A convolution of quint8 (samples, channels, length) with a weight in qint8 and a bias in float32.
 
     Args:
-        input, weight, bias, stride, padding, dilation, groups, padding_mode: as in
-            `nn.functional.conv1d`; padding in zeros.
+        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv1d`.
+        padding_mode: "zeros".
         scale, zero_point, dtype: those of the result.
 
     NotImplementedError for another padding or dtype, RuntimeError for a weight in float.
@@ -150,7 +179,13 @@ def conv2d(
     groups: int = 1, padding_mode: str = "zeros", scale: float = 1.0, zero_point: int = 0,
     dtype: Any = taeda.quint8,
 ) -> Tensor:  # fmt: skip
-    """As `conv1d`, of (samples, channels, height, width)."""
+    """As `conv1d`, of (samples, channels, height, width).
+
+    Args:
+        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv2d`.
+        padding_mode: "zeros".
+        scale, zero_point, dtype: those of the result.
+    """
     return _conv(2, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point,
         dtype)  # fmt: skip
 
@@ -160,7 +195,13 @@ def conv3d(
     groups: int = 1, padding_mode: str = "zeros", scale: float = 1.0, zero_point: int = 0,
     dtype: Any = taeda.quint8,
 ) -> Tensor:  # fmt: skip
-    """As `conv1d`, of (samples, channels, depth, height, width)."""
+    """As `conv1d`, of (samples, channels, depth, height, width).
+
+    Args:
+        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv3d`.
+        padding_mode: "zeros".
+        scale, zero_point, dtype: those of the result.
+    """
     return _conv(3, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point,
         dtype)  # fmt: skip
 
@@ -171,6 +212,11 @@ def linear(
 ) -> Tensor:  # fmt: skip
     """A linear layer on integers (..., in) with a weight (out, in) in qint8 and a bias in float32; without
     `scale` and `zero_point` the result has those of `input`.
+
+    Args:
+        input: the quantized tensor.
+        weight, bias: the weight in qint8, the bias in float32 (out,) or None.
+        scale, zero_point: those of the result, or None.
     """
     _refuse(input, "linear")
     scale = input.q_scale() if scale is None else scale
@@ -184,19 +230,36 @@ def linear(
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """`input` clamped to `min_val` and `max_val`, with its scale; written into it if `inplace`."""
+    """`input` clamped to `min_val` and `max_val`, with its scale; written into it if `inplace`.
+
+    Args:
+        input: the quantized tensor.
+        min_val, max_val: the bounds.
+        inplace: whether the result is written into `input`.
+    """
     _refuse(input, "hardtanh")
     return input.clamp_(min_val, max_val) if inplace else input.clamp(min_val, max_val)
 
 
 def clamp(input: Tensor, min_: float, max_: float) -> Tensor:
-    """`input` clamped to `min_` and `max_`, with its scale."""
+    """`input` clamped to `min_` and `max_`, with its scale.
+
+    Args:
+        input: the quantized tensor.
+        min_, max_: the bounds.
+    """
     _refuse(input, "clamp")
     return input.clamp(min_, max_)
 
 
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
-    """`input` above `threshold`, `value` elsewhere, with its scale. ValueError without numbers."""
+    """`input` above `threshold`, `value` elsewhere, with its scale. ValueError without numbers.
+
+    Args:
+        input: the quantized tensor.
+        threshold: what numbers are compared with.
+        value: what takes the place of the others.
+    """
     _refuse(input, "threshold")
     if threshold is None or value is None:
         raise ValueError("threshold and value are numbers, but got None")
@@ -204,13 +267,25 @@ def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
 
 
 def elu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Tensor:
-    """`x` above 0, `alpha * (exp(x) - 1)` below; `scale` and `zero_point` are those of the result."""
+    """`x` above 0, `alpha * (exp(x) - 1)` below; `scale` and `zero_point` are those of the result.
+
+    Args:
+        input: the quantized tensor.
+        scale, zero_point: those of the result.
+        alpha: how far results go below 0.
+    """
     _refuse(input, "elu")
     return mapped(input, "elu", lambda x: F.elu(x, alpha), scale, zero_point)
 
 
 def celu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Tensor:
-    """`x` above 0, `alpha * (exp(x / alpha) - 1)` below; `scale` and `zero_point` are those of the result."""
+    """`x` above 0, `alpha * (exp(x / alpha) - 1)` below; `scale` and `zero_point` are those of the result.
+
+    Args:
+        input: the quantized tensor.
+        scale, zero_point: those of the result.
+        alpha: how far results go below 0.
+    """
     _refuse(input, "celu")
     return mapped(input, "celu", lambda x: F.celu(x, alpha), scale, zero_point)
 
@@ -221,6 +296,12 @@ def leaky_relu(
 ) -> Tensor:  # fmt: skip
     """`x` above 0, `negative_slope * x` below; `scale` and `zero_point` are those of the result, without them
     it has those of `input` and is written into it if `inplace`.
+
+    Args:
+        input: the quantized tensor.
+        negative_slope: the factor below 0.
+        inplace: whether the result is written into `input`.
+        scale, zero_point: those of the result, or None.
     """
     _refuse(input, "leaky_relu")
     if scale is not None and zero_point is not None:
@@ -234,13 +315,23 @@ def leaky_relu(
 
 
 def hardswish(input: Tensor, scale: float, zero_point: int) -> Tensor:
-    """`x * min(max(x + 3, 0), 6) / 6`; `scale` and `zero_point` are those of the result."""
+    """`x * min(max(x + 3, 0), 6) / 6`; `scale` and `zero_point` are those of the result.
+
+    Args:
+        input: the quantized tensor.
+        scale, zero_point: those of the result.
+    """
     _refuse(input, "hardswish")
     return mapped(input, "hardswish", F.hardswish, scale, zero_point)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """`min(max(x + 3, 0), 6) / 6`, with the scale that holds 0 to 1; written into `input` if `inplace`."""
+    """`min(max(x + 3, 0), 6) / 6`, with the scale that holds 0 to 1; written into `input` if `inplace`.
+
+    Args:
+        input: the quantized tensor.
+        inplace: whether the result is written into `input`.
+    """
     _refuse(input, "hardsigmoid")
     made = F.hardsigmoid(input)
     return input.copy_(made) if inplace else made
@@ -255,6 +346,11 @@ def interpolate(
 ) -> Tensor:  # fmt: skip
     """`input` (samples, channels, ...) in another size, with its scale; the arguments are those of
     `nn.functional.interpolate`.
+
+    Args:
+        input: the quantized tensor.
+        size, scale_factor: the new sizes, or the factor to them.
+        mode, align_corners: as in `nn.functional.interpolate`.
     """
     _refuse(input, "interpolate")
     return F.interpolate(input, size, scale_factor, mode, align_corners)
@@ -264,15 +360,27 @@ def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The old name of `interpolate`."""
+    """The old name of `interpolate`.
+
+    Args:
+        input, size, scale_factor, mode, align_corners: as in `interpolate`.
+    """
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` between neighbours, corners kept."""
+    """`interpolate` between neighbours, corners kept.
+
+    Args:
+        input, size, scale_factor: as in `interpolate`.
+    """
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with nearest neighbours."""
+    """`interpolate` with nearest neighbours.
+
+    Args:
+        input, size, scale_factor: as in `interpolate`.
+    """
     return interpolate(input, size, scale_factor, "nearest")

@@ -39,8 +39,8 @@ def _name(kind: Any) -> str:
 def _joined(name: str, *kinds: Any) -> Any:
     words = ", ".join(_name(kind) for kind in kinds)
     doc = (
-        f"{words} as one module, called one after the other.\n\n    Arguments\n    ---------\n    layers\n"
-        f"        those, in this order\n\n    AssertionError for others.\n    "
+        f"{words} as one module, called one after the other.\n\n    Args:\n"
+        "        *layers: those, in this order\n\n    AssertionError for others.\n    "
     )
     return type(name, (_Joined,), {"kinds": kinds, "__doc__": doc, "__module__": __name__})
 

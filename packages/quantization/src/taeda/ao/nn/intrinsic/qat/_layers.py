@@ -181,8 +181,8 @@ def _conv_bn(rank: int, relu: bool) -> Any:
     doc = f"""{joined} in one, with a weight that is rounded.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode: as in `nn.Conv{rank}d`
+        in_channels, out_channels, kernel_size, stride, padding, dilation: as in `nn.Conv{rank}d`
+        groups, bias, padding_mode: as there
         eps, momentum: as in `nn.BatchNorm{rank}d`
         freeze_bn: whether statistics stay as they are
         qconfig: how: its `weight` makes the fake quantizer

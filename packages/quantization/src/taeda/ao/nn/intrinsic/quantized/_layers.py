@@ -34,30 +34,53 @@ class LinearReLU(linear.Linear):
 
 
 class ConvReLU1d(conv.Conv1d):
-    """`nn.quantized.Conv1d` and ReLU in one. The arguments are those of `nn.quantized.Conv1d`."""
+    """`nn.quantized.Conv1d` and ReLU in one.
+
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv1d`.
+        dilation, groups, bias, padding_mode, device, dtype: as there.
+    """
 
     _relu = True
 
 
 class ConvReLU2d(conv.Conv2d):
-    """`nn.quantized.Conv2d` and ReLU in one. The arguments are those of `nn.quantized.Conv2d`."""
+    """`nn.quantized.Conv2d` and ReLU in one.
+
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv2d`.
+        dilation, groups, bias, padding_mode, device, dtype: as there.
+    """
 
     _relu = True
 
 
 class ConvReLU3d(conv.Conv3d):
-    """`nn.quantized.Conv3d` and ReLU in one. The arguments are those of `nn.quantized.Conv3d`."""
+    """`nn.quantized.Conv3d` and ReLU in one.
+
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv3d`.
+        dilation, groups, bias, padding_mode, device, dtype: as there.
+    """
 
     _relu = True
 
 
 class BNReLU2d(batchnorm.BatchNorm2d):
-    """`nn.quantized.BatchNorm2d` and ReLU in one. The arguments are those of `nn.quantized.BatchNorm2d`."""
+    """`nn.quantized.BatchNorm2d` and ReLU in one.
+
+    Args:
+        num_features, eps, momentum, device, dtype: as in `nn.quantized.BatchNorm2d`.
+    """
 
     _relu = True
 
 
 class BNReLU3d(batchnorm.BatchNorm3d):
-    """`nn.quantized.BatchNorm3d` and ReLU in one. The arguments are those of `nn.quantized.BatchNorm3d`."""
+    """`nn.quantized.BatchNorm3d` and ReLU in one.
+
+    Args:
+        num_features, eps, momentum, device, dtype: as in `nn.quantized.BatchNorm3d`.
+    """
 
     _relu = True

@@ -16,7 +16,11 @@ F = nn.functional
 
 
 class ReLU6(nn.ReLU):
-    """`min(max(x, 0), 6)` on integers, with the scale of the input. `inplace` writes into it."""
+    """`min(max(x, 0), 6)` on integers, with the scale of the input.
+
+    Args:
+        inplace: whether results are written into the input.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Integers of the shape and scale of `input`."""
@@ -36,6 +40,7 @@ class Hardswish(nn.Hardswish):
 
     Args:
         scale, zero_point: those of results.
+        device, dtype: kept for callers.
     """
 
     def __init__(
@@ -94,6 +99,7 @@ class LeakyReLU(nn.LeakyReLU):
         negative_slope: of what is below 0.
         inplace: kept for callers: results have a scale of their own, so nothing is written into the
             input.
+        device, dtype: kept for callers.
     """
 
     def __init__(
@@ -151,6 +157,7 @@ class Softmax(nn.Softmax):
     Args:
         dim: the dimension that adds up to 1.
         scale, zero_point: those of results.
+        device, dtype: kept for callers.
     """
 
     def __init__(self, dim: int | None = None, scale: float = 1.0, zero_point: int = 0) -> None:

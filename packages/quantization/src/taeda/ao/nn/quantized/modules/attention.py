@@ -12,8 +12,12 @@ __all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(_Quantizable):
-    """`nn.quantizable.MultiheadAttention` after `convert`; the arguments are those of
-    `nn.MultiheadAttention`. It is made by `from_observed`.
+    """`nn.quantizable.MultiheadAttention` after `convert`. It is made by `from_observed`.
+
+    Args:
+        embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn: as in `nn.MultiheadAttention`.
+        kdim, vdim, batch_first: as there.
+        device, dtype: of the weights before they become integers.
     """
 
     def _get_name(self) -> str:

@@ -66,6 +66,7 @@ _TEXT = """Batch normalisation of integers (samples, num_features, {places}) wit
         num_features: the number of channels
         eps: what is added to variances
         momentum: kept for callers: no statistics are gathered
+        device, dtype: of weights and statistics
     """
 
 

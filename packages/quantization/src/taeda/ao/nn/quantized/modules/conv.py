@@ -184,8 +184,13 @@ class _ConvNd(WeightedQuantizedModule):
 
 _CONV = """A convolution on integers (samples, in_channels, {places}), with a weight in qint8.
 
-    The arguments are those of `nn.Conv{rank}d`: in_channels, out_channels, kernel_size, stride, padding,
-    dilation, groups, bias and padding_mode ("zeros" or "reflect"). The state dict has `weight`, `bias`,
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding, dilation: as in `nn.Conv{rank}d`.
+        groups, bias: as there.
+        padding_mode: "zeros" or "reflect".
+        device, dtype: kept for callers: integers are made on the processor.
+
+    The state dict has `weight`, `bias`,
     `scale` and `zero_point`, as PyTorch's. NotImplementedError for floats: a `QuantStub` quantizes them.
     """
 _PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
@@ -229,8 +234,13 @@ class Conv3d(_Plain):
 
 _TRANSPOSED = """A transposed convolution on integers (samples, in_channels, {places}), its weight in qint8.
 
-    The arguments are those of `nn.ConvTranspose{rank}d`: in_channels, out_channels, kernel_size, stride,
-    padding, output_padding, groups, bias, dilation and padding_mode ("zeros"). The weight has one scale:
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding: as in `nn.ConvTranspose{rank}d`.
+        output_padding, groups, bias, dilation: as there.
+        padding_mode: "zeros".
+        device, dtype: kept for callers: integers are made on the processor.
+
+    The weight has one scale:
     NotImplementedError for channels, and for floats.
     """
 

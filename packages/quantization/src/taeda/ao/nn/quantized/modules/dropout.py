@@ -10,7 +10,11 @@ __all__ = ["Dropout"]
 
 
 class Dropout(nn.Dropout):
-    """What a dropout is after training: the identity. The arguments are those of `nn.Dropout`."""
+    """What a dropout is after training: the identity.
+
+    Args:
+        p, inplace: kept for callers, as in `nn.Dropout`.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """`input` as it is."""

@@ -50,6 +50,7 @@ class LayerNorm(_Scaled, nn.LayerNorm):
         scale, zero_point: those of results
         eps: what is added to variances
         elementwise_affine: whether there are weights
+        device, dtype: kept for callers
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class GroupNorm(_Scaled, nn.GroupNorm):
         scale, zero_point: those of results
         eps: what is added to variances
         affine: whether there are weights
+        device, dtype: kept for callers
     """
 
     def __init__(
@@ -114,6 +116,7 @@ _INSTANCE = """`nn.InstanceNorm{rank}d` on integers (samples, num_features, ...)
         eps: what is added to variances
         momentum, track_running_stats: kept for callers: each sample has its own statistics
         affine: whether there are weights
+        device, dtype: kept for callers
     """
 
 

@@ -10,8 +10,11 @@ __all__ = ["LSTM"]
 
 
 class LSTM(_rnn.LSTM):
-    """`nn.quantizable.LSTM` after `convert`; the arguments are those of `nn.LSTM`. It is made by
-    `from_observed`.
+    """`nn.quantizable.LSTM` after `convert`. It is made by `from_observed`.
+
+    Args:
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in `nn.LSTM`.
+        device, dtype: of the weights before they become integers.
     """
 
     def _get_name(self) -> str:

@@ -403,7 +403,7 @@ class GRUCell(_Cell):
 
 
 class RNNCell(_Cell):
-    __doc__ = _CELLS.format(name="RNNCell", more='\n    nonlinearity\n        "tanh" or "relu"')
+    __doc__ = _CELLS.format(name="RNNCell", more='\n        nonlinearity: "tanh" or "relu"')
     _gates, _states, _kind = 1, 1, nn.RNNCell
 
     def __init__(
