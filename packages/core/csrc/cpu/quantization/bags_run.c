@@ -9,15 +9,18 @@
 
 typedef struct job {
     const td_bags *b;
+    const td_bags_kernels *kernels;
     _Atomic int64_t wrong;
 } job;
 
 static void prefetch(const td_bags *b, int64_t at)
 {
     int64_t row = at < b->count ? b->indices[at] : -1;
-    if (row >= 0 && row < b->rows)
-        for (int64_t i = 0; i < b->columns; i += 64)
-            __builtin_prefetch(b->table + row * b->columns + i);
+    if (row < 0 || row >= b->rows) return;
+    __builtin_prefetch(b->scales + row);
+    __builtin_prefetch(b->shifts + row);
+    for (int64_t i = 0; i < b->columns; i += 64)
+        __builtin_prefetch(b->table + row * b->columns + i);
 }
 
 static void sum(job *j, int64_t begin, int64_t end, float *to)
@@ -32,9 +35,8 @@ static void sum(job *j, int64_t begin, int64_t end, float *to)
             return;
         }
         prefetch(b, i + AHEAD);
-        TD_PICK(td_bags_kernels)
-            ->add(b->table + row * b->columns, b->scales[row] * weight, b->shifts[row] * weight,
-                  b->columns, to);
+        j->kernels->add(b->table + row * b->columns, b->scales[row] * weight,
+                        b->shifts[row] * weight, b->columns, to);
     }
 }
 
@@ -52,7 +54,7 @@ static void run(void *context, int64_t begin, int64_t end)
 
 int64_t td_bags_sum(const td_bags *b)
 {
-    job j = {b, TD_BAGS_DONE};
+    job j = {b, TD_PICK(td_bags_kernels), TD_BAGS_DONE};
     int64_t each = b->bags ? (b->count / b->bags + 1) * b->columns : 1;
     void *token = td_heavy_begin((double)b->count * (double)b->columns / 4);
     td_parallel(b->bags, 1 + GRAIN / (each ? each : 1), run, &j);
