@@ -32,8 +32,9 @@ SMALL = "small"  # 10,000 tensors of 64 numbers
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__,
-        formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument(
         "cases", nargs="*", default=["0.01", "1", "64", "512", SMALL], help="MB, or small"
     )
@@ -42,8 +43,10 @@ def main() -> None:
     parser.add_argument("--sync", default="normal", choices=["off", "normal", "full"])
     parser.add_argument("--format", default="safetensors", choices=["safetensors", "pt"])
     chosen = parser.parse_args()
-    print(f"{'case':>10}  {'save':>9} {'torch':>9} {'ratio':>6} {'synced':>9} {'ratio':>6}  "
-          f"{'load':>9} {'torch':>9} {'ratio':>6}")  # fmt: skip
+    print(
+        f"{'case':>10}  {'save':>9} {'torch':>9} {'ratio':>6} {'synced':>9} {'ratio':>6}  "
+        f"{'load':>9} {'torch':>9} {'ratio':>6}"
+    )
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         for case in chosen.cases:
             print(_row(case, measure(case, chosen, Path(folder))), flush=True)

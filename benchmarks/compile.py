@@ -50,8 +50,12 @@ def step(model: nn.Module, x: Tensor, y: Tensor) -> Case:
 
 def mlp(inputs: int, hidden: int, outputs: int, rows: int) -> Case:
     model = nn.Sequential(
-        nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, outputs)
-    )  # fmt: skip
+        nn.Linear(inputs, hidden),
+        nn.ReLU(),
+        nn.Linear(hidden, hidden),
+        nn.ReLU(),
+        nn.Linear(hidden, outputs),
+    )
     return step(model, taeda.randn(rows, inputs), taeda.arange(rows) % outputs)
 
 

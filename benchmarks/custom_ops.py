@@ -85,8 +85,9 @@ def rows(lib: Any, library: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def measured(actions: dict[Any, Callable[[], Any]], rounds: int = 15,
-    calls: int = 4000) -> dict[Any, float]:  # fmt: skip
+def measured(
+    actions: dict[Any, Callable[[], Any]], rounds: int = 15, calls: int = 4000
+) -> dict[Any, float]:
     """Microseconds of one call: the median over rounds in which all take turns."""
     found: dict[Any, list[float]] = {key: [] for key in actions}
     for _ in range(rounds):

@@ -76,10 +76,17 @@ def _network(lib: Any) -> tuple[Call, Call]:
     lib.manual_seed(0)
     nn, q = lib.nn, lib.ao.quantization
     model = nn.Sequential(
-        nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Conv2d(64, 128, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(), nn.Linear(128, 10),
-    ).eval()  # fmt: skip
+        nn.Conv2d(3, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(32, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(64, 128, 3, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(128, 10),
+    ).eval()
     fused = q.fuse_modules(model, [["0", "1"], ["2", "3"], ["5", "6"]])
     return _converted(lib, fused, lib.rand(8, 3, 32, 32))
 

@@ -204,9 +204,14 @@ def run(name: str, torch: str, only: str | None, megabytes: int) -> dict[str, fl
         if name == "torch":
             env["PYTHONPATH"] = torch
         workers.append(
-            subprocess.Popen([sys.executable, __file__, "--worker", name, *more], env=env,
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        )  # fmt: skip
+            subprocess.Popen(
+                [sys.executable, __file__, "--worker", name, *more],
+                env=env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        )
     outputs = [worker.communicate()[0] for worker in workers]
     shutil.rmtree(folder, ignore_errors=True)
     if any(worker.returncode for worker in workers):

@@ -74,9 +74,15 @@ def cnn(library: str) -> Callable[[], None]:
     nn: Any = importlib.import_module(f"{library}.nn")
     tensors.manual_seed(0)
     model = nn.Sequential(
-        nn.Conv2d(1, 32, 3), nn.BatchNorm2d(32), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(9216, 10),
-    )  # fmt: skip
+        nn.Conv2d(1, 32, 3),
+        nn.BatchNorm2d(32),
+        nn.ReLU(),
+        nn.Conv2d(32, 64, 3),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(9216, 10),
+    )
     optimizer = tensors.optim.SGD(model.parameters(), lr=0.01)
     x, y = tensors.randn(64, 1, 28, 28), tensors.randint(0, 10, (64,))
 

@@ -33,8 +33,11 @@ def train(model: nn.Module, steps: int = 12) -> list[float]:
     y = x.sum(1, keepdim=True)
     losses = []
     for name, kind in KINDS.items():
-        optimizer = taeda.optim.SGD([{"params": [model.weight]},
-            {"params": [model.bias], "lr": 0.02}], lr=0.05, momentum=0.8)  # fmt: skip
+        optimizer = taeda.optim.SGD(
+            [{"params": [model.weight]}, {"params": [model.bias], "lr": 0.02}],
+            lr=0.05,
+            momentum=0.8,
+        )
         schedule = kind(optimizer)
         for _ in range(steps):
             loss = nn.functional.mse_loss(model(x), y)

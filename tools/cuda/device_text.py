@@ -336,13 +336,15 @@ def numbers(rng: Any, count: int) -> np.ndarray:
         8191.0,
     ]
     quarter = count // 4
-    return np.concatenate([
-        rng.standard_normal(quarter) * 3,
-        rng.uniform(-1, 1, quarter),
-        10.0 ** rng.uniform(-40, 38, quarter) * rng.choice([-1, 1], quarter),
-        rng.integers(-20, 20, count - 3 * quarter - len(special)).astype(float),
-        special,
-    ])  # fmt: skip
+    return np.concatenate(
+        [
+            rng.standard_normal(quarter) * 3,
+            rng.uniform(-1, 1, quarter),
+            10.0 ** rng.uniform(-40, 38, quarter) * rng.choice([-1, 1], quarter),
+            rng.integers(-20, 20, count - 3 * quarter - len(special)).astype(float),
+            special,
+        ]
+    )
 
 
 # ---- runs ----

@@ -300,9 +300,14 @@ def tables() -> Sequence[Table]:
         far = inverse(scaled_i(order), lambda v: 1 / ROOT_2_PI)
         shape = "e^-x I1(x) / x" if divide else "e^-x I0(x)"
         name, goal = (f"i{order}", GOAL) if kind == "double" else (f"i{order}_float", 1e-8)
-        return Table(name, f"{shape} for x < 8; sqrt(x) e^-x I{order}(x) of 1 / x <= 1/8",
-                     (Piece("near", near, 0, 8, 8, goal, kind=kind),
-                         Piece("far", far, 0, 0.125, 8, goal, kind=kind)))  # fmt: skip
+        return Table(
+            name,
+            f"{shape} for x < 8; sqrt(x) e^-x I{order}(x) of 1 / x <= 1/8",
+            (
+                Piece("near", near, 0, 8, 8, goal, kind=kind),
+                Piece("far", far, 0, 0.125, 8, goal, kind=kind),
+            ),
+        )
 
     return (
         i_table(0, False),

@@ -103,9 +103,14 @@ def _pytest(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, st
         f"--basetemp={folder}/t",
     ]
     done = subprocess.run(
-        [*command, *words, *portion.files], cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-    )  # fmt: skip
+        [*command, *words, *portion.files],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
     return done.returncode, done.stdout
 
 

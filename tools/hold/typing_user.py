@@ -49,8 +49,10 @@ def main() -> None:
             (Path(folder) / program.name).write_text(program.read_text())
         files = [*(program.name for program in programs), names.name]
         # follow_imports: errors inside the packages are the affair of the session's other checks
-        (Path(folder) / "mypy.ini").write_text("[mypy]\nstrict = True\nwarn_unused_ignores = "
-            "False\n[mypy-taeda.*]\nfollow_imports = silent\n")  # fmt: skip
+        (Path(folder) / "mypy.ini").write_text(
+            "[mypy]\nstrict = True\nwarn_unused_ignores = "
+            "False\n[mypy-taeda.*]\nfollow_imports = silent\n"
+        )
         settings = {
             "include": files,
             "extraPaths": [str(VIEW)],

@@ -32,8 +32,10 @@ def check(packages: Iterable[Package]) -> list[str]:
     for package in packages:
         for path, text, _ in facts.texts(package.folder / "src"):
             where = path.relative_to(package.folder)
-            found += [f"{package.name} {what} ({where}:{line}): use taeda._io.atomic.atomic_write"
-                      for line, what in facts.of(writes, text)]  # fmt: skip
+            found += [
+                f"{package.name} {what} ({where}:{line}): use taeda._io.atomic.atomic_write"
+                for line, what in facts.of(writes, text)
+            ]
     return found
 
 

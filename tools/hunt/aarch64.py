@@ -248,8 +248,11 @@ def digests(command: Sequence[str], environment: dict[str, str]) -> dict[str, st
     """
     done = subprocess.run(
         [*command, "--digests"],
-        env={**os.environ, **environment}, check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        env={**os.environ, **environment},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
 
 
@@ -274,7 +277,7 @@ def test_ops(minutes: float, files: Sequence[str]) -> int:
         "TAEDA_NATIVE": str(BUILD / "native" / "lib"),
         "PYTHONDONTWRITEBYTECODE": "1",
         "OMP_NUM_THREADS": "2",
-    }  # fmt: skip
+    }
     facts = "import platform, taeda; print(platform.machine(), taeda.arange(3).exp().sum().item())"
     subprocess.run([*python_command(), "-c", facts], env=environment, check=True)
     tests = [str(ROOT / "packages" / "core" / "tests" / file) for file in files]

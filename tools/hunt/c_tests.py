@@ -282,8 +282,11 @@ def branches(folder: Path) -> dict[str, tuple[int, int]]:
     for notes in sorted(folder.glob("*.gcda")):
         done = subprocess.run(
             ["gcov", "-b", "-n", str(notes)],
-            cwd=folder, check=True, capture_output=True, text=True,
-        )  # fmt: skip
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         pattern = (
             r"File '[^']*runtime/(\w+\.c)'\n(?:.*\n)*?Branches executed.*\nTaken at least "
             r"once:([\d.]+)% of (\d+)"

@@ -31,8 +31,9 @@ State = dict[str, Any]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__,
-        formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--large", type=int, default=100, help="random bytes of a large save")
     parser.add_argument("--timed", type=int, default=30, help="random moments of a large save")
     chosen = parser.parse_args()
@@ -133,8 +134,9 @@ def killed_at_random_bytes(folder: Path, points: int) -> tuple[str, bool]:
     path, count, draw = folder / "model", 1 << 20, random.Random(0)
     taeda.save(state(1, count), path)
     size = path.stat().st_size
-    good = sum(_killed(path, {"after_bytes": draw.randrange(1, size)},
-        count) for _ in range(points))  # fmt: skip
+    good = sum(
+        _killed(path, {"after_bytes": draw.randrange(1, size)}, count) for _ in range(points)
+    )
     taeda.save(state(3), path)
     strays = len(os.listdir(folder)) - 1
     text = (
@@ -296,8 +298,10 @@ def a_mapped_file(folder: Path) -> tuple[str, bool]:
     """A map of 10 GB, of which nothing is read."""
     folder.mkdir()
     size = 10 << 30
-    with taeda.serialization.skip_data(), _saved({"w": taeda.empty(size // 4)},
-        folder / "model") as path:  # fmt: skip
+    with (
+        taeda.serialization.skip_data(),
+        _saved({"w": taeda.empty(size // 4)}, folder / "model") as path,
+    ):
         taken, seconds = _measured(path, mmap=True)
     text = f"mmap of {size >> 30} GB: {1e3 * seconds:.1f} ms, {taken / 2**20:.1f} MB"
     return text, seconds <= 0.05 and taken <= 30 << 20

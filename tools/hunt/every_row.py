@@ -45,8 +45,10 @@ PROPERTIES: dict[str, tuple[Callable[..., Iterator[str]], tuple[str, ...]]] = {
 def rounds(seed: int) -> list[dict[str, int]]:
     """The sizes of one seed: small, and two drawn ones."""
     draw = random.Random(seed)
-    drawn = [{name: draw.randint(2, most) for name,
-        most in (("n", 33), ("m", 12), ("k", 7))} for _ in range(2)]  # fmt: skip
+    drawn = [
+        {name: draw.randint(2, most) for name, most in (("n", 33), ("m", 12), ("k", 7))}
+        for _ in range(2)
+    ]
     return [{}, *drawn]
 
 

@@ -118,8 +118,11 @@ def faults_of(name: str, delay: float) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         child = subprocess.Popen(
             [sys.executable, "-X", "faulthandler", "-c", COMMON + text, folder, str(delay)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
         try:
             said = child.communicate(timeout=SECONDS)[1]
         except subprocess.TimeoutExpired:

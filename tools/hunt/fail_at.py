@@ -153,9 +153,13 @@ def program_calls() -> list[tuple[str, Callable[[], Any]]]:
 
 def _convolutions() -> tuple[nn.Module, taeda.Tensor]:
     model = nn.Sequential(
-        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Conv2d(1, 4, 3),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
         nn.Linear(36, 10),
-    )  # fmt: skip
+    )
     return model, taeda.randn(5, 1, 8, 8)
 
 

@@ -212,8 +212,11 @@ def failure(snippet: str, interval: float) -> str:
     try:
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", text],
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return "no end after 120 seconds"
     return "" if done.returncode == 0 else (done.stdout + done.stderr).strip() or str(done)

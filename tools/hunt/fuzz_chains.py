@@ -54,8 +54,10 @@ DTYPES = (taeda.float32, taeda.float32, taeda.float64, taeda.bfloat16, taeda.flo
 SHAPES = ((16384,), (20011,), (129, 131), (3, 41, 173), (130, 1, 127))
 ODD = [0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 0.5, 1e-40, -1e-45, 6e-8]
 
-ONE = ("sin tanh abs neg sigmoid square exp relu erf floor round sqrt rsqrt log1p reciprocal sign "
-       "frac nan_to_num isnan isfinite isinf").split()  # fmt: skip
+ONE = (
+    "sin tanh abs neg sigmoid square exp relu erf floor round sqrt rsqrt log1p reciprocal sign "
+    "frac nan_to_num isnan isfinite isinf"
+).split()
 TWO = "add sub mul div maximum minimum fmax atan2 hypot remainder copysign".split()
 TESTS = "lt le gt ge eq ne logical_and logical_xor".split()
 MASKS = "bitwise_and bitwise_or bitwise_xor logical_or".split()

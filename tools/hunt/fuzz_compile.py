@@ -165,12 +165,14 @@ class Program:
             target = c.choice(self.own)
             self.line(
                 c.choice(
-                    [f"{target} = {target}.clone().add_({self.tensor()})",
-                     f"{target} = {target} * 1; {target}[0] = {self.number()}",
-                     (f"{target} = {target} + 0; {target}[:, "
-                     "1].mul_(2)"), f"{target} = {target} + 0; {target} += {self.tensor()}"]
+                    [
+                        f"{target} = {target}.clone().add_({self.tensor()})",
+                        f"{target} = {target} * 1; {target}[0] = {self.number()}",
+                        (f"{target} = {target} + 0; {target}[:, 1].mul_(2)"),
+                        f"{target} = {target} + 0; {target} += {self.tensor()}",
+                    ]
                 )
-            )  # fmt: skip
+            )
             return
         elif kind < 0.8:
             self.line(f"{name} = {self.tensor()}")

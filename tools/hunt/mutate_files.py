@@ -39,7 +39,7 @@ torch FloatStorage|torch LongStorage|torch.storage UntypedStorage|torch float32|
 torch complex128|collections OrderedDict|collections Counter|collections defaultdict
 __builtin__ set|__builtin__ complex|__builtin__ list|_codecs encode|numpy dtype|numpy ndarray
 numpy._core.multiarray scalar|numpy._core.multiarray _reconstruct|numpy._core.numeric _frombuffer
-os system""".replace("\n", "|").split("|")  # fmt: skip
+os system""".replace("\n", "|").split("|")
 PLAIN_WORDS = [
     b"N",
     b"\x88",

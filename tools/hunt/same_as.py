@@ -48,8 +48,7 @@ INTENDED: dict[str, str] = {
     r"(cumsum|cumprod|cumulative_trapezoid\.x) "
     r"float64": "scans add in one order, whatever the width of a vector",
     r"(var|std)(_mean)? |(native_)?(layer|group|batch)_norm(_backward)? |instance_norm "
-    r"|_fused_rms_norm(_backward)? ":
-        "statistics keep their digits, and do not depend on the width of a vector",
+    r"|_fused_rms_norm(_backward)? ": "statistics keep their digits, and do not depend on the width of a vector",  # noqa: E501
     r"(erfinv|ndtri|digamma|(_foreach_)?lgamma_?|mvlgamma|polygamma|i0e?|i1e?|modified_bessel_(i0|i1|k1)"
     r"|scaled_modified_bessel_k1"
     r"|ndtr|log_ndtr"
@@ -66,7 +65,7 @@ INTENDED: dict[str, str] = {
     r"(bfloat16|float16)": "gradients of overlapping windows are added in float32 and rounded once",
     r"igammac float32": "sums end where a float is exact",
     r"(scaled_)?modified_bessel_k0 float64": "NaN for numbers below 0",
-}  # fmt: skip
+}
 
 
 # ---- values that both processes can read: neither knows the other's types ----

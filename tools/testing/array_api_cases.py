@@ -94,7 +94,7 @@ TABLE = {
         xp.linalg.cholesky(m @ m.T)
         xp.linalg.cholesky(m @ m.T, upper=True)""",
     "COMPLEX": "xp.real(x) ; xp.imag(x) ; xp.conj(x) ; xp.abs(x) ; xp.vecdot(x, xp.conj(x))",
-}  # fmt: skip
+}
 DTYPES = {
     "EVERY": EVERY, "NUMERIC": NUMERIC, "ORDERED": INTEGERS + REAL, "INTEGERS": INTEGERS,
     "FLOATING": REAL + COMPLEX,
@@ -119,7 +119,7 @@ xp.add(xp.ones(2, dtype=xp.uint8), 1)
 xp.bitwise_or(xp.ones(2, dtype=xp.bool), xp.zeros(2, dtype=xp.bool))
 xp.logical_and(xp.ones(2, dtype=xp.bool), xp.asarray(False))
 xp.logical_not(xp.asarray([True, False])) ; xp.logical_xor(xp.asarray(True), xp.asarray(True))
-xp.logical_or(xp.asarray(True), xp.asarray(False))"""  # fmt: skip
+xp.logical_or(xp.asarray(True), xp.asarray(False))"""
 
 CASES = [
     (dtype, text.strip())

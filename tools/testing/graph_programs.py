@@ -164,9 +164,7 @@ def draw(seed: int) -> list[Step]:
     for _ in range(rng.randint(3, 12)):
         (kind,) = rng.choices([k for k, _ in kinds], [w for _, w in kinds])
         (mode,) = rng.choices(list(MODES), [0.85, 0.1, 0.05])
-        steps.append(
-            Step(rng.choice(list(kind)), rng.randint(2, 9), rng.randint(0, 9), mode)
-        )  # fmt: skip
+        steps.append(Step(rng.choice(list(kind)), rng.randint(2, 9), rng.randint(0, 9), mode))
     return steps
 
 

@@ -34,5 +34,9 @@ def start(
     base = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
     return subprocess.run(
         [*launcher, sys.executable, str(path)],
-        env={**base, **env}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        env={**base, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )

@@ -175,9 +175,13 @@ def _close(text: str, ours: torch.Tensor, theirs: torch.Tensor, loose: float) ->
         theirs[torch.isfinite(theirs)].abs().max().item() if torch.isfinite(theirs).any() else 1.0
     )
     torch.testing.assert_close(
-        ours, theirs, rtol=tolerance, atol=tolerance * min(max(scale, 1e-3), 1e3), equal_nan=True,
+        ours,
+        theirs,
+        rtol=tolerance,
+        atol=tolerance * min(max(scale, 1e-3), 1e3),
+        equal_nan=True,
         msg=lambda said: f"{text}: {said}",
-    )  # fmt: skip
+    )
 
 
 def _same_gradients(text: str, ours: Any, theirs: Any, names: set[str], loose: float) -> None:

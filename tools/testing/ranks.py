@@ -102,9 +102,12 @@ def _run_by(command: list[str], code: str, size: int, timeout: float, env: dict[
             file.write(PRELUDE + textwrap.dedent(code))
         done = subprocess.run(
             [*command, "-n", str(size), sys.executable, path],
-            capture_output=True, text=True, timeout=timeout, check=False,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
             env={**os.environ, "OMP_NUM_THREADS": "1", **env},
-        )  # fmt: skip
+        )
     return Ended(done.returncode, done.stdout, done.stderr)
 
 

@@ -17,10 +17,10 @@ SIZE, OUTER = 3, 2
 RANDOM = {name for name, row in ROWS.items() if row.random or row.family == "random"}
 #: rows whose results are no values
 UNMAPPED = {
-    "empty_like": "its elements are whatever was "
-    "there", "new_empty": "its elements are whatever was there",
+    "empty_like": "its elements are whatever was there",
+    "new_empty": "its elements are whatever was there",
     "new_empty_strided": "its elements are whatever was there",
-}  # fmt: skip
+}
 #: strides count elements of the storage, and those between the elements of a sample along another
 #: dimension are others'
 IN_FRONT = {"as_strided", "as_strided_", "as_strided_copy"}

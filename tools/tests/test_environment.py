@@ -29,8 +29,13 @@ NAMES = (*DOCUMENTED.split(), *(f"TORCH_NCCL_{name}" for name in NCCL.split()))
 def sources():
     """The text of all that runs."""
     kinds = ("*.py", "*.c", "*.h")
-    parts = (path for package in (ROOT / "packages").iterdir() for folder in ("src", "csrc")
-             for kind in kinds for path in (package / folder).rglob(kind))  # fmt: skip
+    parts = (
+        path
+        for package in (ROOT / "packages").iterdir()
+        for folder in ("src", "csrc")
+        for kind in kinds
+        for path in (package / folder).rglob(kind)
+    )
     return "\n".join(path.read_text(errors="replace") for path in parts)
 
 

@@ -112,8 +112,13 @@ def paths_of(text: str) -> set[str]:
 
 def resolved(kind: str, paths: list[str]) -> set[str]:
     """Which of these exist, in an interpreter of their own."""
-    done = subprocess.run([sys.executable, "-c", RESOLVE, kind], input=json.dumps(paths), capture_output=True,
-                          text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", RESOLVE, kind],
+        input=json.dumps(paths),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 

@@ -330,9 +330,10 @@ def einops_layers() -> None:
     from einops.layers.torch import EinMix, Rearrange, Reduce
 
     net = torch.nn.Sequential(
-        Rearrange("b c h w -> b h w c"), EinMix("b h w c -> b h w d", weight_shape="c d", c=3, d=5),
+        Rearrange("b c h w -> b h w c"),
+        EinMix("b h w c -> b h w d", weight_shape="c d", c=3, d=5),
         Reduce("b h w d -> b d", "mean"),
-    )  # fmt: skip
+    )
     assert net(torch.randn(2, 3, 4, 4)).shape == (2, 5)
 
 
@@ -577,9 +578,14 @@ def transformers_trainer() -> None:
     data = [{"input_ids": row, "labels": row} for row in rows]
     with tempfile.TemporaryDirectory() as folder:
         options = TrainingArguments(
-            folder, num_train_epochs=4, per_device_train_batch_size=4, use_cpu=True, report_to=[],
-            save_steps=5, learning_rate=0.01,
-        )  # fmt: skip
+            folder,
+            num_train_epochs=4,
+            per_device_train_batch_size=4,
+            use_cpu=True,
+            report_to=[],
+            save_steps=5,
+            learning_rate=0.01,
+        )
         trainer = Trainer(model, options, train_dataset=data)
         before = trainer.evaluate(data)["eval_loss"]
         trainer.train()
@@ -594,8 +600,9 @@ def transformers_trainer() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("checks", nargs="*", help=", ".join(CHECKS))
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--here", action="store_true", help="in this process")

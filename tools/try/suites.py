@@ -112,9 +112,14 @@ def run(name: str, folder: Path, wanted: list[str] | None, torch: str | None) ->
         ]  # fmt: skip
         try:
             done = subprocess.run(
-                command, cwd=root, env=environment, capture_output=True, text=True, check=False,
+                command,
+                cwd=root,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
                 timeout=LONGEST,
-            )  # fmt: skip
+            )
             said = done.stdout[-3000:] + done.stderr[-2000:]
         except subprocess.TimeoutExpired:
             said = f"not done after {LONGEST} s"

@@ -44,7 +44,9 @@ LISTED = {
     "bmm": lambda g: g(2, 3, 4).bmm(g(2, 4, 3)),
     "matmul": lambda g: g(2, 3) @ g(3, 2),
     "matmul vectors": lambda g: g.lib.matmul(g(3), g(3)),
-    "mixed types": lambda g: g(2, 3) @ g.single(3, 2) if g.dtype != g.lib.float64 else g(1, 1) @ g(1, 1),
+    "mixed types": lambda g: (
+        g(2, 3) @ g.single(3, 2) if g.dtype != g.lib.float64 else g(1, 1) @ g(1, 1)
+    ),
     "addmm": lambda g: g.lib.addmm(g(2, 2), g(2, 3), g(3, 2)),
     "addbmm": lambda g: g.lib.addbmm(g(3, 3), g(2, 3, 4), g(2, 4, 3)),
     "baddbmm": lambda g: g.lib.baddbmm(g(2, 3, 3), g(2, 3, 4), g(2, 4, 3)),
@@ -52,7 +54,9 @@ LISTED = {
     "linear": lambda g: g.F.linear(g(2, 3), g(4, 3), g(4)),
     "vecdot": lambda g: g.lib.linalg.vecdot(g(2, 3), g(2, 3)),
     "prelu": lambda g: g.F.prelu(g(2, 3), g(1)),
-    "attention": lambda g: g.F.scaled_dot_product_attention(g(1, 2, 3, 4), g(1, 2, 3, 4), g(1, 2, 3, 4)),
+    "attention": lambda g: g.F.scaled_dot_product_attention(
+        g(1, 2, 3, 4), g(1, 2, 3, 4), g(1, 2, 3, 4)
+    ),
     **{f"conv{d}d": conv(d, f"conv{d}d") for d in (1, 2, 3)},
     **{f"conv_transpose{d}d": conv(d, f"conv_transpose{d}d") for d in (1, 2, 3)},
     "chain_matmul": lambda g: g.lib.linalg.multi_dot([g(2, 3), g(3, 4), g(4, 2)]),
@@ -62,17 +66,30 @@ LISTED = {
     "adaptive_max_pool3d": lambda g: g.F.adaptive_max_pool3d(g(1, 1, 4, 4, 4), 2),
     "max_pool3d": lambda g: g.F.max_pool3d(g(1, 1, 4, 4, 4), 2),
     "max_unpool2d": lambda g: g.F.max_unpool2d(g(1, 1, 1, 1), g.index(0).reshape(1, 1, 1, 1), 2),
-    "max_unpool3d": lambda g: g.F.max_unpool3d(g(1, 1, 1, 1, 1), g.index(0).reshape(1, 1, 1, 1, 1), 2),
-    "fractional_max_pool2d": lambda g: g.F.fractional_max_pool2d(g(1, 1, 6, 6), 2, output_size=2,
-        _random_samples=g(1, 1, 2)),
+    "max_unpool3d": lambda g: g.F.max_unpool3d(
+        g(1, 1, 1, 1, 1), g.index(0).reshape(1, 1, 1, 1, 1), 2
+    ),
+    "fractional_max_pool2d": lambda g: g.F.fractional_max_pool2d(
+        g(1, 1, 6, 6), 2, output_size=2, _random_samples=g(1, 1, 2)
+    ),
     "fractional_max_pool3d": lambda g: g.F.fractional_max_pool3d(
         g(1, 1, 6, 6, 6), 2, output_size=2, _random_samples=g(1, 1, 3)
     ),
     "grid_sample": lambda g: g.F.grid_sample(g(1, 1, 4, 4), g(1, 2, 2, 2), align_corners=False),
-    "grid_sample 3d": lambda g: g.F.grid_sample(g(1, 1, 4, 4, 4), g(1, 2, 2, 2, 3), align_corners=False),
+    "grid_sample 3d": lambda g: g.F.grid_sample(
+        g(1, 1, 4, 4, 4), g(1, 2, 2, 2, 3), align_corners=False
+    ),
     **{
-        f"pad {mode} {d}": lambda g, mode=mode, d=d: g.F.pad(g(1, 1, *(4,) * d), (1, 1) * d, mode=mode)
-        for mode, d in (("reflect", 1), ("reflect", 2), ("replicate", 1), ("replicate", 2), ("replicate", 3))
+        f"pad {mode} {d}": lambda g, mode=mode, d=d: g.F.pad(
+            g(1, 1, *(4,) * d), (1, 1) * d, mode=mode
+        )
+        for mode, d in (
+            ("reflect", 1),
+            ("reflect", 2),
+            ("replicate", 1),
+            ("replicate", 2),
+            ("replicate", 3),
+        )
     },
     "polar": lambda g: g.lib.polar(g(3), g(3)),
     "prod": lambda g: g(3).prod(),
@@ -126,14 +143,18 @@ LISTED = {
     "soft_margin_loss": lambda g: g.F.soft_margin_loss(g(2), g.index(1, -1)),
     "triplet_margin_loss": lambda g: g.F.triplet_margin_loss(g(2, 3), g(2, 3), g(2, 3)),
     "multi_margin_loss": lambda g: g.F.multi_margin_loss(g(2, 3), g.index(0, 1)),
-    "multilabel_margin_loss": lambda g: g.F.multilabel_margin_loss(g(1, 3), g.index(0, -1, 1).reshape(1, 3)),
-    "ctc_loss": lambda g: g.F.ctc_loss(g(5, 1, 3).log(), g.index(1, 2).reshape(1, 2), g.index(5), g.index(2)),
+    "multilabel_margin_loss": lambda g: g.F.multilabel_margin_loss(
+        g(1, 3), g.index(0, -1, 1).reshape(1, 3)
+    ),
+    "ctc_loss": lambda g: g.F.ctc_loss(
+        g(5, 1, 3).log(), g.index(1, 2).reshape(1, 2), g.index(5), g.index(2)
+    ),
     "cat": lambda g: g.lib.cat([g(2), g(2)]),
     "cat mixed": lambda g: g.lib.cat([g(2), g.single(2)]),
     "stack": lambda g: g.lib.stack([g(2), g(2)]),
     "stack mixed": lambda g: g.lib.stack([g(2), g.single(2)]) if g.dtype != g.lib.float64 else g(1),
     "index_copy": lambda g: g(3).index_copy(0, g.index(1), g(1)),
-}  # fmt: skip
+}
 
 UNLISTED = {
     "softmax": lambda g: g(3).softmax(0),

@@ -81,14 +81,13 @@ def test_operators_of_libraries_are_refused(x, t, level):
 
 
 FIRST = {
-    "a "
-    "level": "from taeda.autograd import forward_ad as f\nwith f.dual_level(): assert "
-             "f.unpack_dual(f.make_dual(x, x).exp()).tangent is not None",
+    "a level": "from taeda.autograd import forward_ad as f\nwith f.dual_level(): assert "
+    "f.unpack_dual(f.make_dual(x, x).exp()).tangent is not None",
     "jvp": "from taeda.func import jvp\nassert jvp(taeda.exp, (x,), (x,))[1].shape == (2,)",
     "jacfwd": "from taeda.func import jacfwd\nassert jacfwd(taeda.exp)(x).shape == (2, 2)",
     "grad": "from taeda.func import grad\nassert grad(lambda x: x.exp().sum())(x).shape == (2,)",
     "vmap": "from taeda.func import vmap\nassert vmap(taeda.exp)(x).shape == (2,)",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FIRST)

@@ -30,8 +30,11 @@ X, Y = values(0.5, -1.0, 2.0), values(1.5, 0.25)
 # ---- Jacobians ----
 
 
-@pytest.mark.parametrize("mode", [{}, {"vectorize": True}, {"vectorize": True, "strategy": "forward-mode"}],
-                         ids=["plain", "vectorize", "forward-mode"])  # fmt: skip
+@pytest.mark.parametrize(
+    "mode",
+    [{}, {"vectorize": True}, {"vectorize": True, "strategy": "forward-mode"}],
+    ids=["plain", "vectorize", "forward-mode"],
+)
 def test_blocks_of_a_jacobian(mode):
     (first, second) = jacobian(wave, (X, Y), **mode)
     cosine = X.outer(Y).cos()
@@ -173,10 +176,13 @@ def test_strict_wants_outputs_that_depend(run):
         run()
 
 
-@pytest.mark.parametrize("run", [
-    lambda: vjp(lambda x, y: x.sum(), (X, Y), strict=True),
-    lambda: jacobian(lambda x, y: x.sum(), (X, Y), strict=True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: vjp(lambda x, y: x.sum(), (X, Y), strict=True),
+        lambda: jacobian(lambda x, y: x.sum(), (X, Y), strict=True),
+    ],
+)
 def test_strict_wants_every_input_to_count(run):
     with pytest.raises(
         RuntimeError, match=r"independent of input 1\. This is not allowed in strict mode"

@@ -93,9 +93,11 @@ def _derivatives(sample: Sample, fixed: taeda.Tensor | None = None) -> list[taed
 
 
 def _same(a: taeda.Tensor, b: taeda.Tensor) -> bool:
-    return a.dtype is b.dtype and a.shape == b.shape and taeda.allclose(
-        a, b, rtol=1e-13, atol=0, equal_nan=True
-    )  # fmt: skip
+    return (
+        a.dtype is b.dtype
+        and a.shape == b.shape
+        and taeda.allclose(a, b, rtol=1e-13, atol=0, equal_nan=True)
+    )
 
 
 UNFILLED = {"empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty.memory_format"}

@@ -54,7 +54,9 @@ CALLS = {
     "grad of two": lambda f, ad, x: f.grad(lambda x, y: (x * y).sum(), argnums=(0, 1))(x, x + 1),
     "grad of the last": lambda f, ad, x: f.grad(lambda x, y: (x * y).sum(), argnums=-1)(x, x + 1),
     "grad of none": lambda f, ad, x: f.grad(lambda x: x.sum(), argnums=4)(x),
-    "grad of a tree": lambda f, ad, x: f.grad(lambda d: (d["a"] * d["b"][0]).sum())({"a": x, "b": [x, x]}),
+    "grad of a tree": lambda f, ad, x: f.grad(lambda d: (d["a"] * d["b"][0]).sum())(
+        {"a": x, "b": [x, x]}
+    ),
     "grad of detached": lambda f, ad, x: f.grad(lambda x: x.detach().sum())(x),
     "grad with aux": lambda f, ad, x: f.grad(lambda x: (x.sum(), x * 2), has_aux=True)(x),
     "grad without its aux": lambda f, ad, x: f.grad(lambda x: x.sum(), has_aux=True)(x),
@@ -84,7 +86,7 @@ CALLS = {
     "grad three times": lambda f, ad, x: f.grad(f.grad(f.grad(lambda x: x**4)))(x[1]),
     "linearize": lambda f, ad, x: f.linearize(lambda x, y: (x**2, y), x, x)[1](x, x),
     "linearize, wrong shape": lambda f, ad, x: f.linearize(lambda x: x, x)[1](x[:2]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -231,8 +231,11 @@ def reduction(r: random.Random) -> Drawn:
     name = r.choice(ORDERED + SUMMED)
     ordered = name in ORDERED
     sizes = shape(r, name == "unique", 4, "012334")
-    dtype = r.choice(("float32", "float64", "int64", "int32") if ordered or name == "softmax" else
-                     ("float32", "float64", "int64", "uint8", "bool", "bfloat16", "complex64"))  # fmt: skip
+    dtype = r.choice(
+        ("float32", "float64", "int64", "int32")
+        if ordered or name == "softmax"
+        else ("float32", "float64", "int64", "uint8", "bool", "bfloat16", "complex64")
+    )
     if name == "softmax":  # torch takes an empty tensor of integers
         dtype = "float64"
     x = lay_out(

@@ -27,8 +27,9 @@ def annotated(function, returns, **parameters):
 
 def scaled(t, library, name="par::scaled"):
     """x * by, by numpy, with everything registered."""
-    kernel = annotated(lambda x, by=2.5: t.from_numpy(x.numpy(force=True) * by), t.Tensor,
-        x=t.Tensor, by=float)  # fmt: skip
+    kernel = annotated(
+        lambda x, by=2.5: t.from_numpy(x.numpy(force=True) * by), t.Tensor, x=t.Tensor, by=float
+    )
     op = library.custom_op(name, kernel, mutates_args=())
     op.register_fake(lambda x, by=2.5: t.empty_like(x))
 

@@ -21,9 +21,14 @@ def wrapper(name: str) -> Any:
         @staticmethod
         def __new__(cls, inner, requires_grad=False):
             return lib.Tensor._make_wrapper_subclass(
-                cls, inner.shape, strides=inner.stride(), storage_offset=inner.storage_offset(),
-                dtype=inner.dtype, device=inner.device, requires_grad=requires_grad,
-            )  # fmt: skip
+                cls,
+                inner.shape,
+                strides=inner.stride(),
+                storage_offset=inner.storage_offset(),
+                dtype=inner.dtype,
+                device=inner.device,
+                requires_grad=requires_grad,
+            )
 
         def __init__(self, inner, requires_grad=False):
             self.inner = inner

@@ -147,8 +147,12 @@ SOURCE += "\nTAEDA_EXTENSION(m)\n{\n    " + "\n    ".join(BOUND) + "\n}\n"
 
 @pytest.fixture(scope="module")
 def ext(tmp_path_factory):
-    return load_inline("hpp_results", SOURCE, extra_cflags=["-O0", "-Wall", "-Wextra", "-Werror"],
-        build_directory=tmp_path_factory.mktemp("results"))  # fmt: skip
+    return load_inline(
+        "hpp_results",
+        SOURCE,
+        extra_cflags=["-O0", "-Wall", "-Wextra", "-Werror"],
+        build_directory=tmp_path_factory.mktemp("results"),
+    )
 
 
 @pytest.fixture

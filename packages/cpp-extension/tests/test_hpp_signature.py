@@ -59,8 +59,11 @@ TAKERS = {
     "Generator": {"random"},
     "Generator?": {"random"},
 }
-OF_ONE = [name for name, (arguments, result) in FUNCTIONS.items() if result == "Tensor"
-    and arguments and "," not in arguments]  # fmt: skip
+OF_ONE = [
+    name
+    for name, (arguments, result) in FUNCTIONS.items()
+    if result == "Tensor" and arguments and "," not in arguments
+]
 #: how many results a function gives
 GIVES = {"nothing": 0, "one": 1, "number": 1, "two": 2, "three": 3, "twelve": 12}
 
@@ -87,8 +90,9 @@ TAEDA_EXTENSION(m) {{ m.def("compare(str schema, str name) -> ()", compare); }}
 @pytest.fixture(scope="module")
 def ext(tmp_path_factory):
     folder = tmp_path_factory.mktemp("signature")
-    return load_inline("hpp_signature", SOURCE, extra_cflags=["-O0", "-Wall", "-Werror"],
-        build_directory=folder)  # fmt: skip
+    return load_inline(
+        "hpp_signature", SOURCE, extra_cflags=["-O0", "-Wall", "-Werror"], build_directory=folder
+    )
 
 
 def test_kinds_of_arguments(ext):

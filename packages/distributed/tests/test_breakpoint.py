@@ -34,9 +34,13 @@ for thread in threads:
 
 def test_one_rank_stops_and_the_other_waits():
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input="up\np secret + 100\nc\n", capture_output=True,
-        text=True, timeout=60, check=False
-    )  # fmt: skip
+        [sys.executable, "-c", PROGRAM],
+        input="up\np secret + 100\nc\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     before, stopped, after = done.stdout.partition("rank 1 stopped at breakpoint")
     assert stopped

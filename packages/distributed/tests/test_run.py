@@ -56,9 +56,19 @@ def test_how_machines_meet():
     two = run._parameters(options("--nnodes", "2", "--node-rank", "1", "--master-addr", "h"))
     assert (two.endpoint, two.run_id, two.get_as_int("rank")) == ("h:29500", "none", 1)
     more = run._parameters(
-        options("--nnodes", "1:2", "--rdzv-backend", "c10d", "--rdzv-endpoint", "h:1",
-                "--rdzv-conf", "timeout=5,skipped", "--rdzv-id", "j")
-    )  # fmt: skip
+        options(
+            "--nnodes",
+            "1:2",
+            "--rdzv-backend",
+            "c10d",
+            "--rdzv-endpoint",
+            "h:1",
+            "--rdzv-conf",
+            "timeout=5,skipped",
+            "--rdzv-id",
+            "j",
+        )
+    )
     assert (more.backend, more.endpoint, more.run_id) == ("c10d", "h:1", "j")
     assert more.get_as_int("timeout") == 5 and more.get("rank") is None
 

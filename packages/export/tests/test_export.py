@@ -98,9 +98,10 @@ def test_keyword_arguments_in_any_order():
 def test_formulas_of_a_dim():
     n = Dim("n")
     program = export(
-        function(lambda x, y: x.sum() + y), (normal(3), normal(7)),
+        function(lambda x, y: x.sum() + y),
+        (normal(3), normal(7)),
         dynamic_shapes=({0: n}, {0: 2 * n + 1}),
-    )  # fmt: skip
+    )
     assert program.module()(normal(5), normal(11)).shape == (11,)
     with pytest.raises(AssertionError, match="Guard failed"):
         program.module()(normal(5), normal(12))

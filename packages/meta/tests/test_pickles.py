@@ -89,13 +89,15 @@ VALUES = {
     "a module with hooks": hooked,
     "a lazy module": lambda: nn.LazyLinear(2),
     "a pruned module": lambda: prune.l1_unstructured(nn.Linear(2, 2), "weight", 0.5),
-    "a layer with a function": lambda: nn.TransformerEncoderLayer(4, 2, activation=nn.functional.gelu),
+    "a layer with a function": lambda: nn.TransformerEncoderLayer(
+        4, 2, activation=nn.functional.gelu
+    ),
     "an optimizer": lambda: taeda.optim.Adam(nn.Linear(1, 1).parameters()),
     "an operator": lambda: taeda.ops.aten.add,
     "an overload": lambda: taeda.ops.aten.add.Tensor,
     "a distribution": lambda: taeda.distributions.Normal(0.0, 1.0),
     "a program": lambda: taeda.fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2), nn.ReLU())),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("make", VALUES.values(), ids=VALUES)

@@ -137,7 +137,7 @@ CASES |= {name: [(getattr(nn, name), (37,))] for name in _ONE_INPUT.split()}
 ELSEWHERE = {
     "containers and their "
     "bases": "Module Sequential ModuleList ModuleDict ParameterList ParameterDict Container "
-             "RNNBase RNNCellBase "
+    "RNNBase RNNCellBase "
     "TransformerEncoder TransformerDecoder SyncBatchNorm CrossMapLRN2d Parameter",
     "numbers are only moved or "
     "dropped": "ChannelShuffle PixelShuffle PixelUnshuffle Unflatten Fold Unfold Embedding MaxUnpool1d "
@@ -146,7 +146,7 @@ ELSEWHERE = {
     "FractionalMaxPool2d FractionalMaxPool3d",
     "bags of words, no batch of samples": "EmbeddingBag",
     "a head with clusters": "AdaptiveLogSoftmaxWithLoss",
-}  # fmt: skip
+}
 
 
 def layers() -> set[str]:

@@ -203,7 +203,7 @@ def order_of_state_hooks(t):
     )
     module.b.register_load_state_dict_post_hook(lambda m, keys: keys.missing_keys.append("made up"))
     log.append(module.load_state_dict({**module.state_dict(), "k": 1}, strict=False))
-    return log  # fmt: skip
+    return log
 
 
 def hooks_may_clear_what_is_wrong(t):
@@ -233,7 +233,7 @@ def order_of_call_hooks(t):
     module(x).sum().backward()
     removed.remove()
     module(x)
-    return log, x.grad.tolist()  # fmt: skip
+    return log, x.grad.tolist()
 
 
 def pre_hook_with_a_wrong_result(t):

@@ -22,9 +22,14 @@ def exported(f, *args, **options):
 def test_an_operator_by_its_name_is_in_the_model():
     def f(x):
         made = ops.symbolic(
-            "mine::Op", (x, None, x), {"k": 1, "w": [1.0, 2.0], "s": "text"}, dtype=x.dtype,
-            shape=(x.shape[0], 3), version=2, metadata_props={"from": "test"},
-        )  # fmt: skip
+            "mine::Op",
+            (x, None, x),
+            {"k": 1, "w": [1.0, 2.0], "s": "text"},
+            dtype=x.dtype,
+            shape=(x.shape[0], 3),
+            version=2,
+            metadata_props={"from": "test"},
+        )
         return made + 1
 
     assert f(taeda.ones(4, 2)).tolist() == [[1.0] * 3] * 4

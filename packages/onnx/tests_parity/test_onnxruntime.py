@@ -47,9 +47,10 @@ def test_what_is_verified_is_compared_twice():
 def test_a_wrong_rule_is_found():
     with pytest.raises(onnx.OnnxExporterError, match="differs by 1"):
         onnx.export(
-            module(lambda x: x.abs()), (taeda.tensor([0.5, -0.5]),),
+            module(lambda x: x.abs()),
+            (taeda.tensor([0.5, -0.5]),),
             custom_translation_table={taeda.ops.aten.abs.default: lambda g, x: g.op("Identity", x)},
-        )  # fmt: skip
+        )
 
 
 def test_external_weights_are_read(tmp_path):

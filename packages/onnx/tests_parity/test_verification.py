@@ -47,9 +47,14 @@ def test_a_module_is_verified_by_several_calls(backend):
     case = CASES["mlp"]
     model = case.make().eval()
     v.verify(
-        model, case.given(2), input_names=["x"], dynamic_axes={"x": [0]},
-        additional_test_inputs=[case.given(5)], options=options, use_external_data=True,
-    )  # fmt: skip
+        model,
+        case.given(2),
+        input_names=["x"],
+        dynamic_axes={"x": [0]},
+        additional_test_inputs=[case.given(5)],
+        options=options,
+        use_external_data=True,
+    )
 
 
 def test_what_differs_is_an_assertion():

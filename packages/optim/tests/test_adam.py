@@ -11,9 +11,18 @@ from taeda import optim
 
 
 def adam(
-    p, g, s, t, *, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False,
+    p,
+    g,
+    s,
+    t,
+    *,
+    lr=1e-3,
+    betas=(0.9, 0.999),
+    eps=1e-8,
+    weight_decay=0,
+    amsgrad=False,
     decoupled_weight_decay=False,
-):  # fmt: skip
+):
     p, g = decoupled(p, g, lr, weight_decay, decoupled_weight_decay)
     m, v = means(g, s, betas)
     if amsgrad:

@@ -11,9 +11,18 @@ from taeda import optim
 
 
 def nadam(
-    p, g, s, t, *, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3,
+    p,
+    g,
+    s,
+    t,
+    *,
+    lr=2e-3,
+    betas=(0.9, 0.999),
+    eps=1e-8,
+    weight_decay=0,
+    momentum_decay=4e-3,
     decoupled_weight_decay=False,
-):  # fmt: skip
+):
     p, g = decoupled(p, g, lr, weight_decay, decoupled_weight_decay)
     mu = betas[0] * (1 - 0.5 * 0.96 ** (t * momentum_decay))
     following = betas[0] * (1 - 0.5 * 0.96 ** ((t + 1) * momentum_decay))

@@ -13,9 +13,17 @@ from taeda import optim
 
 
 def radam(
-    p, g, s, t, *, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0,
+    p,
+    g,
+    s,
+    t,
+    *,
+    lr=1e-3,
+    betas=(0.9, 0.999),
+    eps=1e-8,
+    weight_decay=0,
     decoupled_weight_decay=False,
-):  # fmt: skip
+):
     p, g = decoupled(p, g, lr, weight_decay, decoupled_weight_decay)
     m, v = means(g, s, betas)
     m = m / (1 - betas[0] ** t)

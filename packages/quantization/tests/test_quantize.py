@@ -73,9 +73,11 @@ def test_copies_keep_tied_weights_tied():
 def test_a_filter_chooses_by_module_and_name():
     model, seen = Small(), []
     report = quantize_(
-        model, int8_weight_only(), lambda m, name: seen.append((type(m), name)) or name == "head",
+        model,
+        int8_weight_only(),
+        lambda m, name: seen.append((type(m), name)) or name == "head",
         measure=False,
-    )  # fmt: skip
+    )
     assert seen == [(nn.Linear, "inner.0"), (nn.Linear, "head")]
     assert [row.note for row in report.rows] == [
         "left out by filter_fn",

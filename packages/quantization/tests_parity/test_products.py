@@ -38,7 +38,9 @@ def test_int4_in_groups_of_32(m, n, k):
     scales, zeros = (part.T.contiguous() for part in both.float().unbind(2))
     offsets = taeda.from_numpy((zeros - 8 * scales).numpy())
     made = taeda._weight_int4_mm(
-        taeda.from_numpy(x.float().numpy()), halves(taeda.from_numpy(q.astype("u1"))),
-        taeda.from_numpy(scales.numpy()), offsets,
-    )  # fmt: skip
+        taeda.from_numpy(x.float().numpy()),
+        halves(taeda.from_numpy(q.astype("u1"))),
+        taeda.from_numpy(scales.numpy()),
+        offsets,
+    )
     assert np.abs(made.numpy() - want).max() <= 0.02 * np.abs(want).max()

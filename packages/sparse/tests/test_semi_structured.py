@@ -142,11 +142,20 @@ def test_parts_that_do_not_fit_are_refused():
     right = (s.shape, s.packed, s.meta)
     assert taeda.equal(SparseSemiStructuredTensor(*right).to_dense(), s.to_dense())
     wrong = [
-        *((shape, s.packed, s.meta) for shape in ((32, 32), (64, 64), (-64, 32), (64,), (1, 64, 32))),
-        *((s.shape, part, s.meta) for part in (s.packed[:32], s.packed.flatten(), s.packed.to(taeda.int8))),
-        *((s.shape, s.packed, part) for part in (s.meta[:, :1], s.meta.float(), s.meta.to(taeda.int32))),
+        *(
+            (shape, s.packed, s.meta)
+            for shape in ((32, 32), (64, 64), (-64, 32), (64,), (1, 64, 32))
+        ),
+        *(
+            (s.shape, part, s.meta)
+            for part in (s.packed[:32], s.packed.flatten(), s.packed.to(taeda.int8))
+        ),
+        *(
+            (s.shape, s.packed, part)
+            for part in (s.meta[:, :1], s.meta.float(), s.meta.to(taeda.int32))
+        ),
         (*right, True),
-    ]  # fmt: skip
+    ]
     for parts in wrong:
         with pytest.raises(RuntimeError, match="SparseSemiStructuredTensor"):
             SparseSemiStructuredTensor(*parts)

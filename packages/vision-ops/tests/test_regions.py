@@ -29,9 +29,11 @@ def between(picture, y, x):
     bottom, right = min(top + 1, height - 1), min(left + 1, width - 1)
     v, u = y - top, x - left
     return (
-        (1 - v) * (1 - u) * picture[top, left] + (1 - v) * u * picture[top, right]
-        + v * (1 - u) * picture[bottom, left] + v * u * picture[bottom, right]
-    )  # fmt: skip
+        (1 - v) * (1 - u) * picture[top, left]
+        + (1 - v) * u * picture[top, right]
+        + v * (1 - u) * picture[bottom, left]
+        + v * u * picture[bottom, right]
+    )
 
 
 def bins(rois, rows, columns):
@@ -53,8 +55,9 @@ def mean_of_samples(x, scale, rows, columns, samples, aligned, by_bin):
             picture = x[n, (c * rows + i) * columns + j if by_bin else c]
             places = [
                 (y1 + i * high + (v + 0.5) * high / down, x1 + j * wide + (u + 0.5) * wide / across)
-                for v in range(down) for u in range(across)
-            ]  # fmt: skip
+                for v in range(down)
+                for u in range(across)
+            ]
             made[k, c, i, j] = sum(between(picture, *p) for p in places) / max(len(places), 1)
     return made
 

@@ -230,8 +230,9 @@ def s_loop(c):
     from taeda._higher_order_ops import while_loop
 
     global SCALE
-    f = c(lambda x: while_loop(lambda x: x.abs().sum() > 3, lambda x: (x / SCALE,),
-        (x * 1,))[0] + 1)  # fmt: skip
+    f = c(
+        lambda x: while_loop(lambda x: x.abs().sum() > 3, lambda x: (x / SCALE,), (x * 1,))[0] + 1
+    )
     found = [*thrice(f, data()), *thrice(f, data() * 100), *thrice(f, data() * 0)]
     SCALE = 3.0
     found += [*thrice(f, data()), *thrice(f, data() * 100)]

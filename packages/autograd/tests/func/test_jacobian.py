@@ -50,7 +50,7 @@ def test_three_deep():
         (lambda: jacrev(cube, chunk_size=0), ValueError, "`chunk_size` should be greater than 0"),
         (lambda: jacfwd(cube, randomness="never"), RuntimeError, "Got never"),
     ],
-)  # fmt: skip
+)
 def test_refusals(run, error, text):
     with pytest.raises(error, match=text):
         run()

@@ -16,9 +16,10 @@ FACTORY = core.row_flags["FACTORY"]  # only shape and dtype of the arguments cou
 
 def test_every_kernel_has_a_rule_or_a_reason():
     owed = [
-        name for name, _, kind, _, _, flags in core.op_rows()
+        name
+        for name, _, kind, _, _, flags in core.op_rows()
         if kind != "composite" and not flags & FACTORY and not core.has_rule(name)
-    ]  # fmt: skip
+    ]
     assert owed == []
 
 

@@ -10,7 +10,7 @@ from taeda import _higher_order_ops as ops
 ONE, TWO = taeda.ones(1), taeda.ones(3, 2)
 REFUSED = {
     "mode": (lambda: ops.associative_scan(taeda.add, TWO, 0, False, "x"), ValueError, "got 'x'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("call", "error", "fact"), REFUSED.values(), ids=REFUSED)

@@ -64,9 +64,11 @@ PAIRS = {
 for _dim in (0, 1, -1):
     for _reverse in (False, True):
         PAIRS[f"scan {_dim} {_reverse}"] = (
-            lambda x, d=_dim, r=_reverse: ops.scan(running, x.select(d, 0) * 0, x, dim=d, reverse=r)[1],
+            lambda x, d=_dim, r=_reverse: ops.scan(
+                running, x.select(d, 0) * 0, x, dim=d, reverse=r
+            )[1],
             lambda x, d=_dim, r=_reverse: scanned(x.select(d, 0) * 0, x, d, r)[1],
-        )  # fmt: skip
+        )
         PAIRS[f"associative {_dim} {_reverse}"] = (
             lambda x, d=_dim, r=_reverse: ops.associative_scan(lambda a, b: a * 0.5 + b, x, d, r),
             lambda x, d=_dim, r=_reverse: combined(x, d, r),

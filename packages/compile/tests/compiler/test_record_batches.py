@@ -51,7 +51,7 @@ PROGRAMS = {
     "a store": stores,
     "a store at object": stores_at_object,
     "a written tensor": lambda b: b.x.mul_(2) + b.y,
-}  # fmt: skip
+}
 
 
 def told(value):

@@ -119,9 +119,13 @@ class Event(metaclass=abc.ABCMeta):
     enable_timing: bool
 
     def __new__(
-        cls, device: Any = None, *, enable_timing: bool = False, blocking: bool = False,
+        cls,
+        device: Any = None,
+        *,
+        enable_timing: bool = False,
+        blocking: bool = False,
         interprocess: bool = False,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         where = _device(device)
         if where.type != "cpu":
             return _elsewhere(where, "Event")(enable_timing, blocking, interprocess)

@@ -23,8 +23,10 @@ def test_runs_along_the_first_axis(how, shape):
     data = np.random.default_rng(0).standard_normal(shape)
     lengths = [2, 0, 4, 1]
     starts = np.cumsum([0, *lengths])
-    want = [STEPS[how](data[a:b], axis=0) if a < b else np.full(shape[1:], EMPTY[how])
-            for a, b in itertools.pairwise(starts)]  # fmt: skip
+    want = [
+        STEPS[how](data[a:b], axis=0) if a < b else np.full(shape[1:], EMPTY[how])
+        for a, b in itertools.pairwise(starts)
+    ]
     tensor = taeda.from_numpy(data)
     for given in ({"lengths": taeda.tensor(lengths)}, {"offsets": taeda.tensor(starts)}):
         np.testing.assert_allclose(reduce(tensor, how, **given).numpy(), np.stack(want), rtol=1e-12)

@@ -94,9 +94,13 @@ ONE: dict[str, object] = {
     "shared and deep": shared(),
     "attribute": noted(500),
     "deep attribute": noted(2000),
-    **{f"{n} {kind}": nested(n, around) for kind, around in AROUND.items() for n in (480, 990, 1001, 3000)},
+    **{
+        f"{n} {kind}": nested(n, around)
+        for kind, around in AROUND.items()
+        for n in (480, 990, 1001, 3000)
+    },
     **{f"many {kind}": [make(i) for i in range(25_000)] for kind, make in MANY.items()},
-}  # fmt: skip
+}
 
 
 def shape(value, depth=0):

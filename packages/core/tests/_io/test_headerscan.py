@@ -38,14 +38,14 @@ def entry(begin, end):
 
 GOOD = [
     b"{}",
-    b' { } '.strip(),
+    b" { } ".strip(),
     json.dumps({"w": ONE}).encode(),
     json.dumps({"w": ONE}, indent=3).encode() + b"  \n",
     json.dumps({"__metadata__": {}, "w": ONE}).encode(),
     json.dumps({"w": ONE, "__metadata__": {"a": 'quoted " \\ \n € \ud800', "b": ""}}).encode(),
     json.dumps({"b": entry(0, 1), "a": entry(1, 1), "c": entry(0, 0)}).encode(),
-    json.dumps({"{\"}": ONE}).encode(),
-]  # fmt: skip
+    json.dumps({'{"}': ONE}).encode(),
+]
 
 
 @pytest.mark.parametrize("text", GOOD, ids=range(len(GOOD)))

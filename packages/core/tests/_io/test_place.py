@@ -50,8 +50,11 @@ def test_a_function_may_give_another_storage(data):
 
 
 def test_a_device_that_is_not_here(data):
-    with pytest.raises(RuntimeError, match=r"from the device 'hpu:7', which is not here .*load "
-        r"with map_location='cpu'"):  # fmt: skip
+    with pytest.raises(
+        RuntimeError,
+        match=r"from the device 'hpu:7', which is not here .*load "
+        r"with map_location='cpu'",
+    ):
         Place(None).is_meta("hpu:7")
     with pytest.raises(RuntimeError, match="load with map_location='cpu'"):
         Place("smoke").is_meta("cpu")

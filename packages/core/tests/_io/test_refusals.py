@@ -22,8 +22,9 @@ def test_the_classes_and_the_two_ways_are_named():
 
 
 @pytest.mark.parametrize("name", refusals.FORCED)
-@pytest.mark.parametrize(("word", "acts"),
-    [("1", True), ("YES", True), ("true", True), ("0", False), ("", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("word", "acts"), [("1", True), ("YES", True), ("true", True), ("0", False), ("", False)]
+)
 def test_a_variable_forbids_code(name, word, acts, monkeypatch):
     monkeypatch.setenv(name, word)
     assert refusals.forced() == (name if acts else "")

@@ -60,9 +60,10 @@ def takes_tensor(row):
 TABLE = [row for row in rows() if takes_tensor(row) and row.namespace in core.functions]
 FUNCTIONS = [row for row in TABLE if "function" in row.variants]
 METHODS = [
-    row for row in TABLE
+    row
+    for row in TABLE
     if "method" in row.variants and not row.namespace and not row.schema.name.startswith("__")
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("row", FUNCTIONS, ids=lambda row: row.schema.qualified)
@@ -177,8 +178,11 @@ _FIRST = {"__deepcopy__": {}, "__contains__": 1, "__reduce_ex__": 2, "__format__
 
 @pytest.mark.parametrize(("name", "method"), [*_python_methods()])
 def test_every_method_of_python_asks_types_and_modes(name, method):
-    wanted = [p for p in inspect.signature(method).parameters.values()
-              if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]  # fmt: skip
+    wanted = [
+        p
+        for p in inspect.signature(method).parameters.values()
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+    ]
     rest = [_FIRST.get(name, taeda.ones(1)) for _ in wanted[1:]]
     func, args = method(taeda.ones(1).as_subclass(Both), *rest)
     assert func is method is getattr(Tensor, name)
@@ -210,10 +214,11 @@ def test_subclasses_survive_methods_of_python():
 
 
 ATTRIBUTES = [
-    f for f in get_overridable_functions()[Tensor]
+    f
+    for f in get_overridable_functions()[Tensor]
     if getattr(f, "__name__", "") == "__get__"
     and resolve_name(f).split(".")[-2] not in ("__dict__", "_hooks")
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("getter", ATTRIBUTES, ids=lambda f: resolve_name(f).split(".")[-2])

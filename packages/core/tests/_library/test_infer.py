@@ -11,9 +11,15 @@ from taeda import Tensor, library
 
 
 def everything(
-    x: Tensor, n: int, f: float = 1.5, b: bool = True, s: str = "a", *, d: taeda.device | None = None,
+    x: Tensor,
+    n: int,
+    f: float = 1.5,
+    b: bool = True,
+    s: str = "a",
+    *,
+    d: taeda.device | None = None,
     t: taeda.dtype = taeda.float64,
-) -> tuple[Tensor, list[Tensor]]: ...  # fmt: skip
+) -> tuple[Tensor, list[Tensor]]: ...
 
 
 def lists(

@@ -21,8 +21,9 @@ def library_of(name):
 
 
 def test_schemas_given_as_text():
-    made = custom_op("tlib::text", lambda x, n: x * n, mutates_args=(),
-        schema="(Tensor x, int n=3) -> Tensor")  # fmt: skip
+    made = custom_op(
+        "tlib::text", lambda x, n: x * n, mutates_args=(), schema="(Tensor x, int n=3) -> Tensor"
+    )
     assert made(taeda.ones(1)).item() == 3
     with pytest.raises(ValueError, match="consistent"):
         custom_op("tlib::t2", lambda x: x, mutates_args=("x",), schema="(Tensor x) -> Tensor")

@@ -299,7 +299,8 @@ def test_handlers_of_signals_see_whole_modules(tmp_path):
 
 
 def test_finalizers_see_whole_modules(tmp_path):
-    done = program("""
+    done = program(
+        """
         import gc, sys
         import taeda
 
@@ -313,17 +314,22 @@ def test_finalizers_see_whole_modules(tmp_path):
         taeda.autograd.grad
         gc.collect()
         assert len(ended) == 50
-    """, tmp_path)  # fmt: skip
+    """,
+        tmp_path,
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_second_import_is_refused_with_the_reason(tmp_path):
-    done = program("""
+    done = program(
+        """
         import sys, taeda
         for name in [n for n in sys.modules if n.partition(".")[0] == "taeda"]:
             del sys.modules[name]
         import taeda
-    """, tmp_path)  # fmt: skip
+    """,
+        tmp_path,
+    )
     assert "ImportError: taeda was imported in this process before" in done.stderr
 
 
@@ -332,10 +338,13 @@ def test_a_subinterpreter_is_told_the_reason(tmp_path):
         "_xxsubinterpreters", reason="this Python names it otherwise"
     )
     assert interpreters
-    done = program("""
+    done = program(
+        """
         import _xxsubinterpreters as interpreters
         interpreters.run_string(interpreters.create(), "import taeda")
-    """, tmp_path)  # fmt: skip
+    """,
+        tmp_path,
+    )
     assert "serves one interpreter of a process" in done.stderr
 
 

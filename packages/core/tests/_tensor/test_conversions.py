@@ -65,7 +65,7 @@ def test_a_copy_is_made_on_request():
         x.to(taeda.float32, False, True),
         x.to("cpu", copy=True),
     ):
-        assert y is not x and y.data_ptr() != x.data_ptr() and y.tolist() == [1, 1]  # fmt: skip
+        assert y is not x and y.data_ptr() != x.data_ptr() and y.tolist() == [1, 1]
 
 
 def test_another_memory_format_is_a_copy():

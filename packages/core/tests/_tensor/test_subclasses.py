@@ -41,10 +41,14 @@ class Wrapper(Tensor):
     @staticmethod
     def __new__(cls, inner, requires_grad=False):
         return Tensor._make_wrapper_subclass(
-            cls, inner.shape, strides=inner.stride(), storage_offset=inner.storage_offset(),
+            cls,
+            inner.shape,
+            strides=inner.stride(),
+            storage_offset=inner.storage_offset(),
             dtype=inner.dtype,
-            device=inner.device, requires_grad=requires_grad,
-        )  # fmt: skip
+            device=inner.device,
+            requires_grad=requires_grad,
+        )
 
     def __init__(self, inner, requires_grad=False):
         self.inner = inner

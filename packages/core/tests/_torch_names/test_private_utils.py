@@ -29,8 +29,10 @@ def test_a_single_one_lends_its_memory():
 
 
 def test_lists_below_a_size_and_the_order_of_others():
-    mixed = [taeda.full((2,), float(k), dtype=d) for k, d in
-             enumerate((taeda.float32, taeda.float64, taeda.float32, taeda.float32))]  # fmt: skip
+    mixed = [
+        taeda.full((2,), float(k), dtype=d)
+        for k, d in enumerate((taeda.float32, taeda.float64, taeda.float32, taeda.float32))
+    ]
     lists = list(utils.take(mixed, 16))
     assert [[t[0].item() for t in part] for part in lists] == [[0, 2], [3], [1]]
     assert [len(part) for part in utils.take(mixed, 1)] == [1, 1, 1, 1]

@@ -103,9 +103,18 @@ def functions(tmp_path_factory):
     driver = standin.environment()["TAEDA_LIBCUDA"]
     made = folder / "functions.so"
     subprocess.run(
-        ["cc", "-shared", "-fPIC", "-o", made, folder / "f.c", driver, f"-Wl,-rpath,{Path(driver).parent}"],
+        [
+            "cc",
+            "-shared",
+            "-fPIC",
+            "-o",
+            made,
+            folder / "f.c",
+            driver,
+            f"-Wl,-rpath,{Path(driver).parent}",
+        ],
         check=True,
-    )  # fmt: skip
+    )
     return str(made)
 
 

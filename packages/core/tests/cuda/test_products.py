@@ -329,9 +329,12 @@ def test_a_library_that_is_not_usable_is_told_once(settings, words):
 def test_the_log_tells_who_computes():
     program = START + "r(4, 8).cuda() @ r(8, 4).cuda(); w = r(4, 4).cuda().long(); w @ w"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
         env=standin.environment(TAEDA_CUDA_LOG="products"),
-    )  # fmt: skip
+    )
     lines = [line for line in done.stderr.splitlines() if line.startswith("taeda.cuda: ")]
     assert lines[0] == "taeda.cuda: products by cuBLASLt 12.9.3" and len(lines) == 2
     assert re.fullmatch(

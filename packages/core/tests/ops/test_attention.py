@@ -247,11 +247,18 @@ def test_gradients_of_some_of_the_keys_follow_the_sum_of_all(queries, masked, si
     whole = _nn._fused_attention_backward(grad, q, k, v, mask, output, total, False, 0.7)
     parts = [
         _nn._fused_attention_backward(
-            grad, q, k[:, :, part].contiguous(), v[:, :, part].contiguous(),
-            None if mask is None else mask[:, part].contiguous(), output, total, False, 0.7,
+            grad,
+            q,
+            k[:, :, part].contiguous(),
+            v[:, :, part].contiguous(),
+            None if mask is None else mask[:, part].contiguous(),
+            output,
+            total,
+            False,
+            0.7,
         )
         for part in (slice(0, at), slice(at, keys))
-    ]  # fmt: skip
+    ]
     together = (
         parts[0][0] + parts[1][0],
         taeda.cat([parts[0][1], parts[1][1]], 2),

@@ -40,8 +40,9 @@ def test_few_samples_have_no_area():
 
 
 @pytest.mark.parametrize("edge_order", [1, 2])
-@pytest.mark.parametrize("layout", [lambda t: t, lambda t: t.t(), lambda t: t[:, ::2]],
-    ids=["", "t", "strided"])  # fmt: skip
+@pytest.mark.parametrize(
+    "layout", [lambda t: t, lambda t: t.t(), lambda t: t[:, ::2]], ids=["", "t", "strided"]
+)
 def test_gradient(edge_order, layout):
     x = layout(draw(6, 8))
     places = [draw(n, seed=n).sort()[0] for n in x.shape]

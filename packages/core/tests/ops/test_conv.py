@@ -41,8 +41,10 @@ def convolve(x, w, bias=None, stride=1, padding=0, dilation=1, groups=1):
     out = np.zeros((x.shape[0], w.shape[0], *size), dtype=np.result_type(x, w))
     into, from_ = w.shape[0] // groups, w.shape[1]
     for place in itertools.product(*map(range, w.shape[2:])):
-        cut = tuple(slice(p * d, p * d + s * (o - 1) + 1, s)
-                    for p, d, s, o in zip(place, dilation, stride, size, strict=True))  # fmt: skip
+        cut = tuple(
+            slice(p * d, p * d + s * (o - 1) + 1, s)
+            for p, d, s, o in zip(place, dilation, stride, size, strict=True)
+        )
         for g in range(groups):
             part = x[:, g * from_ : (g + 1) * from_][(slice(None), slice(None), *cut)]
             rows = w[g * into : (g + 1) * into][(slice(None), slice(None), *place)]
@@ -63,8 +65,10 @@ def transpose(x, w, stride=1, padding=0, output_padding=0, groups=1, dilation=1)
     into, from_ = w.shape[1], w.shape[0] // groups
     out = np.zeros((x.shape[0], into * groups, *room), dtype=np.result_type(x, w))
     for place in itertools.product(*map(range, w.shape[2:])):
-        cut = tuple(slice(p * d, p * d + s * (o - 1) + 1, s)
-                    for p, d, s, o in zip(place, dilation, stride, x.shape[2:], strict=True))  # fmt: skip
+        cut = tuple(
+            slice(p * d, p * d + s * (o - 1) + 1, s)
+            for p, d, s, o in zip(place, dilation, stride, x.shape[2:], strict=True)
+        )
         for g in range(groups):
             rows = w[g * from_ : (g + 1) * from_][(slice(None), slice(None), *place)]
             part = np.einsum("io,bi...->bo...", rows, x[:, g * from_ : (g + 1) * from_])

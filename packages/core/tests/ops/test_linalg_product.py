@@ -37,8 +37,10 @@ def test_cross_of_shapes_and_dtypes(dtype, shape, other, dim):
     wanted = np.cross(np.moveaxis(x.numpy(), dim, -1), np.moveaxis(y.numpy(), dim, -1))
     close(linalg.cross(x, y, dim=dim), np.moveaxis(wanted, -1, dim))
     steps = x.t() if x.dim() == 2 else x.transpose(0, -1)  # the same numbers in another order
-    close(linalg.cross(steps.mT if x.dim() == 2 else steps.transpose(0, -1), y, dim=dim),
-          np.moveaxis(wanted, -1, dim))  # fmt: skip
+    close(
+        linalg.cross(steps.mT if x.dim() == 2 else steps.transpose(0, -1), y, dim=dim),
+        np.moveaxis(wanted, -1, dim),
+    )
 
 
 def test_cross_promotes_writes_and_keeps_conjugates():

@@ -157,9 +157,17 @@ def test_layouts_may_differ():
     for p in (base.clone().t(), taeda.zeros(12, 12)[::2, 1::3].copy_(base.t())):
         g, m = base.t().contiguous(), taeda.ones(4, 6).t()
         taeda._fused_sgd_(
-            [p], [g], [m], weight_decay=0, momentum=0.5, lr=1, dampening=0, nesterov=False,
-            maximize=False, is_first_step=False,
-        )  # fmt: skip
+            [p],
+            [g],
+            [m],
+            weight_decay=0,
+            momentum=0.5,
+            lr=1,
+            dampening=0,
+            nesterov=False,
+            maximize=False,
+            is_first_step=False,
+        )
         assert m.tolist() == (base.t() + 0.5).tolist()
         assert p.tolist() == [[-0.5] * 4] * 6
 
@@ -171,9 +179,17 @@ def test_no_tensors_is_no_work():
 def test_infinite_parameters_without_decay_stay():
     p = taeda.tensor([math.inf, 1.0])
     taeda._fused_sgd_(
-        [p], [taeda.zeros(2)], [], weight_decay=0, momentum=0, lr=0.1, dampening=0, nesterov=False,
-        maximize=False, is_first_step=False,
-    )  # fmt: skip
+        [p],
+        [taeda.zeros(2)],
+        [],
+        weight_decay=0,
+        momentum=0,
+        lr=0.1,
+        dampening=0,
+        nesterov=False,
+        maximize=False,
+        is_first_step=False,
+    )
     assert p.tolist() == [math.inf, 1.0]
 
 

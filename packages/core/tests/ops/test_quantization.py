@@ -168,9 +168,12 @@ def test_instruction_sets_give_the_same_bits(isa):
     here = Path(__file__).resolve()
     text = f"import sys; sys.path.insert(0, {str(here.parent)!r}); import {here.stem} as t; print(t.digest())"
     ran = subprocess.run(
-        [sys.executable, "-c", text], env={**os.environ, "TAEDA_ISA": isa},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, "-c", text],
+        env={**os.environ, "TAEDA_ISA": isa},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert ran.stdout.strip() == digest()
 
 

@@ -63,9 +63,16 @@ def test_linear(m, k, n, dtype, zeros, most):
     zero = 7 if dtype == np.uint8 else -7
     for relu in (False, True):
         made = taeda._int8_linear(
-            taeda.from_numpy(x), 0.02, zero, *packed(w, scales, zero_points), taeda.from_numpy(bias), k,
-            0.3, 20, relu,
-        )  # fmt: skip
+            taeda.from_numpy(x),
+            0.02,
+            zero,
+            *packed(w, scales, zero_points),
+            taeda.from_numpy(bias),
+            k,
+            0.3,
+            20,
+            relu,
+        )
         sums = sums_of(x, zero, w, zero_points)
         assert np.array_equal(made.numpy(), rounded(sums, 0.02, scales, bias, 0.3, 20, dtype, relu))
 
@@ -136,9 +143,18 @@ def test_convolutions(case, dtype, zeros):
     _, w, scales, zero_points, bias = layer(1, int(np.prod(kernel)) * own, n, zeros=zeros)
     x = bytes_of(rng, size, dtype)
     made = taeda._int8_conv(
-        taeda.from_numpy(x), 0.02, zero, *packed(w, scales, zero_points, groups), taeda.from_numpy(bias),
-        kernel, stride, padding, dilation, 0.3, 100,
-    )  # fmt: skip
+        taeda.from_numpy(x),
+        0.02,
+        zero,
+        *packed(w, scales, zero_points, groups),
+        taeda.from_numpy(bias),
+        kernel,
+        stride,
+        padding,
+        dilation,
+        0.3,
+        100,
+    )
     seen = windows(x, zero, kernel, stride, padding, dilation)
     shift = 0 if zero_points is None else zero_points.astype(np.int64)[:, None]
     own_weight = (w.astype(np.int64) - shift).reshape(groups, n // groups, *kernel, own)
@@ -217,8 +233,13 @@ def test_pools(dtype):
         np.moveaxis(pooled(taeda.from_numpy(x), largest=True).numpy()[:, 0], 0, 2), top
     )
     for divisor in (0, 9, -2):
-        means = [[F32(parts[i][j].sum((1, 2, 3))) / F32(divisor or ends[i][2] * ends[j][2])
-                  for j in range(2)] for i in range(2)]  # fmt: skip
+        means = [
+            [
+                F32(parts[i][j].sum((1, 2, 3))) / F32(divisor or ends[i][2] * ends[j][2])
+                for j in range(2)
+            ]
+            for i in range(2)
+        ]
         want = np.clip(np.rint(means) + 5, *((0, 255) if dtype == np.uint8 else (-128, 127)))
         made = pooled(taeda.from_numpy(x), divisor=divisor).numpy()[:, 0]
         assert np.array_equal(np.moveaxis(made, 0, 2), want)
@@ -260,8 +281,10 @@ def test_integers_and_back():
         assert made.tolist() == [n - shift for n in want] * 9
         back = taeda._dequantize_int8(made, 0.5, 7 - shift)
         assert back.tolist() == [(n - 7) * 0.5 for n in want] * 9
-    assert taeda.equal(taeda._quantize_int8(wide[::2], 1.0, 7, taeda.uint8), taeda._quantize_int8(
-        wide, 1.0, 7, taeda.uint8)[::2])  # fmt: skip
+    assert taeda.equal(
+        taeda._quantize_int8(wide[::2], 1.0, 7, taeda.uint8),
+        taeda._quantize_int8(wide, 1.0, 7, taeda.uint8)[::2],
+    )
 
 
 @pytest.mark.parametrize(("scale", "zero"), [(0.25, 0), (0.5, -3), (0.013, 77), (0.1, -128)])
@@ -345,9 +368,12 @@ def test_instruction_sets_give_the_same_bits(isa):
     here = Path(__file__).resolve()
     text = f"import sys; sys.path.insert(0, {str(here.parent)!r}); import {here.stem} as t; print(t.digest())"
     ran = subprocess.run(
-        [sys.executable, "-c", text], env={**os.environ, "TAEDA_ISA": isa},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, "-c", text],
+        env={**os.environ, "TAEDA_ISA": isa},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert ran.stdout.strip() == digest()
 
 
@@ -375,17 +401,31 @@ ONE = taeda.ones
 
 
 def linear(
-    x=U8, x_scale=0.1, x_zero=0, panels=PANELS, sums=SUMS, scales=None, zeros=None, bias=None, k=6,
-    scale=0.1, zero=0,
-):  # fmt: skip
+    x=U8,
+    x_scale=0.1,
+    x_zero=0,
+    panels=PANELS,
+    sums=SUMS,
+    scales=None,
+    zeros=None,
+    bias=None,
+    k=6,
+    scale=0.1,
+    zero=0,
+):
     scales = ONE(5) if scales is None else scales
     return taeda._int8_linear(x, x_scale, x_zero, panels, sums, scales, zeros, bias, k, scale, zero)
 
 
 def conv(
-    kernel=(1, 1, 2), stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), x=None, panels=PANELS,
+    kernel=(1, 1, 2),
+    stride=(1, 1, 1),
+    padding=(0, 0, 0),
+    dilation=(1, 1, 1),
+    x=None,
+    panels=PANELS,
     zeros=None,
-):  # fmt: skip
+):
     x = taeda.zeros(1, 1, 1, 4, 3, dtype=taeda.uint8) if x is None else x
     return taeda._int8_conv(
         x, 0.1, 0, panels, SUMS, ONE(5), zeros, None, kernel, stride, padding, dilation, 0.1, 0

@@ -28,8 +28,15 @@ def test_cov(correction):
     often, weight = taeda.tensor([1, 2, 0, 3, 1, 1, 2]), draw(7, seed=1).abs()
     for f, a in ((None, None), (often, None), (None, weight), (often, weight)):
         got = taeda.cov(x, correction=correction, fweights=f, aweights=a)
-        close(got, np.cov(x.numpy(), ddof=correction, fweights=None if f is None else f.numpy(),
-                          aweights=None if a is None else a.numpy()))  # fmt: skip
+        close(
+            got,
+            np.cov(
+                x.numpy(),
+                ddof=correction,
+                fweights=None if f is None else f.numpy(),
+                aweights=None if a is None else a.numpy(),
+            ),
+        )
 
 
 def test_cov_of_vectors_integers_complex_numbers_and_layouts():

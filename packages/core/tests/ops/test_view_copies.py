@@ -37,8 +37,10 @@ def test_copies(name):
     assert taeda.equal(out, view(X))
 
 
-@pytest.mark.parametrize(("name", "args"),
-    [("split_copy", (2, 2)), ("split_with_sizes_copy", ((1, 3), 2)), ("unbind_copy", (1,))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("split_copy", (2, 2)), ("split_with_sizes_copy", ((1, 3), 2)), ("unbind_copy", (1,))],
+)
 def test_lists_of_copies(name, args):
     views = getattr(X, name.removesuffix("_copy"))(*args)
     for got, view in zip(getattr(taeda, name)(X, *args), views, strict=True):

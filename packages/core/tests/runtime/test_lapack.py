@@ -43,8 +43,13 @@ print("all right")
 def run(code, blas):
     environment = {**os.environ, "TAEDA_BLAS": blas}
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60, check=False
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
 
 
 def numpys_library():

@@ -31,21 +31,29 @@ def test_a_rank_works_on_after_the_others_have_ended(mpiexec, tmp_path, more):
 
 
 def test_an_exception_of_one_ends_all(mpiexec, tmp_path):
-    done = start([mpiexec, "-n", "2"], """
+    done = start(
+        [mpiexec, "-n", "2"],
+        """
 dist.init_process_group("gloo")
 if dist.get_rank() == 1:
     raise ValueError("out of luck")
 dist.barrier()
-""", tmp_path)  # fmt: skip
+""",
+        tmp_path,
+    )
     assert done.returncode != 0
     assert "out of luck" in done.stderr
 
 
 def test_the_status_of_a_rank_is_that_of_the_job(mpiexec, tmp_path):
-    done = start([mpiexec, "-n", "2"], """
+    done = start(
+        [mpiexec, "-n", "2"],
+        """
 import sys
 dist.init_process_group("gloo")
 dist.barrier()
 sys.exit(3 if dist.get_rank() == 1 else 0)
-""", tmp_path)  # fmt: skip
+""",
+        tmp_path,
+    )
     assert done.returncode == 3

@@ -93,9 +93,12 @@ def test_processes_of_a_slurm_step_meet(mpi):
                 "SLURM_JOB_ID": str(os.getpid()),
             }
             process = subprocess.Popen(
-                [sys.executable, "-c", code], env={**base, **step, **own}, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, text=True
-            )  # fmt: skip
+                [sys.executable, "-c", code],
+                env={**base, **step, **own},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             processes.append(stack.enter_context(process))
             stack.callback(process.kill)
         for rank, process in enumerate(processes):

@@ -13,7 +13,9 @@ def mpiexec(mpi):
 
 
 def test_they_meet_and_compute(mpiexec, tmp_path):
-    done = start([mpiexec, "-n", "3"], """
+    done = start(
+        [mpiexec, "-n", "3"],
+        """
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
 x = taeda.full((40000,), float(rank + 1))
@@ -29,7 +31,9 @@ print("local", dist.get_node_local_rank(), flush=True)
 dist.destroy_process_group()
 dist.init_process_group("mpi")  # again, with MPI running
 dist.barrier()
-""", tmp_path)  # fmt: skip
+""",
+        tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split("\n")) == ["", "local 0", "local 1", "local 2"]
 

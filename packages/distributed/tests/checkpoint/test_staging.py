@@ -26,5 +26,5 @@ def test_older_names_and_stagers(tmp_path):
     assert "x" in future.result().state_dict_metadata
     with pytest.raises(NotImplementedError, match="thread"):
         dcp.async_save(
-            held, checkpoint_id=tmp_path,
-            async_checkpointer_type=dcp.AsyncCheckpointerType.PROCESS)  # fmt: skip
+            held, checkpoint_id=tmp_path, async_checkpointer_type=dcp.AsyncCheckpointerType.PROCESS
+        )

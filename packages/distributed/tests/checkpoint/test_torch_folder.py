@@ -16,7 +16,10 @@ from taeda.distributed.checkpoint import CheckpointException
 from taeda.distributed.checkpoint.format_utils import dcp_to_torch_save
 from taeda.distributed.tensor import Shard, distribute_tensor
 
-TORCH = json.loads(zlib.decompress(base64.b85decode("""
+TORCH = json.loads(
+    zlib.decompress(
+        base64.b85decode(
+            """
 c-rk-Ta%(#68<Y2{n{Jbh}vCl#5^4Cpa+Zl<z)h)3Pcd6v_#q1|Gvq=yVR65ZBNW>G#z#$2a-
 H_GQa%tr2U^yzy3=7O8qOEE?42=)4%`m$>NtBgAig-jNUjj#K_2Vl{64D+BXI>&()LBoOzk>KFh^S;AD&QPk~sY3|~RE#IhYaGi9
 L`#AxuBz>H8?pTzQ8FBD2dBT?9Tbh3zYYdy;Sb(nXONEpz*t5ktAc-
@@ -74,7 +77,10 @@ Sq;P~RU&ef68B*W;VxII(fZoZHhtiVtz|L?;h{)KTd;E1qZF6(iN-
 %Cx8XTvr}UNEBvmUi1Oc(V~QV;qj~W`&fLM=v3dPW@{CV%!stB4MZivNXFJFv&S`$qA>kS|wi7>qxSqngE0#C_Y)v%c8@2Dq0D6G
 msH?9+@O#FE7;=>v+{;Izo`#A})wlz4Di0ETO<rMarkZj`P5qf~%B!)%m+F?H)LckM=8W=8ZRLv^kWWN=mDeA0b`H--
 b&m0c!NOPcG00m@XuSgk48d)JX@^aWukb!=GfL4bR={4<-Y=j2`#%RA{5A
-""".replace("\n", ""))))  # fmt: skip
+""".replace("\n", "")
+        )
+    )
+)
 
 
 def torch_folder(path):

@@ -95,8 +95,13 @@ def test_steps_are_those_of_one_process(strategy, policy):
         if "HYBRID" in strategy.name:
             options["device_mesh"] = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("r", "s"))
         model = FSDP(
-            models[rank], sharding_strategy=strategy, auto_wrap_policy=POLICIES[policy],
-            forward_prefetch=policy == "module", cpu_offload=CPUOffload(True), **options)  # fmt: skip
+            models[rank],
+            sharding_strategy=strategy,
+            auto_wrap_policy=POLICIES[policy],
+            forward_prefetch=policy == "module",
+            cpu_offload=CPUOffload(True),
+            **options,
+        )
         told, _ = train(model, data().chunk(4)[rank], lambda m: m.clip_grad_norm_(0.5))
         assert model.check_is_root() and not any(
             p.check_is_root() for p in FSDP.fsdp_modules(model)[1:]
@@ -145,8 +150,11 @@ def test_meta_modules_mixed_precision_and_hooks():
         FSDP(late, sync_module_states=True)
         made = FSDP.state_dict(FSDP(nn.Linear(2, 2), sync_module_states=True))["weight"].tolist()
         norm = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
-        low = FSDP(norm, auto_wrap_policy={nn.Linear}, mixed_precision=MixedPrecision(
-            taeda.bfloat16, taeda.float32, taeda.float32))  # fmt: skip
+        low = FSDP(
+            norm,
+            auto_wrap_policy={nn.Linear},
+            mixed_precision=MixedPrecision(taeda.bfloat16, taeda.float32, taeda.float32),
+        )
         assert isinstance(low[1], FSDP) and low[1].mixed_precision is None
         model = FSDP(models[rank])
         model.register_comm_hook("state", hook)

@@ -115,9 +115,10 @@ WAYS = {
     "offload": lambda model, mesh: shard(model, mesh, offload_policy=CPUOffloadPolicy()),
     "columns": lambda model, mesh: shard(model, mesh, shard_placement_fn=columns),
     "reduce wide": lambda model, mesh: shard(
-        model, mesh, mp_policy=MixedPrecisionPolicy(reduce_dtype=taeda.float64)),
+        model, mesh, mp_policy=MixedPrecisionPolicy(reduce_dtype=taeda.float64)
+    ),
     "one list": listed,
-}  # fmt: skip
+}
 MESHES = {"line": ((4,), None), "replicas": ((2, 2), ("replicate", "shard"))}
 
 

@@ -23,9 +23,12 @@ def test_what_is_cut_and_what_is_whole():
         mesh = dist.init_device_mesh("cpu", (2,))
         model, before = models[rank], list(models[rank].parameters())
         made = distribute_module(
-            model, mesh, cut,
+            model,
+            mesh,
+            cut,
             lambda part, inputs, mesh: (DTensor.from_local(inputs[0], mesh, [Shard(0)]),),
-            lambda part, out, mesh: out.full_tensor())  # fmt: skip
+            lambda part, out, mesh: out.full_tensor(),
+        )
         assert made is model and model[0].weight.placements == (Shard(0),)
         assert model[0].bias.placements == model[1].running_mean.placements == (Replicate(),)
         out = model(taeda.ones(3, 4) * (rank + 1))

@@ -12,8 +12,10 @@ from taeda.distributed.tensor.placement_types import _StridedShard, chunk_of
 def test_chunks_are_those_of_chunk():
     for size in range(9):
         for parts in range(1, 6):
-            rows = [list(range(begin, begin + n)) for begin, n in
-                    (chunk_of(size, parts, part) for part in range(parts))]  # fmt: skip
+            rows = [
+                list(range(begin, begin + n))
+                for begin, n in (chunk_of(size, parts, part) for part in range(parts))
+            ]
             assert [number for row in rows for number in row] == list(range(size))
             wanted = [part.tolist() for part in taeda.arange(size).chunk(parts) if part.numel()]
             assert [row for row in rows if row] == wanted

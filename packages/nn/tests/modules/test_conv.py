@@ -18,11 +18,16 @@ def test_a_convolution_is_a_sum_over_windows():
     weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
     expected = np.array(
         [
-            [[(padded[:, i : i + 2, j : j + 3] * weight[k]).sum() + bias[k] for j in range(0, 6, 2)]
-             for i in range(0, 6, 2)]
+            [
+                [
+                    (padded[:, i : i + 2, j : j + 3] * weight[k]).sum() + bias[k]
+                    for j in range(0, 6, 2)
+                ]
+                for i in range(0, 6, 2)
+            ]
             for k in range(3)
         ]
-    )  # fmt: skip
+    )
     np.testing.assert_allclose(layer(x).detach().numpy()[0], expected, rtol=1e-4, atol=1e-5)
 
 

@@ -10,8 +10,13 @@ from taeda import nn
 # layer, input shape, function of the input (None: only the text)
 LAYERS = [
     ("Flatten()", "start_dim=1, end_dim=-1", (2, 3, 4), lambda x: x.reshape(2, 12)),
-    ("Unflatten(1, (2, 3))", "dim=1, unflattened_size=(2, 3)", (4, 6), lambda x: x.reshape(4, 2, 3)),
-]  # fmt: skip
+    (
+        "Unflatten(1, (2, 3))",
+        "dim=1, unflattened_size=(2, 3)",
+        (4, 6),
+        lambda x: x.reshape(4, 2, 3),
+    ),
+]
 
 
 @pytest.mark.parametrize(("code", "text", "shape", "function"), LAYERS, ids=[c[0] for c in LAYERS])

@@ -103,8 +103,13 @@ def test_a_state_without_shapes_does_not_fit_one_with_shapes():
 
 @pytest.mark.parametrize("format", ["safetensors", "pt"])
 @pytest.mark.parametrize(
-    "make", [lambda: nn.LazyLinear(3, dtype=taeda.float64), nn.LazyBatchNorm1d, lambda: nn.LazyConv2d(2, 1)]
-)  # fmt: skip
+    "make",
+    [
+        lambda: nn.LazyLinear(3, dtype=taeda.float64),
+        nn.LazyBatchNorm1d,
+        lambda: nn.LazyConv2d(2, 1),
+    ],
+)
 def test_the_state_before_the_first_call_is_saved_and_loaded(format, make):
     file = io.BytesIO()
     wanted = make().state_dict()

@@ -11,8 +11,14 @@ from taeda.nn.modules import utils
 
 @pytest.mark.parametrize(
     ("parse", "count"),
-    [(utils._single, 1), (utils._pair, 2), (utils._triple, 3), (utils._quadruple, 4), (utils._ntuple(6), 6)],
-)  # fmt: skip
+    [
+        (utils._single, 1),
+        (utils._pair, 2),
+        (utils._triple, 3),
+        (utils._quadruple, 4),
+        (utils._ntuple(6), 6),
+    ],
+)
 def test_one_value_is_repeated_and_several_stay(parse, count):
     assert parse(3) == (3,) * count
     assert parse(None) == (None,) * count

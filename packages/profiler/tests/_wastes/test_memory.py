@@ -10,7 +10,7 @@ PAIRS = {
         {"setup": "kept = []", "body": "kept.append(model(x).square().mean())"},
         {"setup": "kept = []", "body": "kept.append(model(x).square().mean().detach())"},
     ),
-}  # fmt: skip
+}
 
 
 def test_every_waste_has_its_pair():

@@ -9,15 +9,20 @@ EVALUATION = "model.eval()\nmodel(x)\nmodel.train()"
 #: by the class of the waste: the parts that waste, and the parts that do not
 PAIRS = {
     "HandwrittenAttention": (
-        {"setup": "q = taeda.randn(2, 4, 32, 16)",
-         "body": "F.softmax(q @ q.transpose(-2, -1) / 4, -1) @ q"},
-        {"setup": "q = taeda.randn(2, 4, 32, 16)", "body": "F.scaled_dot_product_attention(q, q, q)"},
+        {
+            "setup": "q = taeda.randn(2, 4, 32, 16)",
+            "body": "F.softmax(q @ q.transpose(-2, -1) / 4, -1) @ q",
+        },
+        {
+            "setup": "q = taeda.randn(2, 4, 32, 16)",
+            "body": "F.scaled_dot_product_attention(q, q, q)",
+        },
     ),
     "GraphsInEvaluation": (
         {"body": EVALUATION},
         {"body": EVALUATION.replace("model(x)", "with taeda.inference_mode():\n    model(x)")},
     ),
-}  # fmt: skip
+}
 
 
 def test_every_waste_has_its_pair():

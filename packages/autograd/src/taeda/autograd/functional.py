@@ -315,9 +315,13 @@ def _check_strategy(strategy: str, vectorize: bool, strict: bool, create_graph: 
 
 
 def jacobian(
-    func: Function, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    func: Function,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:  # fmt: skip
+) -> Any:
     """The Jacobian, of shape output.shape + input.shape; a tuple for several outputs, of tuples for
     several inputs.
 
@@ -352,9 +356,13 @@ def jacobian(
 
 
 def hessian(
-    func: Function, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    func: Function,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:  # fmt: skip
+) -> Any:
     """The Hessian of a function to one number: of shape input.shape + input.shape, a tuple of
     tuples for several inputs.
 

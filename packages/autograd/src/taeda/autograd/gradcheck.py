@@ -258,9 +258,13 @@ def _check_batched(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
         alone = [_grad(output, sources, p, retain_graph=True, allow_unused=True) for p in pulls]
         try:
             together = _grad(
-                output, sources, taeda.stack(pulls), retain_graph=True, allow_unused=True,
+                output,
+                sources,
+                taeda.stack(pulls),
+                retain_graph=True,
+                allow_unused=True,
                 is_grads_batched=True,
-            )  # fmt: skip
+            )
         except MemoryError:
             raise
         except RuntimeError as error:
@@ -279,11 +283,22 @@ def _check_batched(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
 
 
 def gradcheck(
-    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
-    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_forward_ad: bool = False,
-    check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
-) -> bool:  # fmt: skip
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
     """True if the derivatives of `func` at `inputs` equal central differences, else GradcheckError.
 
     Compared are those of backward (check_backward_ad) and of forward mode (check_forward_ad);
@@ -317,11 +332,21 @@ def gradcheck(
     """
     if _has_sparse(inputs):
         return _of_sparse(gradcheck, masked)(
-            func, inputs, masked=True, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
-            nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
-            check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
-            check_forward_ad=check_forward_ad, check_backward_ad=check_backward_ad, fast_mode=fast_mode,
-        )  # fmt: skip
+            func,
+            inputs,
+            masked=True,
+            eps=eps,
+            atol=atol,
+            rtol=rtol,
+            raise_exception=raise_exception,
+            nondet_tol=nondet_tol,
+            check_undefined_grad=check_undefined_grad,
+            check_grad_dtypes=check_grad_dtypes,
+            check_batched_grad=check_batched_grad,
+            check_forward_ad=check_forward_ad,
+            check_backward_ad=check_backward_ad,
+            fast_mode=fast_mode,
+        )
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     _check_inputs(given)
     modes = check_backward_ad, check_forward_ad
@@ -416,12 +441,23 @@ def _compare_projection(
 
 
 def gradgradcheck(
-    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
-    rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True,
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
     nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
-    check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, fast_mode: bool = False,
-) -> bool:  # fmt: skip
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+) -> bool:
     """True if the second derivatives are right: checks the function (inputs, v) -> vᵀJ with a random v.
 
     Its derivatives are compared by backward (check_rev_over_rev) and by forward mode (check_fwd_over_rev).
@@ -469,12 +505,20 @@ def gradgradcheck(
     differentiable = (*given, *pulls)
     with taeda.enable_grad():
         return gradcheck(
-            _keep_grad(first), differentiable, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
-            nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
-            check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+            _keep_grad(first),
+            differentiable,
+            eps=eps,
+            atol=atol,
+            rtol=rtol,
+            raise_exception=raise_exception,
+            nondet_tol=nondet_tol,
+            check_undefined_grad=check_undefined_grad,
+            check_grad_dtypes=check_grad_dtypes,
+            check_batched_grad=check_batched_grad,
             check_forward_ad=check_fwd_over_rev,
-            check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
-        )  # fmt: skip
+            check_backward_ad=check_rev_over_rev,
+            fast_mode=fast_mode,
+        )
 
 
 def _keep_grad(fn: Callable[..., Any]) -> Callable[..., Any]:

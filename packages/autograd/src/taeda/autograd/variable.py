@@ -44,9 +44,13 @@ class Variable(metaclass=_IsTensor):
     _execution_engine = _Engine()
 
     def __new__(  # type: ignore[misc]  # as the old class: it makes tensors
-        cls, data: Any = None, requires_grad: bool = False, volatile: bool = False,
-        _grad_fn: Any = None, name: str | None = None,
-    ) -> taeda.Tensor:  # fmt: skip
+        cls,
+        data: Any = None,
+        requires_grad: bool = False,
+        volatile: bool = False,
+        _grad_fn: Any = None,
+        name: str | None = None,
+    ) -> taeda.Tensor:
         if data is not None and not isinstance(data, taeda.Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if _grad_fn is not None:

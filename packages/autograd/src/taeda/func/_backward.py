@@ -58,10 +58,18 @@ def pull(
         elif level.maps:
             cotangents = [taeda.ones_like(o) for o in results]
         given = results if cotangents is None else [*results, *cotangents]
-        found = _grad(
-            results, leaves, cotangents, retain_graph=True, create_graph=level.is_watched(given),
-            materialize_grads=True,
-        ) if any(o.requires_grad for o in results) else [taeda.zeros_like(x) for x in leaves]  # fmt: skip
+        found = (
+            _grad(
+                results,
+                leaves,
+                cotangents,
+                retain_graph=True,
+                create_graph=level.is_watched(given),
+                materialize_grads=True,
+            )
+            if any(o.requires_grad for o in results)
+            else [taeda.zeros_like(x) for x in leaves]
+        )
         return [level.mapped(g) for g in found]
 
 

@@ -105,8 +105,12 @@ class _Functional:
         return self.call_into(op, args, run, None)
 
     def call_into(
-        self, op: str, args: tuple[Any, ...], run: Callable[[], Any], targets: tuple[Any, ...] | None
-    ) -> Any:  # fmt: skip
+        self,
+        op: str,
+        args: tuple[Any, ...],
+        run: Callable[[], Any],
+        targets: tuple[Any, ...] | None,
+    ) -> Any:
         """One kernel call: its results are what the tracers around see; what it writes is noted."""
         if op in _RELAYS:
             raise NotImplementedError(

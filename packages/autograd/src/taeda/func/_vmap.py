@@ -41,9 +41,13 @@ class _Mapping:
 
 
 def vmap(
-    func: Function, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
+    func: Function,
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
     chunk_size: int | None = None,
-) -> Function:  # fmt: skip
+) -> Function:
     """The function that computes `func` for every entry along a dimension of its arguments, all at once.
 
     `in_dims` says along which dimension each argument is mapped, None for one that all samples
@@ -279,8 +283,16 @@ def _placed(leaf: Any, dim: Any) -> Any:
     return leaf.movedim(0, dim) if dim else leaf
 
 
-def _mapped(func: Function, name: str, tree: Any, values: Any, places: Any, out_dims: Any,
-    size: int, randomness: str) -> Any:  # fmt: skip
+def _mapped(
+    func: Function,
+    name: str,
+    tree: Any,
+    values: Any,
+    places: Any,
+    out_dims: Any,
+    size: int,
+    randomness: str,
+) -> Any:
     output, found, wanted = _run(func, name, tree, values, places, out_dims, size, randomness)
     made = [_placed(leaf, dim) for leaf, dim in zip(found, wanted, strict=True)]
     return _tree.filled(output, iter(made))

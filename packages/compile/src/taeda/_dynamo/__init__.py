@@ -50,9 +50,12 @@ def explain(f: Callable[..., Any], *extra_args: Any, **extra_kwargs: Any) -> Any
 
 
 def optimize(
-    backend: str | Callable[..., Any] = "taeda", *, nopython: bool = False, disable: bool = False,
-    dynamic: bool | None = None
-) -> Callable[..., Any]:  # fmt: skip
+    backend: str | Callable[..., Any] = "taeda",
+    *,
+    nopython: bool = False,
+    disable: bool = False,
+    dynamic: bool | None = None,
+) -> Callable[..., Any]:
     """A decorator that compiles with these settings; `nopython` is what `compile` calls `fullgraph`.
 
     >>> import taeda
@@ -94,8 +97,12 @@ def graph_break(msg: str = "") -> None:
 
 
 def mark_dynamic(
-    t: Tensor, index: int | list[int] | tuple[int, ...], *, min: int | None = None, max: int | None = None
-) -> None:  # fmt: skip
+    t: Tensor,
+    index: int | list[int] | tuple[int, ...],
+    *,
+    min: int | None = None,
+    max: int | None = None,
+) -> None:
     """Say that a size of `t` will change. Every shape has a graph of its own in the time of one
     call, so nothing else is done about it. IndexError for a dimension that `t` does not have.
     """

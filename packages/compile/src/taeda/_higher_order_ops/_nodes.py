@@ -16,9 +16,11 @@ __all__ = ["map_op", "scan_op", "while_loop_op"]
 
 
 def while_loop_op(
-    cond_fn: Callable[..., Any], body_fn: Callable[..., Any],
-    carried: tuple[Tensor, ...], others: tuple[Tensor, ...],
-) -> tuple[Tensor, ...]:  # fmt: skip
+    cond_fn: Callable[..., Any],
+    body_fn: Callable[..., Any],
+    carried: tuple[Tensor, ...],
+    others: tuple[Tensor, ...],
+) -> tuple[Tensor, ...]:
     """The loop as a node of a graph: both functions get what is carried and then `others`;
     `cond_fn` gives a tuple of one.
 
@@ -32,9 +34,11 @@ def while_loop_op(
 
 
 def scan_op(
-    combine_fn: Callable[..., Any], init: tuple[Tensor, ...], xs: tuple[Tensor, ...],
+    combine_fn: Callable[..., Any],
+    init: tuple[Tensor, ...],
+    xs: tuple[Tensor, ...],
     others: tuple[Tensor, ...],
-) -> tuple[Tensor, ...]:  # fmt: skip
+) -> tuple[Tensor, ...]:
     """The scan as a node of a graph: `combine_fn` gets the carry, slices of `xs` along dimension 0 and
     `others`, and gives the new carry and the outputs, which the node gives stacked.
 

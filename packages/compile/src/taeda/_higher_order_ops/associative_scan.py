@@ -11,9 +11,12 @@ __all__ = ["associative_scan"]
 
 
 def associative_scan(
-    combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, reverse: bool = False,
-    combine_mode: str = "pointwise"
-) -> Any:  # fmt: skip
+    combine_fn: Callable[[Any, Any], Any],
+    xs: Any,
+    dim: int,
+    reverse: bool = False,
+    combine_mode: str = "pointwise",
+) -> Any:
     """A tree like `xs`, whose slice at each place along `dim` combines all slices of `xs` up to there.
 
     `combine_fn` takes two slices, without the dimension, and gives one like them; for the result to

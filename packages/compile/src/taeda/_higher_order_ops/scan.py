@@ -12,9 +12,13 @@ __all__ = ["scan"]
 
 
 def scan(
-    combine_fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, dim: int = 0,
-    reverse: bool = False
-) -> tuple[Any, Any]:  # fmt: skip
+    combine_fn: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any,
+    *,
+    dim: int = 0,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
     """(the last carry, the outputs of all steps stacked along `dim`) of
     `carry, output = combine_fn(carry, slice)`.
 

@@ -16,8 +16,10 @@ __all__ = ["while_loop"]
 
 
 def while_loop(
-    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: tuple[Any, ...] | list[Any]
-) -> Any:  # fmt: skip
+    cond_fn: Callable[..., Any],
+    body_fn: Callable[..., Any],
+    carried_inputs: tuple[Any, ...] | list[Any],
+) -> Any:
     """`carried_inputs`, after `body_fn(*carried)` took their place as long as `cond_fn(*carried)` held.
 
     They are tensors and ints, in tuples, lists and dicts; `body_fn` gives a tuple of the same

@@ -63,10 +63,15 @@ _kernels.start()
 
 
 def compile(
-    model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
-    backend: str | Callable[..., Any] = "taeda", mode: str | None = None,
-    options: dict[str, Any] | None = None, disable: bool = False,
-) -> Any:  # fmt: skip
+    model: Callable[..., Any] | None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str | Callable[..., Any] = "taeda",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
     """A function or module that computes what `model` computes, to the same bits; without `model` a
     decorator.
 
@@ -105,9 +110,14 @@ def compile(
     _check_types(fullgraph, dynamic, options, disable)
     if model is None:
         return functools.partial(
-            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
-            options=options, disable=disable
-        )  # fmt: skip
+            compile,
+            fullgraph=fullgraph,
+            dynamic=dynamic,
+            backend=backend,
+            mode=mode,
+            options=options,
+            disable=disable,
+        )
     if not callable(model):
         raise TypeError(f"compile: wanted a function or a module, got {type(model).__name__}")
     if disable:
@@ -130,9 +140,15 @@ def compile(
 
 
 def compiled_state(
-    model: Any, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any = "taeda",
-    mode: str | None = None, options: dict[str, Any] | None = None, disable: bool = False,
-) -> Compiled | None:  # fmt: skip
+    model: Any,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = "taeda",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Compiled | None:
     """What stands behind a callable that is compiled with these settings; None if it stays as it is."""
     _check_types(fullgraph, dynamic, options, disable)
     behind = lookup(backend)

@@ -71,9 +71,11 @@ def assume_constant_result(fn: Any) -> Any:
 
 
 def substitute_in_graph(
-    original_fn: Callable[..., Any], *, can_constant_fold_through: bool = False,
-    skip_signature_check: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
+    original_fn: Callable[..., Any],
+    *,
+    can_constant_fold_through: bool = False,
+    skip_signature_check: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator: in recorded calls the decorated function runs in place of `original_fn`, a
     function in C that is not known.
 

@@ -190,9 +190,12 @@ class _Writer:
             first = self.receiver if target is operator.getitem else self.operand
             return form.format(first(node.args[0]), *rest)
         if (
-            target is getattr and not node.kwargs and len(node.args) == 2
-            and isinstance(node.args[1], str) and node.args[1].isidentifier()
-        ):  # fmt: skip
+            target is getattr
+            and not node.kwargs
+            and len(node.args) == 2
+            and isinstance(node.args[1], str)
+            and node.args[1].isidentifier()
+        ):
             return f"{self.receiver(node.args[0])}.{node.args[1]}"
         return f"{self.function(target)}({self.arguments(node.args, node.kwargs)})"
 

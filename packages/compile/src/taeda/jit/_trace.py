@@ -309,10 +309,16 @@ def _tensors_in(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
 
 
 def trace(
-    func: Any, example_inputs: Any = None, optimize: None = None, check_trace: bool = True,
-    check_inputs: list[Any] | None = None, check_tolerance: float = 1e-5, strict: bool = True,
-    *, example_kwarg_inputs: dict[str, Any] | None = None,
-) -> TracedModule:  # fmt: skip
+    func: Any,
+    example_inputs: Any = None,
+    optimize: None = None,
+    check_trace: bool = True,
+    check_inputs: list[Any] | None = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    *,
+    example_kwarg_inputs: dict[str, Any] | None = None,
+) -> TracedModule:
     """What `func`, a function or module, computes, as a module that runs a graph of operators.
 
     `example_inputs` is a tensor or a tuple of arguments, `example_kwarg_inputs` has those by
@@ -369,9 +375,14 @@ def trace(
 
 
 def trace_module(
-    mod: nn.Module, inputs: dict[str, Any], optimize: None = None, check_trace: bool = True,
-    check_inputs: list[dict[str, Any]] | None = None, check_tolerance: float = 1e-5, strict: bool = True,
-) -> TracedModule:  # fmt: skip
+    mod: nn.Module,
+    inputs: dict[str, Any],
+    optimize: None = None,
+    check_trace: bool = True,
+    check_inputs: list[dict[str, Any]] | None = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+) -> TracedModule:
     """A module with several traced methods: `inputs` has the arguments of each by its name. See `trace`.
 
     AttributeError if `inputs` is no dict, RuntimeError if `mod` is no module.
@@ -433,9 +444,14 @@ def _traced_module(name: str, source: nn.Module | None, optimize: Any) -> Traced
 
 
 def _trace_method(
-    made: TracedModule, name: str, function: Any, source: nn.Module | None, strict: bool, args: Any,
-    kwargs: Any
-) -> None:  # fmt: skip
+    made: TracedModule,
+    name: str,
+    function: Any,
+    source: nn.Module | None,
+    strict: bool,
+    args: Any,
+    kwargs: Any,
+) -> None:
     said = made.original_name if name == "forward" else f"{made.original_name}.{name}"
     method = _Method(said, function, source, strict)
     made.__dict__["_traced"][name] = method

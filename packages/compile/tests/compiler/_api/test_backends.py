@@ -218,8 +218,9 @@ def test_an_error_of_what_it_returned_comes_out():
 
 def test_options_and_mode_are_passed_on():
     backend = Kept()
-    taeda.compile(lambda x: x + 1, backend=backend, options={"level": 3},
-        mode="max-autotune")(taeda.ones(2))  # fmt: skip
+    taeda.compile(lambda x: x + 1, backend=backend, options={"level": 3}, mode="max-autotune")(
+        taeda.ones(2)
+    )
     taeda.compile(lambda x: x + 1, backend=backend, mode="default")(taeda.ones(2))
     assert [c[2] for c in backend.calls] == [{"mode": "max-autotune", "options": {"level": 3}}, {}]
 

@@ -200,6 +200,9 @@ def test_the_environment_says_how_often():
     )
     run = subprocess.run(
         [sys.executable, "-c", program],
-        env={"TAEDA_COMPILE_AUDIT": "5", "PATH": ""}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        env={"TAEDA_COMPILE_AUDIT": "5", "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert run.stdout.split() == ["5", "10"]

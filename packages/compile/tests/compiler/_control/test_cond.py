@@ -29,9 +29,11 @@ def f(p, x):
 
 def pair(p, x):
     made = taeda.cond(
-        p, lambda t: {"a": t[0] * W, "b": t[0].sum()}, lambda t: {"a": t[1] * 1, "b": W.sum()},
+        p,
+        lambda t: {"a": t[0] * W, "b": t[0].sum()},
+        lambda t: {"a": t[1] * 1, "b": W.sum()},
         ((x, x.exp()),),
-    )  # fmt: skip
+    )
     return made["a"] * made["b"]
 
 

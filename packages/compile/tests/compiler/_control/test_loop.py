@@ -44,11 +44,17 @@ PROGRAMS = {
     "inner": inner,
     "in a branch": lambda x: taeda.cond(x.sum() > 0, lambda x: halved(x)[1], taeda.sin, (x,)),
     "functionalize": functionalize(writes),
-    "vmap": lambda x: vmap(lambda w: while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * w),
-        (taeda.zeros(()), x))[1])(taeda.stack([x, W])),
-    "vmap of what is carried": lambda x: vmap(lambda y: while_loop(lambda i, y: i < 2, lambda i,
-        y: (i + 1, y * W), (taeda.zeros(()), y))[1])(taeda.stack([x, W])),
-}  # fmt: skip
+    "vmap": lambda x: vmap(
+        lambda w: while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * w), (taeda.zeros(()), x))[
+            1
+        ]
+    )(taeda.stack([x, W])),
+    "vmap of what is carried": lambda x: vmap(
+        lambda y: while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y * W), (taeda.zeros(()), y))[
+            1
+        ]
+    )(taeda.stack([x, W])),
+}
 INPUTS = [taeda.tensor(v) for v in ([5.0, -9.0], [0.1, 0.2], [300.0, 1.0], [-4.0, 2.0])]
 
 

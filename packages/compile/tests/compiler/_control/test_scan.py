@@ -52,9 +52,10 @@ def test_a_map_has_no_carry(kept):
 
 
 @pytest.mark.parametrize(
-    "step", [lambda c, p: (c.add_(p), p + 1), lambda c, p: (c + taeda.rand(2), p + 1)],
+    "step",
+    [lambda c, p: (c.add_(p), p + 1), lambda c, p: (c + taeda.rand(2), p + 1)],
     ids=["writes", "draws"],
-)  # fmt: skip
+)
 def test_a_step_that_does_more_than_compute_is_no_part_of_a_graph(kept, step):
     made = make_fx(lambda x: ops.scan(step, x.new_zeros(2), x), tracing_mode="fake")(X)
     assert "scan" not in names(made)

@@ -51,9 +51,13 @@ def run(tmp_path, compiler, seconds=60, code=PROGRAM, **more):
     program = tmp_path / "program.py"  # a graph wants a source
     program.write_text(code)
     made = subprocess.run(
-        [sys.executable, str(program), str(seconds)], env=env, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, str(program), str(seconds)],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert made.returncode == 0, made.stderr
     return made
 
@@ -108,8 +112,11 @@ def test_a_process_does_not_wait_for_its_compiler(tmp_path):
 
 
 def test_a_forked_child_compiles_nothing(tmp_path):
-    code = PROGRAM.replace("begin =", "import os\nfrom taeda.compiler._kernels import worker as _worker\n"
-        "if os.fork():\n    sys.exit(os.wait()[1])\nbegin =")  # fmt: skip
+    code = PROGRAM.replace(
+        "begin =",
+        "import os\nfrom taeda.compiler._kernels import worker as _worker\n"
+        "if os.fork():\n    sys.exit(os.wait()[1])\nbegin =",
+    )
     made = run(tmp_path, cc(tmp_path / "cc", 'exec REAL "$@"'), seconds=1, code=code)
     assert made.stdout.strip() == "1"
     assert runs(tmp_path) == 0

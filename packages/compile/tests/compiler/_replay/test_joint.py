@@ -25,9 +25,14 @@ def warm(f, *args):
 def net():
     taeda.manual_seed(0)
     return nn.Sequential(
-        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-        nn.Dropout(0.2), nn.Linear(36, 5)
-    )  # fmt: skip
+        nn.Conv2d(1, 4, 3),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Dropout(0.2),
+        nn.Linear(36, 5),
+    )
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "sum", "mean"])

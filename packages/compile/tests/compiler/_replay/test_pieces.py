@@ -38,9 +38,10 @@ def test_an_input_that_is_not_what_it_was(other):
 
 
 @pytest.mark.parametrize(
-    ("p", "i", "step"), [(True, [9], 1), (False, [9], 2), (True, [1], -1)],
-    ids=["inside", "behind", "nowhere"]
-)  # fmt: skip
+    ("p", "i", "step"),
+    [(True, [9], 1), (False, [9], 2), (True, [1], -1)],
+    ids=["inside", "behind", "nowhere"],
+)
 def test_the_step_that_raised(p, i, step):
     table, other = taeda.arange(4.0), taeda.arange(8.0)
 

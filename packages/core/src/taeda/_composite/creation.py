@@ -39,9 +39,15 @@ def linspace_Tensor_Tensor(  # noqa: N802 - the overload's name
 
 
 def logspace_Tensor_Tensor(  # noqa: N802 - the overload's name
-    start: object, end: object, steps: int, base: float,
-    dtype: object, layout: object, device: object, pin_memory: object,
-) -> Tensor:  # fmt: skip
+    start: object,
+    end: object,
+    steps: int,
+    base: float,
+    dtype: object,
+    layout: object,
+    device: object,
+    pin_memory: object,
+) -> Tensor:
     """Powers of `base` with exponents from start to end, one or both of them 0-dim tensors."""
     first, last = _end("logspace", "start", start), _end("logspace", "end", end)
     return taeda.logspace(first, last, steps, base, **_options(dtype, layout, device, pin_memory))

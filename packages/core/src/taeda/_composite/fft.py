@@ -421,8 +421,10 @@ def istft(
         raise RuntimeError(f"window overlap add min: {least}; istft cannot divide by it")
     signal = signal / envelope
     if length is not None and signal.size(1) < length:
-        warn("istft: the length of signal is shorter than the length parameter. Result is being "
-             "padded with zeros in the tail.",
-                      UserWarning)  # fmt: skip
+        warn(
+            "istft: the length of signal is shorter than the length parameter. Result is being "
+            "padded with zeros in the tail.",
+            UserWarning,
+        )
         signal = taeda.constant_pad_nd(signal, [0, length - signal.size(1)], 0)
     return signal.squeeze(0) if self.dim() == 2 else signal

@@ -116,10 +116,12 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool, unpack_pivo
     """What is not unpacked is empty."""
     check_matrix("lu_unpack", LU_data, "LU_data")
     if unpack_pivots and LU_pivots.dtype != taeda.int32:
-        raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
-                           "torch.int32 dtype. Note: this "
-                           "function is intended to be used with the output produced by "
-                           f"torch.linalg.lu_factor; got {LU_pivots.dtype}")  # fmt: skip
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
+            "torch.int32 dtype. Note: this "
+            "function is intended to be used with the output produced by "
+            f"torch.linalg.lu_factor; got {LU_pivots.dtype}"
+        )
     none = LU_data.new_empty(0)
     lower, upper = triangles(LU_data) if unpack_data else (none, none)
     p = permutation(LU_pivots, LU_data.size(-2), LU_data.dtype) if unpack_pivots else none

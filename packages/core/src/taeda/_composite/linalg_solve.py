@@ -51,9 +51,11 @@ def solve_ex(A: Tensor, B: Tensor, left: bool, check_errors: bool) -> Pair:
     rows = B.unsqueeze(-1) if vector else B
     check_matrix(name, rows, "B")
     if rows.size(-2 if left else -1) != A.size(-1):
-        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation "
-                           f"{'AX = B' if left else 'XA = B'} "
-                           f"({A.size(-2)}x{A.size(-1)} and {rows.size(-2)}x{rows.size(-1)})")  # fmt: skip
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'} "
+            f"({A.size(-2)}x{A.size(-1)} and {rows.size(-2)}x{rows.size(-1)})"
+        )
     made, info = taeda._linalg_solve(A if left else A.mT, rows if left else rows.mT)
     if check_errors:
         failed(name, info, ZERO_PIVOT.format("{}", "solve"))
@@ -113,9 +115,11 @@ def solve_triangular(
     check_matrix(name, B, "B")
     check_floating(name, self, B)
     if B.size(-2 if left else -1) != self.size(-1):
-        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation "
-                           f"{'AX = B' if left else 'XA = B'} "
-                           f"({self.size(-2)}x{self.size(-1)} and {B.size(-2)}x{B.size(-1)})")  # fmt: skip
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'} "
+            f"({self.size(-2)}x{self.size(-1)} and {B.size(-2)}x{B.size(-1)})"
+        )
     if left:
         return taeda._linalg_triangular(self, B, upper, unitriangular)
     return taeda._linalg_triangular(self.mT, B.mT, not upper, unitriangular).mT
@@ -195,9 +199,11 @@ def tensorinv(self: Tensor, ind: int) -> Tensor:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', got {ind}")
     rows, columns = math.prod(self.shape[:ind]), math.prod(self.shape[ind:])
     if rows != columns:
-        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == "
-                           "prod(self.shape[:ind]), "
-                           f"but got {columns} != {rows}")  # fmt: skip
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            "prod(self.shape[:ind]), "
+            f"but got {columns} != {rows}"
+        )
     made = taeda.linalg.inv(self.reshape(rows, columns))
     return made.reshape(*self.shape[ind:], *self.shape[:ind])
 
@@ -210,7 +216,9 @@ def tensorsolve(self: Tensor, other: Tensor, dims: Sequence[int] | None) -> Tens
     shape = self.shape[other.dim() :]
     unknowns = math.prod(shape)
     if unknowns != other.numel():
-        raise RuntimeError("Expected self to satisfy the requirement "
-                           "prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
-                           f"but got {unknowns} != {other.numel()}")  # fmt: skip
+        raise RuntimeError(
+            "Expected self to satisfy the requirement "
+            "prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+            f"but got {unknowns} != {other.numel()}"
+        )
     return taeda.linalg.solve(self.reshape(unknowns, unknowns), other.reshape(-1)).reshape(shape)

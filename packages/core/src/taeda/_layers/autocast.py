@@ -37,8 +37,10 @@ FLOAT32 = _FLOAT32 | _FLOAT32 << 4
 FLOAT32_ON_CPU = _FLOAT32
 DEVICES = ("cpu", "cuda")
 #: kinds of devices that this build has none of, and their lower type: casting is off there, and programs ask
-_ELSEWHERE = {**dict.fromkeys(("ipu", "mps", "mtia", "privateuseone", "xpu"), _core.float16),
-              **dict.fromkeys(("hpu", "maia", "xla"), _core.bfloat16)}  # fmt: skip
+_ELSEWHERE = {
+    **dict.fromkeys(("ipu", "mps", "mtia", "privateuseone", "xpu"), _core.float16),
+    **dict.fromkeys(("hpu", "maia", "xla"), _core.bfloat16),
+}
 _SINGLE, _LOW = _core.float32, (_core.bfloat16, _core.float16)
 _CASTABLE = (_SINGLE, *_LOW)
 

@@ -157,8 +157,9 @@ def _info(entry: Argument | Return) -> ArgumentInfo:
     if isinstance(entry, Return):
         return ArgumentInfo(entry.name, entry.declared, False, None, False, alias)
     default = entry.default if entry.has_default else None
-    return ArgumentInfo(entry.name, _bare(entry.declared), entry.keyword_only, default,
-        entry.has_default, alias)  # fmt: skip
+    return ArgumentInfo(
+        entry.name, _bare(entry.declared), entry.keyword_only, default, entry.has_default, alias
+    )
 
 
 def _bare(declared: str) -> str:

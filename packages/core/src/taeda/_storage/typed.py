@@ -40,9 +40,13 @@ class TypedStorage(Casts):
     __module__ = "taeda.storage"
 
     def __init__(
-        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None,
-        device: Any = None, _internal: bool = False
-    ) -> None:  # fmt: skip
+        self,
+        *args: Any,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: Any = None,
+        device: Any = None,
+        _internal: bool = False,
+    ) -> None:
         if len(args) > (wrap_storage is None):
             raise RuntimeError(
                 f"TypedStorage takes a size, a sequence, or wrap_storage=, got {len(args)} arguments"

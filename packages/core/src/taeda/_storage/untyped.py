@@ -150,9 +150,14 @@ class UntypedStorage(Casts):
 
     @classmethod
     def from_buffer(
-        cls, buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, *,
-        dtype: Any = None
-    ) -> UntypedStorage:  # fmt: skip
+        cls,
+        buffer: Any,
+        byte_order: str | None = None,
+        count: int = -1,
+        offset: int = 0,
+        *,
+        dtype: Any = None,
+    ) -> UntypedStorage:
         """A copy of `count` elements of a bytes-like object, from byte `offset` on; all of it by default.
 
         `byte_order` is "big", "little" or "native", that of the buffer; elements of several bytes need one.

@@ -257,9 +257,13 @@ def _arguments(calls: list[_Call]) -> str:
 
 def _entry(name: str, text: str) -> str:
     return textwrap.fill(
-        f"{name}: {text}", _LINE, initial_indent=" " * 4, subsequent_indent=" " * 8,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+        f"{name}: {text}",
+        _LINE,
+        initial_indent=" " * 4,
+        subsequent_indent=" " * 8,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _shown_default(argument: Argument | None, default: str) -> str:

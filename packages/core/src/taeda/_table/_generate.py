@@ -108,8 +108,13 @@ def _default(a: Argument, name: str) -> tuple[str, str]:
     if a.base == "str":
         return "", f"{{TD_ARG_STR, 0, {{.str = {_string(str(value))}}}}}"
     if a.base == "Scalar":
-        kind, i = ("TD_S_BOOL", int(value)) if isinstance(value, bool) else \
-            ("TD_S_INT", value) if isinstance(value, int) else ("TD_S_FLOAT", 0)  # fmt: skip
+        kind, i = (
+            ("TD_S_BOOL", int(value))
+            if isinstance(value, bool)
+            else ("TD_S_INT", value)
+            if isinstance(value, int)
+            else ("TD_S_FLOAT", 0)
+        )
         return "", f"{{TD_ARG_SCALAR, 0, {{.scalar = {{{kind}, {i}, {_number(value)}, 0}}}}}}"
     if a.base == "ScalarType":
         return "", "{TD_ARG_DTYPE, 0, {.i = TD_I64}}"

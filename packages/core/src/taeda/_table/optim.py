@@ -22,7 +22,7 @@ step("_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_b
 ADAM = ("(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs,"
         " Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float "
         "beta2, float weight_decay,"
-        f" float eps, bool amsgrad, bool maximize, {SCALING}) -> ()")  # fmt: skip
+        f" float eps, bool amsgrad, bool maximize, {SCALING}) -> ()")
 step(f"_fused_adam_{ADAM}", "One step of Adam for all parameters; the counters already count it.")
 step(f"_fused_adamw_{ADAM}", "One step of Adam with decoupled weight decay for all parameters.")
 step("_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor[] "

@@ -38,7 +38,7 @@ for _row, _doc in (
     ("split_with_sizes_copy.out(Tensor self, int[] split_sizes, int dim=0, *, Tensor(a!)[] out)",
         "split_with_sizes, copied."),
     ("unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out)", "unbind, copied."),
-):  # fmt: skip
+):
     op(f"{_row} -> ()", composite=True, variants="function", doc=f"{_doc[:-1]} into tensors that are given.")
 op("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor", composite=True,
    variants="function method out", doc="narrow, copied.")

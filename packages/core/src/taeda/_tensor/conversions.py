@@ -82,10 +82,15 @@ def _is_at(here: Any, wanted: Any) -> bool:
 
 @method
 def to(
-    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, other: Any = None,
+    self: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    other: Any = None,
     non_blocking: bool = False,
-    copy: bool = False, memory_format: Any = None,
-) -> Tensor:  # fmt: skip
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     """The tensor with another dtype or on another device; itself if nothing changes and copy is False.
 
     Forms: to(dtype), to(device, dtype=None), to(other). Differentiable across floating-point

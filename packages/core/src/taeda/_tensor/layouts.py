@@ -232,9 +232,13 @@ def sspaddmm(
 
 @method
 def to_sparse(
-    self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None,
+    self: Tensor,
+    sparse_dim: int | None = None,
+    *,
+    layout: Any = None,
+    blocksize: Any = None,
     dense_dim: int | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """A sparse tensor of the elements that are not 0, `sparse_dim` leading dimensions of it sparse."""
     made: Tensor = _methods().to_sparse(
         self, sparse_dim, layout=layout, blocksize=blocksize, dense_dim=dense_dim

@@ -20,9 +20,11 @@ def _set(self: Tensor, names: Any) -> None:
 
 
 set_property(
-    "names", lambda self: _names().names_of(self), "The names of the dimensions, None for one without.",
+    "names",
+    lambda self: _names().names_of(self),
+    "The names of the dimensions, None for one without.",
     _set,
-)  # fmt: skip
+)
 
 
 @method

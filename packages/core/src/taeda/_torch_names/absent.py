@@ -41,7 +41,9 @@ def answer(module: str) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         said = message(f"{module}.{name}") or message(module)
         raise AttributeError(
-            said or f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules.get(module)
-        )  # fmt: skip
+            said or f"module {module!r} has no attribute {name!r}",
+            name=name,
+            obj=sys.modules.get(module),
+        )
 
     return get

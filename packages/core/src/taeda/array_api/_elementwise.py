@@ -15,7 +15,7 @@ _UNARY = {
     abs acos acosh asin asinh atan atanh cos cosh exp expm1 imag isfinite isinf isnan log log1p
     log10 log2 logical_not real reciprocal signbit sin sinh sqrt square tan tanh
     """.split()
-} | {"bitwise_invert": "bitwise_not", "sign": "sgn"}  # fmt: skip
+} | {"bitwise_invert": "bitwise_not", "sign": "sgn"}
 _BINARY = {
     name: name
     for name in """
@@ -23,7 +23,7 @@ _BINARY = {
     floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or
     logical_xor maximum minimum nextafter not_equal pow remainder subtract multiply divide
     """.split()
-} | {"equal": "eq"}  # fmt: skip
+} | {"equal": "eq"}
 _WHOLE = ("ceil", "floor", "round", "trunc")  # integers stay as they are
 
 _PLAIN_UNSIGNED = {"abs", "sign"}

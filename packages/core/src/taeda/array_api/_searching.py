@@ -97,8 +97,12 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """For every place of `indices` the element of x there along an axis; other axes broadcast."""
     axis = axes_of(x, axis)[0]
-    wide = list(taeda.broadcast_shapes([*x.shape[:axis], 1, *x.shape[axis + 1 :]],
-        [*indices.shape[:axis], 1, *indices.shape[axis + 1 :]]))  # fmt: skip
+    wide = list(
+        taeda.broadcast_shapes(
+            [*x.shape[:axis], 1, *x.shape[axis + 1 :]],
+            [*indices.shape[:axis], 1, *indices.shape[axis + 1 :]],
+        )
+    )
     wide[axis] = x.shape[axis]
     x = x.expand(wide)
     wide[axis] = indices.shape[axis]

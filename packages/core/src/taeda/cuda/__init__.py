@@ -210,4 +210,4 @@ __all__ = [
     "temperature",
     "use_mem_pool",
     "utilization",
-]  # fmt: skip
+]

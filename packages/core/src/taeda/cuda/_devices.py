@@ -33,7 +33,7 @@ __all__ = [
     "set_device",
     "set_sync_debug_mode",
     "synchronize",
-]  # fmt: skip
+]
 
 # what the compiler of device text is asked for in the sessions, and their kin
 _ARCHES = (80, 86, 89, 90, 100, 120)

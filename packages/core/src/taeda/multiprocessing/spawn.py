@@ -187,8 +187,10 @@ class ProcessContext:
             return ProcessExitedException(
                 f"process {i} terminated before its function had returned; how is not known, as "
                 "SIGCHLD is ignored: signal.signal(signal.SIGCHLD, signal.SIG_DFL) keeps exit codes",
-                i, pid, code,
-            )  # fmt: skip
+                i,
+                pid,
+                code,
+            )
         if code < 0:
             name = _signal_name(-code)
             return ProcessExitedException(

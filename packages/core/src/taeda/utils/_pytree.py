@@ -251,9 +251,12 @@ def register_dataclass(
         return [(GetAttrKey(n), v) for n, v in zip(context[0], values, strict=True)], context
 
     register_pytree_node(
-        cls, flatten, unflatten,
-        serialized_type_name=serialized_type_name, flatten_with_keys_fn=flatten_with_keys,
-    )  # fmt: skip
+        cls,
+        flatten,
+        unflatten,
+        serialized_type_name=serialized_type_name,
+        flatten_with_keys_fn=flatten_with_keys,
+    )
 
 
 def _fields_of(cls: type, given: list[str] | None, dropped: set[str]) -> list[str]:

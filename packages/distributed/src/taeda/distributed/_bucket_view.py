@@ -23,9 +23,14 @@ class GradBucket:
     """
 
     def __init__(
-        self, index: int, buffer: Tensor, views: Sequence[Tensor], params: Sequence[Tensor],
-        lengths: Sequence[int], last: bool,
-    ) -> None:  # fmt: skip
+        self,
+        index: int,
+        buffer: Tensor,
+        views: Sequence[Tensor],
+        params: Sequence[Tensor],
+        lengths: Sequence[int],
+        last: bool,
+    ) -> None:
         self._index, self._buffer, self._views, self._params = index, buffer, views, params
         self._lengths, self._last = lengths, last
 

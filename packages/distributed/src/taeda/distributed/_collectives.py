@@ -81,9 +81,12 @@ def _reduce_all(values: Tensor, op: ReduceOp, engine: Engine, deadline: Deadline
 
 @also_method
 def broadcast(
-    tensor: Tensor, src: int | None = None, group: Group = None, async_op: bool = False,
+    tensor: Tensor,
+    src: int | None = None,
+    group: Group = None,
+    async_op: bool = False,
     group_src: int | None = None,
-) -> Work | None:  # fmt: skip
+) -> Work | None:
     """Give `tensor` of the rank `src` to all: same shape and dtype everywhere.
 
     Args:
@@ -185,9 +188,13 @@ def all_reduce_coalesced(
 
 
 def reduce(
-    tensor: Tensor, dst: int | None = None, op: ReduceOp = ReduceOp.SUM, group: Group = None,
-    async_op: bool = False, group_dst: int | None = None,
-) -> Work | None:  # fmt: skip
+    tensor: Tensor,
+    dst: int | None = None,
+    op: ReduceOp = ReduceOp.SUM,
+    group: Group = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
     """Reduce `tensor` over all ranks into that of `dst`; the others keep their values.
 
     Args:
@@ -257,9 +264,11 @@ def all_gather(
 
 
 def all_gather_coalesced(
-    output_tensor_lists: Sequence[list[Tensor]], input_tensor_list: Sequence[Tensor],
-    group: Group = None, async_op: bool = False,
-) -> Work | None:  # fmt: skip
+    output_tensor_lists: Sequence[list[Tensor]],
+    input_tensor_list: Sequence[Tensor],
+    group: Group = None,
+    async_op: bool = False,
+) -> Work | None:
     """`all_gather` of several tensors: `output_tensor_lists[r][i]` gets tensor i of rank r.
 
     Args:
@@ -337,9 +346,13 @@ def all_gather_into_tensor(
 
 
 def gather(
-    tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None, group: Group = None,
-    async_op: bool = False, group_dst: int | None = None,
-) -> Work | None:  # fmt: skip
+    tensor: Tensor,
+    gather_list: list[Tensor] | None = None,
+    dst: int | None = None,
+    group: Group = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
     """Every rank's `tensor` into `gather_list` of the rank `dst` (0 by default). Same shape everywhere.
 
     Args:
@@ -380,9 +393,13 @@ def gather(
 
 
 def scatter(
-    tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None, group: Group = None,
-    async_op: bool = False, group_src: int | None = None,
-) -> Work | None:  # fmt: skip
+    tensor: Tensor,
+    scatter_list: list[Tensor] | None = None,
+    src: int | None = None,
+    group: Group = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
     """Give each rank its tensor of `scatter_list` of the rank `src` (0 by default). Same shape everywhere.
 
     Args:
@@ -422,9 +439,12 @@ def scatter(
 
 
 def reduce_scatter(
-    output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM, group: Group = None,
+    output: Tensor,
+    input_list: list[Tensor],
+    op: ReduceOp = ReduceOp.SUM,
+    group: Group = None,
     async_op: bool = False,
-) -> Work | None:  # fmt: skip
+) -> Work | None:
     """Reduce each tensor of `input_list` over all ranks; rank i gets number i in `output`.
     Same shape everywhere.
 
@@ -546,9 +566,13 @@ def all_to_all(
 
 
 def all_to_all_single(
-    output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
-    input_split_sizes: list[int] | None = None, group: Group = None, async_op: bool = False,
-) -> Work | None:  # fmt: skip
+    output: Tensor,
+    input: Tensor,
+    output_split_sizes: list[int] | None = None,
+    input_split_sizes: list[int] | None = None,
+    group: Group = None,
+    async_op: bool = False,
+) -> Work | None:
     """Split `input` along dimension 0, part j for rank j, and join what comes in `output`.
     Equal parts by default.
 
@@ -625,9 +649,11 @@ def _odd_pair(details: list[str]) -> tuple[int, int, str] | None:
 
 @also_method
 def barrier(
-    group: Group = None, async_op: bool = False, device_ids: list[int] | None = None,
+    group: Group = None,
+    async_op: bool = False,
+    device_ids: list[int] | None = None,
     timeout: timedelta | None = None,
-) -> Work | None:  # fmt: skip
+) -> Work | None:
     """Return when every rank has come here.
 
     Args:

@@ -208,9 +208,14 @@ class P2POp:
     """
 
     def __init__(
-        self, op: Callable[..., Work | None], tensor: Tensor, peer: int | None = None, group: Any = None,
-        tag: int = 0, group_peer: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        op: Callable[..., Work | None],
+        tensor: Tensor,
+        peer: int | None = None,
+        group: Any = None,
+        tag: int = 0,
+        group_peer: int | None = None,
+    ) -> None:
         if op not in (isend, irecv):
             raise ValueError(f"op is taeda.distributed.isend or irecv, not {op!r}")
         check_tensor(tensor, "tensor")

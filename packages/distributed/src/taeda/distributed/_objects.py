@@ -72,9 +72,12 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
 
 
 def gather_object(
-    obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None, group: Any = None,
+    obj: Any,
+    object_gather_list: list[Any] | None = None,
+    dst: int | None = None,
+    group: Any = None,
     group_dst: int | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Every rank's `obj` into `object_gather_list` of the rank `dst` (0 by default). Pickles.
 
     Args:
@@ -118,9 +121,12 @@ def gather_object(
 
 
 def broadcast_object_list(
-    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
+    object_list: list[Any],
+    src: int | None = None,
+    group: Any = None,
+    device: Any = None,
     group_src: int | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Give the objects of the rank `src` to all, into lists of the same length. Pickles.
 
     Args:
@@ -161,9 +167,12 @@ def broadcast_object_list(
 
 
 def scatter_object_list(
-    scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
-    src: int | None = None, group: Any = None, group_src: int | None = None,
-) -> None:  # fmt: skip
+    scatter_object_output_list: list[Any],
+    scatter_object_input_list: list[Any] | None = None,
+    src: int | None = None,
+    group: Any = None,
+    group_src: int | None = None,
+) -> None:
     """Give each rank its object of the list of `src` (0 by default), as element 0 of the output
     list. Pickles.
 
@@ -208,9 +217,13 @@ def scatter_object_list(
 
 
 def send_object_list(
-    object_list: list[Any], dst: int | None = None, group: Any = None, device: Any = None,
-    group_dst: int | None = None, use_batch: bool = False,
-) -> None:  # fmt: skip
+    object_list: list[Any],
+    dst: int | None = None,
+    group: Any = None,
+    device: Any = None,
+    group_dst: int | None = None,
+    use_batch: bool = False,
+) -> None:
     """Send objects to the rank `dst`, which calls `recv_object_list`.
     Pickles; `use_batch` changes nothing here.
 
@@ -233,9 +246,13 @@ def send_object_list(
 
 
 def recv_object_list(
-    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
-    group_src: int | None = None, use_batch: bool = False,
-) -> int:  # fmt: skip
+    object_list: list[Any],
+    src: int | None = None,
+    group: Any = None,
+    device: Any = None,
+    group_src: int | None = None,
+    use_batch: bool = False,
+) -> int:
     """Receive as many objects as the list has places from `src`, or from any; return who sent them.
     Pickles.
 

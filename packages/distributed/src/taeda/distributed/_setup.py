@@ -185,9 +185,14 @@ def init_process_group(
 
 
 def _begin(
-    here: Any, backends: dict[str, Backend], store: Store, rank: int, size: int,
-    limit: timedelta, group_name: str,
-) -> None:  # fmt: skip
+    here: Any,
+    backends: dict[str, Backend],
+    store: Store,
+    rank: int,
+    size: int,
+    limit: timedelta,
+    group_name: str,
+) -> None:
     store = PrefixStore(group_name or f"default_pg/{here.count}", store)
     here.count += 1
     label = group_name or "0"

@@ -228,9 +228,14 @@ def run(options: argparse.Namespace) -> None:
         options.log_dir, Std.from_str(options.redirects), Std.from_str(options.tee), shown
     )
     spec = WorkerSpec(
-        options.role, processes, handler, entrypoint=program, args=tuple(args),
-        max_restarts=options.max_restarts, monitor_interval=options.monitor_interval,
-    )  # fmt: skip
+        options.role,
+        processes,
+        handler,
+        entrypoint=program,
+        args=tuple(args),
+        max_restarts=options.max_restarts,
+        monitor_interval=options.monitor_interval,
+    )
     agent = LocalElasticAgent(
         spec, logs, options.start_method, log_line_prefix_template=options.log_line_prefix_template
     )

@@ -136,9 +136,15 @@ class _Retraced:
         ep = self.ep
         guards = list(dict.fromkeys([*ep._guards, *made.guards]))
         return ExportedProgram(
-            gm, signature, dict(ep.state_dict), {**ep.constants, **constants}, dict(made.ranges), guards,
-            (ep._in_spec, ep._out_spec), example_inputs=ep.example_inputs,
-        )  # fmt: skip
+            gm,
+            signature,
+            dict(ep.state_dict),
+            {**ep.constants, **constants},
+            dict(made.ranges),
+            guards,
+            (ep._in_spec, ep._out_spec),
+            example_inputs=ep.example_inputs,
+        )
 
     # ---- the trace ----
 

@@ -137,9 +137,10 @@ class Symbols:
 
 
 def planned(
-    leaves: list[tuple[str, Any, Any]], fixed: set[str],
+    leaves: list[tuple[str, Any, Any]],
+    fixed: set[str],
     related: Mapping[str, Expression] | None = None,
-) -> tuple[list[tuple[Expression, ...]], Symbols]:  # fmt: skip
+) -> tuple[list[tuple[Expression, ...]], Symbols]:
     """What stands for each size of each tensor among (name, tensor, demands); the symbols in
     `fixed` are numbers, and those in `related` formulas. UserError for demands that contradict each
     other or the example.

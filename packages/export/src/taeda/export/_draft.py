@@ -44,9 +44,13 @@ class DraftExportReport:
 
 
 def draft_export(
-    mod: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None, *,
-    dynamic_shapes: Any = None, strict: bool = False,
-) -> ExportedProgram:  # fmt: skip
+    mod: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    strict: bool = False,
+) -> ExportedProgram:
     """The program of `export`, with the fixes applied that its errors suggest.
 
     A size that the program fixes although `dynamic_shapes` says that it varies becomes a number. What

@@ -42,11 +42,18 @@ _PLAIN = (int, float, bool, str, type(None))
 
 
 def export(
-    mod: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None, *,
-    dynamic_shapes: Mapping[str, Any] | tuple[Any, ...] | list[Any] | ShapesCollection
-    | AdditionalInputs | None = None,
+    mod: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Mapping[str, Any]
+    | tuple[Any, ...]
+    | list[Any]
+    | ShapesCollection
+    | AdditionalInputs
+    | None = None,
     strict: bool = False,
-) -> ExportedProgram:  # fmt: skip
+) -> ExportedProgram:
     """The program that `mod(*args, **kwargs)` runs, for all sizes that `dynamic_shapes` allows.
 
     The module is called several times on tensors without values, so no kernel runs and nothing is
@@ -256,9 +263,15 @@ class _Exporting:
         state = dict(self.mod.state_dict(keep_vars=True))
         lost = {n: t for _, kind, n, t, kept in self.state if kept is False}
         return ExportedProgram(
-            gm, signature, state, {**constants, **lost}, dict(made.ranges), list(made.guards),
-            (self.spec, self.out_spec), example_inputs=(self.args, self.kwargs),
-        )  # fmt: skip
+            gm,
+            signature,
+            state,
+            {**constants, **lost},
+            dict(made.ranges),
+            list(made.guards),
+            (self.spec, self.out_spec),
+            example_inputs=(self.args, self.kwargs),
+        )
 
     def _user_inputs(self, gm: GraphModule, nodes: list[Any], made: ExportGraphSignature) -> None:
         """Specs of the arguments, and placeholders for those that are no tensors."""

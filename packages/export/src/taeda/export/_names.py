@@ -89,9 +89,16 @@ def _drop_unused(gm: GraphModule) -> None:
 
 
 def _convolution(
-    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    output_padding: Any, groups: int,
-) -> Call | None:  # fmt: skip
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Call | None:
     count = len(stride)
     if transposed or count not in (1, 2, 3):
         return None

@@ -55,9 +55,12 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, Val
 
 
 def _note(
-    gm: GraphModule, runs: list[dict[Node, Any]], points: Points, names: list[str],
+    gm: GraphModule,
+    runs: list[dict[Node, Any]],
+    points: Points,
+    names: list[str],
     unknown: Iterator[Expression],
-) -> None:  # fmt: skip
+) -> None:
     """Write what the runs at these points gave."""
     for node in gm.graph.nodes:
         if node.op in ("call_function", "placeholder") and node in runs[0]:

@@ -48,9 +48,15 @@ class Captured:
 
 
 def captured_for(
-    f: Callable[..., Any], tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
-    turn: int, line: Callable[[], str] | None = None, near: frozenset[str] = frozenset(),
-) -> Captured:  # fmt: skip
+    f: Callable[..., Any],
+    tensors: list[Tensor],
+    names: list[str],
+    plan: Plan,
+    symbols: Symbols,
+    turn: int,
+    line: Callable[[], str] | None = None,
+    near: frozenset[str] = frozenset(),
+) -> Captured:
     """The graph of `f`. `turn` chooses among sizes at which it is traced, and those `near` are the
     example's; what `line` gives is kept with each node.
     """
@@ -64,9 +70,13 @@ def captured_for(
 
 
 def runs_at(
-    f: Callable[..., Any], tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
+    f: Callable[..., Any],
+    tensors: list[Tensor],
+    names: list[str],
+    plan: Plan,
+    symbols: Symbols,
     sizes: dict[str, int],
-) -> Exception | None:  # fmt: skip
+) -> Exception | None:
     """What the program raises at these sizes; None if it runs."""
     try:
         _PlannedTracer(f, tensors, names, plan, symbols, sizes).run({})
@@ -133,9 +143,15 @@ class _PlannedTracer(_Tracer):
     """The tracer for any sizes, whose symbols are given."""
 
     def __init__(
-        self, f: Any, tensors: list[Tensor], names: list[str], plan: Plan, symbols: Symbols,
-        hints: dict[str, int], line: Callable[[], str] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        f: Any,
+        tensors: list[Tensor],
+        names: list[str],
+        plan: Plan,
+        symbols: Symbols,
+        hints: dict[str, int],
+        line: Callable[[], str] | None = None,
+    ) -> None:
         self.wanted, self.hints = plan, hints
         given = tuple(
             fake_of(t, tuple(e.value(hints) for e in exprs))

@@ -47,11 +47,16 @@ class ExportedProgram:
     """
 
     def __init__(
-        self, graph_module: GraphModule, graph_signature: ExportGraphSignature,
-        state_dict: dict[str, Tensor], constants: dict[str, Tensor],
-        range_constraints: dict[str, ValueRanges], guards: list[Any],
-        specs: tuple[TreeSpec, TreeSpec], example_inputs: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        graph_module: GraphModule,
+        graph_signature: ExportGraphSignature,
+        state_dict: dict[str, Tensor],
+        constants: dict[str, Tensor],
+        range_constraints: dict[str, ValueRanges],
+        guards: list[Any],
+        specs: tuple[TreeSpec, TreeSpec],
+        example_inputs: Any = None,
+    ) -> None:
         self._graph_module = graph_module
         self._graph_signature = graph_signature
         self._state_dict, self._constants = state_dict, constants
@@ -136,9 +141,10 @@ class ExportedProgram:
         return _Program(self)
 
     def run_decompositions(
-        self, decomp_table: Mapping[Any, Callable[..., Any]] | None = None,
+        self,
+        decomp_table: Mapping[Any, Callable[..., Any]] | None = None,
         decompose_custom_triton_ops: bool = False,
-    ) -> ExportedProgram:  # fmt: skip
+    ) -> ExportedProgram:
         """A program in which functions of `decomp_table` run in place of their operators, and no
         operator writes into its arguments: new values of buffers, parameters and arguments are
         outputs, before the results, and `graph_signature` says of what each is.

@@ -28,9 +28,13 @@ class FlatArgsAdapter(abc.ABC):
 
     @abc.abstractmethod
     def adapt(
-        self, target_spec: TreeSpec, input_spec: TreeSpec, input_args: list[Any],
-        metadata: dict[str, Any] | None = None, obj: Any = None,
-    ) -> list[Any]:  # fmt: skip
+        self,
+        target_spec: TreeSpec,
+        input_spec: TreeSpec,
+        input_args: list[Any],
+        metadata: dict[str, Any] | None = None,
+        obj: Any = None,
+    ) -> list[Any]:
         """The leaves that the program wants, `target_spec` being their tree, from `input_args`, the
         leaves of `input_spec`. `obj` is the module that is called.
         """
@@ -233,9 +237,14 @@ class _Builder:
         self._state(self.root, "", set(self.targets.values()))
 
     def _body(
-        self, graph: Graph, env: dict[Node, Node], nodes: list[Node], depth: int, prefix: str,
+        self,
+        graph: Graph,
+        env: dict[Node, Node],
+        nodes: list[Node],
+        depth: int,
+        prefix: str,
         made: dict[str, list[InterpreterModule]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         for call, part in _runs(nodes, depth):
             if call is None:
                 for node in part:

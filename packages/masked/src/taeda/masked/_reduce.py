@@ -111,9 +111,13 @@ def amin(
 
 
 def argmax(
-    input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None,
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
     mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Where along `dim` the largest element that counts stands, the first of equal ones; 0 if none counts.
     Without `dim` the number in row-major order. The other arguments are those of `sum`.
 
@@ -130,9 +134,13 @@ def argmax(
 
 
 def argmin(
-    input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None,
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
     mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Where along `dim` the least element that counts stands, the first of equal ones; 0 if none counts.
     Without `dim` the number in row-major order. The other arguments are those of `sum`.
 
@@ -173,9 +181,13 @@ def logsumexp(
 
 
 def logaddexp(
-    input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Tensor | None = None,
+    input: Tensor,
+    other: Tensor,
+    *,
+    dtype: Any = None,
+    input_mask: Tensor | None = None,
     other_mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """log(exp(x) + exp(y)), where an element that does not count is minus infinity.
 
     Args:
@@ -196,9 +208,14 @@ def logaddexp(
 
 
 def norm(
-    input: Tensor, ord: float | None = 2.0, dim: Dims = None, *, keepdim: bool = False, dtype: Any = None,
+    input: Tensor,
+    ord: float | None = 2.0,
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
     mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The norm of the order `ord` along `dim` of the elements that count; 0 of none, infinity for negative
     orders. The other arguments are those of `sum`.
 

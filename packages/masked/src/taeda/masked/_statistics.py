@@ -88,9 +88,15 @@ def median(
 
 
 def var(
-    input: Tensor, dim: Dims = None, unbiased: bool | None = None, *, correction: float | None = None,
-    keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The variance along `dim` of the elements that count; NaN of fewer than the correction needs.
 
     `correction` is taken off their number, 1 by default; `unbiased=False` says 0. ValueError for both.
@@ -125,9 +131,15 @@ def var(
 
 
 def std(
-    input: Tensor, dim: Dims = None, unbiased: bool | None = None, *, correction: float | None = None,
-    keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The root of `var`, with its arguments.
 
     Args:

@@ -53,9 +53,14 @@ def from_components(pieces: Sequence[Tensor]) -> Tensor:
 
 
 def nested_tensor(
-    tensor_list: Sequence[Any], *, dtype: Any = None, layout: Any = None, device: Any = None,
-    requires_grad: bool = False, pin_memory: bool = False,
-) -> Tensor:  # fmt: skip
+    tensor_list: Sequence[Any],
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A nested tensor of copies, a leaf of the graph.
 
     Args:
@@ -120,9 +125,13 @@ def _of_rows(x: Tensor) -> Tensor:
 
 
 def nested_tensor_from_jagged(
-    values: Tensor, offsets: Tensor | None = None, lengths: Tensor | None = None,
-    jagged_dim: int | None = None, min_seqlen: int | None = None, max_seqlen: int | None = None,
-) -> Tensor:  # fmt: skip
+    values: Tensor,
+    offsets: Tensor | None = None,
+    lengths: Tensor | None = None,
+    jagged_dim: int | None = None,
+    min_seqlen: int | None = None,
+    max_seqlen: int | None = None,
+) -> Tensor:
     """The nested tensor of packed values, as a view of them. Its raggedness is that of `offsets`: tensors
     made with the same ones go together.
 

@@ -26,9 +26,14 @@ class Jagged:
     in_files = "jagged"
 
     def __init__(
-        self, values: Tensor, offsets: Tensor, lengths: Tensor | None, ragged: int,
-        bounds: Sequence[tuple[int, int]], size: NestedInt,
-    ) -> None:  # fmt: skip
+        self,
+        values: Tensor,
+        offsets: Tensor,
+        lengths: Tensor | None,
+        ragged: int,
+        bounds: Sequence[tuple[int, int]],
+        size: NestedInt,
+    ) -> None:
         self.values, self.offsets, self.lengths, self.ragged = values, offsets, lengths, ragged
         self.bounds, self.size = tuple(bounds), size
 

@@ -94,9 +94,12 @@ class NestedTensor(Tensor):
         return bool(own and parts.values.is_contiguous(memory_format=memory_format))
 
     def backward(
-        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
         inputs: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """As of other tensors; the gradient may have offsets of its own, of the same lengths."""
         if is_nested(gradient) and parts_of(gradient).counts() == parts_of(self).counts():
             gradient = built(compact(self)[0], compact(gradient)[1])
@@ -125,9 +128,13 @@ class NestedTensor(Tensor):
 
 
 def _rebuild(
-    values: Tensor, offsets: Tensor, lengths: Tensor | None, ragged: int, requires_grad: bool,
+    values: Tensor,
+    offsets: Tensor,
+    lengths: Tensor | None,
+    ragged: int,
+    requires_grad: bool,
     state: Any,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     from ._construct import nested_tensor_from_jagged  # makes tensors of this class
 
     made = nested_tensor_from_jagged(values, offsets, lengths, ragged)

@@ -61,10 +61,15 @@ class Summary:
 
     def __str__(self) -> str:
         columns = [
-            [title, *("  " * line.depth * (not at) + cell
-                      for line, cell in zip(self.lines, cells, strict=True))]
+            [
+                title,
+                *(
+                    "  " * line.depth * (not at) + cell
+                    for line, cell in zip(self.lines, cells, strict=True)
+                ),
+            ]
             for at, (title, cells) in enumerate(self._columns())
-        ]  # fmt: skip
+        ]
         wide = [max(map(len, column)) for column in columns]
         shown = [
             "  ".join(cell.ljust(w) for cell, w in zip(row, wide, strict=True)).rstrip()

@@ -88,10 +88,16 @@ def embedding_bag(
     """
     how = _word("mode", _BAGS, mode)
     output = _embedding_bag(
-        indices, weight, offsets, mode=how, sparse=sparse, scale_grad_by_freq=scale_grad_by_freq,
-        per_sample_weights=per_sample_weights, include_last_offset=include_last_offset,
+        indices,
+        weight,
+        offsets,
+        mode=how,
+        sparse=sparse,
+        scale_grad_by_freq=scale_grad_by_freq,
+        per_sample_weights=per_sample_weights,
+        include_last_offset=include_last_offset,
         padding_idx=padding_idx,
-    )  # fmt: skip
+    )
     with taeda.no_grad():
         return output, *_about_bags(weight, indices, offsets, include_last_offset, padding_idx, how)
 

@@ -20,9 +20,16 @@ Sizes = int | Sequence[int]
 
 
 def _gradient(
-    rank: int, which: int, grad_output: Tensor, input: Tensor, weight: Tensor,
-    stride: Sizes, padding: Sizes, dilation: Sizes, groups: int,
-) -> Tensor:  # fmt: skip
+    rank: int,
+    which: int,
+    grad_output: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    groups: int,
+) -> Tensor:
     listed = _ntuple(rank)
     geometry = (listed(stride), listed(padding), listed(dilation), False, (0,) * rank, groups)
     wanted = [which == 0, which == 1, False]
@@ -37,25 +44,42 @@ def _of_size(size: Sequence[int] | None, like: Tensor, what: str) -> Tensor:
 
 
 def _by_input(
-    rank: int, size: Sequence[int] | None, weight: Tensor, grad_output: Tensor,
-    stride: Sizes, padding: Sizes, dilation: Sizes, groups: int,
-) -> Tensor:  # fmt: skip
+    rank: int,
+    size: Sequence[int] | None,
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    groups: int,
+) -> Tensor:
     input = _of_size(size, grad_output, "input")
     return _gradient(rank, 0, grad_output, input, weight, stride, padding, dilation, groups)
 
 
 def _by_weight(
-    rank: int, input: Tensor, size: Sequence[int] | None, grad_output: Tensor,
-    stride: Sizes, padding: Sizes, dilation: Sizes, groups: int,
-) -> Tensor:  # fmt: skip
+    rank: int,
+    input: Tensor,
+    size: Sequence[int] | None,
+    grad_output: Tensor,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    groups: int,
+) -> Tensor:
     weight = _of_size(size, grad_output, "weight")
     return _gradient(rank, 1, grad_output, input, weight, stride, padding, dilation, groups)
 
 
 def conv1d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1,
-    padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of `conv1d` by its input of size (N, C, L), from that by its result (N, O, L').
 
     >>> conv1d_input((1, 1, 3), taeda.ones(1, 1, 2), taeda.ones(1, 1, 2)).sum()
@@ -67,9 +91,14 @@ def conv1d_input(
 
 
 def conv1d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1,
-    padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of `conv1d` by its weight of size (O, C / groups, k), from that by its result.
 
     >>> conv1d_weight(taeda.ones(1, 1, 3), (1, 1, 2), taeda.ones(1, 1, 2)).sum()
@@ -81,9 +110,14 @@ def conv1d_weight(
 
 
 def conv2d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1,
-    padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of `conv2d` by its input of size (N, C, H, W), from that by its result (N, O, H', W').
 
     >>> conv2d_input((1, 1, 3, 3), taeda.ones(1, 1, 2, 2), taeda.ones(1, 1, 2, 2)).sum()
@@ -95,9 +129,14 @@ def conv2d_input(
 
 
 def conv2d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1,
-    padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of `conv2d` by its weight of size (O, C / groups, k, k), from that by its result.
 
     >>> conv2d_weight(taeda.ones(1, 1, 3, 3), (1, 1, 2, 2), taeda.ones(1, 1, 2, 2)).sum()
@@ -109,9 +148,14 @@ def conv2d_weight(
 
 
 def conv3d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1,
-    padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of `conv3d` by its input of size (N, C, D, H, W), from that by its result.
 
     >>> conv3d_input((1, 1, 3, 3, 3), taeda.ones(1, 1, 2, 2, 2), taeda.ones(1, 1, 2, 2, 2)).sum()
@@ -123,9 +167,14 @@ def conv3d_input(
 
 
 def conv3d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1,
-    padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of `conv3d` by its weight of size (O, C / groups, k, k, k), from that by its result.
 
     >>> conv3d_weight(taeda.ones(1, 1, 3, 3, 3), (1, 1, 2, 2, 2), taeda.ones(1, 1, 2, 2, 2)).sum()

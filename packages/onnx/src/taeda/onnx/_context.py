@@ -77,18 +77,28 @@ class Context:
     # ---- building ----
 
     def op(
-        self, kind: str, *inputs: Value | None, dtype: taeda.dtype | None = None,
-        rank: int | None = None, **attributes: Attribute,
-    ) -> Value:  # fmt: skip
+        self,
+        kind: str,
+        *inputs: Value | None,
+        dtype: taeda.dtype | None = None,
+        rank: int | None = None,
+        **attributes: Attribute,
+    ) -> Value:
         """An operator of one result. Its dtype and rank are those of the first input by default."""
         named: dict[str, Any] = attributes
         return self.ops(kind, 1, *inputs, dtype=dtype, rank=rank, **named)[0]
 
     def ops(
-        self, kind: str, count: int, *inputs: Value | None, dtype: taeda.dtype | None = None,
-        rank: int | None = None, domain: str = "", props: Mapping[str, str] | None = None,
+        self,
+        kind: str,
+        count: int,
+        *inputs: Value | None,
+        dtype: taeda.dtype | None = None,
+        rank: int | None = None,
+        domain: str = "",
+        props: Mapping[str, str] | None = None,
         **attributes: Attribute,
-    ) -> list[Value]:  # fmt: skip
+    ) -> list[Value]:
         """An operator of several results. Absent inputs at the end are left out: one that is an
         empty name there kills some versions of onnxruntime.
         """

@@ -88,9 +88,12 @@ class OnnxRegistry:
         return self._opset
 
     def register_op(
-        self, function: Callable[..., Any], namespace: str, op_name: str,
+        self,
+        function: Callable[..., Any],
+        namespace: str,
+        op_name: str,
         overload: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Translate `namespace::op_name` (its `overload`, or every one that is not entered) by a
         function of a context and the arguments of the operator. The one entered last is used.
         OnnxExporterError for a name of another form, TypeError for no function.
@@ -149,9 +152,12 @@ class ExportOptions:
 
 
 def dynamo_export(
-    model: nn.Module, /, *model_args: Any, export_options: ExportOptions | None = None,
+    model: nn.Module,
+    /,
+    *model_args: Any,
+    export_options: ExportOptions | None = None,
     **model_kwargs: Any,
-) -> ONNXProgram:  # fmt: skip
+) -> ONNXProgram:
     """The ONNX model of `model(*model_args, **model_kwargs)`. `export` says all of it, and this warns
     of that. Errors are those of `export`.
 
@@ -176,10 +182,15 @@ def dynamo_export(
         if said.warnings_as_errors:
             warnings.simplefilter("error", OnnxExporterWarning)
         made = export(
-            model, model_args, kwargs=model_kwargs, dynamic_shapes=shapes,
-            opset_version=registry.opset_version, custom_translation_table=registry.table(),
-            verify=options.fake_context is None, verbose=said.verbosity_level <= logging.INFO,
-        )  # fmt: skip
+            model,
+            model_args,
+            kwargs=model_kwargs,
+            dynamic_shapes=shapes,
+            opset_version=registry.opset_version,
+            custom_translation_table=registry.table(),
+            verify=options.fake_context is None,
+            verbose=said.verbosity_level <= logging.INFO,
+        )
     assert made is not None
     return made
 
@@ -207,10 +218,12 @@ class ONNXRuntimeOptions:
     """
 
     def __init__(
-        self, *, session_options: Any = None,
+        self,
+        *,
+        session_options: Any = None,
         execution_providers: Sequence[str | tuple[str, dict[Any, Any]]] | None = None,
         execution_provider_options: Sequence[dict[Any, Any]] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         listed = isinstance(session_options, list | tuple)
         self.session_options = next(iter(session_options), None) if listed else session_options
         self.execution_providers = execution_providers
@@ -220,10 +233,11 @@ class ONNXRuntimeOptions:
         """The session for the model at a path."""
         onnxruntime: Any = importlib.import_module("onnxruntime")
         return onnxruntime.InferenceSession(
-            os.fspath(path), sess_options=self.session_options,
+            os.fspath(path),
+            sess_options=self.session_options,
             providers=self.execution_providers or ["CPUExecutionProvider"],
             provider_options=self.execution_provider_options,
-        )  # fmt: skip
+        )
 
 
 def is_onnxrt_backend_supported() -> bool:

@@ -29,21 +29,35 @@ _OPSETS = range(17, 29)
 
 
 def export(
-    model: nn.Module | ExportedProgram, args: Any = (), f: str | os.PathLike[str] | None = None, *,
-    kwargs: Mapping[str, Any] | None = None, verbose: bool | None = None,
-    input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
-    opset_version: int | None = None, dynamo: bool = True, external_data: bool | None = None,
+    model: nn.Module | ExportedProgram,
+    args: Any = (),
+    f: str | os.PathLike[str] | None = None,
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    verbose: bool | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    dynamo: bool = True,
+    external_data: bool | None = None,
     dynamic_shapes: Any = None,
     custom_translation_table: Mapping[Any, Callable[..., Any]] | None = None,
-    report: bool = False, optimize: bool = True, verify: bool = True, profile: bool = False,
-    dump_exported_program: bool = False, artifacts_dir: str | os.PathLike[str] = ".",
-    export_params: bool = True, keep_initializers_as_inputs: bool = False,
+    report: bool = False,
+    optimize: bool = True,
+    verify: bool = True,
+    profile: bool = False,
+    dump_exported_program: bool = False,
+    artifacts_dir: str | os.PathLike[str] = ".",
+    export_params: bool = True,
+    keep_initializers_as_inputs: bool = False,
     dynamic_axes: Mapping[str, Any] | None = None,
     training: TrainingMode = TrainingMode.EVAL,
     operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
-    do_constant_folding: bool = True, custom_opsets: Mapping[str, int] | None = None,
-    export_modules_as_functions: Any = False, autograd_inlining: bool = True,
-) -> ONNXProgram | None:  # fmt: skip
+    do_constant_folding: bool = True,
+    custom_opsets: Mapping[str, int] | None = None,
+    export_modules_as_functions: Any = False,
+    autograd_inlining: bool = True,
+) -> ONNXProgram | None:
     """The ONNX model of `model(*args, **kwargs)`, written to `f` if that is given.
 
     `model` is a module, exported in eval mode (`training` says otherwise), or an `ExportedProgram`.
@@ -132,9 +146,11 @@ def export(
         )
     if f is not None:
         result.save(
-            f, include_initializers=export_params,
-            keep_initializers_as_inputs=keep_initializers_as_inputs, external_data=external_data,
-        )  # fmt: skip
+            f,
+            include_initializers=export_params,
+            keep_initializers_as_inputs=keep_initializers_as_inputs,
+            external_data=external_data,
+        )
     if verbose:
         print(f"{result!r}: compared with onnxruntime in {compared} calls")
     return result if dynamo else None

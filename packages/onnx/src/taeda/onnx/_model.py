@@ -102,9 +102,13 @@ class Model:
     values: dict[str, str] = field(default_factory=dict)  # by node of the program, until optimized
 
     def pieces(
-        self, external: External | None = None, *, weights: bool = True, as_inputs: bool = False,
+        self,
+        external: External | None = None,
+        *,
+        weights: bool = True,
+        as_inputs: bool = False,
         untyped: bool = False,
-    ) -> wire.Message:  # fmt: skip
+    ) -> wire.Message:
         """The file, in pieces. With `external`, large weights are entered there instead; `untyped`
         leaves the types of outputs to be found by who reads the model.
         """

@@ -54,9 +54,13 @@ class ONNXProgram:
         return onnx.load_model_from_string(b"".join(self.model.pieces()))
 
     def save(
-        self, destination: str | os.PathLike[str], *, include_initializers: bool = True,
-        keep_initializers_as_inputs: bool = False, external_data: bool | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        destination: str | os.PathLike[str],
+        *,
+        include_initializers: bool = True,
+        keep_initializers_as_inputs: bool = False,
+        external_data: bool | None = None,
+    ) -> None:
         """Write the model to a path. With `external_data`, and by default from 1.5 GiB of weights
         on, weights lie beside it, in a file of the same name with `.data` at its end. Each file is
         the old one or the new one, never half of one.
@@ -67,9 +71,10 @@ class ONNXProgram:
         if include_initializers and (large if external_data is None else external_data or large):
             external = External(f"{path.name}.data")
         pieces = self.model.pieces(
-            external, weights=include_initializers,
+            external,
+            weights=include_initializers,
             as_inputs=keep_initializers_as_inputs or not include_initializers,
-        )  # fmt: skip
+        )
         if external is not None:
             write(path.with_name(external.location), external.pieces)
         write(path, pieces)

@@ -39,9 +39,13 @@ _GUARDED = {"aten.batch_norm.default"}  # its rule refuses the call that writes
 
 
 def translated(
-    program: ExportedProgram, opset: int, rules: Mapping[Any, Callable[..., Any]],
-    input_names: list[str], output_names: list[str], domains: Mapping[str, int],
-) -> Model:  # fmt: skip
+    program: ExportedProgram,
+    opset: int,
+    rules: Mapping[Any, Callable[..., Any]],
+    input_names: list[str],
+    output_names: list[str],
+    domains: Mapping[str, int],
+) -> Model:
     """The model of a program. `rules` are the user's, by operator or by its name."""
     ctx = Context(opset)
     own = {str(target): made for target, made in rules.items()}

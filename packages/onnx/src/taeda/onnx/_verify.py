@@ -71,9 +71,13 @@ def verified(program: ExportedProgram, model: Model, rtol: float = 1e-4, atol: f
 
 
 def run_apart(
-    model: Model, calls: list[list[Any]], *, backend: str = "CPUExecutionProvider",
-    untyped: bool = False, path: Path | None = None,
-) -> list[list[np.ndarray]]:  # fmt: skip
+    model: Model,
+    calls: list[list[Any]],
+    *,
+    backend: str = "CPUExecutionProvider",
+    untyped: bool = False,
+    path: Path | None = None,
+) -> list[list[np.ndarray]]:
     """The results of a model for the tensors among the arguments of each call, in a process of its
     own. `path` is a file that has it already. OnnxExporterError if it does not run.
     """

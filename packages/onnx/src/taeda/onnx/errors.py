@@ -24,7 +24,7 @@ class UnsupportedOperatorError(OnnxExporterError):
 
     def __init__(
         self, name: str, version: int, supported_version: int | None = None, msg: str = ""
-    ) -> None:  # fmt: skip
+    ) -> None:
         later = "" if supported_version is None else f"; opset {supported_version} has one"
         super().__init__(msg or f"{name} has no rule for ONNX in opset {version}{later}")
         self.name, self.version, self.supported_version = name, version, supported_version

@@ -49,10 +49,16 @@ _onnx.define(
 
 
 def symbolic(
-    domain_op: str, /, inputs: Sequence[Tensor | None], attrs: Attributes | None = None, *,
-    dtype: taeda.dtype | int, shape: Sequence[Any], version: int | None = None,
+    domain_op: str,
+    /,
+    inputs: Sequence[Tensor | None],
+    attrs: Attributes | None = None,
+    *,
+    dtype: taeda.dtype | int,
+    shape: Sequence[Any],
+    version: int | None = None,
     metadata_props: Mapping[str, str] | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The result of the operator `domain::Name` (or `Name` of ONNX itself) with this dtype (or its
     number in ONNX) and these sizes: in a model that operator, and zeros in Python.
 
@@ -71,20 +77,29 @@ def symbolic(
 
 
 def symbolic_multi_out(
-    domain_op: str, /, inputs: Sequence[Tensor | None], attrs: Attributes | None = None, *,
-    dtypes: Sequence[taeda.dtype | int], shapes: Sequence[Sequence[Any]],
-    version: int | None = None, metadata_props: Mapping[str, str] | None = None,
-) -> Sequence[Tensor]:  # fmt: skip
+    domain_op: str,
+    /,
+    inputs: Sequence[Tensor | None],
+    attrs: Attributes | None = None,
+    *,
+    dtypes: Sequence[taeda.dtype | int],
+    shapes: Sequence[Sequence[Any]],
+    version: int | None = None,
+    metadata_props: Mapping[str, str] | None = None,
+) -> Sequence[Tensor]:
     """`symbolic` for an operator of several results, each of its dtype and sizes. ValueError for as
     many dtypes as there are not shapes.
     """
     if len(dtypes) != len(shapes):
         raise ValueError(f"symbolic_multi_out: {len(dtypes)} dtypes and {len(shapes)} shapes")
     made: Sequence[Tensor] = taeda.ops.onnx_symbolic._symbolic_multi_out(
-        list(inputs), _checked(domain_op), _said(attrs, version, metadata_props),
-        sizes=[n for shape in shapes for n in shape], ranks=[len(shape) for shape in shapes],
+        list(inputs),
+        _checked(domain_op),
+        _said(attrs, version, metadata_props),
+        sizes=[n for shape in shapes for n in shape],
+        ranks=[len(shape) for shape in shapes],
         dtypes=[_number(dtype) for dtype in dtypes],
-    )  # fmt: skip
+    )
     return made
 
 
@@ -132,9 +147,15 @@ def _several(
 
 
 def rotary_embedding(
-    X: Tensor, cos_cache: Tensor, sin_cache: Tensor, position_ids: Tensor | None = None, *,
-    interleaved: bool = False, num_heads: int = 0, rotary_embedding_dim: int = 0,
-) -> Tensor:  # fmt: skip
+    X: Tensor,
+    cos_cache: Tensor,
+    sin_cache: Tensor,
+    position_ids: Tensor | None = None,
+    *,
+    interleaved: bool = False,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+) -> Tensor:
     """Pairs of numbers of each head turned by angles: sizes and dtype of `X`.
 
     `X` is (batch, heads, length, size), or (batch, length, heads * size) with `num_heads`. The caches
@@ -147,16 +168,27 @@ def rotary_embedding(
             f"rotary_embedding: X has 4 dimensions, or 3 with num_heads, got {list(X.shape)}"
         )
     made: Tensor = taeda.ops.onnx.RotaryEmbedding(
-        X, cos_cache, sin_cache, position_ids, interleaved=interleaved, num_heads=num_heads,
+        X,
+        cos_cache,
+        sin_cache,
+        position_ids,
+        interleaved=interleaved,
+        num_heads=num_heads,
         rotary_embedding_dim=rotary_embedding_dim,
-    )  # fmt: skip
+    )
     return made
 
 
 def _rotated(
-    x: Tensor, cos: Tensor, sin: Tensor, places: Tensor | None = None, *, interleaved: bool = False,
-    num_heads: int = 0, rotary_embedding_dim: int = 0,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    places: Tensor | None = None,
+    *,
+    interleaved: bool = False,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+) -> Tensor:
     apart = x.dim() == 3
     heads = x.unflatten(2, (num_heads, -1)) if apart else x.transpose(1, 2)
     size = rotary_embedding_dim or heads.shape[-1]
@@ -175,11 +207,21 @@ def _rotated(
 
 
 def attention(
-    Q: Tensor, K: Tensor, V: Tensor, attn_mask: Tensor | None = None,
-    past_key: Tensor | None = None, past_value: Tensor | None = None, *, is_causal: bool = False,
-    kv_num_heads: int = 0, q_num_heads: int = 0, qk_matmul_output_mode: int = 0,
-    scale: float | None = None, softcap: float = 0.0, softmax_precision: int | None = None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    attn_mask: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    *,
+    is_causal: bool = False,
+    kv_num_heads: int = 0,
+    q_num_heads: int = 0,
+    qk_matmul_output_mode: int = 0,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    softmax_precision: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Attention, all keys and values so far, and the scores: Y, present_key, present_value, qk.
 
     Tensors are (batch, heads, length, size), or (batch, length, heads * size) with both numbers of
@@ -197,10 +239,20 @@ def attention(
     if softmax_precision is not None and softmax_precision not in _DTYPES:
         raise ValueError(f"attention: no dtype has the number {softmax_precision!r} in ONNX")
     made: tuple[Tensor, Tensor, Tensor, Tensor] = taeda.ops.onnx.Attention(
-        Q, K, V, attn_mask, past_key, past_value, is_causal=is_causal, kv_num_heads=kv_num_heads,
-        q_num_heads=q_num_heads, qk_matmul_output_mode=qk_matmul_output_mode, scale=scale,
-        softcap=softcap, softmax_precision=softmax_precision,
-    )  # fmt: skip
+        Q,
+        K,
+        V,
+        attn_mask,
+        past_key,
+        past_value,
+        is_causal=is_causal,
+        kv_num_heads=kv_num_heads,
+        q_num_heads=q_num_heads,
+        qk_matmul_output_mode=qk_matmul_output_mode,
+        scale=scale,
+        softcap=softcap,
+        softmax_precision=softmax_precision,
+    )
     return made
 
 
@@ -213,11 +265,21 @@ def _joined(past: Tensor | None, new: Tensor) -> Tensor:
 
 
 def _attended(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, past_key: Tensor | None = None,
-    past_value: Tensor | None = None, *, is_causal: bool = False, kv_num_heads: int = 0,
-    q_num_heads: int = 0, qk_matmul_output_mode: int = 0, scale: float | None = None,
-    softcap: float = 0.0, softmax_precision: int | None = None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    *,
+    is_causal: bool = False,
+    kv_num_heads: int = 0,
+    q_num_heads: int = 0,
+    qk_matmul_output_mode: int = 0,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    softmax_precision: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     apart = q.dim() == 3
     q = _heads(q, q_num_heads)
     keys = _joined(past_key, _heads(k, kv_num_heads))

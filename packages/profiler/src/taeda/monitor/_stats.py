@@ -49,9 +49,12 @@ class Stat:
     _least_seen: float
 
     def __init__(
-        self, name: str, aggregations: Iterable[Aggregation], window_size: dt.timedelta,
+        self,
+        name: str,
+        aggregations: Iterable[Aggregation],
+        window_size: dt.timedelta,
         max_samples: int = 2**63 - 1,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._count = 0  # `__del__` asks, whatever is refused below
         chosen = list(aggregations)
         if not isinstance(name, str):

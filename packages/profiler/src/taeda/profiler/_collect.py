@@ -218,9 +218,11 @@ def _outside_hooks(collector: Collector) -> Iterator[Any]:
         from taeda.optim import optimizer  # upward: it is installed
 
         yield from _pair(
-            collector, lambda stepped: f"Optimizer.step#{type(stepped).__name__}.step",
-            optimizer.register_optimizer_step_pre_hook, optimizer.register_optimizer_step_post_hook,
-        )  # fmt: skip
+            collector,
+            lambda stepped: f"Optimizer.step#{type(stepped).__name__}.step",
+            optimizer.register_optimizer_step_pre_hook,
+            optimizer.register_optimizer_step_post_hook,
+        )
     if collector.settings.modules and importlib.util.find_spec("taeda.nn") is not None:
         from taeda.nn.modules import module as modules  # upward: it is installed
 
@@ -228,9 +230,11 @@ def _outside_hooks(collector: Collector) -> Iterator[Any]:
             return modules.register_module_forward_hook(hook, always_call=True)
 
         yield from _pair(
-            collector, lambda called: f"nn.Module: {type(called).__name__}",
-            modules.register_module_forward_pre_hook, after,
-        )  # fmt: skip
+            collector,
+            lambda called: f"nn.Module: {type(called).__name__}",
+            modules.register_module_forward_pre_hook,
+            after,
+        )
 
 
 def _pair(

@@ -233,10 +233,16 @@ class EventList(list[Any]):
         return total
 
     def table(
-        self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int = 75,
-        max_name_column_width: int = 55, max_shapes_column_width: int = 80, header: str | None = None,
-        top_level_events_only: bool = False, time_unit: str | None = None,
-    ) -> str:  # fmt: skip
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int = 75,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+        time_unit: str | None = None,
+    ) -> str:
         """The events as a table. `sort_by` is one of count, cpu_time, cpu_time_total,
         self_cpu_time_total, cpu_memory_usage, self_cpu_memory_usage, flops (and the same of
         devices, which are 0); ValueError for another one. `row_limit` -1 shows all. `time_unit` is
@@ -244,10 +250,16 @@ class EventList(list[Any]):
         """
         chosen = [e for e in self if not top_level_events_only or e.cpu_parent is None]
         return table(
-            chosen, sort_by, row_limit, header=header, unit=time_unit, memory=self._memory, flops=self._flops,
+            chosen,
+            sort_by,
+            row_limit,
+            header=header,
+            unit=time_unit,
+            memory=self._memory,
+            flops=self._flops,
             widths=(max_name_column_width, max_shapes_column_width, max_src_column_width),
             total=self.self_cpu_time_total,
-        )  # fmt: skip
+        )
 
     def export_chrome_trace(self, path: str) -> None:
         """Write the events to a file that chrome://tracing and Perfetto read; gzip where the name

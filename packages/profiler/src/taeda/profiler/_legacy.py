@@ -42,23 +42,35 @@ class profile:
     """
 
     def __init__(
-        self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None,
+        self,
+        enabled: bool = True,
+        *,
+        use_cuda: bool = False,
+        use_device: str | None = None,
         record_shapes: bool = False,
-        with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
         with_modules: bool = False,
-        use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
         acc_events: bool = False,
         custom_trace_id_callback: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         refuse_unknown("profile", use_device=use_device, experimental_config=experimental_config)
         wanted = [ProfilerActivity.CPU] * use_cpu + [ProfilerActivity.CUDA] * use_cuda
         self.enabled = enabled
         self._profile = _KinetoProfile(
-            activities=wanted, record_shapes=record_shapes, profile_memory=profile_memory,
+            activities=wanted,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
             with_stack=with_stack,
-            with_flops=with_flops, with_modules=with_modules, acc_events=acc_events,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
-        )  # fmt: skip
+        )
 
     def __enter__(self) -> Self:
         if self.enabled:

@@ -57,13 +57,19 @@ class _KinetoProfile:
     """
 
     def __init__(
-        self, *, activities: Iterable[ProfilerActivity] | None = None, record_shapes: bool = False,
+        self,
+        *,
+        activities: Iterable[ProfilerActivity] | None = None,
+        record_shapes: bool = False,
         profile_memory: bool = False,
-        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
         experimental_config: Any = None,
-        execution_trace_observer: Any = None, acc_events: bool = False,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
         custom_trace_id_callback: Callable[[], str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         refuse_unknown("profile", experimental_config=experimental_config)
         self.execution_trace_observer = _observer_of(execution_trace_observer)
         self.activities = chosen(activities)
@@ -284,26 +290,38 @@ class profile(_KinetoProfile):
     """
 
     def __init__(
-        self, *, activities: Iterable[ProfilerActivity] | None = None,
+        self,
+        *,
+        activities: Iterable[ProfilerActivity] | None = None,
         schedule: Callable[[int], ProfilerAction] | None = None,
-        on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False,
+        on_trace_ready: Callable[..., Any] | None = None,
+        record_shapes: bool = False,
         profile_memory: bool = False,
-        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
         experimental_config: Any = None,
-        execution_trace_observer: Any = None, acc_events: bool = False, use_cuda: bool | None = None,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
+        use_cuda: bool | None = None,
         custom_trace_id_callback: Callable[[], str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if use_cuda is not None:
             warn("profile: use_cuda is deprecated; name activities instead", FutureWarning)
             wanted = {ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if use_cuda else [])}
             activities = wanted if activities is None else activities
         super().__init__(
-            activities=activities, record_shapes=record_shapes, profile_memory=profile_memory,
+            activities=activities,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
             with_stack=with_stack,
-            with_flops=with_flops, with_modules=with_modules, experimental_config=experimental_config,
-            execution_trace_observer=execution_trace_observer, acc_events=acc_events,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            experimental_config=experimental_config,
+            execution_trace_observer=execution_trace_observer,
+            acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
-        )  # fmt: skip
+        )
         self.schedule, self.record_steps = schedule or always, schedule is not None
         self.on_trace_ready = on_trace_ready
         self.step_num = 0

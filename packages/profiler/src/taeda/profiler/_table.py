@@ -38,10 +38,17 @@ UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
 def table(
-    events: Sequence[Any], sort_by: str | None, row_limit: int, *, header: str | None,
-    unit: str | None, memory: bool, flops: bool,
-    widths: tuple[int, int, int], total: float,
-) -> str:  # fmt: skip
+    events: Sequence[Any],
+    sort_by: str | None,
+    row_limit: int,
+    *,
+    header: str | None,
+    unit: str | None,
+    memory: bool,
+    flops: bool,
+    widths: tuple[int, int, int],
+    total: float,
+) -> str:
     """One line an event, `total` microseconds being all."""
     if sort_by is not None:
         if sort_by not in SORTS:

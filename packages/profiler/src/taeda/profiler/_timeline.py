@@ -101,10 +101,12 @@ class BlockLog:
                 self._name(tensor, Category.INPUT, known=False)
         within = backward_task() is not None
         kind = (
-            Category.AUTOGRAD_DETAIL if within
-            else Category.ACTIVATION if graph
+            Category.AUTOGRAD_DETAIL
+            if within
+            else Category.ACTIVATION
+            if graph
             else Category.TEMPORARY
-        )  # fmt: skip
+        )
         sources = {_address(tensor) for tensor in read}
         for tensor in tensors_of(made):
             block = self._live.get(_address(tensor))

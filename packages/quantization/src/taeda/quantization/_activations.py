@@ -39,9 +39,12 @@ def _table_of(parts: Quantized) -> Quantized | None:
 
 
 def mapped(
-    x: Tensor, name: str, function: Callable[[Tensor], Tensor], scale: float | None = None,
+    x: Tensor,
+    name: str,
+    function: Callable[[Tensor], Tensor],
+    scale: float | None = None,
     zero: int | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """`function` of each number, with the scale of `x` or another one. Of many numbers each integer is
     computed once.
     """

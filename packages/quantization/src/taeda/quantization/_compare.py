@@ -113,11 +113,16 @@ def compare(model: Module, quantized: Module, data: Iterable[Any]) -> Comparison
                 _add(sums[name], plain, small, f"layer {name!r}")
     rows = tuple(
         Difference(
-            name, type(small).__name__, _share(sums[name]), bytes_of(plain), bytes_of(small),
-            spent[0][name] * 1e3, spent[1][name] * 1e3,
+            name,
+            type(small).__name__,
+            _share(sums[name]),
+            bytes_of(plain),
+            bytes_of(small),
+            spent[0][name] * 1e3,
+            spent[1][name] * 1e3,
         )
         for name, plain, small in pairs
-    )  # fmt: skip
+    )
     return Comparison(rows, _share(total))
 
 

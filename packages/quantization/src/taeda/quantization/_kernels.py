@@ -94,9 +94,16 @@ def linear(
     own, factor = _small(one_scale(x, "quantized linear")), weight_of(weight, "linear")
     features = _check_features(own.integers, factor)
     made = taeda._int8_linear(
-        own.integers, own.scale, own.zero_point, *_linear_matrix(factor), _bias_of(bias), features, scale,
-        zero, relu,
-    )  # fmt: skip
+        own.integers,
+        own.scale,
+        own.zero_point,
+        *_linear_matrix(factor),
+        _bias_of(bias),
+        features,
+        scale,
+        zero,
+        relu,
+    )
     return per_tensor(made, scale, zero, own.dtype)
 
 
@@ -140,10 +147,18 @@ def _conv_matrix(
 
 
 def _convolved(
-    x: Quantized, packed: tuple[_Matrix, bool], bias: Tensor | None, kernel: Sequence[int],
-    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], scale: float, zero: int,
-    relu: bool, dtype: Any,
-) -> Tensor:  # fmt: skip
+    x: Quantized,
+    packed: tuple[_Matrix, bool],
+    bias: Tensor | None,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    scale: float,
+    zero: int,
+    relu: bool,
+    dtype: Any,
+) -> Tensor:
     matrix, depthwise = packed
     places = x.integers.shape[2:]
     last = x.integers.movedim(1, -1)
@@ -153,9 +168,20 @@ def _convolved(
     last = last.reshape(last.shape[0], *_three(places, 1), last.shape[-1])
     stored = taeda.int8 if dtype is taeda.qint8 else taeda.uint8
     made = taeda._int8_conv(
-        last, x.scale, x.zero_point, *matrix, _bias_of(bias), _three(kernel, 1), _three(stride, 1),
-        _three(padding, 0), _three(dilation, 1), scale, zero, relu, stored,
-    )  # fmt: skip
+        last,
+        x.scale,
+        x.zero_point,
+        *matrix,
+        _bias_of(bias),
+        _three(kernel, 1),
+        _three(stride, 1),
+        _three(padding, 0),
+        _three(dilation, 1),
+        scale,
+        zero,
+        relu,
+        stored,
+    )
     made = made.reshape(made.shape[0], *made.shape[4 - len(places) :]).movedim(-1, 1)
     return per_tensor(made, scale, zero, dtype)
 
@@ -169,9 +195,18 @@ def _check_channels(x: Quantized, channels: int, rank: int) -> None:
 
 
 def convolution(
-    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int], padding: Sequence[int],
-    dilation: Sequence[int], groups: int, scale: float, zero: int, relu: bool = False, dtype: Any = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    scale: float,
+    zero: int,
+    relu: bool = False,
+    dtype: Any = None,
+) -> Tensor:
     """A convolution on integers (samples, channels, ...), with a weight in qint8 and a bias in float32.
     Results have their channels last in memory.
     """
@@ -182,9 +217,18 @@ def convolution(
         factor, groups, integers.shape[1], lambda: _rows_of(integers), "convolution"
     )
     return _convolved(
-        own, packed, bias, integers.shape[2:], stride, padding, dilation, scale, zero, relu,
+        own,
+        packed,
+        bias,
+        integers.shape[2:],
+        stride,
+        padding,
+        dilation,
+        scale,
+        zero,
+        relu,
         dtype or own.dtype,
-    )  # fmt: skip
+    )
 
 
 # ---- transposed convolutions ----
@@ -208,9 +252,17 @@ def _spread(x: Quantized, stride: Sequence[int], more: Sequence[int]) -> Quantiz
 
 
 def transposed_convolution(
-    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int], padding: Sequence[int],
-    output_padding: Sequence[int], dilation: Sequence[int], groups: int, scale: float, zero: int,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    output_padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    scale: float,
+    zero: int,
+) -> Tensor:
     """A transposed convolution, of a weight (in, out / groups, ...) with one scale: a convolution of the
     input with its numbers `stride` apart, with the weight turned around.
     """
@@ -225,10 +277,22 @@ def transposed_convolution(
             f"{tuple(size)}"
         )
     packed = _conv_matrix(
-        factor, groups, integers.shape[0] // groups, lambda: _rows_of(_turned(integers, groups)),
+        factor,
+        groups,
+        integers.shape[0] // groups,
+        lambda: _rows_of(_turned(integers, groups)),
         "transposed",
-    )  # fmt: skip
+    )
     return _convolved(
-        _spread(own, stride, output_padding), packed, bias, size, [1] * rank, inner, dilation, scale, zero,
-        False, own.dtype,
-    )  # fmt: skip
+        _spread(own, stride, output_padding),
+        packed,
+        bias,
+        size,
+        [1] * rank,
+        inner,
+        dilation,
+        scale,
+        zero,
+        False,
+        own.dtype,
+    )

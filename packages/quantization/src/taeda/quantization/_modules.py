@@ -70,9 +70,15 @@ class PackedModule(Module):
         return self
 
     def _load_from_state_dict(
-        self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],
-        strict: bool, missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
-    ) -> None:  # fmt: skip
+        self,
+        state_dict: Mapping[str, Any],
+        prefix: str,
+        local_metadata: Mapping[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
         """Other dtypes would be converted on the way, and the layer would compute with other numbers."""
         wrong = list(self._of_other_dtype(state_dict, prefix))
         error_msgs.extend(wrong)
@@ -173,9 +179,13 @@ class _Embedding(PackedModule):
     """Rows of a packed weight by their indices: (*) to (*, embedding_dim)."""
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, packed: Packed, padding_idx: int | None,
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        packed: Packed,
+        padding_idx: int | None,
         dtype: taeda.dtype,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(num_embeddings, embedding_dim, packed)
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = padding_idx

@@ -14,9 +14,16 @@ __all__ = ["batch_norm", "quantized_batch_norm"]
 
 
 def batch_norm(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor, eps: float,
-    scale: float, zero_point: int, relu: bool = False,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
+    eps: float,
+    scale: float,
+    zero_point: int,
+    relu: bool = False,
+) -> Tensor:
     """`quantized_batch_norm`, and no integer below the zero point if `relu`."""
     name = "quantized_batch_norm"
     parts = one_scale(x, name)
@@ -40,9 +47,15 @@ def batch_norm(
 
 
 def quantized_batch_norm(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor, eps: float,
-    output_scale: float, output_zero_point: int,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
+    eps: float,
+    output_scale: float,
+    output_zero_point: int,
+) -> Tensor:
     """Normalise the channels of a quantized tensor with statistics that are there.
 
     Args:

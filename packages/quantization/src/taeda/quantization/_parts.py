@@ -29,8 +29,14 @@ class Quantized:
     in_files = "quantized"
 
     def __init__(
-        self, integers: Tensor, dtype: Any, scale: Any, zero_point: Any, axis: int | None, scheme: Any
-    ) -> None:  # fmt: skip
+        self,
+        integers: Tensor,
+        dtype: Any,
+        scale: Any,
+        zero_point: Any,
+        axis: int | None,
+        scheme: Any,
+    ) -> None:
         self.integers, self.dtype = integers, dtype
         self.scale, self.zero_point = scale, zero_point
         self.axis, self.scheme = axis, scheme

@@ -98,8 +98,13 @@ def _nbytes(parts: Iterable[Tensor | None]) -> int:
 
 
 def _one(
-    name: str, linear: Linear, config: _Config, filter_fn: _Filter | None, measure: bool, places: Places
-) -> tuple[Row, dict[int, Module]]:  # fmt: skip
+    name: str,
+    linear: Linear,
+    config: _Config,
+    filter_fn: _Filter | None,
+    measure: bool,
+    places: Places,
+) -> tuple[Row, dict[int, Module]]:
     """The row of a layer, and what takes the place of which module."""
     owners = places.of(linear._parameters.get("weight"))
     label, why = label_of(name, linear, owners), reason(linear, owners)
@@ -117,8 +122,13 @@ def _one(
 
 
 def _measured(
-    label: str, linear: Linear, made: dict[int, Module], packed: Packed, config: _Config, measure: bool
-) -> tuple[Row, dict[int, Module]]:  # fmt: skip
+    label: str,
+    linear: Linear,
+    made: dict[int, Module],
+    packed: Packed,
+    config: _Config,
+    measure: bool,
+) -> tuple[Row, dict[int, Module]]:
     mine, size = made[id(linear)], linear.weight.nbytes
     error = error_of(linear, mine)
     before, after = times_of(linear, mine) if measure else (None, None)

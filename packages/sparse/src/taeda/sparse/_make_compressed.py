@@ -166,10 +166,17 @@ def sparse_csr_tensor(
             [4., 0., 0.]])
     """
     return sparse_compressed_tensor(
-        crow_indices, col_indices, values, size, dtype=dtype, layout=taeda.sparse_csr,
-        device=device, requires_grad=requires_grad, check_invariants=check_invariants,
+        crow_indices,
+        col_indices,
+        values,
+        size,
+        dtype=dtype,
+        layout=taeda.sparse_csr,
+        device=device,
+        requires_grad=requires_grad,
+        check_invariants=check_invariants,
         pin_memory=pin_memory,
-    )  # fmt: skip
+    )
 
 
 def sparse_csc_tensor(
@@ -208,10 +215,17 @@ def sparse_csc_tensor(
             [0., 0.]])
     """
     return sparse_compressed_tensor(
-        ccol_indices, row_indices, values, size, dtype=dtype, layout=taeda.sparse_csc,
-        device=device, requires_grad=requires_grad, check_invariants=check_invariants,
+        ccol_indices,
+        row_indices,
+        values,
+        size,
+        dtype=dtype,
+        layout=taeda.sparse_csc,
+        device=device,
+        requires_grad=requires_grad,
+        check_invariants=check_invariants,
         pin_memory=pin_memory,
-    )  # fmt: skip
+    )
 
 
 def sparse_bsr_tensor(
@@ -248,10 +262,17 @@ def sparse_bsr_tensor(
             [0., 0., 3., 4.]])
     """
     return sparse_compressed_tensor(
-        crow_indices, col_indices, values, size, dtype=dtype, layout=taeda.sparse_bsr,
-        device=device, requires_grad=requires_grad, check_invariants=check_invariants,
+        crow_indices,
+        col_indices,
+        values,
+        size,
+        dtype=dtype,
+        layout=taeda.sparse_bsr,
+        device=device,
+        requires_grad=requires_grad,
+        check_invariants=check_invariants,
         pin_memory=pin_memory,
-    )  # fmt: skip
+    )
 
 
 def sparse_bsc_tensor(
@@ -289,7 +310,14 @@ def sparse_bsc_tensor(
             [0., 0., 3., 4.]])
     """
     return sparse_compressed_tensor(
-        ccol_indices, row_indices, values, size, dtype=dtype, layout=taeda.sparse_bsc,
-        device=device, requires_grad=requires_grad, check_invariants=check_invariants,
+        ccol_indices,
+        row_indices,
+        values,
+        size,
+        dtype=dtype,
+        layout=taeda.sparse_bsc,
+        device=device,
+        requires_grad=requires_grad,
+        check_invariants=check_invariants,
         pin_memory=pin_memory,
-    )  # fmt: skip
+    )

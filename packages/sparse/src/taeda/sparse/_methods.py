@@ -147,9 +147,13 @@ def to_dense(self: Tensor, masked_grad: bool | None = None) -> Tensor:
 
 
 def to_sparse(
-    self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None,
+    self: Tensor,
+    sparse_dim: int | None = None,
+    *,
+    layout: Any = None,
+    blocksize: Any = None,
     dense_dim: int | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """A sparse tensor of the elements that are not 0; `sparse_dim` leading dimensions of it are sparse. By
     coordinates, if no `layout` is given.
     """

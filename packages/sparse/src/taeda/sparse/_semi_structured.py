@@ -42,9 +42,13 @@ class SparseSemiStructuredTensor(Tensor):
 
     @staticmethod
     def __new__(
-        cls, shape: Any, packed: Tensor, meta: Tensor, transposed: bool = False,
+        cls,
+        shape: Any,
+        packed: Tensor,
+        meta: Tensor,
+        transposed: bool = False,
         requires_grad: bool = False,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         _check_parts(shape, packed, meta, transposed)
         made: Any = Tensor._make_wrapper_subclass(
             cls, tuple(shape), dtype=packed.dtype, device=packed.device, requires_grad=requires_grad
@@ -53,9 +57,13 @@ class SparseSemiStructuredTensor(Tensor):
         return made
 
     def __init__(
-        self, shape: Any, packed: Tensor, meta: Tensor, transposed: bool = False,
+        self,
+        shape: Any,
+        packed: Tensor,
+        meta: Tensor,
+        transposed: bool = False,
         requires_grad: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Nothing is left to do: `__new__` has made the tensor."""
 
     @classmethod

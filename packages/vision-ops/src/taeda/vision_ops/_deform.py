@@ -14,9 +14,22 @@ from ._kernels import Window, call
 __all__ = ["OPERATORS", "deform_conv2d"]
 
 
-def deform_conv2d(input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, bias: Tensor, stride_h: int,
-                  stride_w: int, pad_h: int, pad_w: int, dilation_h: int, dilation_w: int, groups: int,
-                  offset_groups: int, use_mask: bool) -> Tensor:  # fmt: skip
+def deform_conv2d(
+    input: Tensor,
+    weight: Tensor,
+    offset: Tensor,
+    mask: Tensor,
+    bias: Tensor,
+    stride_h: int,
+    stride_w: int,
+    pad_h: int,
+    pad_w: int,
+    dilation_h: int,
+    dilation_w: int,
+    groups: int,
+    offset_groups: int,
+    use_mask: bool,
+) -> Tensor:
     """A convolution that reads between places, each tap moved by its offset and weighed by its mask.
 
     input: [N, C, H, W]. weight: [O, C / groups, kH, kW]. offset: [N, 2 * offset_groups * kH * kW, oH, oW],
@@ -26,8 +39,19 @@ def deform_conv2d(input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, b
     for what does not fit. Returns [N, O, oH, oW].
     """
     same_dtype("deform_conv2d", input=input, weight=weight, offset=offset, mask=mask, bias=bias)
-    window = _window(input, weight, offset, mask, bias, (stride_h, stride_w), (pad_h, pad_w),
-        (dilation_h, dilation_w), groups, offset_groups, use_mask)  # fmt: skip
+    window = _window(
+        input,
+        weight,
+        offset,
+        mask,
+        bias,
+        (stride_h, stride_w),
+        (pad_h, pad_w),
+        (dilation_h, dilation_w),
+        groups,
+        offset_groups,
+        use_mask,
+    )
     pictures, kernel = computed(input, "input"), computed(weight, "weight")
     moves, masks = computed(offset, "offset"), computed(mask, "mask")
     by_group = kernel.view(groups, kernel.shape[0] // groups, -1)
@@ -60,12 +84,36 @@ def _columns(
     return made
 
 
-def _deform_conv2d_backward(grad: Tensor, input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor,
-                            bias: Tensor, stride_h: int, stride_w: int, pad_h: int, pad_w: int,
-                            dilation_h: int, dilation_w: int, groups: int, offset_groups: int, use_mask: bool
-                            ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    window = _window(input, weight, offset, mask, bias, (stride_h, stride_w), (pad_h, pad_w),
-        (dilation_h, dilation_w), groups, offset_groups, use_mask)  # fmt: skip
+def _deform_conv2d_backward(
+    grad: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    offset: Tensor,
+    mask: Tensor,
+    bias: Tensor,
+    stride_h: int,
+    stride_w: int,
+    pad_h: int,
+    pad_w: int,
+    dilation_h: int,
+    dilation_w: int,
+    groups: int,
+    offset_groups: int,
+    use_mask: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    window = _window(
+        input,
+        weight,
+        offset,
+        mask,
+        bias,
+        (stride_h, stride_w),
+        (pad_h, pad_w),
+        (dilation_h, dilation_w),
+        groups,
+        offset_groups,
+        use_mask,
+    )
     pictures, kernel = computed(input, "input"), computed(weight, "weight")
     moves, masks = computed(offset, "offset"), computed(mask, "mask")
     by_group = kernel.view(groups, kernel.shape[0] // groups, -1)
@@ -75,8 +123,16 @@ def _deform_conv2d_backward(grad: Tensor, input: Tensor, weight: Tensor, offset:
     for i, parts in enumerate(_each(pictures, moves, masks, use_mask)):
         to_weight += gradient[i] @ _columns(window, by_group, *parts).mT
         back = (by_group.mT @ gradient[i]).contiguous()
-        call("deform_columns_backward", kernel.dtype, window, *parts, back, to_pictures[i], to_offsets[i],
-            to_masks[i] if use_mask else to_offsets[i])  # fmt: skip
+        call(
+            "deform_columns_backward",
+            kernel.dtype,
+            window,
+            *parts,
+            back,
+            to_pictures[i],
+            to_offsets[i],
+            to_masks[i] if use_mask else to_offsets[i],
+        )
     found = (
         to_pictures,
         to_weight.view(kernel.shape),
@@ -89,20 +145,34 @@ def _deform_conv2d_backward(grad: Tensor, input: Tensor, weight: Tensor, offset:
     return a, b, c, d, e
 
 
-def _window(input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, bias: Tensor,
-            stride: tuple[int, int], padding: tuple[int, int], dilation: tuple[int, int], groups: int,
-            offset_groups: int, use_mask: bool) -> Window:  # fmt: skip
+def _window(
+    input: Tensor,
+    weight: Tensor,
+    offset: Tensor,
+    mask: Tensor,
+    bias: Tensor,
+    stride: tuple[int, int],
+    padding: tuple[int, int],
+    dilation: tuple[int, int],
+    groups: int,
+    offset_groups: int,
+    use_mask: bool,
+) -> Window:
     """The sizes of a call, after a look at all of them."""
     if input.ndim != 4 or weight.ndim != 4 or offset.ndim != 4:
         raise _misfit("input, weight and offset have 4 dimensions", input, weight, offset)
     count, channels, height, width = input.shape
     outputs, of_group, rows, columns = weight.shape
     if min(stride) < 1 or min(dilation) < 1 or min(padding) < 0:
-        raise RuntimeError(f"deform_conv2d: stride {stride}, padding {padding} and dilation {dilation}: "
-            "steps are 1 or more, padding 0 or more")  # fmt: skip
+        raise RuntimeError(
+            f"deform_conv2d: stride {stride}, padding {padding} and dilation {dilation}: "
+            "steps are 1 or more, padding 0 or more"
+        )
     if groups < 1 or outputs % groups or of_group * groups != channels:
-        raise RuntimeError(f"deform_conv2d: {groups} groups of {channels} channels, and a weight of shape "
-            f"{list(weight.shape)}, which reads {of_group} of each group")  # fmt: skip
+        raise RuntimeError(
+            f"deform_conv2d: {groups} groups of {channels} channels, and a weight of shape "
+            f"{list(weight.shape)}, which reads {of_group} of each group"
+        )
     if offset_groups < 1 or channels % offset_groups:
         raise RuntimeError(
             f"deform_conv2d: {channels} channels in {offset_groups} groups of offsets"
@@ -144,6 +214,5 @@ _STEPS = (
 _TENSORS = "Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias"
 OPERATORS: dict[str, Any] = {
     f"deform_conv2d({_TENSORS}, {_STEPS}) -> Tensor": deform_conv2d,
-    f"_deform_conv2d_backward(Tensor grad, {_TENSORS}, {_STEPS}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)":
-        _deform_conv2d_backward,
-}  # fmt: skip
+    f"_deform_conv2d_backward(Tensor grad, {_TENSORS}, {_STEPS}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)": _deform_conv2d_backward,  # noqa: E501
+}

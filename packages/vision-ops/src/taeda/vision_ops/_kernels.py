@@ -30,10 +30,13 @@ class Window(ctypes.Structure):
     """The sizes of a deformable convolution, as `csrc/kernels.c` has them."""
 
     _fields_ = [
-        *((name, _I64) for name in ("height", "width", "rows", "columns", "out_height", "out_width")),
+        *(
+            (name, _I64)
+            for name in ("height", "width", "rows", "columns", "out_height", "out_width")
+        ),
         *((name, _I64 * 2) for name in ("stride", "padding", "dilation")),
         *((name, _I64) for name in ("channels", "offset_groups", "masked")),
-    ]  # fmt: skip
+    ]
 
 
 @functools.cache

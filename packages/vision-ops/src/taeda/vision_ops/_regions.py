@@ -13,8 +13,16 @@ from ._kernels import Bins, call
 __all__ = ["OPERATORS", "ps_roi_align", "ps_roi_pool", "roi_align", "roi_pool"]
 
 
-def _bins(input_shape: Any, rois: Tensor, scale: float, rows: int, columns: int, by_bin: bool,
-          samples: int = 0, aligned: bool = True) -> Bins:  # fmt: skip
+def _bins(
+    input_shape: Any,
+    rois: Tensor,
+    scale: float,
+    rows: int,
+    columns: int,
+    by_bin: bool,
+    samples: int = 0,
+    aligned: bool = True,
+) -> Bins:
     _, channels, height, width = input_shape
     own = channels // (rows * columns) if by_bin else channels
     return Bins(rois.shape[0], own, height, width, rows, columns, channels, scale, samples, aligned)
@@ -56,8 +64,15 @@ def _mapping(bins: Bins) -> Tensor:
 # ---- operators ----
 
 
-def roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int,
-              sampling_ratio: int, aligned: bool) -> Tensor:  # fmt: skip
+def roi_align(
+    input: Tensor,
+    rois: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+    aligned: bool,
+) -> Tensor:
     """The mean of samples between places, in each bin of each region.
 
     input: [N, C, H, W], of a floating-point dtype. rois: [K, 5] of that dtype: the number of a picture,
@@ -72,9 +87,19 @@ def roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: 
     return _pooled("roi_align", input, rois, bins)
 
 
-def _roi_align_backward(grad: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
-                        pooled_width: int, batch_size: int, channels: int, height: int, width: int,
-                        sampling_ratio: int, aligned: bool) -> Tensor:  # fmt: skip
+def _roi_align_backward(
+    grad: Tensor,
+    rois: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+    sampling_ratio: int,
+    aligned: bool,
+) -> Tensor:
     sizes = batch_size, channels, height, width
     bins = _bins(
         sizes, rois, spatial_scale, pooled_height, pooled_width, False, sampling_ratio, aligned
@@ -82,8 +107,9 @@ def _roi_align_backward(grad: Tensor, rois: Tensor, spatial_scale: float, pooled
     return _spread("roi_align", grad, rois, bins, sizes)
 
 
-def roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int
-             ) -> tuple[Tensor, Tensor]:  # fmt: skip
+def roi_pool(
+    input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int
+) -> tuple[Tensor, Tensor]:
     """The largest value in each bin of each region, and its place as int32; 0 and -1 of an empty bin.
 
     Arguments as of `roi_align`. A region is rounded to whole places, and holds its last ones.
@@ -95,16 +121,31 @@ def roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: i
     return _pooled("roi_pool", input, rois, bins, places), places
 
 
-def _roi_pool_backward(grad: Tensor, rois: Tensor, argmax: Tensor, spatial_scale: float, pooled_height: int,
-                       pooled_width: int, batch_size: int, channels: int, height: int, width: int
-                       ) -> Tensor:  # fmt: skip
+def _roi_pool_backward(
+    grad: Tensor,
+    rois: Tensor,
+    argmax: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+) -> Tensor:
     sizes = batch_size, channels, height, width
     bins = _bins(sizes, rois, spatial_scale, pooled_height, pooled_width, False)
     return _spread("roi_pool", grad, rois, bins, sizes, argmax.contiguous())
 
 
-def ps_roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int,
-                 sampling_ratio: int) -> tuple[Tensor, Tensor]:  # fmt: skip
+def ps_roi_align(
+    input: Tensor,
+    rois: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+) -> tuple[Tensor, Tensor]:
     """`roi_align` where each bin reads a channel of its own, and the number of that channel as int32.
 
     The channels of `input` are those of the result times the bins; RuntimeError for others.
@@ -116,16 +157,27 @@ def ps_roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_heigh
     return _pooled("roi_align", input, rois, bins), _mapping(bins)
 
 
-def _ps_roi_align_backward(grad: Tensor, rois: Tensor, channel_mapping: Tensor, spatial_scale: float,
-                           pooled_height: int, pooled_width: int, sampling_ratio: int, batch_size: int,
-                           channels: int, height: int, width: int) -> Tensor:  # fmt: skip
+def _ps_roi_align_backward(
+    grad: Tensor,
+    rois: Tensor,
+    channel_mapping: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+) -> Tensor:
     sizes = batch_size, channels, height, width
     bins = _bins(sizes, rois, spatial_scale, pooled_height, pooled_width, True, sampling_ratio)
     return _spread("roi_align", grad, rois, bins, sizes)
 
 
-def ps_roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int
-                ) -> tuple[Tensor, Tensor]:  # fmt: skip
+def ps_roi_pool(
+    input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int
+) -> tuple[Tensor, Tensor]:
     """The mean of whole places in each bin, of a channel of the bin's own, and the channel's number.
 
     Arguments as of `ps_roi_align`. The last row and column of a picture are not read, and get no
@@ -138,9 +190,18 @@ def ps_roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height
     return _pooled("ps_roi_pool", input, rois, bins), _mapping(bins)
 
 
-def _ps_roi_pool_backward(grad: Tensor, rois: Tensor, channel_mapping: Tensor, spatial_scale: float,
-                          pooled_height: int, pooled_width: int, batch_size: int, channels: int, height: int,
-                          width: int) -> Tensor:  # fmt: skip
+def _ps_roi_pool_backward(
+    grad: Tensor,
+    rois: Tensor,
+    channel_mapping: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+) -> Tensor:
     sizes = batch_size, channels, height, width
     bins = _bins(sizes, rois, spatial_scale, pooled_height, pooled_width, True)
     return _spread("ps_roi_pool", grad, rois, bins, sizes)
@@ -155,12 +216,10 @@ OPERATORS: dict[str, Any] = {
     f"_roi_align_backward(Tensor grad, Tensor rois, {_BINS}, {_SIZES}, int sampling_ratio, bool aligned) "
     "-> Tensor": _roi_align_backward,
     f"roi_pool({_REGIONS}) -> (Tensor, Tensor)": roi_pool,
-    f"_roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, {_BINS}, {_SIZES}) -> Tensor":
-        _roi_pool_backward,
+    f"_roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, {_BINS}, {_SIZES}) -> Tensor": _roi_pool_backward,  # noqa: E501
     f"ps_roi_align({_REGIONS}, int sampling_ratio) -> (Tensor, Tensor)": ps_roi_align,
     f"_ps_roi_align_backward(Tensor grad, Tensor rois, Tensor channel_mapping, {_BINS}, int sampling_ratio, "
     f"{_SIZES}) -> Tensor": _ps_roi_align_backward,
     f"ps_roi_pool({_REGIONS}) -> (Tensor, Tensor)": ps_roi_pool,
-    f"_ps_roi_pool_backward(Tensor grad, Tensor rois, Tensor channel_mapping, {_BINS}, {_SIZES}) -> Tensor":
-        _ps_roi_pool_backward,
-}  # fmt: skip
+    f"_ps_roi_pool_backward(Tensor grad, Tensor rois, Tensor channel_mapping, {_BINS}, {_SIZES}) -> Tensor": _ps_roi_pool_backward,  # noqa: E501
+}

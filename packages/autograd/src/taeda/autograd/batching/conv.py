@@ -12,9 +12,16 @@ __all__: list[str] = []
 
 @rule("conv1d", "conv2d", "conv3d")
 def _conv(
-    level: Level, func: Any, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1,
-) -> Any:  # fmt: skip
+    level: Level,
+    func: Any,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
     spatial = rank(weight) - 2
     single = rank(x) == spatial + 1
     if not single and rank(x) != spatial + 2:

@@ -18,7 +18,7 @@ _ONE = """
     linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.matrix_exp linalg.matrix_power inverse det
     logdet slogdet matrix_exp matrix_power cholesky pinverse linalg.ldl_factor linalg.ldl_factor_ex
     qr svd cholesky_inverse
-""".split()  # fmt: skip
+""".split()
 
 
 @rule(*_ONE)

@@ -54,9 +54,15 @@ def _yes_or_no(level: Level, func: Any, x: Any, y: Any, weight: Any = None, *arg
 
 @rule("cross_entropy_loss", "nll_loss_nd", "nll_loss")
 def _classes(
-    level: Level, func: Any, x: Any, target: Any, weight: Any = None, reduction: int = MEAN,
-    ignore_index: int = -100, *smoothing: Any,
-) -> Any:  # fmt: skip
+    level: Level,
+    func: Any,
+    x: Any,
+    target: Any,
+    weight: Any = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
+    *smoothing: Any,
+) -> Any:
     """With one class an element; the mean is over those that count."""
     if weight is not None or not isinstance(target, Tensor) or target.is_floating_point():
         raise Decline

@@ -22,8 +22,14 @@ def _scaled(level: Level, made: Any, weight: Any, bias: Any) -> Any:
 
 @rule("layer_norm")
 def _layer_norm(
-    level: Level, func: Any, x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, *args: Any
-) -> Any:  # fmt: skip
+    level: Level,
+    func: Any,
+    x: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *args: Any,
+) -> Any:
     if not level.on(x):
         raise Decline
     if not (level.on(weight) or level.on(bias)):
@@ -44,8 +50,14 @@ def _rms_norm(
 
 @rule("group_norm")
 def _group_norm(
-    level: Level, func: Any, x: Any, num_groups: int, weight: Any = None, bias: Any = None, *args: Any
-) -> Any:  # fmt: skip
+    level: Level,
+    func: Any,
+    x: Any,
+    num_groups: int,
+    weight: Any = None,
+    bias: Any = None,
+    *args: Any,
+) -> Any:
     if not level.on(x) or rank(x) < 2:
         raise Decline
     value = x._value
@@ -61,9 +73,16 @@ def _group_norm(
 
 @rule("batch_norm")
 def _batch_norm(
-    level: Level, func: Any, x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
-    training: bool, *args: Any,
-) -> Any:  # fmt: skip
+    level: Level,
+    func: Any,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    *args: Any,
+) -> Any:
     """In training with the statistics of each sample's own batch: samples become channels."""
     if not level.on(x) or rank(x) < 2:
         raise Decline

@@ -25,7 +25,7 @@ _MORE = """
     requires_grad_ conj _conj resolve_conj resolve_neg real imag zeros_like ones_like empty_like
     full_like logsigmoid softsign tanhshrink prelu_scalar polar complex dropout native_dropout rrelu
     _to_copy get.real get.imag detach_ get.data max.other
-""".split()  # fmt: skip
+""".split()
 
 
 def _category(dtype: Any) -> int:
@@ -115,9 +115,11 @@ def _widely(level: Level, func: Any, args: Any, kwargs: Any, common: Any) -> Any
     wide = _WIDE[common]
 
     def widened(value: Any) -> Any:
-        gives = isinstance(value, Tensor) and value.dtype is not wide and value.dtype in (
-            taeda.float64, common
-        )  # fmt: skip
+        gives = (
+            isinstance(value, Tensor)
+            and value.dtype is not wide
+            and value.dtype in (taeda.float64, common)
+        )
         return value.to(wide) if gives else value
 
     given, named = lined_up(level, args, kwargs, cast=False)

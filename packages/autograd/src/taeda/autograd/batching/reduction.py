@@ -77,9 +77,15 @@ def _one(
 
 @rule("var", "std", "var_mean", "std_mean")
 def _spread(
-    level: Level, func: Any, x: Any, dim: Any = None, unbiased: Any = None, keepdim: Any = None,
-    *, correction: Any = None,
-) -> Any:  # fmt: skip
+    level: Level,
+    func: Any,
+    x: Any,
+    dim: Any = None,
+    unbiased: Any = None,
+    keepdim: Any = None,
+    *,
+    correction: Any = None,
+) -> Any:
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     count = correction if correction is not None else 0 if unbiased is False else 1
@@ -92,9 +98,16 @@ def _spread(
 
 @rule("norm", "linalg.vector_norm", "linalg.norm")
 def _norm(
-    level: Level, func: Any, x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
-    *, p: Any = None, dtype: Any = None,
-) -> Any:  # fmt: skip
+    level: Level,
+    func: Any,
+    x: Any,
+    ord: Any = None,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    p: Any = None,
+    dtype: Any = None,
+) -> Any:
     order = p if p is not None else ord
     if order == "fro":
         order = 2

@@ -63,11 +63,17 @@ rule(
         else grad.new_zeros(self_shape).scatter_add_(dim, index, grad)
     ),
 )
-rule("scatter.src", self=lambda grad, dim, index: grad.scatter(dim, index, 0),
-     src=lambda grad, dim, index, src_shape: _grown(grad.gather(dim, index), src_shape))  # fmt: skip
+rule(
+    "scatter.src",
+    self=lambda grad, dim, index: grad.scatter(dim, index, 0),
+    src=lambda grad, dim, index, src_shape: _grown(grad.gather(dim, index), src_shape),
+)
 rule("scatter.value", self=lambda grad, dim, index: grad.scatter(dim, index, 0))
-rule("scatter_add", self=lambda grad: grad,
-     src=lambda grad, dim, index, src_shape: _grown(grad.gather(dim, index), src_shape))  # fmt: skip
+rule(
+    "scatter_add",
+    self=lambda grad: grad,
+    src=lambda grad, dim, index, src_shape: _grown(grad.gather(dim, index), src_shape),
+)
 
 
 def _only_add(reduce: str) -> None:
@@ -90,9 +96,14 @@ def _scatter_add_src(
 
 
 rule("scatter.reduce", self=_scatter_add_self, src=_scatter_add_src)
-rule("scatter.value_reduce", self=lambda grad, index, value, dim, reduce:
-     grad if reduce == "add" else grad * taeda.ones_like(grad).scatter(dim, index, value,
-         reduce="multiply"))  # fmt: skip
+rule(
+    "scatter.value_reduce",
+    self=lambda grad, index, value, dim, reduce: (
+        grad
+        if reduce == "add"
+        else grad * taeda.ones_like(grad).scatter(dim, index, value, reduce="multiply")
+    ),
+)
 
 
 class _Places:
@@ -225,14 +236,24 @@ def _selected(grad: Tensor, dim: int, index: Tensor, shape: Shape) -> Tensor:
 
 
 rule("index_select", self=_index_select)
-rule("index_add", self=lambda grad: grad,
-     source=lambda grad, dim, index, source_shape,
-     alpha: _selected(grad, dim, index, source_shape) * alpha)  # fmt: skip
-rule("index_copy", self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
-     source=lambda grad, dim, index, source_shape: _selected(grad, dim, index, source_shape))  # fmt: skip
+rule(
+    "index_add",
+    self=lambda grad: grad,
+    source=lambda grad, dim, index, source_shape, alpha: (
+        _selected(grad, dim, index, source_shape) * alpha
+    ),
+)
+rule(
+    "index_copy",
+    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
+    source=lambda grad, dim, index, source_shape: _selected(grad, dim, index, source_shape),
+)
 rule("index_fill.int_Scalar", self=lambda grad, dim, index: grad.index_fill(dim, index, 0))
-rule("index_fill.int_Tensor", self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
-     value=lambda grad, dim, index: (grad - grad.index_fill(dim, index, 0)).sum())  # fmt: skip
+rule(
+    "index_fill.int_Tensor",
+    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
+    value=lambda grad, dim, index: (grad - grad.index_fill(dim, index, 0)).sum(),
+)
 
 # ---- masks ----
 
@@ -249,8 +270,11 @@ def _masked_scatter_source(grad: Tensor, mask: Tensor, source_shape: Shape) -> T
 
 
 rule("masked_fill.Scalar", self=lambda grad, mask: grad.masked_fill(mask, 0))
-rule("masked_fill.Tensor", self=lambda grad, mask: grad.masked_fill(mask, 0),
-     value=lambda grad, mask: grad.masked_fill(~mask, 0).sum())  # fmt: skip
+rule(
+    "masked_fill.Tensor",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    value=lambda grad, mask: grad.masked_fill(~mask, 0).sum(),
+)
 rule("masked_select", self=_masked_select)
 rule(
     "masked_scatter",
@@ -264,9 +288,13 @@ for _name in ("nonzero", "nonzero_numpy", "argwhere", "where"):
 rule(
     "take", self=lambda grad, self_shape, index: grad.new_zeros(self_shape).put_(index, grad, True)
 )
-rule("put", self=lambda grad, index, accumulate: grad if accumulate else grad.put(index,
-    grad.new_zeros(index.shape)),
-     source=lambda grad, index, source_shape: grad.take(index).reshape(source_shape))  # fmt: skip
+rule(
+    "put",
+    self=lambda grad, index, accumulate: (
+        grad if accumulate else grad.put(index, grad.new_zeros(index.shape))
+    ),
+    source=lambda grad, index, source_shape: grad.take(index).reshape(source_shape),
+)
 
 # ---- sparse gradients ----
 
@@ -290,9 +318,13 @@ def _gathered_places(grad: Tensor, shape: Shape, dim: int, index: Tensor) -> Ten
 
 
 def _embedding(
-    grad: Tensor, weight_shape: Shape, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool,
+    grad: Tensor,
+    weight_shape: Shape,
+    indices: Tensor,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
     sparse: bool,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     if sparse:
         return _embedding_rows(grad, weight_shape, indices, padding_idx, scale_grad_by_freq)
     return taeda.embedding_dense_backward(
@@ -339,22 +371,36 @@ def _slice_of(x: Tensor, dim: int, start: int | None, end: int | None, step: int
     return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)]
 
 
-rule("select_scatter", self=lambda grad, src_shape, dim,
-     index: taeda.select_scatter(grad, grad.new_zeros(src_shape), dim, index),
-     src=lambda grad, dim, index: grad.select(dim, index))  # fmt: skip
-rule("slice_scatter",
-     self=lambda grad, src_shape, dim, start, end,
-     step: taeda.slice_scatter(grad, grad.new_zeros(src_shape), dim, start, end, step),
-     src=lambda grad, dim, start, end, step: _slice_of(grad, dim, start, end, step))  # fmt: skip
-rule("diagonal_scatter",
-     self=lambda grad, src_shape, offset, dim1,
-     dim2: taeda.diagonal_scatter(grad, grad.new_zeros(src_shape), offset, dim1, dim2),
-     src=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))  # fmt: skip
-rule("as_strided_scatter",
-     self=lambda grad, src_shape, size, stride, storage_offset:
-     taeda.as_strided_scatter(grad.contiguous(), grad.new_zeros(src_shape), size, stride, storage_offset),
-     src=lambda grad, size, stride, storage_offset: grad.contiguous().as_strided(size, stride,
-         storage_offset))  # fmt: skip
+rule(
+    "select_scatter",
+    self=lambda grad, src_shape, dim, index: taeda.select_scatter(
+        grad, grad.new_zeros(src_shape), dim, index
+    ),
+    src=lambda grad, dim, index: grad.select(dim, index),
+)
+rule(
+    "slice_scatter",
+    self=lambda grad, src_shape, dim, start, end, step: taeda.slice_scatter(
+        grad, grad.new_zeros(src_shape), dim, start, end, step
+    ),
+    src=lambda grad, dim, start, end, step: _slice_of(grad, dim, start, end, step),
+)
+rule(
+    "diagonal_scatter",
+    self=lambda grad, src_shape, offset, dim1, dim2: taeda.diagonal_scatter(
+        grad, grad.new_zeros(src_shape), offset, dim1, dim2
+    ),
+    src=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
+)
+rule(
+    "as_strided_scatter",
+    self=lambda grad, src_shape, size, stride, storage_offset: taeda.as_strided_scatter(
+        grad.contiguous(), grad.new_zeros(src_shape), size, stride, storage_offset
+    ),
+    src=lambda grad, size, stride, storage_offset: grad.contiguous().as_strided(
+        size, stride, storage_offset
+    ),
+)
 
 # ---- tangents: elements that are moved, added up or replaced ----
 linear(

@@ -169,11 +169,27 @@ def _product_forward(
     return _sum(None if self_t is None else self_t * beta, of_a, of_b)
 
 
-forward("addmm", lambda self_t, mat1, mat1_t, mat2, mat2_t, beta, alpha:
-        _product_forward(taeda.mm, (mat1, mat2), (mat1_t, mat2_t), self_t, beta, alpha))  # fmt: skip
-forward("addmv", lambda self_t, mat, mat_t, vec, vec_t, beta, alpha:
-        _product_forward(taeda.mv, (mat, vec), (mat_t, vec_t), self_t, beta, alpha))  # fmt: skip
-forward("baddbmm", lambda self_t, batch1, batch1_t, batch2, batch2_t, beta, alpha:
-        _product_forward(taeda.bmm, (batch1, batch2), (batch1_t, batch2_t), self_t, beta, alpha))  # fmt: skip
-forward("linear", lambda input, input_t, weight, weight_t, bias_t:
-        _product_forward(_nn.linear, (input, weight), (input_t, weight_t), bias_t, 1, 1))  # fmt: skip
+forward(
+    "addmm",
+    lambda self_t, mat1, mat1_t, mat2, mat2_t, beta, alpha: _product_forward(
+        taeda.mm, (mat1, mat2), (mat1_t, mat2_t), self_t, beta, alpha
+    ),
+)
+forward(
+    "addmv",
+    lambda self_t, mat, mat_t, vec, vec_t, beta, alpha: _product_forward(
+        taeda.mv, (mat, vec), (mat_t, vec_t), self_t, beta, alpha
+    ),
+)
+forward(
+    "baddbmm",
+    lambda self_t, batch1, batch1_t, batch2, batch2_t, beta, alpha: _product_forward(
+        taeda.bmm, (batch1, batch2), (batch1_t, batch2_t), self_t, beta, alpha
+    ),
+)
+forward(
+    "linear",
+    lambda input, input_t, weight, weight_t, bias_t: _product_forward(
+        _nn.linear, (input, weight), (input_t, weight_t), bias_t, 1, 1
+    ),
+)

@@ -279,9 +279,7 @@ rule(
 
 
 # sinc'(x) / x as a series in (pi x)^2
-_SINC_SLOPES = [
-    math.pi**2 * (-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(1, 16)
-]  # fmt: skip
+_SINC_SLOPES = [math.pi**2 * (-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(1, 16)]
 
 
 def _cos_of_turns(x: Tensor) -> Tensor:

@@ -49,28 +49,53 @@ def _max_pool(n: int) -> None:
     rule(f"max_pool{n}d", self=pooled)
     rule(f"max_pool{n}d_backward", grad_output=again)
     for name in (f"max_pool{n}d_with_indices", f"adaptive_max_pool{n}d"):
-        rule(name, differentiable_results=1,
-             self=lambda grad, result1, self_shape: _to_places(grad, result1, self_shape, n))  # fmt: skip
+        rule(
+            name,
+            differentiable_results=1,
+            self=lambda grad, result1, self_shape: _to_places(grad, result1, self_shape, n),
+        )
 
 
 def _avg_pool(n: int) -> None:
     backward = getattr(_nn, f"avg_pool{n}d_backward")
     forward = taeda.avg_pool1d if n == 1 else getattr(_nn, f"avg_pool{n}d")
     if n == 1:
-        rule("avg_pool1d", self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad:
-             backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad))  # fmt: skip
-        rule("avg_pool1d_backward", grad_output=lambda grad, kernel_size, stride, padding,
-             ceil_mode, count_include_pad:
-             forward(grad, kernel_size, stride, padding, ceil_mode, count_include_pad))  # fmt: skip
+        rule(
+            "avg_pool1d",
+            self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad: (
+                backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad)
+            ),
+        )
+        rule(
+            "avg_pool1d_backward",
+            grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad: (
+                forward(grad, kernel_size, stride, padding, ceil_mode, count_include_pad)
+            ),
+        )
         return
-    rule(f"avg_pool{n}d", self=lambda grad, self, kernel_size, stride, padding, ceil_mode,
-         count_include_pad, divisor_override:
-         backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
-             divisor_override))  # fmt: skip
-    rule(f"avg_pool{n}d_backward", grad_output=lambda grad, kernel_size, stride, padding, ceil_mode,
-         count_include_pad, divisor_override:
-         forward(grad, kernel_size, stride, padding, ceil_mode, count_include_pad,
-             divisor_override))  # fmt: skip
+    rule(
+        f"avg_pool{n}d",
+        self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: (  # noqa: E501
+            backward(
+                grad,
+                self,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+            )
+        ),
+    )
+    rule(
+        f"avg_pool{n}d_backward",
+        grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: (  # noqa: E501
+            forward(
+                grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            )
+        ),
+    )
 
 
 def _adaptive_avg_pool(n: int) -> None:
@@ -96,22 +121,44 @@ rule("constant_pad_nd", self=lambda grad, pad: taeda.constant_pad_nd(grad, [-n f
 def _upsample_aligned(name: str) -> None:
     forward, backward = getattr(_nn, name), getattr(_nn, f"{name}_backward")
     if name.endswith("1d"):
-        rule(name, self=lambda grad, self_shape, output_size, align_corners, scales:
-             backward(grad, output_size, self_shape, align_corners, scales))  # fmt: skip
-        rule(f"{name}_backward", grad_output=lambda grad, output_size, align_corners, scales:
-             forward(grad, output_size, align_corners, scales))  # fmt: skip
+        rule(
+            name,
+            self=lambda grad, self_shape, output_size, align_corners, scales: backward(
+                grad, output_size, self_shape, align_corners, scales
+            ),
+        )
+        rule(
+            f"{name}_backward",
+            grad_output=lambda grad, output_size, align_corners, scales: forward(
+                grad, output_size, align_corners, scales
+            ),
+        )
     elif name.endswith("3d"):
-        rule(name, self=lambda grad, self_shape, output_size, align_corners, scales_d, scales_h, scales_w:
-             backward(grad, output_size, self_shape, align_corners, scales_d, scales_h,
-                 scales_w))  # fmt: skip
-        rule(f"{name}_backward", grad_output=lambda grad, output_size, align_corners, scales_d,
-             scales_h, scales_w:
-             forward(grad, output_size, align_corners, scales_d, scales_h, scales_w))  # fmt: skip
+        rule(
+            name,
+            self=lambda grad, self_shape, output_size, align_corners, scales_d, scales_h, scales_w: (
+                backward(grad, output_size, self_shape, align_corners, scales_d, scales_h, scales_w)
+            ),
+        )
+        rule(
+            f"{name}_backward",
+            grad_output=lambda grad, output_size, align_corners, scales_d, scales_h, scales_w: (
+                forward(grad, output_size, align_corners, scales_d, scales_h, scales_w)
+            ),
+        )
     else:
-        rule(name, self=lambda grad, self_shape, output_size, align_corners, scales_h, scales_w:
-             backward(grad, output_size, self_shape, align_corners, scales_h, scales_w))  # fmt: skip
-        rule(f"{name}_backward", grad_output=lambda grad, output_size, align_corners, scales_h, scales_w:
-             forward(grad, output_size, align_corners, scales_h, scales_w))  # fmt: skip
+        rule(
+            name,
+            self=lambda grad, self_shape, output_size, align_corners, scales_h, scales_w: backward(
+                grad, output_size, self_shape, align_corners, scales_h, scales_w
+            ),
+        )
+        rule(
+            f"{name}_backward",
+            grad_output=lambda grad, output_size, align_corners, scales_h, scales_w: forward(
+                grad, output_size, align_corners, scales_h, scales_w
+            ),
+        )
 
 
 def _upsample_nearest(stem: str) -> None:
@@ -128,14 +175,30 @@ def _upsample_nearest(stem: str) -> None:
         f"{stem}1d_backward",
         grad_output=lambda grad, output_size, scales: one[0](grad, output_size, scales),
     )
-    rule(f"{stem}2d", self=lambda grad, self_shape, output_size, scales_h, scales_w:
-         two[1](grad, output_size, self_shape, scales_h, scales_w))  # fmt: skip
-    rule(f"{stem}2d_backward", grad_output=lambda grad, output_size, scales_h, scales_w:
-         two[0](grad, output_size, scales_h, scales_w))  # fmt: skip
-    rule(f"{stem}3d", self=lambda grad, self_shape, output_size, scales_d, scales_h, scales_w:
-         three[1](grad, output_size, self_shape, scales_d, scales_h, scales_w))  # fmt: skip
-    rule(f"{stem}3d_backward", grad_output=lambda grad, output_size, scales_d, scales_h, scales_w:
-         three[0](grad, output_size, scales_d, scales_h, scales_w))  # fmt: skip
+    rule(
+        f"{stem}2d",
+        self=lambda grad, self_shape, output_size, scales_h, scales_w: two[1](
+            grad, output_size, self_shape, scales_h, scales_w
+        ),
+    )
+    rule(
+        f"{stem}2d_backward",
+        grad_output=lambda grad, output_size, scales_h, scales_w: two[0](
+            grad, output_size, scales_h, scales_w
+        ),
+    )
+    rule(
+        f"{stem}3d",
+        self=lambda grad, self_shape, output_size, scales_d, scales_h, scales_w: three[1](
+            grad, output_size, self_shape, scales_d, scales_h, scales_w
+        ),
+    )
+    rule(
+        f"{stem}3d_backward",
+        grad_output=lambda grad, output_size, scales_d, scales_h, scales_w: three[0](
+            grad, output_size, scales_d, scales_h, scales_w
+        ),
+    )
 
 
 for _name in ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d",
@@ -199,8 +262,12 @@ rule(
 )
 
 # ---- windows as columns ----
-rule("im2col", self=lambda grad, self_shape, kernel_size, dilation, padding, stride:
-     _nn.col2im(grad, self_shape[-2:], kernel_size, dilation, padding, stride))  # fmt: skip
+rule(
+    "im2col",
+    self=lambda grad, self_shape, kernel_size, dilation, padding, stride: _nn.col2im(
+        grad, self_shape[-2:], kernel_size, dilation, padding, stride
+    ),
+)
 rule(
     "col2im",
     self=lambda grad, kernel_size, dilation, padding, stride: _nn.im2col(

@@ -21,9 +21,7 @@ def _polynomial(x: Tensor, coefficients: list[float]) -> Tensor:
 
 # I1'(x) as a series in (x / 2)^2: the formula for large x takes the difference of two numbers that
 # grow equal at 0
-_I1_SLOPES = [
-    (2 * k + 1) / (2 * math.factorial(k) * math.factorial(k + 1)) for k in range(14)
-]  # fmt: skip
+_I1_SLOPES = [(2 * k + 1) / (2 * math.factorial(k) * math.factorial(k + 1)) for k in range(14)]
 
 
 def _i1_slopes(self: Tensor, result: Tensor, i0: Any) -> tuple[Tensor, Tensor, Tensor]:
@@ -55,10 +53,17 @@ rule(
 rule("i1", self=_i1)
 rule("i1e", self=_i1e)
 for _name in (
-    *("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1"),
+    *(
+        "bessel_j0",
+        "bessel_j1",
+        "bessel_y0",
+        "bessel_y1",
+        "modified_bessel_i0",
+        "modified_bessel_i1",
+    ),
     *("modified_bessel_k0", "modified_bessel_k1", "scaled_modified_bessel_k0"),
     *("scaled_modified_bessel_k1", "spherical_bessel_j0", "airy_ai"),
-):  # fmt: skip
+):
     not_differentiable(_name, "no derivative is documented for it")
 
 

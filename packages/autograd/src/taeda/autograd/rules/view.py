@@ -44,9 +44,14 @@ not_differentiable("detach", "it is there to cut the graph")
 
 
 def _as_strided(
-    grad: Tensor, self_shape: Shape, self_strides: Shape, self_offset: int,
-    size: list[int], stride: list[int], storage_offset: int | None,
-) -> Tensor:  # fmt: skip
+    grad: Tensor,
+    self_shape: Shape,
+    self_strides: Shape,
+    self_offset: int,
+    size: list[int],
+    stride: list[int],
+    storage_offset: int | None,
+) -> Tensor:
     offset = self_offset if storage_offset is None else storage_offset
     places = (self_shape, self_strides, self_offset, size, stride, offset)
     if not grad.is_complex():
@@ -64,9 +69,14 @@ def _in_pairs(*places: Any) -> tuple[Any, ...]:
 
 
 def _as_strided_again(
-    grad: Tensor, input_sizes: Shape, input_strides: Shape, input_offset: int,
-    size: list[int], stride: list[int], offset: int,
-) -> Tensor:  # fmt: skip
+    grad: Tensor,
+    input_sizes: Shape,
+    input_strides: Shape,
+    input_offset: int,
+    size: list[int],
+    stride: list[int],
+    offset: int,
+) -> Tensor:
     """Where elements of the input share memory, each has its part of the gradient; what lies
     between has none.
     """
@@ -263,9 +273,15 @@ rule("tensor_split.tensor_indices_or_sections", self=_tensor_split)
 
 
 def _named_split(name: str, dim_of: Callable[[Shape], int]) -> None:
-    rule(f"{name}.int", self=lambda grads, self_shape: _joined(
-        grads, _near_lengths(self_shape[dim_of(self_shape)], len(grads)), self_shape,
-        dim_of(self_shape)))  # fmt: skip
+    rule(
+        f"{name}.int",
+        self=lambda grads, self_shape: _joined(
+            grads,
+            _near_lengths(self_shape[dim_of(self_shape)], len(grads)),
+            self_shape,
+            dim_of(self_shape),
+        ),
+    )
     rule(
         f"{name}.array",
         self=lambda grads, self_shape, indices: _cut(

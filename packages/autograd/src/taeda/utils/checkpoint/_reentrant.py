@@ -86,9 +86,10 @@ class CheckpointFunction(Function):
 def _differentiate(outputs: Any, gradients: tuple[Any, ...]) -> None:
     outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
     pairs = [
-        (out, gradient) for out, gradient in zip(outputs, gradients, strict=True)
+        (out, gradient)
+        for out, gradient in zip(outputs, gradients, strict=True)
         if isinstance(out, Tensor) and out.requires_grad
-    ]  # fmt: skip
+    ]
     if not pairs:
         raise RuntimeError(
             "none of output has requires_grad=True, this checkpoint() is not necessary"

@@ -18,9 +18,13 @@ class Again:
     """The call once more, as the program itself: for derivatives that the graph has no program for."""
 
     def __init__(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, trace: Trace,
+        self,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        trace: Trace,
         states: Sequence[tuple[Any, Any]] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`states` are generators with the state that each had before the call."""
         self._function, self._args, self._kwargs, self._trace = function, args, kwargs, trace
         self._states = states

@@ -111,9 +111,12 @@ def _of_defaults(function: types.FunctionType, state: Compiled) -> Callable[...,
 
 def _with_defaults(function: types.FunctionType, given: Any) -> types.FunctionType:
     made = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, given.__defaults__,
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        given.__defaults__,
         function.__closure__,
-    )  # fmt: skip
+    )
     made.__kwdefaults__ = given.__kwdefaults__
     return made
 

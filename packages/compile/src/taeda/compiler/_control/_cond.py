@@ -40,9 +40,12 @@ class _Program:
         given = [k for k, t in enumerate(tangents) if t is not None]
         wanted = [i for i, one in enumerate(needed) if one]
         came = taeda.autograd.grad(
-            [self.made[k] for k in given], [self.ends[i] for i in wanted],
-            [tangents[k] for k in given], retain_graph=True, allow_unused=True,
-        )  # fmt: skip
+            [self.made[k] for k in given],
+            [self.ends[i] for i in wanted],
+            [tangents[k] for k in given],
+            retain_graph=True,
+            allow_unused=True,
+        )
         found = dict(zip(wanted, came, strict=True))
         return tuple(found.get(i) for i in range(len(needed)))
 
@@ -217,9 +220,11 @@ class _Cond(Function):
         what = Control("cond", grad, branches.mode)
         with without_maps():
             made = _core.call_control(
-                what, (branches.true, branches.false), (pred, *inputs),
+                what,
+                (branches.true, branches.false),
+                (pred, *inputs),
                 lambda: (branches.true if bool(pred) else branches.false)(*inputs),
-            )  # fmt: skip
+            )
         ctx.mark_non_differentiable(
             *(t for t, one in zip(made, branches.fixed, strict=True) if one)
         )
@@ -270,9 +275,12 @@ def _walk(branches: _Branches, pred: Tensor, inputs: Any, wanted: list[int], tan
         made = (branches.true if bool(pred) else branches.false)(*inputs)
     start = [made[k] for k in tangents]
     return taeda.autograd.grad(
-        start, [inputs[i] for i in wanted], list(tangents.values()),
-        create_graph=True, allow_unused=True,
-    )  # fmt: skip
+        start,
+        [inputs[i] for i in wanted],
+        list(tangents.values()),
+        create_graph=True,
+        allow_unused=True,
+    )
 
 
 @dataclass

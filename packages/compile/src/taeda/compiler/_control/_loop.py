@@ -75,9 +75,11 @@ class _While(Function):
         n = functions.carried
         with without_maps():
             made = _core.call_control(
-                Control("while_loop"), (functions.cond, functions.body), inputs,
+                Control("while_loop"),
+                (functions.cond, functions.body),
+                inputs,
                 lambda: run_loop(functions.cond, functions.body, inputs[:n], inputs[n:]),
-            )  # fmt: skip
+            )
         return tuple(made)
 
     @staticmethod

@@ -24,8 +24,13 @@ __all__ = ["scan"]
 
 
 def scan(
-    recorder: Any, combine_fn: Callable[[Any, Any], Any], init: Any, xs: Any, dim: int, reverse: bool
-) -> tuple[Any, Any] | None:  # fmt: skip
+    recorder: Any,
+    combine_fn: Callable[[Any, Any], Any],
+    init: Any,
+    xs: Any,
+    dim: int,
+    reverse: bool,
+) -> tuple[Any, Any] | None:
     """The carry and the outputs, recorded as one call; None if it cannot be one, and the steps are
     recorded then: its function draws random numbers, writes to what was there, or gives no tensors
     of the kinds that it must, of which the steps say more.
@@ -52,9 +57,11 @@ def scan(
     ):
         return None
     what = Control(
-        "scan" if carried else "map", taeda.is_grad_enabled() and _wants(carried, several, found.free),
-        taeda.is_grad_enabled(), (len(carried), len(several)),
-    )  # fmt: skip
+        "scan" if carried else "map",
+        taeda.is_grad_enabled() and _wants(carried, several, found.free),
+        taeda.is_grad_enabled(),
+        (len(carried), len(several)),
+    )
     flat = Lifted(step, operands, [*operands, *found.free])
     made = _Scan.apply(what, flat, *carried, *several, *found.free)
     outputs = [_last(t, dim, reverse) for t in made[len(carried) :]]

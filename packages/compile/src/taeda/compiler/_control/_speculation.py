@@ -86,7 +86,7 @@ class Speculation:
 
     def call_into(
         self, op: str, args: tuple[Any, ...], run: Callable[[], Any], targets: Any
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """One kernel call, of which the tracers around hear nothing."""
         if op not in _flags:
             raise Refused(f"{op} was defined at run time")

@@ -83,10 +83,15 @@ class Capture(Recorder):
 
 
 def captured(
-    capture: Capture, f: Callable[..., Any], args: tuple[Any, ...], names: list[str],
-    known: Mapping[int, str] | None = None, *, modes: bool = False,
+    capture: Capture,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    names: list[str],
+    known: Mapping[int, str] | None = None,
+    *,
+    modes: bool = False,
     around: AbstractContextManager[Any] | None = None,
-) -> Call | str:  # fmt: skip
+) -> Call | str:
     """The call `f(*args)` as a graph, or why there is none.
     `known` has names for tensors from elsewhere, by their id.
 

@@ -457,9 +457,17 @@ class Recorder:
         outs = tuple(range(first, first + len(made)))
         args = (*(None for _ in slots), *what.counts)
         step = Step(
-            what.name, CONTROL, args, patches, outs, (), self.line(), what.grad, mode=what.mode,
+            what.name,
+            CONTROL,
+            args,
+            patches,
+            outs,
+            (),
+            self.line(),
+            what.grad,
+            mode=what.mode,
             parts=parts,
-        )  # fmt: skip
+        )
         step.caught = step.may_fail and self.is_caught()
         self.graph.steps.append(step)
         for tensor, slot in zip(made, outs, strict=True):

@@ -76,9 +76,13 @@ def flags(instruction_set: str) -> tuple[str, ...]:
 
 
 def compile_text(
-    compiler: Compiler, options: tuple[str, ...], text: str, folder: Path,
-    running: list[subprocess.Popen[bytes]], seconds: float = SECONDS,
-) -> Path:  # fmt: skip
+    compiler: Compiler,
+    options: tuple[str, ...],
+    text: str,
+    folder: Path,
+    running: list[subprocess.Popen[bytes]],
+    seconds: float = SECONDS,
+) -> Path:
     """A library in `folder`. Failed says what went wrong; the child stands in `running` meanwhile."""
     source, target = folder / "chain.c", folder / "chain.so"
     source.write_text(text)  # half-written: a folder of its own, which is read after this
@@ -87,9 +91,13 @@ def compile_text(
         raise Failed(f"{command[0]} does not run: there is no such program")
     try:
         child = subprocess.Popen(
-            [*_nice(), *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            cwd=folder, start_new_session=True,
-        )  # fmt: skip
+            [*_nice(), *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            start_new_session=True,
+        )
     except OSError as error:
         raise Failed(f"{command[0]} does not run: {error}") from None
     running.append(child)

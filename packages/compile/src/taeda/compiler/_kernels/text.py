@@ -120,9 +120,12 @@ def _truths(loop: Loop) -> Iterator[bool]:
 
 
 def _function(
-    loops: tuple[Loop, ...], kept: tuple[bool, ...], rows: list[str], words: _Words,
+    loops: tuple[Loop, ...],
+    kept: tuple[bool, ...],
+    rows: list[str],
+    words: _Words,
     notes: tuple[str, ...],
-) -> str:  # fmt: skip
+) -> str:
     body, used = _body(loops, kept, rows, words, notes)
     kinds = {
         code: truth for loop in loops for code, truth in zip(loop[3], _truths(loop), strict=True)
@@ -188,9 +191,12 @@ def _argument(place: str, kind: int, fact: int) -> str:
 
 
 def _body(
-    loops: tuple[Loop, ...], kept: tuple[bool, ...], rows: list[str], words: _Words,
+    loops: tuple[Loop, ...],
+    kept: tuple[bool, ...],
+    rows: list[str],
+    words: _Words,
     notes: tuple[str, ...],
-) -> tuple[list[str], list[int]]:  # fmt: skip
+) -> tuple[list[str], list[int]]:
     """Lines, and the ranges that they read or write."""
     value: dict[int, str] = {}  # of a range: the variable that it would hold
     loaded: list[int] = []

@@ -178,9 +178,12 @@ def _library(state: _State, text: ChainText) -> ctypes.CDLL:
 
 
 def _compiled(
-    state: _State, compiler: cc.Compiler, options: tuple[str, ...], text: ChainText,
+    state: _State,
+    compiler: cc.Compiler,
+    options: tuple[str, ...],
+    text: ChainText,
     name: str,
-) -> ctypes.CDLL:  # fmt: skip
+) -> ctypes.CDLL:
     """A library that opens, which is kept under that name."""
     folder = tempfile.mkdtemp(prefix="taeda-chain-")  # no object that a forked child would end
     try:

@@ -16,9 +16,15 @@ __all__ = ["program"]
 
 
 def program(
-    graph: Graph, inputs: list[int], steps: list[Step], outputs: list[int], *, fuse: bool,
-    tangents: int | None = None, any_layout: bool = False,
-) -> Any:  # fmt: skip
+    graph: Graph,
+    inputs: list[int],
+    steps: list[Step],
+    outputs: list[int],
+    *,
+    fuse: bool,
+    tangents: int | None = None,
+    any_layout: bool = False,
+) -> Any:
     """A core program of steps: slots are numbered anew, the inputs first.
 
     With `tangents` inputs are what a node saved, whatever hooks made of it, and so many gradients,
@@ -42,9 +48,14 @@ def program(
 
 
 def _chain(
-    steps: list[Step], joins: list[bool], examples: dict[int, Any],
-    inputs: int, outputs: list[int], fixed: Any, fuse: bool,
-) -> Chain:  # fmt: skip
+    steps: list[Step],
+    joins: list[bool],
+    examples: dict[int, Any],
+    inputs: int,
+    outputs: list[int],
+    fixed: Any,
+    fuse: bool,
+) -> Chain:
     def piece(group: list[Step], reads: list[int], outs: list[int], first: int) -> Any:
         """A program of some of the steps; what it reads is known to fit."""
         number = {slot: n for n, slot in enumerate(reads)}
@@ -60,9 +71,14 @@ def _chain(
     def part(inner: Any) -> Any:
         count = len(inner.graph.inputs)
         return program(
-            inner.graph, list(range(count)), inner.steps, inner.outputs,
-            fuse=fuse, tangents=count, any_layout=True,
-        )  # fmt: skip
+            inner.graph,
+            list(range(count)),
+            inner.steps,
+            inner.outputs,
+            fuse=fuse,
+            tangents=count,
+            any_layout=True,
+        )
 
     return Chain(steps, len(examples), examples, inputs, outputs, fixed, piece, part)
 

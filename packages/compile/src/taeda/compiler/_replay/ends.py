@@ -17,9 +17,13 @@ _APART, _SUMMED = 2, 3  # as `run_backward` numbers them
 
 
 def arrived(
-    results: Sequence[Tensor], wanted: Sequence[Tensor], tangents: Sequence[Tensor],
-    apart: bool, *, create_graph: bool = False,
-) -> list[list[Tensor]]:  # fmt: skip
+    results: Sequence[Tensor],
+    wanted: Sequence[Tensor],
+    tangents: Sequence[Tensor],
+    apart: bool,
+    *,
+    create_graph: bool = False,
+) -> list[list[Tensor]]:
     """The gradients that come from the results for each wanted tensor: their sum, or each `apart`;
     none for what no result reads. Sums of 16 bits come in float32: the caller's walk may add to them,
     and rounds what it has.

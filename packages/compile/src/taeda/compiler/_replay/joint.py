@@ -255,9 +255,13 @@ class Backward:
         if self.any_layout and (chosen, apart) in self.programs:
             return
         program = encode(
-            graph, [*self.saved, *w.tangents], w.steps, w.slots,
-            tangents=len(w.tangents), any_layout=self.any_layout,
-        )  # fmt: skip
+            graph,
+            [*self.saved, *w.tangents],
+            w.steps,
+            w.slots,
+            tangents=len(w.tangents),
+            any_layout=self.any_layout,
+        )
         self.programs.setdefault((chosen, apart), []).append((program, w.walk.places))
 
     def ends(self, inputs: list[Any], results: list[Tensor]) -> list[Tensor]:
@@ -316,9 +320,13 @@ class Backwards:
     """The backward programs of one trace, of one group of results after another."""
 
     def __init__(
-        self, graph: Graph, joints: list[Joint], results: list[Tensor],
-        number: Callable[[Tensor], int], encode: Encode,
-    ) -> None:  # fmt: skip
+        self,
+        graph: Graph,
+        joints: list[Joint],
+        results: list[Tensor],
+        number: Callable[[Tensor], int],
+        encode: Encode,
+    ) -> None:
         self.outputs = [number(t) for t in results]  # slots
         self.groups = [Backward(graph, joint, number, encode) for joint in joints]
         self.saved = list(dict.fromkeys(slot for group in self.groups for slot in group.saved))

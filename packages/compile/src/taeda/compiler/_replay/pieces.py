@@ -46,10 +46,16 @@ class Chain:
     that call nothing."""
 
     def __init__(
-        self, steps: list[Step], slots: int, examples: dict[int, Any],
-        inputs: int, outputs: list[int], fixed: tuple[int, ...],
-        encode: Callable[[list[Step], list[int], list[int], int], Any], part: Callable[[Any], Any],
-    ) -> None:  # fmt: skip
+        self,
+        steps: list[Step],
+        slots: int,
+        examples: dict[int, Any],
+        inputs: int,
+        outputs: list[int],
+        fixed: tuple[int, ...],
+        encode: Callable[[list[Step], list[int], list[int], int], Any],
+        part: Callable[[Any], Any],
+    ) -> None:
         given = tuple(examples[n] for n in range(inputs))
         self.form = _core.Program((), inputs, given, (), *fixed)
         self.slots, self.outputs = slots, outputs

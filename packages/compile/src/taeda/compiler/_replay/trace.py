@@ -43,9 +43,15 @@ class Trace:
     """A program for calls of one key, as long as its guards hold."""
 
     def __init__(
-        self, observer: Observer, result: Any, args: Any, kwargs: Any, *, fuse: bool = True,
+        self,
+        observer: Observer,
+        result: Any,
+        args: Any,
+        kwargs: Any,
+        *,
+        fuse: bool = True,
         lower: Callable[[Graph, list[int]], Any] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         recorder = observer.recorder
         observer.rates_settled()
         # identity is only worth something while they live

@@ -83,9 +83,15 @@ def _warn(
     kind = type(message) if isinstance(message, Warning) else category or UserWarning
     space = frame.f_globals
     warnings.warn_explicit(
-        message, kind, frame.f_code.co_filename, frame.f_lineno, space.get("__name__"),
-        space.setdefault("__warningregistry__", {}), space, source,
-    )  # fmt: skip
+        message,
+        kind,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        space.get("__name__"),
+        space.setdefault("__warningregistry__", {}),
+        space,
+        source,
+    )
 
 
 #: functions that look at variables of their caller

@@ -37,9 +37,12 @@ class DimConstraints:
     """
 
     def __init__(
-        self, symbol_to_source: Mapping[Expression, Any], var_to_val: Mapping[Expression, int],
-        marked_dynamic: Collection[Expression], source_name_to_debug_name: Mapping[str, str],
-    ) -> None:  # fmt: skip
+        self,
+        symbol_to_source: Mapping[Expression, Any],
+        var_to_val: Mapping[Expression, int],
+        marked_dynamic: Collection[Expression],
+        source_name_to_debug_name: Mapping[str, str],
+    ) -> None:
         self.sources = {str(s): [str(o) for o in found] for s, found in symbol_to_source.items()}
         self.values = {str(s): v for s, v in var_to_val.items()}
         self.marked = {str(s) for s in marked_dynamic}
@@ -185,9 +188,12 @@ class DimConstraints:
         return self.names.get(place, place)
 
     def prettify_results(
-        self, original_signature: inspect.Signature, dynamic_shapes: Any,
-        constraint_violation_error: object, forced_specializations: Mapping[str, Any],
-    ) -> str:  # fmt: skip
+        self,
+        original_signature: inspect.Signature,
+        dynamic_shapes: Any,
+        constraint_violation_error: object,
+        forced_specializations: Mapping[str, Any],
+    ) -> str:
         """What to change, as text: the error, the arguments, and a line for each size that a user
         wants to vary. `dynamic_shapes` has names of sizes, as `{"x": {0: "batch"}}`.
         """

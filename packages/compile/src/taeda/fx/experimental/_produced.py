@@ -36,12 +36,17 @@ _LANGS = ("python", "verbose_python")
 
 
 def guards_in_sources(
-    env: ShapeEnv, placeholders: Any, sources: Sequence[Any],
-    source_ref: Callable[[Any], str] = str, *, guards: Sequence[Question] | None = None,
+    env: ShapeEnv,
+    placeholders: Any,
+    sources: Sequence[Any],
+    source_ref: Callable[[Any], str] = str,
+    *,
+    guards: Sequence[Question] | None = None,
     input_contexts: Sequence[Any] | None = None,
-    equalities_inputs: EqualityConstraint | None = None, ignore_static: bool = True,
+    equalities_inputs: EqualityConstraint | None = None,
+    ignore_static: bool = True,
     langs: Sequence[str] = ("python",),
-) -> list[ShapeGuards]:  # fmt: skip
+) -> list[ShapeGuards]:
     """The guards of an environment for each language; `guards` in place of its own."""
     if len(placeholders) != len(sources):
         raise ValueError(f"{len(placeholders)} arguments, and {len(sources)} sources of them")
@@ -79,9 +84,12 @@ def _plain(size: Any) -> Expression:
 
 
 def _written(
-    env: ShapeEnv, places: list[tuple[str, Expression]], names: dict[str, str], ignore_static: bool,
+    env: ShapeEnv,
+    places: list[tuple[str, Expression]],
+    names: dict[str, str],
+    ignore_static: bool,
     guards: Sequence[Question] | None,
-) -> Iterator[tuple[str, str]]:  # fmt: skip
+) -> Iterator[tuple[str, str]]:
     """Each text, and what the sizes in it were; `names` gets the place of each symbol."""
     later = []
     for place, expr in places:
@@ -125,9 +133,12 @@ def _values(env: ShapeEnv, what: Any) -> str:
 
 
 def _demand(
-    env: ShapeEnv, places: list[tuple[str, Expression]], contexts: list[Any], placeholders: Any,
+    env: ShapeEnv,
+    places: list[tuple[str, Expression]],
+    contexts: list[Any],
+    placeholders: Any,
     equalities: EqualityConstraint | None,
-) -> None:  # fmt: skip
+) -> None:
     """ConstraintViolationError, or a warning, for demands that the guards break."""
     demanded = [
         (place, expr, env.var_to_constraint.get(str(expr))) for place, expr in places

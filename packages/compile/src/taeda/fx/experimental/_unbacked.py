@@ -96,9 +96,11 @@ class DivideByKey:
 
 
 def compute_unbacked_bindings(
-    shape_env: ShapeEnv | None, example_value: Any, old_example_value: Any = None,
+    shape_env: ShapeEnv | None,
+    example_value: Any,
+    old_example_value: Any = None,
     peek: bool = False,
-) -> Bindings | None:  # fmt: skip
+) -> Bindings | None:
     """For each symbol that a call made and that only data decide, the way to it in the call's
     result; None if there are none. Afterwards they are no longer new, unless `peek` says so.
 

@@ -30,9 +30,10 @@ _here = threading.local()
 
 
 def make_fx(
-    f: Callable[..., Any], decomposition_table: Mapping[Any, Callable[..., Any]] | None = None,
-    tracing_mode: str = "real"
-) -> Callable[..., GraphModule]:  # fmt: skip
+    f: Callable[..., Any],
+    decomposition_table: Mapping[Any, Callable[..., Any]] | None = None,
+    tracing_mode: str = "real",
+) -> Callable[..., GraphModule]:
     """A function that calls `f` with its arguments and returns the operators that ran, as a
     `GraphModule` over `taeda.ops.aten`.
 
@@ -176,9 +177,12 @@ def _trace_fakes(f: Callable[..., Any], args: tuple[Any, ...], names: list[str])
 
 
 def _call(
-    trace: Capture, f: Callable[..., Any], args: tuple[Any, ...], names: list[str],
+    trace: Capture,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    names: list[str],
     mode: AbstractContextManager[Any] | None = None,
-) -> Call:  # fmt: skip
+) -> Call:
     try:
         made: Call | str = captured(trace, f, args, names, around=_around(trace, mode))
     except NoValue as why:

@@ -106,9 +106,12 @@ class ShapeEnv(ForArguments):
     """
 
     def __init__(
-        self, *, assume_static_by_default: bool = False, specialize_zero_one: bool = True,
+        self,
+        *,
+        assume_static_by_default: bool = False,
+        specialize_zero_one: bool = True,
         duck_shape: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.settings = ShapeEnvSettings(assume_static_by_default, specialize_zero_one, duck_shape)
         self.serial = next(_serials)
         self.var_to_val: dict[str, Any] = {}
@@ -151,9 +154,13 @@ class ShapeEnv(ForArguments):
     # ---- symbols ----
 
     def create_symbol(
-        self, val: int, source: Any, dynamic_dim: DimDynamic = DimDynamic.DUCK,
-        constraint_dim: Any = None, do_not_specialize_zero_one: bool = False,
-    ) -> Expression:  # fmt: skip
+        self,
+        val: int,
+        source: Any,
+        dynamic_dim: DimDynamic = DimDynamic.DUCK,
+        constraint_dim: Any = None,
+        do_not_specialize_zero_one: bool = False,
+    ) -> Expression:
         """The symbol of a size that is `val` in this call; `source` says where it is read, as text.
         A number where the environment does not tell it from others.
 
@@ -470,9 +477,13 @@ class ShapeEnv(ForArguments):
         return guards_in_sources(self, placeholders, sources, **options)[0].exprs
 
     def produce_guards_verbose(
-        self, placeholders: Any, sources: Sequence[Any], *,
-        langs: Sequence[str] = ("python", "verbose_python"), **options: Any
-    ) -> list[ShapeGuards]:  # fmt: skip
+        self,
+        placeholders: Any,
+        sources: Sequence[Any],
+        *,
+        langs: Sequence[str] = ("python", "verbose_python"),
+        **options: Any,
+    ) -> list[ShapeGuards]:
         """The same for each of `langs`, as objects whose `exprs` are the texts: "python", and
         "verbose_python", which says behind each what the sizes were.
         """

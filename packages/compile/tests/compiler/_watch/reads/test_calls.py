@@ -22,7 +22,7 @@ class Scale:
 @pytest.mark.parametrize(
     "function",
     [scaled, functools.partial(scaled, by=2.0), lambda x: Scale(2.0)(x), Scale(2.0)],
-)  # fmt: skip
+)
 def test_code_of_the_program_runs_as_its_copy(watch, function):
     observer, result = watch(lambda x: function(x), taeda.ones(1))
     assert (observer.reason, result.item()) == ("", 2)

@@ -35,8 +35,9 @@ def test_a_default_would_be_made(watch):
     assert observer.reason == "it makes an entry of a dict that was there before"
 
 
-@pytest.mark.parametrize(("value", "reason"),
-    [(2.0, ""), (3.0, "it stores into a container that was there before")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "reason"), [(2.0, ""), (3.0, "it stores into a container that was there before")]
+)
 def test_stores(watch, value, reason):
     table = {"a": 2.0}
 

@@ -28,8 +28,9 @@ class PyTorchFileReader:
         try:
             self._zip = zipfile.ZipFile(name_or_buffer)
         except zipfile.BadZipFile as error:
-            raise RuntimeError(f"PyTorchFileReader: {name_or_buffer} is no zip archive: "
-                               f"{error}") from error  # fmt: skip
+            raise RuntimeError(
+                f"PyTorchFileReader: {name_or_buffer} is no zip archive: {error}"
+            ) from error
         names = self._zip.namelist()
         self._folder = names[0].partition("/")[0] + "/" if names else ""
 
@@ -58,8 +59,11 @@ class PyTorchFileReader:
             )
         import taeda
 
-        return taeda.frombuffer(data, dtype=dtype, count=numel) if numel else taeda.empty(0,
-            dtype=dtype)  # fmt: skip
+        return (
+            taeda.frombuffer(data, dtype=dtype, count=numel)
+            if numel
+            else taeda.empty(0, dtype=dtype)
+        )
 
     def version(self) -> int:
         """The number of the format."""

@@ -211,9 +211,12 @@ class NcclEngine(Engine):
         self._exchange(list(enumerate(inputs)), list(enumerate(outputs)), outputs[0], deadline)
 
     def _exchange(
-        self, sent: Sequence[tuple[int, Tensor]], got: Sequence[tuple[int, Tensor]], near: Tensor,
+        self,
+        sent: Sequence[tuple[int, Tensor]],
+        got: Sequence[tuple[int, Tensor]],
+        near: Tensor,
         deadline: Deadline,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Messages to and from peers, begun together. What stays here is copied."""
         own = [tensor for peer, tensor in sent if peer == self.rank]
         for peer, tensor in got:

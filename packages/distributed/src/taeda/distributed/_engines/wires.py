@@ -70,9 +70,13 @@ class WireEngine(Engine):
     """One group whose ranks are joined by connections. Made by `join`."""
 
     def __init__(
-        self, arrivals: Arrivals, wires: Wires, windows: Windows | None, common: Windows | None,
+        self,
+        arrivals: Arrivals,
+        wires: Wires,
+        windows: Windows | None,
+        common: Windows | None,
         machines: Machines | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(arrivals.rank, arrivals.size)
         self._arrivals, self._wires, self._windows = arrivals, wires, windows
         self._common, self._machines = common, machines

@@ -65,9 +65,15 @@ def named(backends: Mapping[str, Backend]) -> str:
 
 
 def make_group(
-    backends: Mapping[str, Backend], store: Store, rank: int, ranks: Sequence[int],
-    timeout: timedelta, label: str, engine_name: str, description: str,
-) -> ProcessGroup:  # fmt: skip
+    backends: Mapping[str, Backend],
+    store: Store,
+    rank: int,
+    ranks: Sequence[int],
+    timeout: timedelta,
+    label: str,
+    engine_name: str,
+    description: str,
+) -> ProcessGroup:
     """The group of `ranks` on this rank, with an engine for each type of device."""
     made = []
     for number, (device, name) in enumerate(backends.items()):
@@ -111,9 +117,15 @@ class GroupByDevice(ProcessGroup):
         return self.others.get(device_type, self)
 
     def run(
-        self, call: Call, action: Action, *, async_op: bool = False, result: Any = None,
-        timeout: timedelta | None = None, on: Sequence[taeda.Tensor] = (),
-    ) -> Work | None:  # fmt: skip
+        self,
+        call: Call,
+        action: Action,
+        *,
+        async_op: bool = False,
+        result: Any = None,
+        timeout: timedelta | None = None,
+        on: Sequence[taeda.Tensor] = (),
+    ) -> Work | None:
         """As in every group, by the backend of the device of `on`."""
         lane = self.lane(on[0].device.type) if on else self
         begin = super().run if lane is self else lane.run

@@ -297,9 +297,14 @@ def _single(tensors: Any) -> taeda.Tensor:
 
 
 def make_engine(
-    backend: str, store: Store, rank: int, ranks: Sequence[int], timeout: timedelta, name: str,
+    backend: str,
+    store: Store,
+    rank: int,
+    ranks: Sequence[int],
+    timeout: timedelta,
+    name: str,
     device: str,
-) -> Engine:  # fmt: skip
+) -> Engine:
     """The engine of a group on this rank, for tensors of `device`. DistBackendError says what is
     not there.
     """
@@ -335,9 +340,15 @@ def _of_processors(
 
 
 def _made_by(
-    func: Callable[..., Any], extended: bool, store: Store, number: int, size: int,
-    timeout: timedelta, name: str, ranks: Sequence[int],
-) -> Engine:  # fmt: skip
+    func: Callable[..., Any],
+    extended: bool,
+    store: Store,
+    number: int,
+    size: int,
+    timeout: timedelta,
+    name: str,
+    ranks: Sequence[int],
+) -> Engine:
     if extended:
         options = _Options(store, number, size, timeout, name, list(ranks))
         made = func(options, None)
@@ -355,9 +366,14 @@ class _Options:
     """What a registered backend with the extended interface is told."""
 
     def __init__(
-        self, store: Store, group_rank: int, group_size: int, timeout: timedelta, group_id: str,
+        self,
+        store: Store,
+        group_rank: int,
+        group_size: int,
+        timeout: timedelta,
+        group_id: str,
         global_ranks_in_group: list[int],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.store, self.group_rank, self.group_size = store, group_rank, group_size
         self.timeout, self.group_id = timeout, group_id
         self.global_ranks_in_group = global_ranks_in_group

@@ -19,10 +19,13 @@ from .table import Table
 
 __all__ = ["KINDS", "Server"]
 
-KINDS = {name: number for number, name in enumerate(
-    "ok error missing set get add compare check wait delete count append push pop length ping "
-    "cancel will".split()
-)}  # fmt: skip
+KINDS = {
+    name: number
+    for number, name in enumerate(
+        "ok error missing set get add compare check wait delete count append push pop length ping "
+        "cancel will".split()
+    )
+}
 NAMES = {number: name for name, number in KINDS.items()}
 _LENGTH = struct.Struct("!I")
 

@@ -116,9 +116,14 @@ class Wires:
     # ---- messages ----
 
     def send(
-        self, peer: int, kind: int, tag: int, values: memoryview, says: bytes = b"",
+        self,
+        peer: int,
+        kind: int,
+        tag: int,
+        values: memoryview,
+        says: bytes = b"",
         owner: Any = None,
-    ) -> Sending:  # fmt: skip
+    ) -> Sending:
         """Begin to send `values`, which must stay as they are until it is done."""
         sending = Sending(owner)
         with self._lock:

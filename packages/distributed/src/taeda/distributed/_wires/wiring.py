@@ -25,9 +25,13 @@ Laid = tuple[dict[int, socket.socket], dict[int, socket.socket]]  # those one ca
 
 
 def lay(
-    store: Store, number: int, count: int, to: Collection[int], come: Collection[int],
+    store: Store,
+    number: int,
+    count: int,
+    to: Collection[int],
+    come: Collection[int],
     timeout: timedelta,
-) -> Laid | None:  # fmt: skip
+) -> Laid | None:
     """Connections of member `number` of `count` to the members `to`, and those that the members
     `come` make to this one. Every member calls it; None where one cannot be made.
     """

@@ -171,11 +171,15 @@ class HuggingFaceStorageWriter(StorageWriter):
         if not plan.items:
             return []
         pieces = [
-            Piece(item.index.fqn, item.tensor_data.properties.dtype, item.tensor_data.size,
-                  lambda item=item: planner.resolve_data(item))  # type: ignore[misc]  # one for each
+            Piece(
+                item.index.fqn,
+                item.tensor_data.properties.dtype,
+                item.tensor_data.size,
+                lambda item=item: planner.resolve_data(item),
+            )  # type: ignore[misc]  # one for each
             for item in plan.items
             if item.tensor_data is not None
-        ]  # fmt: skip
+        ]
         sync = "full" if self.sync_files else "off"
         stored = write_pieces(self.path / plan.storage_data, pieces, sync)
         return [

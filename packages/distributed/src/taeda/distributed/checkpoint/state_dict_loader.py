@@ -88,9 +88,12 @@ def load_state_dict(
     if coordinator_rank != 0:
         raise ValueError(f"the coordinator is rank 0, not {coordinator_rank}")
     load(
-        state_dict, storage_reader=storage_reader, planner=planner, process_group=process_group,
+        state_dict,
+        storage_reader=storage_reader,
+        planner=planner,
+        process_group=process_group,
         no_dist=no_dist,
-    )  # fmt: skip
+    )
 
 
 def _load_state_dict(

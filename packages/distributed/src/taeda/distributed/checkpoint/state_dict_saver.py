@@ -148,9 +148,12 @@ def save_state_dict(
     if coordinator_rank != 0:
         raise ValueError(f"the coordinator is rank 0, not {coordinator_rank}")
     return save(
-        state_dict, storage_writer=storage_writer, planner=planner, process_group=process_group,
+        state_dict,
+        storage_writer=storage_writer,
+        planner=planner,
+        process_group=process_group,
         no_dist=no_dist,
-    )  # fmt: skip
+    )
 
 
 # ---- in the background ----

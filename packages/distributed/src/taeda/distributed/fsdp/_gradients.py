@@ -41,9 +41,12 @@ class Gradients:
         ]
 
     def reduce(
-        self, gradients: Sequence[Tensor | None], dtype: taeda.dtype, within: taeda.dtype,
+        self,
+        gradients: Sequence[Tensor | None],
+        dtype: taeda.dtype,
+        within: taeda.dtype,
         trained: Sequence[bool],
-    ) -> tuple[list[Tensor], list[bool]] | None:  # fmt: skip
+    ) -> tuple[list[Tensor], list[bool]] | None:
         """This rank's parts of the mean, and which of the `trained` parameters got a gradient on any rank;
         None if they wait. They travel in the dtype `within`. With lanes the parts may still be on their way.
         """

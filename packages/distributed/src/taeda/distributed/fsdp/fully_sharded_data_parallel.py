@@ -145,9 +145,13 @@ class FullyShardedDataParallel(nn.Module):
             part._is_root = False
         keep = False if strategy in _KEEP or strategy is ShardingStrategy.NO_SHARD else None
         fully_shard(
-            module, mesh=mesh, reshard_after_forward=keep, mp_policy=_policy(mixed_precision),
-            ignored_params=params, offload_policy=_offload(cpu_offload),
-        )  # fmt: skip
+            module,
+            mesh=mesh,
+            reshard_after_forward=keep,
+            mp_policy=_policy(mixed_precision),
+            ignored_params=params,
+            offload_policy=_offload(cpu_offload),
+        )
         setattr(self, PART, module)
         _prefetch(inner, backward_prefetch, forward_prefetch)
 
@@ -372,9 +376,12 @@ class FullyShardedDataParallel(nn.Module):
 
     @staticmethod
     def full_optim_state_dict(
-        model: nn.Module, optim: optim.Optimizer, optim_input: Any = None, rank0_only: bool = True,
+        model: nn.Module,
+        optim: optim.Optimizer,
+        optim_input: Any = None,
+        rank0_only: bool = True,
         group: Any = None,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, Any]:
         """The state of an optimizer by names, in whole tensors; by default on the first rank only."""
         config = FullOptimStateDictConfig(rank0_only=rank0_only)
         settings = settings_of(StateDictType.FULL_STATE_DICT, None, config)
@@ -389,18 +396,23 @@ class FullyShardedDataParallel(nn.Module):
 
     @staticmethod
     def shard_full_optim_state_dict(
-        full_optim_state_dict: dict[str, Any], model: nn.Module, optim_input: Any = None,
+        full_optim_state_dict: dict[str, Any],
+        model: nn.Module,
+        optim_input: Any = None,
         optim: optim.Optimizer | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, Any]:
         """What `load_state_dict` takes, from a whole state that every rank has."""
         params = _params_of(optim) if optim is not None else optim_input
         return _states.optimizer_state_to_load(model, full_optim_state_dict, params)
 
     @staticmethod
     def scatter_full_optim_state_dict(
-        full_optim_state_dict: dict[str, Any] | None, model: nn.Module, optim_input: Any = None,
-        optim: optim.Optimizer | None = None, group: Any = None,
-    ) -> dict[str, Any]:  # fmt: skip
+        full_optim_state_dict: dict[str, Any] | None,
+        model: nn.Module,
+        optim_input: Any = None,
+        optim: optim.Optimizer | None = None,
+        group: Any = None,
+    ) -> dict[str, Any]:
         """What `load_state_dict` takes, from a whole state that the first rank has. All ranks call it."""
         state = _states.from_first(full_optim_state_dict, group)
         params = _params_of(optim) if optim is not None else optim_input
@@ -415,9 +427,12 @@ class FullyShardedDataParallel(nn.Module):
 
     @staticmethod
     def rekey_optim_state_dict(
-        optim_state_dict: dict[str, Any], optim_state_key_type: OptimStateKeyType, model: nn.Module,
-        optim_input: Any = None, optim: optim.Optimizer | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
+        optim_state_dict: dict[str, Any],
+        optim_state_key_type: OptimStateKeyType,
+        model: nn.Module,
+        optim_input: Any = None,
+        optim: optim.Optimizer | None = None,
+    ) -> dict[str, Any]:
         """The state with names of parameters instead of numbers, or with numbers instead of names."""
         params = _params_of(optim) if optim is not None else optim_input
         held = list(nn.Module.parameters(model)) if params is None else list(params)

@@ -82,15 +82,22 @@ def launch_agent(
     if config.max_nodes == 1:
         make_secret()
     spec = WorkerSpec(
-        config.role, config.nproc_per_node, get_rendezvous_handler(_parameters(config)),
-        entrypoint=entrypoint, args=tuple(args), max_restarts=config.max_restarts,
-        monitor_interval=config.monitor_interval, local_addr=config.local_addr,
-    )  # fmt: skip
+        config.role,
+        config.nproc_per_node,
+        get_rendezvous_handler(_parameters(config)),
+        entrypoint=entrypoint,
+        args=tuple(args),
+        max_restarts=config.max_restarts,
+        monitor_interval=config.monitor_interval,
+        local_addr=config.local_addr,
+    )
     logs = config.logs_specs or DefaultLogsSpecs()
     agent = LocalElasticAgent(
-        spec, logs, config.start_method,
+        spec,
+        logs,
+        config.start_method,
         log_line_prefix_template=config.log_line_prefix_template,
-    )  # fmt: skip
+    )
     result = agent.run()
     if result.is_failed():
         raise ChildFailedError(spec.get_entrypoint_name(), result.failures)
@@ -104,6 +111,11 @@ def _parameters(config: LaunchConfig) -> RendezvousParameters:
     endpoint = config.rdzv_endpoint or ("127.0.0.1:0" if config.max_nodes == 1 else "")
     name = config.run_id or f"taeda_{uuid.uuid4().hex[:8]}"
     return RendezvousParameters(
-        config.rdzv_backend, endpoint, name, config.min_nodes, config.max_nodes, config.local_addr,
+        config.rdzv_backend,
+        endpoint,
+        name,
+        config.min_nodes,
+        config.max_nodes,
+        config.local_addr,
         **words,
-    )  # fmt: skip
+    )

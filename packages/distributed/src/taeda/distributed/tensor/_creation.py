@@ -48,9 +48,13 @@ def _made(
 
 
 def zeros(
-    *size: Any, requires_grad: bool = False, dtype: Any = None, layout: Any = taeda.strided,
-    device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
-) -> DTensor:  # fmt: skip
+    *size: Any,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    layout: Any = taeda.strided,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
     """A DTensor of zeros; without placements every rank has all of it.
 
     Args:
@@ -61,14 +65,25 @@ def zeros(
         device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
         placements: how it lies along each dimension of the mesh; None is whole on every rank.
     """
-    return full(size, 0, requires_grad=requires_grad, dtype=dtype or taeda.get_default_dtype(),
-                layout=layout, device_mesh=device_mesh, placements=placements)  # fmt: skip
+    return full(
+        size,
+        0,
+        requires_grad=requires_grad,
+        dtype=dtype or taeda.get_default_dtype(),
+        layout=layout,
+        device_mesh=device_mesh,
+        placements=placements,
+    )
 
 
 def ones(
-    *size: Any, dtype: Any = None, layout: Any = taeda.strided, requires_grad: bool = False,
-    device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
-) -> DTensor:  # fmt: skip
+    *size: Any,
+    dtype: Any = None,
+    layout: Any = taeda.strided,
+    requires_grad: bool = False,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
     """A DTensor of ones; without placements every rank has all of it.
 
     Args:
@@ -79,14 +94,25 @@ def ones(
         device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
         placements: how it lies along each dimension of the mesh; None is whole on every rank.
     """
-    return full(size, 1, requires_grad=requires_grad, dtype=dtype or taeda.get_default_dtype(),
-                layout=layout, device_mesh=device_mesh, placements=placements)  # fmt: skip
+    return full(
+        size,
+        1,
+        requires_grad=requires_grad,
+        dtype=dtype or taeda.get_default_dtype(),
+        layout=layout,
+        device_mesh=device_mesh,
+        placements=placements,
+    )
 
 
 def empty(
-    *size: Any, dtype: Any = None, layout: Any = taeda.strided, requires_grad: bool = False,
-    device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
-) -> DTensor:  # fmt: skip
+    *size: Any,
+    dtype: Any = None,
+    layout: Any = taeda.strided,
+    requires_grad: bool = False,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
     """A DTensor whose values are not set; without placements every rank has all of it.
 
     Args:
@@ -105,10 +131,15 @@ def empty(
 
 
 def full(
-    size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = taeda.strided,
-    requires_grad: bool = False, device_mesh: DeviceMesh | None = None,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = taeda.strided,
+    requires_grad: bool = False,
+    device_mesh: DeviceMesh | None = None,
     placements: Sequence[Placement] | None = None,
-) -> DTensor:  # fmt: skip
+) -> DTensor:
     """A DTensor of one number; without placements every rank has all of it.
 
     Args:
@@ -134,9 +165,13 @@ def full(
 
 
 def rand(
-    *size: Any, requires_grad: bool = False, dtype: Any = None, layout: Any = taeda.strided,
-    device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
-) -> DTensor:  # fmt: skip
+    *size: Any,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    layout: Any = taeda.strided,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
     """A DTensor of uniform numbers in [0, 1): those of `taeda.rand`, however it is cut.
 
     Args:
@@ -152,9 +187,13 @@ def rand(
 
 
 def randn(
-    *size: Any, requires_grad: bool = False, dtype: Any = None, layout: Any = taeda.strided,
-    device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None,
-) -> DTensor:  # fmt: skip
+    *size: Any,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    layout: Any = taeda.strided,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
     """A DTensor of normal numbers: those of `taeda.randn`, however it is cut.
 
     Args:

@@ -153,12 +153,14 @@ class CommDebugMode(contextlib.ContextDecorator):
             operators = [name for _, _, kind, name in held if kind == "operator"]
             if noise_level < 3:
                 operators = [name for name in operators if not name.startswith(TRIVIAL)]
-            made.append({
-                "module": where,
-                "pass": "backward" if back else "forward",
-                "collectives": [name for _, _, kind, name in held if kind == "collective"],
-                "operators": operators if noise_level > 0 else [],
-            })  # fmt: skip
+            made.append(
+                {
+                    "module": where,
+                    "pass": "backward" if back else "forward",
+                    "collectives": [name for _, _, kind, name in held if kind == "collective"],
+                    "operators": operators if noise_level > 0 else [],
+                }
+            )
         with atomic_write(file_name) as file:
             file.write(json.dumps(made, indent=1).encode())
 

@@ -120,9 +120,16 @@ class DistributedDataParallel(nn.Module, Joinable):
         cap = None if bucket_cap_mb is None else int(bucket_cap_mb * (1 << 20))
         skips = skip_all_reduce_unused_params
         self.reducer = Reducer(
-            group.lane(device.type), named, cap, gradient_as_bucket_view,
-            find_unused_parameters or skips, static_graph, skips, check_reduction, sparse_names(module),
-        )  # fmt: skip
+            group.lane(device.type),
+            named,
+            cap,
+            gradient_as_bucket_view,
+            find_unused_parameters or skips,
+            static_graph,
+            skips,
+            check_reduction,
+            sparse_names(module),
+        )
         self._joined: _Joined | None = None
 
     def _compare(self, named: Sequence[tuple[str, Tensor]]) -> None:
@@ -272,9 +279,11 @@ class DistributedDataParallel(nn.Module, Joinable):
         steps with zeros.
         """
         with Join(
-            [self], enable, throw_on_early_termination,
+            [self],
+            enable,
+            throw_on_early_termination,
             divide_by_initial_world_size=divide_by_initial_world_size,
-        ):  # fmt: skip
+        ):
             yield
 
     def join_hook(self, **kwargs: Any) -> JoinHook:

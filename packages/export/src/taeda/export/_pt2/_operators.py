@@ -24,9 +24,14 @@ def assert_scalar(self: Any, assert_msg: str) -> None:
 
 @fx.has_side_effect
 def assert_tensor_metadata(
-    a: Tensor, size: Any = None, stride: Any = None, dtype: Any = None, *, device: Any = None,
+    a: Tensor,
+    size: Any = None,
+    stride: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
     layout: Any = None,
-) -> None:  # fmt: skip
+) -> None:
     """RuntimeError unless the tensor has what is given of these."""
     wanted: dict[str, Any] = {
         "size": size,
@@ -51,9 +56,12 @@ def assert_tensor_metadata(
 
 
 def to_dtype(
-    self: Tensor, dtype: taeda.dtype, non_blocking: bool = False, copy: bool = False,
+    self: Tensor,
+    dtype: taeda.dtype,
+    non_blocking: bool = False,
+    copy: bool = False,
     memory_format: Any = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The tensor in another dtype; itself if it has that, unless `copy`."""
     form = taeda.preserve_format if memory_format is None else memory_format
     made: Tensor = self.to(dtype, non_blocking=non_blocking, copy=copy, memory_format=form)
@@ -68,7 +76,7 @@ def rsub(self: Tensor, other: Any, alpha: Any = 1) -> Tensor:
 
 def bilinear(
     input: Tensor, output_size: Any, align_corners: bool, scale_factors: Any = None
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Images at another size, which is given or a multiple."""
     return functional.interpolate(input, output_size, scale_factors, "bilinear", align_corners)
 

@@ -101,9 +101,12 @@ def clone(x: Tensor, memory_format: Any = None) -> Tensor:
 
 @rule("_to_copy")
 def to_copy(
-    x: Tensor, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+    x: Tensor,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
     memory_format: Any = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Data and mask go to the device; the dtype is that of the data."""
     own = data_of(x)
     data = own.to(dtype=dtype or own.dtype, device=device or own.device, copy=True)
@@ -115,9 +118,13 @@ def _like(name: str) -> None:
 
     @rule(name)
     def run(
-        x: Tensor, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
+        x: Tensor,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = None,
         memory_format: Any = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         if pin_memory or layout not in (None, taeda.strided):
             return NotImplemented
         made = function(data_of(x).detach(), dtype=dtype, device=device)

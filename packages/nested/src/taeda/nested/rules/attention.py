@@ -18,9 +18,15 @@ _Packed = tuple[Jagged, Tensor]
 
 @rule("scaled_dot_product_attention")
 def attention(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, dropout_p: float = 0.0,
-    is_causal: bool = False, scale: Any = None, enable_gqa: bool = False,
-) -> Any:  # fmt: skip
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: Any = None,
+    enable_gqa: bool = False,
+) -> Any:
     """Each sequence attends to itself; causal counts inside each."""
     if attn_mask is not None or not all(map(is_nested, (query, key, value))):
         return NotImplemented

@@ -65,9 +65,12 @@ def clone(x: Tensor, memory_format: Any = None) -> Tensor:
 
 @rule("_to_copy")
 def to_copy(
-    x: Tensor, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+    x: Tensor,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
     memory_format: Any = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Another dtype or device. The raggedness stays, that of the offsets on the other device too."""
     parts, values = entries(x)
     options = {"dtype": dtype or x.dtype, "device": device or values.device}

@@ -62,9 +62,13 @@ def matmul(x: Tensor, y: Tensor) -> Any:
 
 @rule("layer_norm")
 def layer_norm(
-    x: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5,
+    x: Tensor,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
     *more: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     if not is_nested(x):
         return NotImplemented
     parts, values = compact(x)

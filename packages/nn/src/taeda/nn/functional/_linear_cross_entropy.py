@@ -211,9 +211,14 @@ class _InParts(taeda.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, input: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor,
-        loss: dict[str, Any], options: LinearCrossEntropyOptions,
-    ) -> Tensor:  # fmt: skip
+        ctx: Any,
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        target: Tensor,
+        loss: dict[str, Any],
+        options: LinearCrossEntropyOptions,
+    ) -> Tensor:
         ctx.save_for_backward(input, weight, bias, target)
         ctx.loss, ctx.options = loss, options
         made = [

@@ -21,9 +21,13 @@ def _none_or_dtype(input: Tensor | None) -> Any:
 
 
 def _canonical_mask(
-    mask: Tensor | None, mask_name: str, other_type: Any, other_name: str, target_type: Any,
+    mask: Tensor | None,
+    mask_name: str,
+    other_type: Any,
+    other_name: str,
+    target_type: Any,
     check_other: bool = True,
-) -> Tensor | None:  # fmt: skip
+) -> Tensor | None:
     """A mask to be added: of bools minus infinity where it is True; of floats as it is.
 
     Warns of another dtype than `other_type` if `check_other`. AssertionError for other dtypes.

@@ -17,26 +17,46 @@ def _each(value: Any, count: int) -> list[int]:
 
 @rule("conv1d", "conv2d", "conv3d", fresh=True)
 def _conv(
-    ctx: Context, x: Value, weight: Value, bias: Value | None = None, stride: Any = 1,
-    padding: Any = 0, dilation: Any = 1, groups: int = 1,
-) -> Value:  # fmt: skip
+    ctx: Context,
+    x: Value,
+    weight: Value,
+    bias: Value | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Value:
     count = weight.rank - 2
     alone = x.rank == weight.rank - 1
     if alone:
         x = ctx.op("Unsqueeze", x, ctx.integers([0]), rank=weight.rank)
     pads = _each(padding, count)
     made = ctx.op(
-        "Conv", x, weight, bias, strides=_each(stride, count), pads=[*pads, *pads],
-        dilations=_each(dilation, count), group=groups,
-    )  # fmt: skip
+        "Conv",
+        x,
+        weight,
+        bias,
+        strides=_each(stride, count),
+        pads=[*pads, *pads],
+        dilations=_each(dilation, count),
+        group=groups,
+    )
     return ctx.op("Squeeze", made, ctx.integers([0]), rank=count + 1) if alone else made
 
 
 @rule("convolution", fresh=True)
 def _convolution(
-    ctx: Context, x: Value, weight: Value, bias: Value | None, stride: Any, padding: Any,
-    dilation: Any, transposed: bool, output_padding: Any, groups: int,
-) -> Value:  # fmt: skip
+    ctx: Context,
+    x: Value,
+    weight: Value,
+    bias: Value | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Value:
     if not transposed:
         return _conv(ctx, x, weight, bias, stride, padding, dilation, groups)
     if x.rank != weight.rank:
@@ -44,9 +64,16 @@ def _convolution(
     count = weight.rank - 2
     pads = _each(padding, count)
     return ctx.op(
-        "ConvTranspose", x, weight, bias, strides=_each(stride, count), pads=[*pads, *pads],
-        dilations=_each(dilation, count), output_padding=_each(output_padding, count), group=groups,
-    )  # fmt: skip
+        "ConvTranspose",
+        x,
+        weight,
+        bias,
+        strides=_each(stride, count),
+        pads=[*pads, *pads],
+        dilations=_each(dilation, count),
+        output_padding=_each(output_padding, count),
+        group=groups,
+    )
 
 
 def _batched(ctx: Context, x: Value, count: int) -> Value:
@@ -58,32 +85,50 @@ def _batched(ctx: Context, x: Value, count: int) -> Value:
 def _max_pools(count: int) -> None:
     @rule(f"max_pool{count}d", fresh=True)
     def apply(
-        ctx: Context, x: Value, kernel_size: Any, stride: Any = (), padding: Any = 0,
-        dilation: Any = 1, ceil_mode: bool = False,
-    ) -> Value:  # fmt: skip
+        ctx: Context,
+        x: Value,
+        kernel_size: Any,
+        stride: Any = (),
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Value:
         pads = _each(padding, count)
         kernel = _each(kernel_size, count)
         return ctx.op(
-            "MaxPool", _batched(ctx, x, count), kernel_shape=kernel,
-            strides=_each(stride, count) if stride else kernel, pads=[*pads, *pads],
-            dilations=_each(dilation, count), ceil_mode=int(ceil_mode),
-        )  # fmt: skip
+            "MaxPool",
+            _batched(ctx, x, count),
+            kernel_shape=kernel,
+            strides=_each(stride, count) if stride else kernel,
+            pads=[*pads, *pads],
+            dilations=_each(dilation, count),
+            ceil_mode=int(ceil_mode),
+        )
 
     @rule(f"avg_pool{count}d", fresh=True)
     def average(
-        ctx: Context, x: Value, kernel_size: Any, stride: Any = (), padding: Any = 0,
-        ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
-    ) -> Value:  # fmt: skip
+        ctx: Context,
+        x: Value,
+        kernel_size: Any,
+        stride: Any = (),
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: Any = None,
+    ) -> Value:
         if ceil_mode:
             raise ctx.refuse("an average of windows that are cut at the edge: pad the image")
         pads = _each(padding, count)
         kernel = _each(kernel_size, count)
         whole = count_include_pad or divisor_override is not None
         made = ctx.op(
-            "AveragePool", _batched(ctx, x, count), kernel_shape=kernel,
-            strides=_each(stride, count) if stride else kernel, pads=[*pads, *pads],
+            "AveragePool",
+            _batched(ctx, x, count),
+            kernel_shape=kernel,
+            strides=_each(stride, count) if stride else kernel,
+            pads=[*pads, *pads],
             count_include_pad=int(whole),
-        )  # fmt: skip
+        )
         if divisor_override is None:
             return made
         return ctx.op("Mul", made, ctx.number(math.prod(kernel) / divisor_override, x.dtype))

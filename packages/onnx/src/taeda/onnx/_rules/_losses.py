@@ -85,9 +85,13 @@ def _binary_with_logits(ctx: Context, x: Value, target: Value, reduction: int = 
 
 @rule("_cross_entropy", "nll_loss_forward", fresh=True)
 def _cross_entropy(
-    ctx: Context, x: Value, target: Value, weight: Value | None, reduction: int,
+    ctx: Context,
+    x: Value,
+    target: Value,
+    weight: Value | None,
+    reduction: int,
     ignore_index: int,
-) -> list[Value | None]:  # fmt: skip
+) -> list[Value | None]:
     assert ctx.node is not None
     logs = x
     if "_cross_entropy" in str(ctx.node.target):
@@ -98,9 +102,14 @@ def _cross_entropy(
         logs = ctx.op("Unsqueeze", logs, ctx.integers([0]), rank=2)
         target = ctx.op("Unsqueeze", target, ctx.integers([0]), rank=1)
     made = ctx.op(
-        "NegativeLogLikelihoodLoss", logs, target, weight, reduction=kind,
-        ignore_index=ignore_index, rank=logs.rank - 1 if reduction == 0 else 0,
-    )  # fmt: skip
+        "NegativeLogLikelihoodLoss",
+        logs,
+        target,
+        weight,
+        reduction=kind,
+        ignore_index=ignore_index,
+        rank=logs.rank - 1 if reduction == 0 else 0,
+    )
     if one and reduction == 0:
         made = ctx.op("Squeeze", made, ctx.integers([0]), rank=0)
     parts: list[Value | None] = [made]
@@ -127,9 +136,13 @@ def norm(ctx: Context, x: Value, ord: Any, dim: Any, keepdim: bool) -> Value:
 
 @rule("linalg_vector_norm", fresh=True)
 def _vector_norm(
-    ctx: Context, x: Value, ord: Any = 2, dim: Any = None, keepdim: bool = False,
+    ctx: Context,
+    x: Value,
+    ord: Any = 2,
+    dim: Any = None,
+    keepdim: bool = False,
     dtype: Any = None,
-) -> Value:  # fmt: skip
+) -> Value:
     return norm(ctx, ctx.cast(x, ctx.dtype), ord, dim, keepdim)
 
 

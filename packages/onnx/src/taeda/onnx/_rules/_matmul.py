@@ -39,18 +39,28 @@ def _addmm(ctx: Context, x: Value, a: Value, b: Value, beta: Any = 1, alpha: Any
 
 @rule("embedding", fresh=True)
 def _embedding(
-    ctx: Context, weight: Value, indices: Value, padding_idx: int = -1,
-    scale_grad_by_freq: bool = False, sparse: bool = False,
-) -> Value:  # fmt: skip
+    ctx: Context,
+    weight: Value,
+    indices: Value,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Value:
     return ctx.op("Gather", weight, indices, axis=0, rank=len(ctx.sizes()))
 
 
 @rule("scaled_dot_product_attention", fresh=True)
 def _attention(
-    ctx: Context, q: Value, k: Value, v: Value, attn_mask: Value | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+    ctx: Context,
+    q: Value,
+    k: Value,
+    v: Value,
+    attn_mask: Value | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
     enable_gqa: bool = False,
-) -> Value:  # fmt: skip
+) -> Value:
     if dropout_p:
         raise ctx.refuse("attention with dropout has random results: export in eval mode")
     if enable_gqa:

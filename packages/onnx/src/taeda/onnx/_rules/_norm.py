@@ -9,9 +9,17 @@ from ._registry import rule
 
 @rule("batch_norm", fresh=True)
 def _batch_norm(
-    ctx: Context, x: Value, weight: Value | None, bias: Value | None, mean: Value | None,
-    var: Value | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool = False,
-) -> Value:  # fmt: skip
+    ctx: Context,
+    x: Value,
+    weight: Value | None,
+    bias: Value | None,
+    mean: Value | None,
+    var: Value | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = False,
+) -> Value:
     if training and mean is not None:
         raise ctx.refuse("a batch norm that writes its statistics: export in eval mode")
     if mean is None or var is None:
@@ -25,9 +33,14 @@ def _batch_norm(
 
 @rule("layer_norm", fresh=True)
 def _layer_norm(
-    ctx: Context, x: Value, shape: list[int], weight: Value | None = None,
-    bias: Value | None = None, eps: float = 1e-5, cudnn_enable: bool = True,
-) -> Value:  # fmt: skip
+    ctx: Context,
+    x: Value,
+    shape: list[int],
+    weight: Value | None = None,
+    bias: Value | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Value:
     if weight is None:
         weight = ctx.op(
             "Expand", ctx.number(1.0, x.dtype), ctx.integers(list(shape)), rank=len(shape)
@@ -37,9 +50,14 @@ def _layer_norm(
 
 @rule("group_norm", fresh=True)
 def _group_norm(
-    ctx: Context, x: Value, groups: int, weight: Value | None = None, bias: Value | None = None,
-    eps: float = 1e-5, cudnn_enabled: bool = True,
-) -> Value:  # fmt: skip
+    ctx: Context,
+    x: Value,
+    groups: int,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Value:
     dtype = x.dtype
     ones = ctx.op("Expand", ctx.number(1.0, dtype), ctx.integers([groups]), rank=1)
     zeros = ctx.op("Expand", ctx.number(0.0, dtype), ctx.integers([groups]), rank=1)

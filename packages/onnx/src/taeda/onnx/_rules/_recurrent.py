@@ -67,9 +67,18 @@ def _lstm(
     both = ctx.op("Concat", bias, zeros, axis=1)
     again = _gates(ctx, weight, width, _LSTM)
     made, _, last = ctx.ops(
-        "LSTM", 3, x, entering, again, both, None, _state(ctx, hidden), _state(ctx, cell),
-        hidden_size=width, direction=_direction(reverse),
-    )  # fmt: skip
+        "LSTM",
+        3,
+        x,
+        entering,
+        again,
+        both,
+        None,
+        _state(ctx, hidden),
+        _state(ctx, cell),
+        hidden_size=width,
+        direction=_direction(reverse),
+    )
     output = _flat(ctx, Value(made.name, x.dtype, (None,) * 4), 1)
     return [output, _flat(ctx, Value(last.name, x.dtype, (None,) * 3), 0), None, None]
 
@@ -88,9 +97,18 @@ def _gru(
     both = ctx.op("Concat", first, zeros, axis=1)
     again = _gates(ctx, weight, width, _GRU)
     made = ctx.op(
-        "GRU", x, entering, again, both, None, _state(ctx, hidden), hidden_size=width,
-        direction=_direction(reverse), linear_before_reset=1, rank=4,
-    )  # fmt: skip
+        "GRU",
+        x,
+        entering,
+        again,
+        both,
+        None,
+        _state(ctx, hidden),
+        hidden_size=width,
+        direction=_direction(reverse),
+        linear_before_reset=1,
+        rank=4,
+    )
     return [_flat(ctx, made, 1), None]
 
 
@@ -103,7 +121,16 @@ def _rnn(
     both = ctx.op("Concat", first, ctx.op("Sub", first, first), axis=1)
     again = _gates(ctx, weight, width, [0])
     made = ctx.op(
-        "RNN", x, entering, again, both, None, _state(ctx, hidden), hidden_size=width,
-        direction=_direction(reverse), activations=["Relu" if relu else "Tanh"], rank=4,
-    )  # fmt: skip
+        "RNN",
+        x,
+        entering,
+        again,
+        both,
+        None,
+        _state(ctx, hidden),
+        hidden_size=width,
+        direction=_direction(reverse),
+        activations=["Relu" if relu else "Tanh"],
+        rank=4,
+    )
     return _flat(ctx, made, 1)

@@ -56,9 +56,14 @@ def _running(row: str, kind: str, sign: int) -> None:
         least = sign * math.inf if x.dtype.is_floating_point else _end(x.dtype, sign)
         spread, axis = _up_to(ctx, x, dim, least)
         place = ctx.op(
-            f"Arg{kind}", spread, axis=axis, keepdims=0, select_last_index=1, dtype=taeda.int64,
+            f"Arg{kind}",
+            spread,
+            axis=axis,
+            keepdims=0,
+            select_last_index=1,
+            dtype=taeda.int64,
             rank=x.rank,
-        )  # fmt: skip
+        )
         return [reduced(ctx, f"Reduce{kind}", spread, [axis], False), place]
 
 
@@ -76,9 +81,15 @@ _running("cummin", "Min", 1)
 
 @rule("searchsorted.Tensor", fresh=True)
 def _searchsorted(
-    ctx: Context, sequence: Value, x: Value, *, out_int32: bool = False, right: bool = False,
-    side: str | None = None, sorter: Value | None = None,
-) -> Value:  # fmt: skip
+    ctx: Context,
+    sequence: Value,
+    x: Value,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Value | None = None,
+) -> Value:
     if sorter is not None:
         raise ctx.refuse("places by a sorter: gather the sequence by it before")
     if side is not None:

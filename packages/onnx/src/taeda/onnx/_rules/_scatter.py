@@ -51,9 +51,15 @@ _REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
 
 @rule("scatter_reduce.two", fresh=True)
 def _scatter_reduce(
-    ctx: Context, x: Value, dim: int, index: Value, src: Value, reduce: str, *,
+    ctx: Context,
+    x: Value,
+    dim: int,
+    index: Value,
+    src: Value,
+    reduce: str,
+    *,
     include_self: bool = True,
-) -> Value:  # fmt: skip
+) -> Value:
     how = _REDUCTIONS.get(reduce)
     if how is None or not include_self or not x.rank:
         raise ctx.refuse("reduce is sum, prod, amax or amin, with what is there included")
@@ -129,9 +135,14 @@ def _select_scatter(ctx: Context, x: Value, src: Value, dim: int, index: Any) ->
 
 @rule("slice_scatter", fresh=True)
 def _slice_scatter(
-    ctx: Context, x: Value, src: Value, dim: int = 0, start: Any = None, end: Any = None,
+    ctx: Context,
+    x: Value,
+    src: Value,
+    dim: int = 0,
+    start: Any = None,
+    end: Any = None,
     step: int = 1,
-) -> Value:  # fmt: skip
+) -> Value:
     axis = dim % x.rank
     size = ctx.tensor(ctx.size(x, axis), taeda.int64)
     every = ctx.op("Range", ctx.number(0, taeda.int64), size, ctx.number(1, taeda.int64), rank=1)

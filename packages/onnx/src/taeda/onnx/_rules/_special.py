@@ -125,9 +125,12 @@ def _logit(ctx: Context, x: Value, eps: float | None = None) -> Value:
 
 @rule("nan_to_num", fresh=True)
 def _nan_to_num(
-    ctx: Context, x: Value, nan: float | None = None, posinf: float | None = None,
+    ctx: Context,
+    x: Value,
+    nan: float | None = None,
+    posinf: float | None = None,
     neginf: float | None = None,
-) -> Value:  # fmt: skip
+) -> Value:
     if not x.dtype.is_floating_point:
         return ctx.op("Identity", x)
     f, limits = Formula(ctx), taeda.finfo(x.dtype)

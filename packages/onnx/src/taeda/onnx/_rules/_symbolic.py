@@ -36,23 +36,44 @@ def _several(
 
 @rule("onnx.RotaryEmbedding.default", fresh=True)
 def _rotary(
-    ctx: Context, x: Value, cos: Value, sin: Value, places: Value | None = None, *,
-    interleaved: bool = False, num_heads: int = 0, rotary_embedding_dim: int = 0,
-) -> Value:  # fmt: skip
+    ctx: Context,
+    x: Value,
+    cos: Value,
+    sin: Value,
+    places: Value | None = None,
+    *,
+    interleaved: bool = False,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+) -> Value:
     if ctx.opset < _LEAST:
         raise ctx.refuse(f"RotaryEmbedding is there from opset {_LEAST} on, this is {ctx.opset}")
     return ctx.op(
-        "RotaryEmbedding", x, cos, sin, places, interleaved=int(interleaved), num_heads=num_heads,
+        "RotaryEmbedding",
+        x,
+        cos,
+        sin,
+        places,
+        interleaved=int(interleaved),
+        num_heads=num_heads,
         rotary_embedding_dim=rotary_embedding_dim,
-    )  # fmt: skip
+    )
 
 
 @rule("onnx.Attention.default", fresh=True)
 def _attention(
-    ctx: Context, q: Value, k: Value, v: Value, mask: Value | None = None,
-    past_key: Value | None = None, past_value: Value | None = None, *, is_causal: bool = False,
-    scale: float | None = None, **options: Any,
-) -> list[Value]:  # fmt: skip
+    ctx: Context,
+    q: Value,
+    k: Value,
+    v: Value,
+    mask: Value | None = None,
+    past_key: Value | None = None,
+    past_value: Value | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    **options: Any,
+) -> list[Value]:
     if ctx.opset < _LEAST:
         raise ctx.refuse(f"Attention is there from opset {_LEAST} on, this is {ctx.opset}")
     heads = {n: options[n] for n in ("kv_num_heads", "q_num_heads") if options.get(n)}
@@ -60,6 +81,15 @@ def _attention(
         heads["scale"] = float(scale)
     rest = {n: a for n, a in options.items() if n not in ("kv_num_heads", "q_num_heads") and a}
     return ctx.ops(
-        "Attention", 4, q, k, v, mask, past_key, past_value, is_causal=int(is_causal),
-        **heads, **rest,
-    )  # fmt: skip
+        "Attention",
+        4,
+        q,
+        k,
+        v,
+        mask,
+        past_key,
+        past_value,
+        is_causal=int(is_causal),
+        **heads,
+        **rest,
+    )

@@ -69,18 +69,29 @@ def _im2col(
 
 @rule("col2im", fresh=True)
 def _col2im(
-    ctx: Context, x: Value, output_size: Any, kernel_size: Any, dilation: Any, padding: Any,
+    ctx: Context,
+    x: Value,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any,
+    padding: Any,
     stride: Any,
-) -> Value:  # fmt: skip
+) -> Value:
     if ctx.opset < 18:
         raise ctx.refuse("Col2Im is there from opset 18 on")
     if x.rank != 3:
         raise ctx.refuse("windows without a batch: unsqueeze them")
     pads = _each(padding, 2)
     return ctx.op(
-        "Col2Im", x, ctx.integers(list(output_size)), ctx.integers(_each(kernel_size, 2)),
-        dilations=_each(dilation, 2), pads=[*pads, *pads], strides=_each(stride, 2), rank=4,
-    )  # fmt: skip
+        "Col2Im",
+        x,
+        ctx.integers(list(output_size)),
+        ctx.integers(_each(kernel_size, 2)),
+        dilations=_each(dilation, 2),
+        pads=[*pads, *pads],
+        strides=_each(stride, 2),
+        rank=4,
+    )
 
 
 @rule("pixel_unshuffle", fresh=True)
@@ -132,17 +143,27 @@ def _adaptive_max(count: int) -> None:
 
     @rule(f"max_pool{count}d_with_indices", fresh=True)
     def indices(
-        ctx: Context, x: Value, kernel_size: Any, stride: Any = (), padding: Any = 0,
-        dilation: Any = 1, ceil_mode: bool = False,
-    ) -> list[Value]:  # fmt: skip
+        ctx: Context,
+        x: Value,
+        kernel_size: Any,
+        stride: Any = (),
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> list[Value]:
         if x.rank != count + 2:
             raise ctx.refuse("a pool of a tensor without a batch: unsqueeze it")
         pads, kernel = _each(padding, count), _each(kernel_size, count)
         made, places = ctx.ops(
-            "MaxPool", 2, x, kernel_shape=kernel,
-            strides=_each(stride, count) if stride else kernel, pads=[*pads, *pads],
-            dilations=_each(dilation, count), ceil_mode=int(ceil_mode),
-        )  # fmt: skip
+            "MaxPool",
+            2,
+            x,
+            kernel_shape=kernel,
+            strides=_each(stride, count) if stride else kernel,
+            pads=[*pads, *pads],
+            dilations=_each(dilation, count),
+            ceil_mode=int(ceil_mode),
+        )
         whole: Any = ctx.number(1, taeda.int64)
         for d in range(2, x.rank):
             whole = ctx.op("Mul", whole, ctx.tensor(ctx.size(x, d), taeda.int64))

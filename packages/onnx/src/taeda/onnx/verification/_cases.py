@@ -38,9 +38,13 @@ class OnnxTestCaseRepro:
 
     @classmethod
     def create_test_case_repro(
-        cls, proto: bytes, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
-        dir: str | os.PathLike[str], name: str | None = None,
-    ) -> str:  # fmt: skip
+        cls,
+        proto: bytes,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        dir: str | os.PathLike[str],
+        name: str | None = None,
+    ) -> str:
         """Write a model, the inputs of a call and its outputs into `dir/test_<name>`, which is made;
         the path of that.
         """

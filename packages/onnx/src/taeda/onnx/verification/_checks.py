@@ -55,15 +55,22 @@ class VerificationOptions:
 
 
 def verify(
-    model: nn.Module, input_args: Any, input_kwargs: Mapping[str, Any] | None = None,
+    model: nn.Module,
+    input_args: Any,
+    input_kwargs: Mapping[str, Any] | None = None,
     do_constant_folding: bool = True,
     dynamic_axes: Mapping[str, Mapping[int, str] | Sequence[int]] | None = None,
-    input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
-    training: TrainingMode = TrainingMode.EVAL, opset_version: int | None = None,
-    keep_initializers_as_inputs: bool = True, verbose: bool = False, fixed_batch_size: bool = False,
-    use_external_data: bool = False, additional_test_inputs: Sequence[Any] | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    training: TrainingMode = TrainingMode.EVAL,
+    opset_version: int | None = None,
+    keep_initializers_as_inputs: bool = True,
+    verbose: bool = False,
+    fixed_batch_size: bool = False,
+    use_external_data: bool = False,
+    additional_test_inputs: Sequence[Any] | None = None,
     options: VerificationOptions | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Export a module and compare the model with it, for these arguments and for each of
     `additional_test_inputs`. The other arguments are those of `export`; `fixed_batch_size` leaves
     `dynamic_axes` out, and `use_external_data` puts the weights beside the file that is run.
@@ -74,25 +81,34 @@ def verify(
     first = (input_args, dict(input_kwargs or {}))
     args = input_args if isinstance(input_args, tuple) else (input_args,)
     made = export(
-        model, args, kwargs=first[1], do_constant_folding=do_constant_folding,
-        dynamic_axes=None if fixed_batch_size else dynamic_axes, input_names=input_names,
-        output_names=output_names, training=training, opset_version=opset_version,
-        verbose=verbose, verify=False,
-    )  # fmt: skip
+        model,
+        args,
+        kwargs=first[1],
+        do_constant_folding=do_constant_folding,
+        dynamic_axes=None if fixed_batch_size else dynamic_axes,
+        input_names=input_names,
+        output_names=output_names,
+        training=training,
+        opset_version=opset_version,
+        verbose=verbose,
+        verify=False,
+    )
     assert made is not None
     with tempfile.TemporaryDirectory() as place:  # the file is what a user gets
         made.save(
-            Path(place) / "model.onnx", keep_initializers_as_inputs=keep_initializers_as_inputs,
+            Path(place) / "model.onnx",
+            keep_initializers_as_inputs=keep_initializers_as_inputs,
             external_data=use_external_data or None,
-        )  # fmt: skip
+        )
         for given in (first, *((more, {}) for more in additional_test_inputs or ())):
             _compared(model, made, given, chosen, training, Path(place) / "model.onnx")
 
 
 def check_export_model_diff(
-    model: nn.Module, test_input_groups: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]],
+    model: nn.Module,
+    test_input_groups: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]],
     export_options: Mapping[str, Any] | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """What differs between the models that these groups of arguments give; an empty text if they are
     the same. `export_options` are named arguments of `export`.
 
@@ -125,9 +141,13 @@ def _lines(model: Model) -> list[str]:
 
 
 def _compared(
-    model: nn.Module, made: ONNXProgram, given: tuple[Any, dict[str, Any]],
-    options: VerificationOptions, training: TrainingMode, path: Path,
-) -> None:  # fmt: skip
+    model: nn.Module,
+    made: ONNXProgram,
+    given: tuple[Any, dict[str, Any]],
+    options: VerificationOptions,
+    training: TrainingMode,
+    path: Path,
+) -> None:
     args = given[0] if isinstance(given[0], tuple) else (given[0],)
     leaves = [v for v in tree_flatten((args, given[1]))[0] if isinstance(v, Tensor)]
     if options.remained_onnx_input_idx is not None:

@@ -59,9 +59,14 @@ class VerificationInfo:
         relative = apart / x.abs().clamp_min(_TINY)
         relative = taeda.where(same, taeda.zeros((), dtype=taeda.float64), relative)
         return cls(
-            name, _most(apart), _most(relative), _histogram(apart), _histogram(relative), a.dtype,
+            name,
+            _most(apart),
+            _most(relative),
+            _histogram(apart),
+            _histogram(relative),
+            a.dtype,
             b.dtype,
-        )  # fmt: skip
+        )
 
     def asdict(self) -> dict[str, Any]:
         """The fields as what JSON can hold: lists for tensors, texts for dtypes."""
@@ -86,9 +91,11 @@ def _histogram(values: Tensor) -> Histogram:
 
 
 def verify_onnx_program(
-    onnx_program: ONNXProgram, args: tuple[Any, ...] | None = None,
-    kwargs: dict[str, Any] | None = None, compare_intermediates: bool = False,
-) -> list[VerificationInfo]:  # fmt: skip
+    onnx_program: ONNXProgram,
+    args: tuple[Any, ...] | None = None,
+    kwargs: dict[str, Any] | None = None,
+    compare_intermediates: bool = False,
+) -> list[VerificationInfo]:
     """How far every output of the model is off, in onnxruntime in a process of its own; with
     `compare_intermediates` every value inside that the program has too comes before them.
 

@@ -102,9 +102,12 @@ class GraphInfo:
         """Write this part as a case of ONNX's tests into a folder (that of now by default)."""
         made, leaves = _made(self)
         return OnnxTestCaseRepro.create_test_case_repro(
-            b"".join(made.model.pieces()), leaves, list(self.pt_outs or _run(self)),
-            repro_dir or ".", name=name or f"mismatch_{self.id or 'whole'}",
-        )  # fmt: skip
+            b"".join(made.model.pieces()),
+            leaves,
+            list(self.pt_outs or _run(self)),
+            repro_dir or ".",
+            name=name or f"mismatch_{self.id or 'whole'}",
+        )
 
     # ---- the search ----
 
@@ -152,11 +155,15 @@ def _tree(info: GraphInfo, depth: int) -> list[str]:
 
 
 def find_mismatch(
-    model: nn.Module, input_args: Any, do_constant_folding: bool = True,
-    training: TrainingMode = TrainingMode.EVAL, opset_version: int | None = None,
-    keep_initializers_as_inputs: bool = True, verbose: bool = False,
+    model: nn.Module,
+    input_args: Any,
+    do_constant_folding: bool = True,
+    training: TrainingMode = TrainingMode.EVAL,
+    opset_version: int | None = None,
+    keep_initializers_as_inputs: bool = True,
+    verbose: bool = False,
     options: VerificationOptions | None = None,
-) -> GraphInfo:  # fmt: skip
+) -> GraphInfo:
     """Compare a module with its model, and where they differ its halves, down to single operators.
     Views and writes in place are values of their own here, as in the model. `verbose` prints what was
     found. Errors are those of `export`.
@@ -190,10 +197,12 @@ def find_mismatch(
 
 
 def verify_aten_graph(
-    graph: Graph, input_args: tuple[Any, ...], export_options: Mapping[str, Any],
+    graph: Graph,
+    input_args: tuple[Any, ...],
+    export_options: Mapping[str, Any],
     params_dict: dict[str, Any] | None = None,
     verification_options: VerificationOptions | None = None,
-) -> tuple[AssertionError | None, Graph, ONNXProgram | None]:  # fmt: skip
+) -> tuple[AssertionError | None, Graph, ONNXProgram | None]:
     """Compare a graph of operators with its model for these inputs; `params_dict` has those of its
     inputs that are weights, by name. What differs (None if nothing does), the graph, and the model
     (None if it has none).

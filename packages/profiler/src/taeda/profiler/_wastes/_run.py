@@ -64,9 +64,10 @@ class Run:
     def at(self, place: str, *names: str) -> int:
         """Nanoseconds of operations at a line: of these names, or of all."""
         return sum(
-            took for (where, name), took in self.took.items()
+            took
+            for (where, name), took in self.took.items()
             if where == place and (not names or name in names)
-        )  # fmt: skip
+        )
 
 
 class Waste:

@@ -51,12 +51,14 @@ class SlowLoading(Waste):
             if count >= BATCHES and took >= max(LOADING * self.run.total, count * SLOW_BATCH):
                 workers = self._workers[place]
                 now = f"{workers} workers load" if workers else "the program itself loads"
-                made.append(Finding(
-                    place,
-                    f"{now} the batches, and each takes {took / count / 1e6:.3g} ms. Give the DataLoader "
-                    "more workers (num_workers), or do less for each sample.",
-                    f"up to {self.run.share(took)}",
-                ))  # fmt: skip
+                made.append(
+                    Finding(
+                        place,
+                        f"{now} the batches, and each takes {took / count / 1e6:.3g} ms. Give the DataLoader "
+                        "more workers (num_workers), or do less for each sample.",
+                        f"up to {self.run.share(took)}",
+                    )
+                )
         return made
 
 

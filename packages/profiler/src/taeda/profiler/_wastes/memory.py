@@ -56,12 +56,14 @@ class RetainedGraphs(Waste):
         size = sum(size for size, _ in self._held.values())
         steps = max(count for _, count in self._held.values())
         by = f", which {self._holder} holds," if self._holder else ""
-        return [Finding(
-            place,
-            f"the graphs of {steps} former steps{by} are still in memory, {size:,} bytes. Keep "
-            "loss.detach() or loss.item(), not the loss itself.",
-            f"{size // max(1, steps):,} bytes a step that are given back",
-        )]  # fmt: skip
+        return [
+            Finding(
+                place,
+                f"the graphs of {steps} former steps{by} are still in memory, {size:,} bytes. Keep "
+                "loss.detach() or loss.item(), not the loss itself.",
+                f"{size // max(1, steps):,} bytes a step that are given back",
+            )
+        ]
 
 
 def _holder() -> str:

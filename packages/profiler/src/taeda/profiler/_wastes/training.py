@@ -41,12 +41,14 @@ class KeptGradients(Waste):
     def found(self) -> list[Finding]:
         if self.run.step < 3 or self._kept < self.run.step - 1:
             return []
-        return [Finding(
-            self._place or "the loop of training",
-            "no step cleared the gradients, so each adds to those of all before it. Call "
-            "optimizer.zero_grad() before backward().",
-            "steps that follow the gradient of their own batch",
-        )]  # fmt: skip
+        return [
+            Finding(
+                self._place or "the loop of training",
+                "no step cleared the gradients, so each adds to those of all before it. Call "
+                "optimizer.zero_grad() before backward().",
+                "steps that follow the gradient of their own batch",
+            )
+        ]
 
 
 class PlainOptimizers(Waste):
@@ -81,12 +83,14 @@ class PlainOptimizers(Waste):
         for name, count in self._counts.items():
             each = count // self._steps[name]
             if each >= OPERATIONS and name not in self._fused:
-                made.append(Finding(
-                    self._places[name],
-                    f"{name}.step runs {each} operations. An optimizer of taeda.optim with a fused form "
-                    "(Adam, AdamW, SGD; leave foreach and fused unset) runs one.",
-                    f"most of what these operations take, {self.run.share(self._took[name])}",
-                ))  # fmt: skip
+                made.append(
+                    Finding(
+                        self._places[name],
+                        f"{name}.step runs {each} operations. An optimizer of taeda.optim with a fused form "
+                        "(Adam, AdamW, SGD; leave foreach and fused unset) runs one.",
+                        f"most of what these operations take, {self.run.share(self._took[name])}",
+                    )
+                )
         return made
 
 

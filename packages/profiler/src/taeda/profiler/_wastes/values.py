@@ -42,13 +42,15 @@ class Doubles(Waste):
         if not count or wanted or count < 0.1 * self._made:
             return []
         place = max(self._doubles, key=lambda one: self._doubles[one])
-        return [Finding(
-            place,
-            "computes in float64, though weights and default are float32 or less: "
-            f"{100 * count // self._made} % of all numbers made are float64. Data from NumPy are often "
-            "float64: convert them once, x.float().",
-            f"about half of what operations in float64 take, {self.run.share(sum(self._took.values()) / 2)}",
-        )]  # fmt: skip
+        return [
+            Finding(
+                place,
+                "computes in float64, though weights and default are float32 or less: "
+                f"{100 * count // self._made} % of all numbers made are float64. Data from NumPy are often "
+                "float64: convert them once, x.float().",
+                f"about half of what operations in float64 take, {self.run.share(sum(self._took.values()) / 2)}",  # noqa: E501
+            )
+        ]
 
 
 class Copies(Waste):

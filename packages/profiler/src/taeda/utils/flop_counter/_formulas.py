@@ -122,17 +122,34 @@ def _convolution_flops(input: Shape, weight: Shape, out: Shape, transposed: bool
 
 @_aten("convolution")
 def _convolution(
-    input: Shape, weight: Shape, bias: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, *rest: Any, out_shape: Shape
-) -> int:  # fmt: skip
+    input: Shape,
+    weight: Shape,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    *rest: Any,
+    out_shape: Shape,
+) -> int:
     return _convolution_flops(input, weight, out_shape, transposed)
 
 
 @_aten("convolution_backward")
 def _convolution_backward(
-    grad: Shape, input: Shape, weight: Shape, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    output_padding: Any, groups: int, output_mask: Sequence[bool], *, out_shape: Any,
-) -> int:  # fmt: skip
+    grad: Shape,
+    input: Shape,
+    weight: Shape,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    output_mask: Sequence[bool],
+    *,
+    out_shape: Any,
+) -> int:
     return (output_mask[0] + output_mask[1]) * _convolution_flops(input, weight, grad, transposed)
 
 
@@ -166,17 +183,32 @@ def _pairs(query: Shape, query_offsets: Sequence[int], key_offsets: Sequence[int
 
 @_aten("_ragged_attention")
 def _ragged_attention(
-    query: Shape, key: Shape, value: Shape, query_offsets: Sequence[int], key_offsets: Sequence[int],
-    *rest: Any, out_shape: Any, **named: Any,
-) -> int:  # fmt: skip
+    query: Shape,
+    key: Shape,
+    value: Shape,
+    query_offsets: Sequence[int],
+    key_offsets: Sequence[int],
+    *rest: Any,
+    out_shape: Any,
+    **named: Any,
+) -> int:
     return _pairs(query, query_offsets, key_offsets) * (query[-1] + value[-1])
 
 
 @_aten("_ragged_attention_backward")
 def _ragged_attention_backward(
-    grad: Shape, query: Shape, key: Shape, value: Shape, output: Shape, logsumexp: Shape,
-    query_offsets: Sequence[int], key_offsets: Sequence[int], *rest: Any, out_shape: Any, **named: Any,
-) -> int:  # fmt: skip
+    grad: Shape,
+    query: Shape,
+    key: Shape,
+    value: Shape,
+    output: Shape,
+    logsumexp: Shape,
+    query_offsets: Sequence[int],
+    key_offsets: Sequence[int],
+    *rest: Any,
+    out_shape: Any,
+    **named: Any,
+) -> int:
     return _pairs(query, query_offsets, key_offsets) * (3 * query[-1] + 2 * value[-1])
 
 

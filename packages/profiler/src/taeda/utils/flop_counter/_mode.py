@@ -35,9 +35,12 @@ class FlopCounterMode(TorchDispatchMode):
     """
 
     def __init__(
-        self, mods: Any = None, depth: int = 2, display: bool = True,
+        self,
+        mods: Any = None,
+        depth: int = 2,
+        display: bool = True,
         custom_mapping: Mapping[Any, Callable[..., int]] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         from ._formulas import _of_shapes
 
         self.depth, self.display = depth, display

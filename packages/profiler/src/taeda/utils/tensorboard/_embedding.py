@@ -20,9 +20,14 @@ _LIST = "projector_config.pbtxt"
 
 
 def write_embedding(
-    folder: str, name: str, points: Array, metadata: Sequence[Any] | None,
-    images: Array | None, header: Sequence[str] | None, title: str,
-) -> None:  # fmt: skip
+    folder: str,
+    name: str,
+    points: Array,
+    metadata: Sequence[Any] | None,
+    images: Array | None,
+    header: Sequence[str] | None,
+    title: str,
+) -> None:
     """Write `folder`/`name`/tensors.tsv, what belongs to the points, and add them to the list.
 
     AssertionError for points that are not two-dimensional, or when names or images are not as many.

@@ -59,8 +59,10 @@ class _Recorder:
         self._kept: list[Any] = []  # numbers of objects stay theirs while they live
         self._used: Counter[str] = Counter()
         top = type(model).__name__
-        self._places = {id(part): "/".join([top, *path.split(".")] if path else [top])
-                        for path, part in model.named_modules()}  # fmt: skip
+        self._places = {
+            id(part): "/".join([top, *path.split(".")] if path else [top])
+            for path, part in model.named_modules()
+        }
         self._inside: list[str] = [top]
         for name, held in [*model.named_parameters(), *model.named_buffers()]:
             self._node(f"{top}/{name.replace('.', '/')}", "Variable", [], [held])

@@ -130,8 +130,13 @@ def video(tag: str, frames: Array, fps: float) -> Summary.Value:
     out = io.BytesIO()
     first, *others = [_pil(page) for page in pages]
     first.save(
-        out, format="GIF", save_all=True, append_images=others, duration=max(1, round(1000 / fps)), loop=0
-    )  # fmt: skip
+        out,
+        format="GIF",
+        save_all=True,
+        append_images=others,
+        duration=max(1, round(1000 / fps)),
+        loop=0,
+    )
     height, width, channels = pages[0].shape
     made = Summary.Image(
         height=height, width=width, colorspace=channels, encoded_image_string=out.getvalue()
@@ -157,7 +162,10 @@ def audio(tag: str, sound: Array, rate: int) -> Summary.Value:
         file.setframerate(rate)
         file.writeframes((sound * 32767).round().astype("<i2").tobytes())
     made = Summary.Audio(
-        sample_rate=rate, num_channels=1, length_frames=sound.size,
-        encoded_audio_string=out.getvalue(), content_type="audio/wav",
-    )  # fmt: skip
+        sample_rate=rate,
+        num_channels=1,
+        length_frames=sound.size,
+        encoded_audio_string=out.getvalue(),
+        content_type="audio/wav",
+    )
     return Summary.Value(tag=tag, audio=made)

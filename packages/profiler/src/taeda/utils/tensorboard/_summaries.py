@@ -51,8 +51,10 @@ def scalar(tag: str, value: float, new_style: bool, double: bool) -> Summary.Val
     if not (new_style or double):
         return Summary.Value(tag=tag, simple_value=value)
     return Summary.Value(
-        tag=tag, tensor=_tensor(value, "d" if double else "f"), metadata=_metadata("scalars", data_class=1)
-    )  # fmt: skip
+        tag=tag,
+        tensor=_tensor(value, "d" if double else "f"),
+        metadata=_metadata("scalars", data_class=1),
+    )
 
 
 def histogram(tag: str, values: Array, bins: Any, max_bins: int | None) -> Summary.Value:
@@ -79,9 +81,15 @@ def histogram(tag: str, values: Array, bins: Any, max_bins: int | None) -> Summa
     first, last = filled[0], filled[-1]
     limits = edges[first : last + 2]  # one empty bin in front says where the first one begins
     return histogram_raw(
-        tag, values.min(), values.max(), values.size, values.sum(), values @ values,
-        limits.tolist(), [0, *counts[first : last + 1].tolist()],
-    )  # fmt: skip
+        tag,
+        values.min(),
+        values.max(),
+        values.size,
+        values.sum(),
+        values @ values,
+        limits.tolist(),
+        [0, *counts[first : last + 1].tolist()],
+    )
 
 
 def _merged(counts: Array, edges: Array, most: int | None) -> tuple[Array, Array]:
@@ -93,17 +101,29 @@ def _merged(counts: Array, edges: Array, most: int | None) -> tuple[Array, Array
 
 
 def histogram_raw(
-    tag: str, least: Any, most: Any, count: Any, total: Any, squares: Any,
-    limits: Sequence[float], counts: Sequence[float],
-) -> Summary.Value:  # fmt: skip
+    tag: str,
+    least: Any,
+    most: Any,
+    count: Any,
+    total: Any,
+    squares: Any,
+    limits: Sequence[float],
+    counts: Sequence[float],
+) -> Summary.Value:
     """A distribution that the caller counted."""
     if len(limits) != len(counts):
         raise ValueError(
             f"add_histogram_raw: {len(limits)} limits and {len(counts)} counts; they go in pairs"
         )
     made = HistogramProto(
-        min=least, max=most, num=count, sum=total, sum_squares=squares, bucket_limit=limits, bucket=counts
-    )  # fmt: skip
+        min=least,
+        max=most,
+        num=count,
+        sum=total,
+        sum_squares=squares,
+        bucket_limit=limits,
+        bucket=counts,
+    )
     return Summary.Value(tag=tag, histo=made)
 
 
@@ -175,9 +195,13 @@ def mesh(tag: str, parts: Mapping[str, Array | None], config: Mapping[str, Any] 
     made = Summary()
     for name, part in given.items():
         content = MeshPluginData(
-            version=0, name=tag, content_type=kinds[name], json_config=settings, shape=part.shape,
+            version=0,
+            name=tag,
+            content_type=kinds[name],
+            json_config=settings,
+            shape=part.shape,
             components=components,
-        ).SerializeToString()  # fmt: skip
+        ).SerializeToString()
         metadata = _metadata("mesh", content)
         made.value.add(tag=f"{tag}_{name}", tensor=_tensor(part, _PARTS[name]), metadata=metadata)
     return made

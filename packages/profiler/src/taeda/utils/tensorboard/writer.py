@@ -34,9 +34,12 @@ class FileWriter:
     """
 
     def __init__(
-        self, log_dir: str | os.PathLike[str], max_queue: int = 10, flush_secs: float = 120,
+        self,
+        log_dir: str | os.PathLike[str],
+        max_queue: int = 10,
+        flush_secs: float = 120,
         filename_suffix: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         folder = os.fspath(log_dir)
         if flush_secs <= 0:
             raise ValueError(
@@ -135,9 +138,14 @@ class SummaryWriter:
     """
 
     def __init__(
-        self, log_dir: str | os.PathLike[str] | None = None, comment: str = "", purge_step: int | None = None,
-        max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        log_dir: str | os.PathLike[str] | None = None,
+        comment: str = "",
+        purge_step: int | None = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str = "",
+    ) -> None:
         if log_dir is None or log_dir == "":
             now = time.strftime("%b%d_%H-%M-%S")
             log_dir = os.path.join("runs", f"{now}_{socket.gethostname()}{comment}")
@@ -176,9 +184,14 @@ class SummaryWriter:
     # ---- numbers ----
 
     def add_scalar(
-        self, tag: str, scalar_value: Any, global_step: int | None = None, walltime: float | None = None,
-        new_style: bool = False, double_precision: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        tag: str,
+        scalar_value: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+        new_style: bool = False,
+        double_precision: bool = False,
+    ) -> None:
         """A number at a step. `new_style` writes it as a tensor; `double_precision` too, of 64 bits.
 
         Args:
@@ -202,9 +215,12 @@ class SummaryWriter:
         )
 
     def add_scalars(
-        self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: int | None = None,
+        self,
+        main_tag: str,
+        tag_scalar_dict: Mapping[str, Any],
+        global_step: int | None = None,
         walltime: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Several numbers in one chart, each in a run of its own below this one.
 
         Args:
@@ -240,9 +256,14 @@ class SummaryWriter:
         self._value(lambda: made, global_step, walltime)
 
     def add_histogram(
-        self, tag: str, values: Any, global_step: int | None = None, bins: Any = "tensorflow",
-        walltime: float | None = None, max_bins: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        tag: str,
+        values: Any,
+        global_step: int | None = None,
+        bins: Any = "tensorflow",
+        walltime: float | None = None,
+        max_bins: int | None = None,
+    ) -> None:
         """How values are distributed. `bins` is "tensorflow" (the same at every step), a rule, a
         number or edges as `numpy.histogram` takes them; neighbours are put together until there are
         `max_bins` at most. Values that are not finite are left out.
@@ -262,10 +283,18 @@ class SummaryWriter:
         self._value(lambda: made, global_step, walltime)
 
     def add_histogram_raw(
-        self, tag: str, min: float, max: float, num: float, sum: float, sum_squares: float,
-        bucket_limits: Sequence[float], bucket_counts: Sequence[float],
-        global_step: int | None = None, walltime: float | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        tag: str,
+        min: float,
+        max: float,
+        num: float,
+        sum: float,
+        sum_squares: float,
+        bucket_limits: Sequence[float],
+        bucket_counts: Sequence[float],
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
         """A distribution that the caller counted: upper edges of the buckets, and how many in each.
 
         ValueError unless there are as many of both.
@@ -287,9 +316,15 @@ class SummaryWriter:
         self._value(lambda: made, global_step, walltime)
 
     def add_pr_curve(
-        self, tag: str, labels: Any, predictions: Any, global_step: int | None = None,
-        num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        tag: str,
+        labels: Any,
+        predictions: Any,
+        global_step: int | None = None,
+        num_thresholds: int = 127,
+        weights: Any = None,
+        walltime: float | None = None,
+    ) -> None:
         """Precision and recall of probabilities, against labels that are 0 or 1, at thresholds.
 
         Args:
@@ -303,16 +338,28 @@ class SummaryWriter:
         """
         shares = None if weights is None else array(weights, "add_pr_curve")
         made = _summaries.curve(
-            tag_of(tag, "add_pr_curve"), array(labels, "add_pr_curve"), array(predictions, "add_pr_curve"),
-            num_thresholds, shares,
-        )  # fmt: skip
+            tag_of(tag, "add_pr_curve"),
+            array(labels, "add_pr_curve"),
+            array(predictions, "add_pr_curve"),
+            num_thresholds,
+            shares,
+        )
         self._value(lambda: made, global_step, walltime)
 
     def add_pr_curve_raw(
-        self, tag: str, true_positive_counts: Any, false_positive_counts: Any, true_negative_counts: Any,
-        false_negative_counts: Any, precision: Any, recall: Any, global_step: int | None = None,
-        num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        tag: str,
+        true_positive_counts: Any,
+        false_positive_counts: Any,
+        true_negative_counts: Any,
+        false_negative_counts: Any,
+        precision: Any,
+        recall: Any,
+        global_step: int | None = None,
+        num_thresholds: int = 127,
+        weights: Any = None,
+        walltime: float | None = None,
+    ) -> None:
         """A curve that the caller counted, `num_thresholds` numbers each. Counts hold their weights
         already: `weights` has to be None.
 
@@ -332,9 +379,15 @@ class SummaryWriter:
         if weights is not None:
             raise ValueError("add_pr_curve_raw: the counts hold their weights; leave weights out")
         made = _summaries.curve_raw(
-            tag_of(tag, "add_pr_curve_raw"), true_positive_counts, false_positive_counts,
-            true_negative_counts, false_negative_counts, precision, recall, num_thresholds,
-        )  # fmt: skip
+            tag_of(tag, "add_pr_curve_raw"),
+            true_positive_counts,
+            false_positive_counts,
+            true_negative_counts,
+            false_negative_counts,
+            precision,
+            recall,
+            num_thresholds,
+        )
         self._value(lambda: made, global_step, walltime)
 
     # ---- charts of charts ----
@@ -380,10 +433,13 @@ class SummaryWriter:
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_hparams(
-        self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
-        hparam_domain_discrete: Mapping[str, list[Any]] | None = None, run_name: str | None = None,
+        self,
+        hparam_dict: Mapping[str, Any],
+        metric_dict: Mapping[str, Any],
+        hparam_domain_discrete: Mapping[str, list[Any]] | None = None,
+        run_name: str | None = None,
         global_step: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """What a run was set to and what came of it, in a run of its own below this one, named
         `run_name` or by the time.
 
@@ -407,9 +463,13 @@ class SummaryWriter:
     # ---- pictures, sounds, words ----
 
     def add_image(
-        self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
         dataformats: str = "CHW",
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A picture, its axes named by `dataformats`: fractions from 0 to 1 or bytes.
 
         AssertionError unless they fit.
@@ -425,9 +485,13 @@ class SummaryWriter:
         self._value(_pictures.image, global_step, walltime, tag_of(tag, "add_image"), pixels)
 
     def add_images(
-        self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
         dataformats: str = "NCHW",
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Pictures in a grid.
 
         Args:
@@ -440,9 +504,16 @@ class SummaryWriter:
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
-        self, tag: str, img_tensor: Any, box_tensor: Any, global_step: int | None = None,
-        walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW", labels: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        tag: str,
+        img_tensor: Any,
+        box_tensor: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+        rescale: float = 1,
+        dataformats: str = "CHW",
+        labels: Any = None,
+    ) -> None:
         """A picture with frames (left, top, right, bottom), and a label each if given.
 
         Args:
@@ -462,9 +533,13 @@ class SummaryWriter:
         self._value(_pictures.image, global_step, walltime, tag_of(tag, who), drawn)
 
     def add_figure(
-        self, tag: str, figure: Any, global_step: int | None = None, close: bool = True,
+        self,
+        tag: str,
+        figure: Any,
+        global_step: int | None = None,
+        close: bool = True,
         walltime: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A figure of matplotlib, or several of one size, as a picture; closed unless told otherwise.
 
         Args:
@@ -478,9 +553,13 @@ class SummaryWriter:
         self._value(_pictures.image, global_step, walltime, tag_of(tag, "add_figure"), pixels)
 
     def add_video(
-        self, tag: str, vid_tensor: Any, global_step: int | None = None, fps: float = 4,
+        self,
+        tag: str,
+        vid_tensor: Any,
+        global_step: int | None = None,
+        fps: float = 4,
         walltime: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Videos (N, T, C, H, W) beside each other, as an animated GIF. ValueError for another rank.
 
         Args:
@@ -499,9 +578,13 @@ class SummaryWriter:
         self._value(_pictures.video, global_step, walltime, tag_of(tag, "add_video"), frames, fps)
 
     def add_audio(
-        self, tag: str, snd_tensor: Any, global_step: int | None = None, sample_rate: int = 44100,
+        self,
+        tag: str,
+        snd_tensor: Any,
+        global_step: int | None = None,
+        sample_rate: int = 44100,
         walltime: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A sound of one channel, from -1 to 1. AssertionError for several channels.
 
         Args:
@@ -545,10 +628,15 @@ class SummaryWriter:
     # ---- shapes, points, models ----
 
     def add_mesh(
-        self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
-        config_dict: Mapping[str, Any] | None = None, global_step: int | None = None,
+        self,
+        tag: str,
+        vertices: Any,
+        colors: Any = None,
+        faces: Any = None,
+        config_dict: Mapping[str, Any] | None = None,
+        global_step: int | None = None,
         walltime: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Points (B, N, 3), with colours from 0 to 255 (bytes) or to 1, and triangles by their points.
 
         AssertionError for other shapes. `config_dict` sets camera, light and material of Three.js.
@@ -572,9 +660,14 @@ class SummaryWriter:
         self._get_file_writer().add_summary(made, global_step, walltime)
 
     def add_embedding(
-        self, mat: Any, metadata: Sequence[Any] | None = None, label_img: Any = None,
-        global_step: int | None = None, tag: str = "default", metadata_header: Sequence[str] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        mat: Any,
+        metadata: Sequence[Any] | None = None,
+        label_img: Any = None,
+        global_step: int | None = None,
+        tag: str = "default",
+        metadata_header: Sequence[str] | None = None,
+    ) -> None:
         """Points (N, D) for the projector, with a name or a picture each. Written at once.
 
         AssertionError for another rank, or when names or pictures are not as many.
@@ -596,9 +689,14 @@ class SummaryWriter:
         name = f"{step:05d}/{plain}"
         images = None if label_img is None else array(label_img, "add_embedding")
         write_embedding(
-            self.log_dir, name, array(mat, "add_embedding"), metadata, images, metadata_header,
+            self.log_dir,
+            name,
+            array(mat, "add_embedding"),
+            metadata,
+            images,
+            metadata_header,
             f"{tag}:{step:05d}",
-        )  # fmt: skip
+        )
 
     def add_graph(
         self,

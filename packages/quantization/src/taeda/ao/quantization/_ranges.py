@@ -31,8 +31,15 @@ def checked(least: Tensor, most: Tensor, name: str) -> bool:
 
 
 def parameters(
-    least: Tensor, most: Tensor, low: int, high: int, scheme: Any, dtype: Any, eps: Tensor, custom: bool
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    least: Tensor,
+    most: Tensor,
+    low: int,
+    high: int,
+    scheme: Any,
+    dtype: Any,
+    eps: Tensor,
+    custom: bool,
+) -> tuple[Tensor, Tensor]:
     """(scales, zero points) of ranges that are made to hold 0. `custom`: the integers are not all that the
     dtype holds.
     """

@@ -16,7 +16,7 @@ __all__ = [
     "is_symmetric",
     "range_of",
     "with_args",
-]  # fmt: skip
+]
 
 #: by dtype the least and the greatest integer that it holds
 INTEGERS = {

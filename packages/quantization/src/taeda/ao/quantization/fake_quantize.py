@@ -106,9 +106,13 @@ class FakeQuantize(FakeQuantizeBase):
     zero_point: Tensor
 
     def __init__(
-        self, observer: Any = MovingAverageMinMaxObserver, quant_min: int | None = None,
-        quant_max: int | None = None, is_dynamic: bool = False, **observer_kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        observer: Any = MovingAverageMinMaxObserver,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        is_dynamic: bool = False,
+        **observer_kwargs: Any,
+    ) -> None:
         super().__init__()
         if quant_min is not None and quant_max is not None:
             _check_range(observer, quant_min, quant_max, observer_kwargs)
@@ -217,9 +221,12 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     """
 
     def __init__(
-        self, observer: Any = MovingAverageMinMaxObserver, quant_min: int = 0, quant_max: int = 255,
+        self,
+        observer: Any = MovingAverageMinMaxObserver,
+        quant_min: int = 0,
+        quant_max: int = 255,
         **observer_kwargs: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(observer, quant_min, quant_max, **observer_kwargs)
         averages = (MovingAverageMinMaxObserver, MovingAveragePerChannelMinMaxObserver)
         if not isinstance(self.activation_post_process, averages):
@@ -235,10 +242,20 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         """Look at `X` if that is on, and round it if that is on."""
         watch = self.activation_post_process
         made: Tensor = taeda.fused_moving_avg_obs_fake_quant(
-            X, self.observer_enabled, self.fake_quant_enabled, watch.min_val, watch.max_val, self.scale,
-            self.zero_point, watch.averaging_constant, watch.quant_min, watch.quant_max, self.ch_axis,
-            self.is_per_channel, self.is_symmetric_quant,
-        )  # fmt: skip
+            X,
+            self.observer_enabled,
+            self.fake_quant_enabled,
+            watch.min_val,
+            watch.max_val,
+            self.scale,
+            self.zero_point,
+            watch.averaging_constant,
+            watch.quant_min,
+            watch.quant_max,
+            self.ch_axis,
+            self.is_per_channel,
+            self.is_symmetric_quant,
+        )
         return made
 
 
@@ -253,9 +270,13 @@ _EMBEDDING = {
 }
 
 default_fake_quant = FakeQuantize.with_args(
-    observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, dtype=taeda.quint8,
-    qscheme=taeda.per_tensor_affine, reduce_range=True,
-)  # fmt: skip
+    observer=MovingAverageMinMaxObserver,
+    quant_min=0,
+    quant_max=255,
+    dtype=taeda.quint8,
+    qscheme=taeda.per_tensor_affine,
+    reduce_range=True,
+)
 default_weight_fake_quant = FakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver,
     quant_min=-128,
@@ -264,9 +285,13 @@ default_weight_fake_quant = FakeQuantize.with_args(
     **_SYMMETRIC,
 )
 default_dynamic_fake_quant = FakeQuantize.with_args(
-    observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, is_dynamic=True,
-    dtype=taeda.quint8, averaging_constant=1,
-)  # fmt: skip
+    observer=MovingAverageMinMaxObserver,
+    quant_min=0,
+    quant_max=255,
+    is_dynamic=True,
+    dtype=taeda.quint8,
+    averaging_constant=1,
+)
 default_fixed_qparams_range_neg1to1_fake_quant = FixedQParamsFakeQuantize.with_args(
     observer=default_fixed_qparams_range_neg1to1_observer
 )
@@ -276,20 +301,31 @@ default_fixed_qparams_range_0to1_fake_quant = FixedQParamsFakeQuantize.with_args
 default_symmetric_fixed_qparams_fake_quant = default_fixed_qparams_range_neg1to1_fake_quant
 default_affine_fixed_qparams_fake_quant = default_fixed_qparams_range_0to1_fake_quant
 default_per_channel_weight_fake_quant = FakeQuantize.with_args(
-    observer=MovingAveragePerChannelMinMaxObserver, quant_min=-128, quant_max=127, reduce_range=False,
-    ch_axis=0, **_CHANNELS,
-)  # fmt: skip
+    observer=MovingAveragePerChannelMinMaxObserver,
+    quant_min=-128,
+    quant_max=127,
+    reduce_range=False,
+    ch_axis=0,
+    **_CHANNELS,
+)
 default_embedding_fake_quant = FakeQuantize.with_args(
-    observer=MovingAveragePerChannelMinMaxObserver, dtype=taeda.quint8, quant_min=0, quant_max=255,
+    observer=MovingAveragePerChannelMinMaxObserver,
+    dtype=taeda.quint8,
+    quant_min=0,
+    quant_max=255,
     **_EMBEDDING,
-)  # fmt: skip
+)
 default_embedding_fake_quant_4bit = FakeQuantize.with_args(
     observer=MovingAveragePerChannelMinMaxObserver, dtype=taeda.quint4x2, **_EMBEDDING
 )
 default_histogram_fake_quant = FakeQuantize.with_args(
-    observer=HistogramObserver, quant_min=0, quant_max=255, dtype=taeda.quint8,
-    qscheme=taeda.per_tensor_affine, reduce_range=True,
-)  # fmt: skip
+    observer=HistogramObserver,
+    quant_min=0,
+    quant_max=255,
+    dtype=taeda.quint8,
+    qscheme=taeda.per_tensor_affine,
+    reduce_range=True,
+)
 default_fused_act_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, dtype=taeda.quint8
 )

@@ -64,9 +64,12 @@ def _fuse(
 
 
 def fuse_modules(
-    model: nn.Module, modules_to_fuse: Any, inplace: bool = False,
-    fuser_func: Callable[..., Any] = fuse_known_modules, fuse_custom_config_dict: Any = None,
-) -> nn.Module:  # fmt: skip
+    model: nn.Module,
+    modules_to_fuse: Any,
+    inplace: bool = False,
+    fuser_func: Callable[..., Any] = fuse_known_modules,
+    fuse_custom_config_dict: Any = None,
+) -> nn.Module:
     """Join layers of a model in eval mode: the first becomes the joined one, the others `nn.Identity`.
 
     Convolution, batch normalisation and ReLU; linear layer and ReLU or batch normalisation; batch
@@ -91,9 +94,12 @@ def fuse_modules(
 
 
 def fuse_modules_qat(
-    model: nn.Module, modules_to_fuse: Any, inplace: bool = False,
-    fuser_func: Callable[..., Any] = fuse_known_modules, fuse_custom_config_dict: Any = None,
-) -> nn.Module:  # fmt: skip
+    model: nn.Module,
+    modules_to_fuse: Any,
+    inplace: bool = False,
+    fuser_func: Callable[..., Any] = fuse_known_modules,
+    fuse_custom_config_dict: Any = None,
+) -> nn.Module:
     """Join layers of a model in train mode, which will be trained for integers. Errors are those of
     `fuse_modules`.
 

@@ -113,11 +113,17 @@ class UniformQuantizationObserverBase(ObserverBase):
     max_val: Tensor
 
     def __init__(
-        self, dtype: Any = taeda.quint8, qscheme: Any = taeda.per_tensor_affine, reduce_range: bool = False,
-        quant_min: int | None = None, quant_max: int | None = None,
-        factory_kwargs: dict[str, Any] | None = None, eps: float = _EPS, is_dynamic: bool = False,
+        self,
+        dtype: Any = taeda.quint8,
+        qscheme: Any = taeda.per_tensor_affine,
+        reduce_range: bool = False,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        factory_kwargs: dict[str, Any] | None = None,
+        eps: float = _EPS,
+        is_dynamic: bool = False,
         **kwargs: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(dtype, is_dynamic, **kwargs)
         if not isinstance(qscheme, taeda.qscheme):
             raise NotImplementedError(f"wanted a qscheme such as per_tensor_affine, got {qscheme}")
@@ -137,9 +143,15 @@ class UniformQuantizationObserverBase(ObserverBase):
                 [0], device=min_val.device
             )
         return parameters(
-            min_val, max_val, self.quant_min, self.quant_max, self.qscheme, self.dtype, self.eps,
+            min_val,
+            max_val,
+            self.quant_min,
+            self.quant_max,
+            self.qscheme,
+            self.dtype,
+            self.eps,
             self.has_customized_qrange,
-        )  # fmt: skip
+        )
 
     def has_seen(self) -> bool:
         return bool(self.min_val.numel()) and not bool((self.min_val == float("inf")).any())
@@ -220,19 +232,32 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
     """
 
     def __init__(
-        self, averaging_constant: float = 0.01, dtype: Any = taeda.quint8,
-        qscheme: Any = taeda.per_tensor_affine, reduce_range: bool = False, quant_min: int | None = None,
-        quant_max: int | None = None, eps: float = _EPS, is_dynamic: bool = False, **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        averaging_constant: float = 0.01,
+        dtype: Any = taeda.quint8,
+        qscheme: Any = taeda.per_tensor_affine,
+        reduce_range: bool = False,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        eps: float = _EPS,
+        is_dynamic: bool = False,
+        **kwargs: Any,
+    ) -> None:
         if is_dynamic and averaging_constant != 1:
             raise NotImplementedError(
                 "a dynamic observer keeps nothing: averaging_constant must be 1, but got "
                 f"{averaging_constant}"
             )
         super().__init__(
-            dtype=dtype, qscheme=qscheme, reduce_range=reduce_range, quant_min=quant_min,
-            quant_max=quant_max, eps=eps, is_dynamic=is_dynamic, **kwargs,
-        )  # fmt: skip
+            dtype=dtype,
+            qscheme=qscheme,
+            reduce_range=reduce_range,
+            quant_min=quant_min,
+            quant_max=quant_max,
+            eps=eps,
+            is_dynamic=is_dynamic,
+            **kwargs,
+        )
         self.averaging_constant = averaging_constant
 
     def forward(self, x_orig: Tensor) -> Tensor:
@@ -260,11 +285,18 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     """
 
     def __init__(
-        self, ch_axis: int = 0, dtype: Any = taeda.quint8, qscheme: Any = taeda.per_channel_affine,
-        reduce_range: bool = False, quant_min: int | None = None, quant_max: int | None = None,
-        factory_kwargs: dict[str, Any] | None = None, eps: float = _EPS, is_dynamic: bool = False,
+        self,
+        ch_axis: int = 0,
+        dtype: Any = taeda.quint8,
+        qscheme: Any = taeda.per_channel_affine,
+        reduce_range: bool = False,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        factory_kwargs: dict[str, Any] | None = None,
+        eps: float = _EPS,
+        is_dynamic: bool = False,
         **kwargs: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not is_per_channel(qscheme):
             raise NotImplementedError(
                 f"an observer of channels wants a scheme of channels, not {qscheme}"
@@ -272,9 +304,16 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         if is_dynamic:
             raise NotImplementedError("an observer of channels cannot be dynamic")
         super().__init__(
-            dtype=dtype, qscheme=qscheme, reduce_range=reduce_range, quant_min=quant_min,
-            quant_max=quant_max, factory_kwargs=factory_kwargs, eps=eps, is_dynamic=is_dynamic, **kwargs,
-        )  # fmt: skip
+            dtype=dtype,
+            qscheme=qscheme,
+            reduce_range=reduce_range,
+            quant_min=quant_min,
+            quant_max=quant_max,
+            factory_kwargs=factory_kwargs,
+            eps=eps,
+            is_dynamic=is_dynamic,
+            **kwargs,
+        )
         if qscheme is taeda.per_channel_symmetric and reduce_range and dtype is taeda.quint8:
             raise NotImplementedError("cannot reduce the range of symmetric quantization to quint8")
         self.ch_axis = ch_axis
@@ -313,14 +352,29 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
     """
 
     def __init__(
-        self, averaging_constant: float = 0.01, ch_axis: int = 0, dtype: Any = taeda.quint8,
-        qscheme: Any = taeda.per_channel_affine, reduce_range: bool = False, quant_min: int | None = None,
-        quant_max: int | None = None, eps: float = _EPS, is_dynamic: bool = False, **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        averaging_constant: float = 0.01,
+        ch_axis: int = 0,
+        dtype: Any = taeda.quint8,
+        qscheme: Any = taeda.per_channel_affine,
+        reduce_range: bool = False,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        eps: float = _EPS,
+        is_dynamic: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
-            ch_axis=ch_axis, dtype=dtype, qscheme=qscheme, reduce_range=reduce_range, quant_min=quant_min,
-            quant_max=quant_max, eps=eps, is_dynamic=is_dynamic, **kwargs,
-        )  # fmt: skip
+            ch_axis=ch_axis,
+            dtype=dtype,
+            qscheme=qscheme,
+            reduce_range=reduce_range,
+            quant_min=quant_min,
+            quant_max=quant_max,
+            eps=eps,
+            is_dynamic=is_dynamic,
+            **kwargs,
+        )
         self.averaging_constant = averaging_constant
 
     def forward(self, x_orig: Tensor) -> Tensor:
@@ -349,19 +403,33 @@ class HistogramObserver(UniformQuantizationObserverBase):
     histogram: Tensor
 
     def __init__(
-        self, bins: int = 2048, dtype: Any = taeda.quint8, qscheme: Any = taeda.per_tensor_affine,
-        reduce_range: bool = False, quant_min: int | None = None, quant_max: int | None = None,
-        factory_kwargs: dict[str, Any] | None = None, eps: float = _EPS, is_dynamic: bool = False,
+        self,
+        bins: int = 2048,
+        dtype: Any = taeda.quint8,
+        qscheme: Any = taeda.per_tensor_affine,
+        reduce_range: bool = False,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        factory_kwargs: dict[str, Any] | None = None,
+        eps: float = _EPS,
+        is_dynamic: bool = False,
         **kwargs: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if is_per_channel(qscheme):
             raise NotImplementedError(f"HistogramObserver has one histogram, but got {qscheme}")
         if is_dynamic:
             raise NotImplementedError("HistogramObserver cannot be dynamic")
         super().__init__(
-            dtype=dtype, qscheme=qscheme, reduce_range=reduce_range, quant_min=quant_min,
-            quant_max=quant_max, factory_kwargs=factory_kwargs, eps=eps, is_dynamic=is_dynamic, **kwargs,
-        )  # fmt: skip
+            dtype=dtype,
+            qscheme=qscheme,
+            reduce_range=reduce_range,
+            quant_min=quant_min,
+            quant_max=quant_max,
+            factory_kwargs=factory_kwargs,
+            eps=eps,
+            is_dynamic=is_dynamic,
+            **kwargs,
+        )
         self.bins = bins
         self.register_buffer("histogram", taeda.zeros(bins, **self._made_with))
         for name, end in (("min_val", "inf"), ("max_val", "-inf")):
@@ -429,10 +497,16 @@ class FixedQParamsObserver(ObserverBase):
     zero_point: Tensor
 
     def __init__(
-        self, scale: float, zero_point: int, dtype: Any = taeda.quint8,
-        qscheme: Any = taeda.per_tensor_affine, quant_min: int = 0, quant_max: int = 255,
-        is_dynamic: bool = False, **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        scale: float,
+        zero_point: int,
+        dtype: Any = taeda.quint8,
+        qscheme: Any = taeda.per_tensor_affine,
+        quant_min: int = 0,
+        quant_max: int = 255,
+        is_dynamic: bool = False,
+        **kwargs: Any,
+    ) -> None:
         if is_dynamic:
             raise NotImplementedError("FixedQParamsObserver cannot be dynamic: its scale is fixed")
         super().__init__(dtype, is_dynamic, **kwargs)
@@ -461,10 +535,16 @@ class PlaceholderObserver(ObserverBase):
     """
 
     def __init__(
-        self, dtype: Any = taeda.float32, custom_op_name: str = "", compute_dtype: Any = None,
-        quant_min: int | None = None, quant_max: int | None = None, qscheme: Any = None,
-        eps: float | None = None, is_dynamic: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        dtype: Any = taeda.float32,
+        custom_op_name: str = "",
+        compute_dtype: Any = None,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        qscheme: Any = None,
+        eps: float | None = None,
+        is_dynamic: bool = False,
+    ) -> None:
         super().__init__(dtype=dtype, is_dynamic=is_dynamic or compute_dtype is not None)
         if compute_dtype is not None:
             warn("PlaceholderObserver: compute_dtype is old: use dtype and is_dynamic=True")
@@ -563,11 +643,19 @@ class AffineQuantizedObserverBase(ABC, nn.Module):
     """
 
     def __init__(
-        self, mapping_type: MappingType, target_dtype: Any, granularity: Granularity,
-        quant_min: int | None = None, quant_max: int | None = None, eps: float | None = None,
-        scale_dtype: Any = None, zero_point_dtype: Any = None, preserve_zero: bool = True,
-        zero_point_domain: ZeroPointDomain | None = ZeroPointDomain.INT, **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        mapping_type: MappingType,
+        target_dtype: Any,
+        granularity: Granularity,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        eps: float | None = None,
+        scale_dtype: Any = None,
+        zero_point_dtype: Any = None,
+        preserve_zero: bool = True,
+        zero_point_domain: ZeroPointDomain | None = ZeroPointDomain.INT,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         if granularity is None:
             raise AssertionError("granularity is None: say which numbers share a scale")

@@ -119,9 +119,13 @@ default_per_channel_symmetric_qnnpack_qconfig = QConfig(
     per_channel_weight_observer_range_neg_127_to_127,
 )
 _SYMMETRIC = FusedMovingAvgObsFakeQuantize.with_args(
-    observer=MovingAverageMinMaxObserver, quant_min=-128, quant_max=127, dtype=taeda.qint8,
-    reduce_range=False, eps=2**-12,
-)  # fmt: skip
+    observer=MovingAverageMinMaxObserver,
+    quant_min=-128,
+    quant_max=127,
+    dtype=taeda.qint8,
+    reduce_range=False,
+    eps=2**-12,
+)
 default_symmetric_qnnpack_qat_qconfig = QConfig(
     _SYMMETRIC, fused_wt_fake_quant_range_neg_127_to_127
 )

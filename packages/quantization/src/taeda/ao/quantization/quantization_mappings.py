@@ -73,8 +73,9 @@ DEFAULT_MODULE_TO_ACT_POST_PROCESS: dict[Any, Any] = {
     nn.Tanh: default_fixed_qparams_range_neg1to1_fake_quant,
 }
 _EMBEDDINGS: dict[Any, Any] = {
-    nnqat.EmbeddingBag: nnq.EmbeddingBag, nnqat.Embedding: nnq.Embedding,
-}  # fmt: skip
+    nnqat.EmbeddingBag: nnq.EmbeddingBag,
+    nnqat.Embedding: nnq.Embedding,
+}
 
 
 def get_default_static_quant_module_mappings() -> dict[Any, Any]:

@@ -31,8 +31,9 @@ __all__ = [
 ]  # fmt: skip
 
 _OBSERVED, _QUANTIZED = (
-    "float_to_observed_custom_module_class", "observed_to_quantized_custom_module_class",
-)  # fmt: skip
+    "float_to_observed_custom_module_class",
+    "observed_to_quantized_custom_module_class",
+)
 
 
 def get_default_custom_config_dict() -> dict[str, dict[Any, Any]]:
@@ -40,9 +41,10 @@ def get_default_custom_config_dict() -> dict[str, dict[Any, Any]]:
     return {
         _OBSERVED: {nn.LSTM: nnqz.LSTM, nn.MultiheadAttention: nnqz.MultiheadAttention},
         _QUANTIZED: {
-            nnqz.LSTM: nnq.LSTM, nnqz.MultiheadAttention: nnq.MultiheadAttention,
+            nnqz.LSTM: nnq.LSTM,
+            nnqz.MultiheadAttention: nnq.MultiheadAttention,
         },
-    }  # fmt: skip
+    }
 
 
 # ---- who is quantized how ----
@@ -155,9 +157,12 @@ def _add_observers(
 
 
 def prepare(
-    model: nn.Module, inplace: bool = False, allow_list: Iterable[Any] | None = None,
-    observer_non_leaf_module_list: Iterable[Any] | None = None, prepare_custom_config_dict: Any = None,
-) -> Any:  # fmt: skip
+    model: nn.Module,
+    inplace: bool = False,
+    allow_list: Iterable[Any] | None = None,
+    observer_non_leaf_module_list: Iterable[Any] | None = None,
+    prepare_custom_config_dict: Any = None,
+) -> Any:
     """A model with observers: run it on examples, then `convert` it.
 
     Args:
@@ -225,17 +230,22 @@ def _forget(module: nn.Module) -> None:
     if "activation_post_process" in module._modules:
         del module.activation_post_process
     for table, hook in (
-        (module._forward_hooks, _observe_result), (module._forward_pre_hooks, _observe_input),
-    ):  # fmt: skip
+        (module._forward_hooks, _observe_result),
+        (module._forward_pre_hooks, _observe_input),
+    ):
         for key in [key for key, value in table.items() if value is hook]:
             del table[key]
 
 
 def convert(
-    module: nn.Module, mapping: dict[Any, Any] | None = None, inplace: bool = False,
-    remove_qconfig: bool = True, is_reference: bool = False, convert_custom_config_dict: Any = None,
+    module: nn.Module,
+    mapping: dict[Any, Any] | None = None,
+    inplace: bool = False,
+    remove_qconfig: bool = True,
+    is_reference: bool = False,
+    convert_custom_config_dict: Any = None,
     use_precomputed_fake_quant: bool = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """A model whose observed layers compute on integers.
 
     Args:
@@ -295,9 +305,11 @@ def _needs_scale(kind: Any) -> bool:
 
 
 def swap_module(
-    mod: nn.Module, mapping: dict[Any, Any], custom_module_class_mapping: dict[Any, Any],
+    mod: nn.Module,
+    mapping: dict[Any, Any],
+    custom_module_class_mapping: dict[Any, Any],
     use_precomputed_fake_quant: bool = False,
-) -> nn.Module:  # fmt: skip
+) -> nn.Module:
     """What becomes of a module with a `qconfig`: itself if there is nothing.
 
     Args:
@@ -347,9 +359,12 @@ def default_eval_fn(
 
 
 def quantize(
-    model: nn.Module, run_fn: Callable[..., Any], run_args: Any, mapping: dict[Any, Any] | None = None,
+    model: nn.Module,
+    run_fn: Callable[..., Any],
+    run_args: Any,
+    mapping: dict[Any, Any] | None = None,
     inplace: bool = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """A model on integers: `prepare`, examples, `convert`.
 
     Args:
@@ -367,9 +382,12 @@ def quantize(
 
 
 def quantize_dynamic(
-    model: nn.Module, qconfig_spec: Any = None, dtype: Any = taeda.qint8,
-    mapping: dict[Any, Any] | None = None, inplace: bool = False,
-) -> Any:  # fmt: skip
+    model: nn.Module,
+    qconfig_spec: Any = None,
+    dtype: Any = taeda.qint8,
+    mapping: dict[Any, Any] | None = None,
+    inplace: bool = False,
+) -> Any:
     """A model whose weights are integers and whose numbers between layers are floats; no examples are needed.
 
     Args:

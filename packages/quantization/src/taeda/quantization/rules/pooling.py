@@ -116,9 +116,13 @@ def _pooled(row: str, input: Tensor, *how: Any) -> Tensor:
 
 
 def quantized_max_pool1d(
-    input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    dilation: Any = 1,
     ceil_mode: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """`max_pool1d` of a quantized tensor (samples, channels, length). The arguments are those of
     `nn.functional.max_pool1d`. NotImplementedError for a plain tensor.
 
@@ -131,9 +135,13 @@ def quantized_max_pool1d(
 
 
 def quantized_max_pool2d(
-    input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    dilation: Any = 1,
     ceil_mode: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """`max_pool2d` of a quantized tensor (samples, channels, height, width). The arguments are those of
     `nn.functional.max_pool2d`. NotImplementedError for a plain tensor.
 
@@ -146,9 +154,13 @@ def quantized_max_pool2d(
 
 
 def quantized_max_pool3d(
-    input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    dilation: Any = 1,
     ceil_mode: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """`max_pool3d` of a quantized tensor (samples, channels, depth, height, width). The arguments are those
     of `nn.functional.max_pool3d`. NotImplementedError for a plain tensor.
     """

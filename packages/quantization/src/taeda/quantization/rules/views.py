@@ -107,9 +107,12 @@ def contiguous(x: Tensor, *format: Any) -> Tensor:
 
 @rule("_to_copy")
 def to_copy(
-    x: Tensor, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+    x: Tensor,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
     memory_format: Any = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """To another device; no other dtype holds these integers."""
     parts = parts_of(x, "to")
     if dtype not in (None, parts.dtype):
@@ -127,9 +130,13 @@ def to_copy(
 def _like(name: str, fill: float | None) -> None:
     @rule(name)
     def run(
-        x: Tensor, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
+        x: Tensor,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = None,
         memory_format: Any = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         if pin_memory or device not in (None, x.device) or dtype not in (None, x.dtype):
             return NotImplemented
         parts = parts_of(x, name)

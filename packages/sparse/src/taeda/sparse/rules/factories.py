@@ -16,9 +16,13 @@ _NUMBERED = tuple(layout for layout in ALL if layout not in BLOCKED)
 
 @rule("zeros", "empty.memory_format", layouts=_NUMBERED)
 def zeros(
-    size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
+    size: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
     memory_format: Any = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """No entries: of coordinates for each dimension, or of matrices in batches."""
     if pin_memory or memory_format is not None:
         return NotImplemented
@@ -59,9 +63,13 @@ def new_zeros(
 
 @rule("zeros_like", "empty_like")
 def zeros_like(
-    x: Tensor, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
+    x: Tensor,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
     memory_format: Any = None,
-) -> Any:  # fmt: skip
+) -> Any:
     if pin_memory:
         return NotImplemented
     if layout is taeda.strided:

@@ -44,8 +44,11 @@ def select(x: Tensor, dim: int, index: int) -> Any:
     parts, values = raw_entries(x)
     size = _without(x.shape, at)
     if at >= parts.indices.size(0):
-        return built(parts.like(parts.values.select(dense_dim_of(parts, at), number)),
-                     values.select(dense_dim_of(parts, at), number), size)  # fmt: skip
+        return built(
+            parts.like(parts.values.select(dense_dim_of(parts, at), number)),
+            values.select(dense_dim_of(parts, at), number),
+            size,
+        )
     kept = (parts.indices[at] == number).nonzero().squeeze(1)
     picked = values[kept]
     if parts.indices.size(0) == 1:  # nothing is sparse any more

@@ -54,9 +54,12 @@ def _moved(parts: Any, device: Any) -> Any:
 
 @rule("_to_copy")
 def to_copy(
-    x: Tensor, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+    x: Tensor,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
     memory_format: Any = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     parts, values = raw_entries(x)
     made = values.to(dtype=dtype or x.dtype, device=device or x.device, copy=True)
     moved = _moved(parts, device) if device is not None else _copied(parts)

@@ -223,9 +223,11 @@ class CCalls(Items):
                 if getattr(kind, "_is_protocol", False):
                     self.stop(f"it asks whether something is a {kind.__qualname__}, a protocol")
                 self.guards.expression(
-                    "$abc_token() == $abc_now", "classes that are registered",
-                    abc_token=abc.get_cache_token, abc_now=abc.get_cache_token(),
-                )  # fmt: skip
+                    "$abc_token() == $abc_now",
+                    "classes that are registered",
+                    abc_token=abc.get_cache_token,
+                    abc_now=abc.get_cache_token(),
+                )
             elif isinstance(kind, type):
                 self.klass(kind)
 

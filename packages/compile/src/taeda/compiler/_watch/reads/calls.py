@@ -258,9 +258,12 @@ class Calls(CCalls, Names):
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         cells["__observer__"] = types.CellType(Scope(self, function))
         made = types.FunctionType(
-            code, function.__globals__, function.__name__, function.__defaults__,
-            tuple(cells[n] for n in code.co_freevars)
-        )  # fmt: skip
+            code,
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            tuple(cells[n] for n in code.co_freevars),
+        )
         made.__kwdefaults__ = function.__kwdefaults__
         made.__qualname__ = function.__qualname__  # what errors about its arguments name
         self._codes.update(_all_codes(code))
@@ -324,9 +327,12 @@ class Calls(CCalls, Names):
         """A region of autocast takes the dtype that is set at the time."""
         for device in ("cpu", "cuda"):
             self.guards.expression(
-                "$get($device) is $dtype", "the dtype of autocast",
-                get=taeda.get_autocast_dtype, device=device, dtype=taeda.get_autocast_dtype(device),
-            )  # fmt: skip
+                "$get($device) is $dtype",
+                "the dtype of autocast",
+                get=taeda.get_autocast_dtype,
+                device=device,
+                dtype=taeda.get_autocast_dtype(device),
+            )
 
     def _before_generated(self, init: types.FunctionType) -> None:
         """The `__init__` that `dataclass` wrote runs as it is: it stores what it is given. What it

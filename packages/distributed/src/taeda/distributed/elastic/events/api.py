@@ -136,7 +136,15 @@ def construct_and_record_rdzv_event(
     trace = traceback.format_exc() if node_state == NodeState.FAILED else ""
     record_rdzv_event(
         RdzvEvent(
-            name, run_id, message, hostname or socket.getfqdn(), pid or os.getpid(), node_state,
-            master_endpoint, rank, local_id, trace,
+            name,
+            run_id,
+            message,
+            hostname or socket.getfqdn(),
+            pid or os.getpid(),
+            node_state,
+            master_endpoint,
+            rank,
+            local_id,
+            trace,
         )
-    )  # fmt: skip
+    )

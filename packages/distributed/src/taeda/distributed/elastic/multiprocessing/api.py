@@ -77,10 +77,14 @@ class PContext(ABC):
     """Processes that were started together."""
 
     def __init__(
-        self, name: str, entrypoint: Callable[..., Any] | str, args: Mapping[int, tuple[Any, ...]],
-        envs: Mapping[int, dict[str, str]], logs_specs: LogsSpecs,
+        self,
+        name: str,
+        entrypoint: Callable[..., Any] | str,
+        args: Mapping[int, tuple[Any, ...]],
+        envs: Mapping[int, dict[str, str]],
+        logs_specs: LogsSpecs,
         log_line_prefixes: Mapping[int, str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.name, self.entrypoint, self.args, self.envs = name, entrypoint, dict(args), dict(envs)
         self.nprocs = len(envs)
         self._logs_specs = logs_specs
@@ -218,9 +222,13 @@ class SubprocessContext(PContext):
         for rank, environment in self.envs.items():
             environment = {**environment, "TORCHELASTIC_ERROR_FILE": self.logs.error_files[rank]}
             self.subprocess_handlers[rank] = get_subprocess_handler(
-                str(self.entrypoint), self.args[rank], environment,
-                stdouts[rank], stderrs[rank], rank,
-            )  # fmt: skip
+                str(self.entrypoint),
+                self.args[rank],
+                environment,
+                stdouts[rank],
+                stderrs[rank],
+                rank,
+            )
         for lines in self._lines:
             lines.start()
 
@@ -261,10 +269,15 @@ class MultiprocessContext(PContext):
     """Functions, in processes of multiprocessing; what they return must be picklable."""
 
     def __init__(
-        self, name: str, entrypoint: Callable[..., Any], args: Mapping[int, tuple[Any, ...]],
-        envs: Mapping[int, dict[str, str]], start_method: str, logs_specs: LogsSpecs,
+        self,
+        name: str,
+        entrypoint: Callable[..., Any],
+        args: Mapping[int, tuple[Any, ...]],
+        envs: Mapping[int, dict[str, str]],
+        start_method: str,
+        logs_specs: LogsSpecs,
         log_line_prefixes: Mapping[int, str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(name, entrypoint, args, envs, logs_specs, log_line_prefixes)
         self.start_method = start_method
         self._processes: dict[int, Any] = {}
@@ -308,9 +321,13 @@ class MultiprocessContext(PContext):
 
 
 def _run_function(
-    function: Callable[..., Any], args: tuple[Any, ...], environment: dict[str, str], files: tuple[str, str],
-    result: str, parent: int,
-) -> None:  # fmt: skip
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    environment: dict[str, str],
+    files: tuple[str, str],
+    result: str,
+    parent: int,
+) -> None:
     """In the child."""
     end_with(parent)
     os.setsid()
@@ -378,7 +395,11 @@ def start_program(
         streams.append(files[-1] if path else None)
     parent = os.getpid()
     process = subprocess.Popen(
-        command, env={**os.environ, **environment}, stdout=streams[0], stderr=streams[1],
-        start_new_session=True, preexec_fn=lambda: end_with(parent),
-    )  # fmt: skip
+        command,
+        env={**os.environ, **environment},
+        stdout=streams[0],
+        stderr=streams[1],
+        start_new_session=True,
+        preexec_fn=lambda: end_with(parent),
+    )
     return process, files

@@ -141,10 +141,15 @@ class RendezvousParameters:
     """
 
     def __init__(
-        self, backend: str, endpoint: str, run_id: str, min_nodes: int, max_nodes: int,
+        self,
+        backend: str,
+        endpoint: str,
+        run_id: str,
+        min_nodes: int,
+        max_nodes: int,
         local_addr: str | None = None,
         **kwargs: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not backend:
             raise ValueError("a rendezvous needs the name of its backend")
         if not run_id:

@@ -130,15 +130,27 @@ class DynamicRendezvousHandler(RendezvousHandler):
         """A handler for a state in `backend`. ValueError for numbers of machines that make no sense."""
         RendezvousParameters(backend.name, "", run_id, min_nodes, max_nodes)
         return cls(
-            run_id, store, backend, (min_nodes, max_nodes), local_addr, timeout or RendezvousTimeout(),
-            keep_alive_interval, keep_alive_max_attempt,
-        )  # fmt: skip
+            run_id,
+            store,
+            backend,
+            (min_nodes, max_nodes),
+            local_addr,
+            timeout or RendezvousTimeout(),
+            keep_alive_interval,
+            keep_alive_max_attempt,
+        )
 
     def __init__(
-        self, run_id: str, store: Store, backend: RendezvousBackend, nodes: tuple[int, int],
+        self,
+        run_id: str,
+        store: Store,
+        backend: RendezvousBackend,
+        nodes: tuple[int, int],
         local_addr: str | None,
-        timeout: RendezvousTimeout, keep_alive_interval: float, keep_alive_max_attempt: int,
-    ) -> None:  # fmt: skip
+        timeout: RendezvousTimeout,
+        keep_alive_interval: float,
+        keep_alive_max_attempt: int,
+    ) -> None:
         self._run_id, self._store, self._backend, self._nodes = run_id, store, backend, nodes
         self._local_addr, self._timeout = local_addr, timeout
         self._interval, self._patience = (
@@ -312,8 +324,13 @@ def create_handler(
     words = {name: params.get_as_int(f"{name}_timeout") for name in ("join", "last_call", "close")}
     limits = {name: timedelta(seconds=value) for name, value in words.items() if value is not None}
     return DynamicRendezvousHandler.from_backend(
-        params.run_id, store, backend, params.min_nodes, params.max_nodes, params.local_addr,
+        params.run_id,
+        store,
+        backend,
+        params.min_nodes,
+        params.max_nodes,
+        params.local_addr,
         RendezvousTimeout(**limits),
         params.get_as_int("keep_alive_interval", 5) or 5,
         params.get_as_int("keep_alive_max_attempt", 3) or 3,
-    )  # fmt: skip
+    )

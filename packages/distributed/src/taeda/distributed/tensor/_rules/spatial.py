@@ -12,12 +12,16 @@ __all__ = ["samples"]
 
 P = Partial()
 
-POOLS = " ".join(
-    f"{kind}{count}d{back}"
-    for count in (1, 2, 3)
-    for kind in ("max_pool", "avg_pool", "adaptive_avg_pool")
-    for back in ("", "_backward")
-) + " " + " ".join(f"max_pool{n}d_with_indices adaptive_max_pool{n}d" for n in (1, 2, 3))  # fmt: skip
+POOLS = (
+    " ".join(
+        f"{kind}{count}d{back}"
+        for count in (1, 2, 3)
+        for kind in ("max_pool", "avg_pool", "adaptive_avg_pool")
+        for back in ("", "_backward")
+    )
+    + " "
+    + " ".join(f"max_pool{n}d_with_indices adaptive_max_pool{n}d" for n in (1, 2, 3))
+)
 UPS = (
     "upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d "
     "_upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa upsample_nearest1d "

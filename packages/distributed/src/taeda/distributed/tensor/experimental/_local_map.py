@@ -39,10 +39,13 @@ def local_map(
     """
     if func is None:
         return functools.partial(
-            local_map, out_placements=out_placements, in_placements=in_placements,
-            in_grad_placements=in_grad_placements, device_mesh=device_mesh,
+            local_map,
+            out_placements=out_placements,
+            in_placements=in_placements,
+            in_grad_placements=in_grad_placements,
+            device_mesh=device_mesh,
             redistribute_inputs=redistribute_inputs,
-        )  # fmt: skip
+        )
 
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:

@@ -116,9 +116,15 @@ def _blocks(query: Tensor, key: Tensor, mask: BlockMask | None) -> list[tuple[Sp
 
 
 def _block(
-    query: Tensor, key: Tensor, value: Tensor, score_mod: Mod | None, mask: BlockMask | None,
-    scale: float, rows: Span, columns: Span,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: Mod | None,
+    mask: BlockMask | None,
+    scale: float,
+    rows: Span,
+    columns: Span,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Result, log-sum-exp and largest score for some queries, over some keys."""
     query = query[:, :, rows.start : rows.stop]
     key, value = (t[:, :, columns.start : columns.stop] for t in (key, value))

@@ -134,9 +134,12 @@ class BlockMask:
         lists = zip(_LISTS[:4], self._lists()[:4], strict=True)
         part: dict[str, Any] = {name: None if v is None else v[keys] for name, v in lists}
         return self.from_kv_blocks(
-            **part, BLOCK_SIZE=self.BLOCK_SIZE, mask_mod=self.mask_mod, seq_lengths=self.seq_lengths,
+            **part,
+            BLOCK_SIZE=self.BLOCK_SIZE,
+            mask_mod=self.mask_mod,
+            seq_lengths=self.seq_lengths,
             compute_q_blocks=self.q_indices is not None,
-        )  # fmt: skip
+        )
 
     def visible(self, batch: int, heads: int, rows: Span, columns: Span) -> Tensor:
         """Which of some places count, bool, for `flex_attention`: part blocks where the mask

@@ -86,9 +86,14 @@ class Linear(_Rounded, nn.Linear):
     _arguments = ("in_features", "out_features", "bias")
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, qconfig: Any = None,
-        device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        qconfig: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         nn.Linear.__init__(self, in_features, out_features, bias, device, dtype)
         self._round_with(qconfig)
 
@@ -118,14 +123,34 @@ class _Conv(_Rounded):
     bias: Any
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-        qconfig: Any = None, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        qconfig: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         self._plain.__init__(
-            self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
+            self,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
         self._round_with(qconfig)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -182,9 +207,14 @@ class Embedding(_Rounded, nn.Embedding):
     def forward(self, input: Tensor) -> Tensor:
         """Floats (*input, embedding_dim)."""
         return F.embedding(
-            input, self.weight_fake_quant(self.weight), self.padding_idx, self.max_norm, self.norm_type,
-            self.scale_grad_by_freq, self.sparse,
-        )  # fmt: skip
+            input,
+            self.weight_fake_quant(self.weight),
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
 
 
 class EmbeddingBag(_Rounded, nn.EmbeddingBag):
@@ -218,7 +248,15 @@ class EmbeddingBag(_Rounded, nn.EmbeddingBag):
     ) -> Tensor:
         """Floats (bags, embedding_dim)."""
         return F.embedding_bag(
-            input, self.weight_fake_quant(self.weight), offsets, self.max_norm, self.norm_type,
-            self.scale_grad_by_freq, self.mode, self.sparse, per_sample_weights,
-            self.include_last_offset, self.padding_idx,
-        )  # fmt: skip
+            input,
+            self.weight_fake_quant(self.weight),
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )

@@ -26,14 +26,32 @@ class MultiheadAttention(nn.MultiheadAttention):
     _FLOAT_MODULE = nn.MultiheadAttention
 
     def __init__(
-        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
-        add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
-        vdim: int | None = None, batch_first: bool = False, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__(
-            embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first,
-            device, dtype,
-        )  # fmt: skip
+            embed_dim,
+            num_heads,
+            dropout,
+            bias,
+            add_bias_kv,
+            add_zero_attn,
+            kdim,
+            vdim,
+            batch_first,
+            device,
+            dtype,
+        )
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         self.linear_Q = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **place)
         self.linear_K = nn.Linear(self.kdim, self.embed_dim, bias=bias, **place)
@@ -65,9 +83,16 @@ class MultiheadAttention(nn.MultiheadAttention):
                 f"{type(other).__name__}"
             )
         made = cls(
-            other.embed_dim, other.num_heads, other.dropout, other.in_proj_bias is not None,
-            other.bias_k is not None, other.add_zero_attn, other.kdim, other.vdim, other.batch_first,
-        )  # fmt: skip
+            other.embed_dim,
+            other.num_heads,
+            other.dropout,
+            other.in_proj_bias is not None,
+            other.bias_k is not None,
+            other.add_zero_attn,
+            other.kdim,
+            other.vdim,
+            other.batch_first,
+        )
         made.bias_k, made.bias_v = other.bias_k, other.bias_v
         made.qconfig = other.qconfig
         made._take(other)
@@ -98,9 +123,16 @@ class MultiheadAttention(nn.MultiheadAttention):
     def dequantize(self) -> nn.MultiheadAttention:
         """A float layer with the weights that this one computes with."""
         made: Any = self._FLOAT_MODULE(
-            self.embed_dim, self.num_heads, self.dropout, self._bias_of(self.linear_Q) is not None,
-            self.bias_k is not None, self.add_zero_attn, self.kdim, self.vdim, self.batch_first,
-        )  # fmt: skip
+            self.embed_dim,
+            self.num_heads,
+            self.dropout,
+            self._bias_of(self.linear_Q) is not None,
+            self.bias_k is not None,
+            self.add_zero_attn,
+            self.kdim,
+            self.vdim,
+            self.batch_first,
+        )
         layers = (self.linear_Q, self.linear_K, self.linear_V)
         weights, biases = map(self._weight_of, layers), [self._bias_of(layer) for layer in layers]
         with taeda.no_grad():
@@ -138,10 +170,16 @@ class MultiheadAttention(nn.MultiheadAttention):
         )
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
-        need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    ) -> tuple[Tensor, Tensor | None]:
         """(results, weights of attention or None), shaped as those of `nn.MultiheadAttention`. With
         `key_padding_mask` (samples, keys), True for keys that do not count. RuntimeError if `is_causal` comes
         without `attn_mask`.

@@ -135,10 +135,17 @@ class LSTM(nn.Module):
     _FLOAT_MODULE: Any = nn.LSTM
 
     def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
-        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: Any = None,
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
         dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
@@ -192,9 +199,14 @@ class LSTM(nn.Module):
         if getattr(other, "proj_size", 0):
             raise NotImplementedError("a quantizable LSTM has no projections: proj_size=0")
         made = cls(
-            other.input_size, other.hidden_size, other.num_layers, other.bias, other.batch_first,
-            other.dropout, other.bidirectional,
-        )  # fmt: skip
+            other.input_size,
+            other.hidden_size,
+            other.num_layers,
+            other.bias,
+            other.batch_first,
+            other.dropout,
+            other.bidirectional,
+        )
         made.qconfig = qconfig or getattr(other, "qconfig", None)
         for layer, directions in enumerate(made.layers):
             for way, direction in enumerate(directions):

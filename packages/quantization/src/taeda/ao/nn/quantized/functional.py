@@ -34,9 +34,14 @@ def _refuse(input: Tensor, name: str) -> None:
 
 
 def avg_pool2d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
     """Averages of windows (samples, channels, height, width); the arguments are those of
     `nn.functional.avg_pool2d`. The result has the scale of `input`.
 
@@ -52,9 +57,14 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
     """Averages of windows (samples, channels, depth, height, width); the arguments are those of
     `nn.functional.avg_pool3d`. The result has the scale of `input`.
 
@@ -93,9 +103,14 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def max_pool1d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    ceil_mode: bool = False, return_indices: bool = False,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
     """Greatest numbers of windows (samples, channels, length); the arguments are those of
     `nn.functional.max_pool1d`. NotImplementedError for indices.
 
@@ -111,9 +126,14 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    ceil_mode: bool = False, return_indices: bool = False,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
     """Greatest numbers of windows (samples, channels, height, width); the arguments are those of
     `nn.functional.max_pool2d`. NotImplementedError for indices.
 
@@ -141,9 +161,19 @@ def _zeros(rank: int, value: Any) -> tuple[int, ...]:
 
 
 def _conv(
-    rank: int, input: Tensor, weight: Tensor, bias: Any, stride: Any, padding: Any, dilation: Any,
-    groups: int, padding_mode: str, scale: float, zero_point: int, dtype: Any,
-) -> Tensor:  # fmt: skip
+    rank: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+    padding_mode: str,
+    scale: float,
+    zero_point: int,
+    dtype: Any,
+) -> Tensor:
     if padding_mode != "zeros":
         raise NotImplementedError(f"only padding with zeros is supported, but got {padding_mode!r}")
     if input.dtype is not taeda.quint8:
@@ -157,10 +187,18 @@ def _conv(
 
 
 def conv1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1, padding_mode: str = "zeros", scale: float = 1.0, zero_point: int = 0,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    padding_mode: str = "zeros",
+    scale: float = 1.0,
+    zero_point: int = 0,
     dtype: Any = taeda.quint8,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """A convolution of quint8 (samples, channels, length) with a weight in qint8 and a bias in float32.
 
     Args:
@@ -170,15 +208,35 @@ def conv1d(
 
     NotImplementedError for another padding or dtype, RuntimeError for a weight in float.
     """
-    return _conv(1, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point,
-        dtype)  # fmt: skip
+    return _conv(
+        1,
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        dilation,
+        groups,
+        padding_mode,
+        scale,
+        zero_point,
+        dtype,
+    )
 
 
 def conv2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1, padding_mode: str = "zeros", scale: float = 1.0, zero_point: int = 0,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    padding_mode: str = "zeros",
+    scale: float = 1.0,
+    zero_point: int = 0,
     dtype: Any = taeda.quint8,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """As `conv1d`, of (samples, channels, height, width).
 
     Args:
@@ -186,15 +244,35 @@ def conv2d(
         padding_mode: "zeros".
         scale, zero_point, dtype: those of the result.
     """
-    return _conv(2, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point,
-        dtype)  # fmt: skip
+    return _conv(
+        2,
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        dilation,
+        groups,
+        padding_mode,
+        scale,
+        zero_point,
+        dtype,
+    )
 
 
 def conv3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1, padding_mode: str = "zeros", scale: float = 1.0, zero_point: int = 0,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    padding_mode: str = "zeros",
+    scale: float = 1.0,
+    zero_point: int = 0,
     dtype: Any = taeda.quint8,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """As `conv1d`, of (samples, channels, depth, height, width).
 
     Args:
@@ -202,14 +280,29 @@ def conv3d(
         padding_mode: "zeros".
         scale, zero_point, dtype: those of the result.
     """
-    return _conv(3, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point,
-        dtype)  # fmt: skip
+    return _conv(
+        3,
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        dilation,
+        groups,
+        padding_mode,
+        scale,
+        zero_point,
+        dtype,
+    )
 
 
 def linear(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, scale: float | None = None,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    scale: float | None = None,
     zero_point: int | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """A linear layer on integers (..., in) with a weight (out, in) in qint8 and a bias in float32; without
     `scale` and `zero_point` the result has those of `input`.
 
@@ -291,9 +384,12 @@ def celu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Te
 
 
 def leaky_relu(
-    input: Tensor, negative_slope: float = 0.01, inplace: bool = False, scale: float | None = None,
+    input: Tensor,
+    negative_slope: float = 0.01,
+    inplace: bool = False,
+    scale: float | None = None,
     zero_point: int | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """`x` above 0, `negative_slope * x` below; `scale` and `zero_point` are those of the result, without them
     it has those of `input` and is written into it if `inplace`.
 
@@ -341,9 +437,12 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def interpolate(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
     align_corners: bool | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """`input` (samples, channels, ...) in another size, with its scale; the arguments are those of
     `nn.functional.interpolate`.
 
@@ -357,9 +456,12 @@ def interpolate(
 
 
 def upsample(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
     align_corners: bool | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The old name of `interpolate`.
 
     Args:

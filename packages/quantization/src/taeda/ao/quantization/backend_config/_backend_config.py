@@ -66,9 +66,13 @@ class DTypeConfig:
     is_dynamic: bool | None
 
     def __init__(
-        self, input_dtype: Any = None, output_dtype: Any = None, weight_dtype: Any = None,
-        bias_dtype: Any = None, is_dynamic: bool | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        input_dtype: Any = None,
+        output_dtype: Any = None,
+        weight_dtype: Any = None,
+        bias_dtype: Any = None,
+        is_dynamic: bool | None = None,
+    ) -> None:
         given = zip(_PARTS, (input_dtype, output_dtype, weight_dtype), strict=True)
         for name, value in given:
             whole = (

@@ -10,9 +10,14 @@ __all__ = ["get_subprocess_handler"]
 
 
 def get_subprocess_handler(
-    entrypoint: str, args: tuple[Any, ...], env: dict[str, str], stdout: str, stderr: str, local_rank_id: int,
+    entrypoint: str,
+    args: tuple[Any, ...],
+    env: dict[str, str],
+    stdout: str,
+    stderr: str,
+    local_rank_id: int,
     numa_options: None = None,
-) -> SubprocessHandler:  # fmt: skip
+) -> SubprocessHandler:
     """Start the program. ValueError for `numa_options`, which this release has not."""
     if numa_options is not None:
         raise ValueError(

@@ -66,9 +66,16 @@ class _ConvBn(nn.Module):
     bias: Any
 
     def _make(
-        self, plain: Any, norm: Any, facts: tuple[Any, ...], padding_mode: str, eps: float, momentum: float,
-        freeze_bn: bool, qconfig: Any,
-    ) -> None:  # fmt: skip
+        self,
+        plain: Any,
+        norm: Any,
+        facts: tuple[Any, ...],
+        padding_mode: str,
+        eps: float,
+        momentum: float,
+        freeze_bn: bool,
+        qconfig: Any,
+    ) -> None:
         plain.__init__(self, *facts, padding_mode)
         if not qconfig:
             raise AssertionError(f"{type(self).__name__} wants a qconfig, but got {qconfig}")
@@ -129,10 +136,20 @@ class _ConvBn(nn.Module):
         conv, bn = mod[0], mod[1]
         make: Any = cls
         made: Self = make(
-            conv.in_channels, conv.out_channels, conv.kernel_size, conv.stride, conv.padding,
-            conv.dilation, conv.groups, conv.bias is not None, conv.padding_mode, bn.eps, bn.momentum,
-            False, mod.qconfig,
-        )  # fmt: skip
+            conv.in_channels,
+            conv.out_channels,
+            conv.kernel_size,
+            conv.stride,
+            conv.padding,
+            conv.dilation,
+            conv.groups,
+            conv.bias is not None,
+            conv.padding_mode,
+            bn.eps,
+            bn.momentum,
+            False,
+            mod.qconfig,
+        )
         made.weight, made.bias, made.bn = conv.weight, conv.bias, bn
         return made
 
@@ -141,13 +158,25 @@ class _ConvBn(nn.Module):
         plain: Any = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}[self._rank]
         me: Any = self
         made = plain(
-            me.in_channels, me.out_channels, me.kernel_size, me.stride, me.padding, me.dilation, me.groups,
-            True, me.padding_mode,
-        )  # fmt: skip
+            me.in_channels,
+            me.out_channels,
+            me.kernel_size,
+            me.stride,
+            me.padding,
+            me.dilation,
+            me.groups,
+            True,
+            me.padding_mode,
+        )
         made.weight, made.bias = nn.utils.fuse_conv_bn_weights(
-            self.weight, self.bias, self.bn.running_mean, self.bn.running_var, self.bn.eps,
-            self.bn.weight, self.bn.bias,
-        )  # fmt: skip
+            self.weight,
+            self.bias,
+            self.bn.running_mean,
+            self.bn.running_var,
+            self.bn.eps,
+            self.bn.weight,
+            self.bn.bias,
+        )
         if not self._relu:
             return made
         joined: Any = getattr(fused, f"ConvReLU{self._rank}d")
@@ -161,10 +190,21 @@ def _conv_bn(rank: int, relu: bool) -> Any:
     name = f"ConvBn{'ReLU' * relu}{rank}d"
 
     def make(
-        self: Any, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int = 1, bias: bool | None = None, padding_mode: str = "zeros",
-        eps: float = 1e-05, momentum: float = 0.1, freeze_bn: bool = False, qconfig: Any = None,
-    ) -> None:  # fmt: skip
+        self: Any,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool | None = None,
+        padding_mode: str = "zeros",
+        eps: float = 1e-05,
+        momentum: float = 0.1,
+        freeze_bn: bool = False,
+        qconfig: Any = None,
+    ) -> None:
         facts = (
             in_channels,
             out_channels,

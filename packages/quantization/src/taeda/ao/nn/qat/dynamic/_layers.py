@@ -20,9 +20,14 @@ class Linear(_layers.Linear):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, qconfig: Any = None,
-        device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        qconfig: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__(in_features, out_features, bias, qconfig, device, dtype)
         watch = qconfig.activation()
         if not getattr(watch, "is_dynamic", False):

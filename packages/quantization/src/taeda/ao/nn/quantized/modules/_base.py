@@ -100,9 +100,15 @@ class LinearPackedParams(nn.Module):
         destination[prefix + "_packed_params"] = self._packed_params
 
     def _load_from_state_dict(
-        self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: Any, unexpected: Any,
+        self,
+        state_dict: Any,
+        prefix: str,
+        metadata: Any,
+        strict: bool,
+        missing: Any,
+        unexpected: Any,
         errors: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         for name in ("dtype", "_packed_params"):
             if (key := prefix + name) not in state_dict:
                 missing.append(key)

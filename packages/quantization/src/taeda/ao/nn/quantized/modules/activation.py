@@ -103,9 +103,14 @@ class LeakyReLU(nn.LeakyReLU):
     """
 
     def __init__(
-        self, scale: float, zero_point: int, negative_slope: float = 1e-2, inplace: bool = False,
-        device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        scale: float,
+        zero_point: int,
+        negative_slope: float = 1e-2,
+        inplace: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__(negative_slope, inplace)
         self.register_buffer("scale", taeda.tensor(float(scale)))
         self.register_buffer("zero_point", taeda.tensor(int(zero_point)))
@@ -114,9 +119,12 @@ class LeakyReLU(nn.LeakyReLU):
         """Integers of the shape of `input`, with the layer's scale."""
         slope = self.negative_slope
         return mapped(
-            input, "quantized leaky_relu", lambda x: F.leaky_relu(x, slope), float(self.scale),
+            input,
+            "quantized leaky_relu",
+            lambda x: F.leaky_relu(x, slope),
+            float(self.scale),
             int(self.zero_point),
-        )  # fmt: skip
+        )
 
     def _get_name(self) -> str:
         return "QuantizedLeakyReLU"

@@ -21,9 +21,13 @@ class _BatchNorm(nn.modules.batchnorm._BatchNorm):
     _relu = False
 
     def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, device: Any = None,
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        device: Any = None,
         dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(num_features, eps, momentum, True, True, device=device, dtype=dtype)
         self.register_buffer("scale", taeda.tensor(1.0))
         self.register_buffer("zero_point", taeda.tensor(0))
@@ -44,9 +48,16 @@ class _BatchNorm(nn.modules.batchnorm._BatchNorm):
         assert self.running_var is not None
         weight, bias = (None if x is None else x.detach() for x in (self.weight, self.bias))
         return batch_norm(
-            input, weight, bias, self.running_mean, self.running_var, self.eps, float(self.scale),
-            int(self.zero_point), self._relu,
-        )  # fmt: skip
+            input,
+            weight,
+            bias,
+            self.running_mean,
+            self.running_var,
+            self.eps,
+            float(self.scale),
+            int(self.zero_point),
+            self._relu,
+        )
 
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:

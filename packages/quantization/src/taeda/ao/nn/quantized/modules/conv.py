@@ -29,9 +29,18 @@ class _ConvNd(WeightedQuantizedModule):
     _float: Any
 
     def _set(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-        output_padding: Any, groups: int, bias: bool, padding_mode: str,
-    ) -> None:  # fmt: skip
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        output_padding: Any,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+    ) -> None:
         if in_channels % groups or out_channels % groups:
             raise ValueError(
                 f"{groups} groups do not divide {in_channels} input and {out_channels} output channels"
@@ -100,9 +109,17 @@ class _ConvNd(WeightedQuantizedModule):
             around = [n for p in reversed(self.padding) for n in (p, p)]
             input, padding = nn.functional.pad(input, around, mode="reflect"), (0,) * self._rank
         return _kernels.convolution(
-            input, self._weight, self._bias, self.stride, padding, self.dilation, self.groups, self.scale,
-            self.zero_point, self._relu,
-        )  # fmt: skip
+            input,
+            self._weight,
+            self._bias,
+            self.stride,
+            padding,
+            self.dilation,
+            self.groups,
+            self.scale,
+            self.zero_point,
+            self._relu,
+        )
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
@@ -128,10 +145,17 @@ class _ConvNd(WeightedQuantizedModule):
     def _of(cls, mod: Any) -> Self:
         more = {"output_padding": mod.output_padding} if cls._transposed else {}
         return cls(
-            mod.in_channels, mod.out_channels, mod.kernel_size, mod.stride, mod.padding,
-            dilation=mod.dilation, groups=mod.groups, bias=mod.bias is not None,
-            padding_mode=mod.padding_mode, **more,
-        )  # fmt: skip
+            mod.in_channels,
+            mod.out_channels,
+            mod.kernel_size,
+            mod.stride,
+            mod.padding,
+            dilation=mod.dilation,
+            groups=mod.groups,
+            bias=mod.bias is not None,
+            padding_mode=mod.padding_mode,
+            **more,
+        )
 
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
@@ -150,9 +174,14 @@ class _ConvNd(WeightedQuantizedModule):
             weight, bias = mod.weight, mod.bias
             if hasattr(mod, "bn"):
                 weight, bias = nn.utils.fusion.fuse_conv_bn_weights(
-                    mod.weight, mod.bias, mod.bn.running_mean, mod.bn.running_var, mod.bn.eps,
-                    mod.bn.weight, mod.bn.bias,
-                )  # fmt: skip
+                    mod.weight,
+                    mod.bias,
+                    mod.bn.running_mean,
+                    mod.bn.running_var,
+                    mod.bn.eps,
+                    mod.bn.weight,
+                    mod.bn.bias,
+                )
                 mod.weight_fake_quant(weight)
         else:
             if isinstance(mod, fused._FusedModule):
@@ -198,10 +227,19 @@ _PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
 
 class _Plain(_ConvNd):
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-        device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         self._set(
             in_channels,
@@ -249,17 +287,35 @@ class _Transposed(_ConvNd):
     _transposed = True
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
-        padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         if padding_mode != "zeros":
             raise ValueError(f"a transposed convolution pads with zeros, but got {padding_mode!r}")
         self._set(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups,
-            bias, padding_mode,
-        )  # fmt: skip
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            output_padding,
+            groups,
+            bias,
+            padding_mode,
+        )
 
     def set_weight_bias(self, w: Tensor, b: Tensor | None) -> None:
         """Take over a weight in qint8 with one scale, and a bias in float32.
@@ -280,9 +336,17 @@ class _Transposed(_ConvNd):
                 f"{type(self).__name__} wants {self._rank + 2} dimensions, but got {tuple(input.shape)}"
             )
         return _kernels.transposed_convolution(
-            input, self._weight, self._bias, self.stride, self.padding, self.output_padding,
-            self.dilation, self.groups, self.scale, self.zero_point,
-        )  # fmt: skip
+            input,
+            self._weight,
+            self._bias,
+            self.stride,
+            self.padding,
+            self.output_padding,
+            self.dilation,
+            self.groups,
+            self.scale,
+            self.zero_point,
+        )
 
 
 class ConvTranspose1d(_Transposed):

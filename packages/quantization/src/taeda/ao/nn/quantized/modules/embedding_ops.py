@@ -105,10 +105,17 @@ class Embedding(nn.Module):
     _float: Any = nn.Embedding
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
-        max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-        sparse: bool = False, _weight: Tensor | None = None, dtype: Any = taeda.quint8,
-    ) -> None:  # fmt: skip
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        dtype: Any = taeda.quint8,
+    ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim, self.dtype = num_embeddings, embedding_dim, dtype
         self._packed_params = EmbeddingPackedParams(num_embeddings, embedding_dim, dtype)
@@ -219,10 +226,18 @@ class EmbeddingBag(Embedding):
     _float = nn.EmbeddingBag
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False, mode: str = "sum", sparse: bool = False,
-        _weight: Tensor | None = None, include_last_offset: bool = False, dtype: Any = taeda.quint8,
-    ) -> None:  # fmt: skip
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "sum",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        dtype: Any = taeda.quint8,
+    ) -> None:
         super().__init__(num_embeddings, embedding_dim, _weight=_weight, dtype=dtype)
         if mode != "sum":
             raise NotImplementedError(
@@ -232,9 +247,12 @@ class EmbeddingBag(Embedding):
         self.include_last_offset = include_last_offset
 
     def forward(
-        self, indices: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None,
+        self,
+        indices: Tensor,
+        offsets: Tensor | None = None,
+        per_sample_weights: Tensor | None = None,
         compressed_indices_mapping: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         """Floats (bags, embedding_dim) of indices (bags, length), or (indices) with `offsets` (bags), where
         each begins. `per_sample_weights` multiply rows. NotImplementedError for pruned rows, RuntimeError for
         an index out of range and offsets that are none.
@@ -276,6 +294,9 @@ class EmbeddingBag(Embedding):
     @classmethod
     def _of(cls, mod: Any, dtype: Any) -> Self:
         return cls(
-            mod.num_embeddings, mod.embedding_dim, dtype=dtype, mode=getattr(mod, "mode", "sum"),
+            mod.num_embeddings,
+            mod.embedding_dim,
+            dtype=dtype,
+            mode=getattr(mod, "mode", "sum"),
             include_last_offset=getattr(mod, "include_last_offset", False),
-        )  # fmt: skip
+        )

@@ -54,9 +54,17 @@ class LayerNorm(_Scaled, nn.LayerNorm):
     """
 
     def __init__(
-        self, normalized_shape: Any, weight: Any, bias: Any, scale: float, zero_point: int, eps: float = 1e-5,
-        elementwise_affine: bool = True, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        normalized_shape: Any,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         nn.LayerNorm.__init__(self, normalized_shape, eps, elementwise_affine)
         self._take(weight, bias, scale, zero_point)
 
@@ -87,9 +95,18 @@ class GroupNorm(_Scaled, nn.GroupNorm):
     """
 
     def __init__(
-        self, num_groups: int, num_channels: int, weight: Any, bias: Any, scale: float, zero_point: int,
-        eps: float = 1e-5, affine: bool = True, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        num_groups: int,
+        num_channels: int,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         nn.GroupNorm.__init__(self, num_groups, num_channels, eps, affine)
         self._take(weight, bias, scale, zero_point)
 
@@ -124,9 +141,18 @@ class _Instance(_Scaled):
     eps: float
 
     def _make(
-        self, kind: Any, num_features: int, weight: Any, bias: Any, scale: float, zero_point: int, eps: float,
-        momentum: float, affine: bool, track: bool,
-    ) -> None:  # fmt: skip
+        self,
+        kind: Any,
+        num_features: int,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float,
+        momentum: float,
+        affine: bool,
+        track: bool,
+    ) -> None:
         if track:
             raise NotImplementedError(
                 "a quantized InstanceNorm has no running statistics: track_running_stats=False"
@@ -151,39 +177,90 @@ class InstanceNorm1d(_Instance, nn.InstanceNorm1d):
     __doc__ = _INSTANCE.format(rank=1)
 
     def __init__(
-        self, num_features: int, weight: Any, bias: Any, scale: float, zero_point: int, eps: float = 1e-5,
-        momentum: float = 0.1, affine: bool = False, track_running_stats: bool = False, device: Any = None,
+        self,
+        num_features: int,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
         dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._make(
-            nn.InstanceNorm1d, num_features, weight, bias, scale, zero_point, eps, momentum, affine,
+            nn.InstanceNorm1d,
+            num_features,
+            weight,
+            bias,
+            scale,
+            zero_point,
+            eps,
+            momentum,
+            affine,
             track_running_stats,
-        )  # fmt: skip
+        )
 
 
 class InstanceNorm2d(_Instance, nn.InstanceNorm2d):
     __doc__ = _INSTANCE.format(rank=2)
 
     def __init__(
-        self, num_features: int, weight: Any, bias: Any, scale: float, zero_point: int, eps: float = 1e-5,
-        momentum: float = 0.1, affine: bool = False, track_running_stats: bool = False, device: Any = None,
+        self,
+        num_features: int,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
         dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._make(
-            nn.InstanceNorm2d, num_features, weight, bias, scale, zero_point, eps, momentum, affine,
+            nn.InstanceNorm2d,
+            num_features,
+            weight,
+            bias,
+            scale,
+            zero_point,
+            eps,
+            momentum,
+            affine,
             track_running_stats,
-        )  # fmt: skip
+        )
 
 
 class InstanceNorm3d(_Instance, nn.InstanceNorm3d):
     __doc__ = _INSTANCE.format(rank=3)
 
     def __init__(
-        self, num_features: int, weight: Any, bias: Any, scale: float, zero_point: int, eps: float = 1e-5,
-        momentum: float = 0.1, affine: bool = False, track_running_stats: bool = False, device: Any = None,
+        self,
+        num_features: int,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
         dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._make(
-            nn.InstanceNorm3d, num_features, weight, bias, scale, zero_point, eps, momentum, affine,
+            nn.InstanceNorm3d,
+            num_features,
+            weight,
+            bias,
+            scale,
+            zero_point,
+            eps,
+            momentum,
+            affine,
             track_running_stats,
-        )  # fmt: skip
+        )

@@ -119,10 +119,16 @@ class _Layers(nn.Module):
     _kind: Any
 
     def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
-        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
         dtype: Any = taeda.qint8,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
@@ -256,9 +262,15 @@ class _Layers(nn.Module):
             raise NotImplementedError(f"a dynamic {cls.__name__} has no projections: proj_size=0")
         dtype = _Weights(mod, cls.__name__).dtype
         made = cls(
-            mod.input_size, mod.hidden_size, mod.num_layers, mod.bias, mod.batch_first, mod.dropout,
-            mod.bidirectional, dtype,
-        )  # fmt: skip
+            mod.input_size,
+            mod.hidden_size,
+            mod.num_layers,
+            mod.bias,
+            mod.batch_first,
+            mod.dropout,
+            mod.bidirectional,
+            dtype,
+        )
         made._take(mod)
         return made
 
@@ -407,9 +419,13 @@ class RNNCell(_Cell):
     _gates, _states, _kind = 1, 1, nn.RNNCell
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
         dtype: Any = taeda.qint8,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, dtype)
         if nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"nonlinearity is 'tanh' or 'relu', but got {nonlinearity!r}")
