@@ -43,17 +43,23 @@ class Quantized:
         self._made: dict[Any, Any] = {}
 
     def kept(self, how: Any, make: Callable[[], Any]) -> Any:
-        """What `make()` gives of the integers, kept under `how` until they are written into. Nothing is kept
-        of tensors of inference mode, whose writes nobody counts.
+        """What `make()` gives of the integers, kept under `how` until they are written into.
+
+        Nothing is kept of tensors of inference mode, whose writes nobody counts, nor of what is made while
+        a layer of this thread sees calls: a tracer gives tensors without numbers. Autocast alone gives
+        true ones.
         """
         if self.integers.is_inference():
             return make()
         version, made = self.integers._version, self._made
         if made.get("version") != version:  # a new table: another thread may read the old one
             self._made = made = {"version": version}
-        if how not in made:
-            made[how] = make()
-        return made[how]
+        if how in made:
+            return made[how]
+        found = make()
+        if not core.get_layers() & ~core.layers["AUTOCAST"]:
+            made[how] = found
+        return found
 
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The plain tensors, by their names."""

@@ -65,6 +65,14 @@ def _zipped(records: dict[str, bytes]) -> bytes:
     return made.getvalue()
 
 
+def _check_tensor(name: str, value: Any) -> None:
+    if not isinstance(value, taeda.Tensor):
+        raise TypeError(
+            f"export.save: {name!r} of the state dict is no tensor but {type(value).__name__}, and a .pt2 "
+            "file has no place for it: export a model whose state dict holds tensors alone"
+        )
+
+
 def _tensors(
     folder: str, prefix: str, config: str, tensors: Mapping[str, Tensor], ep: ExportedProgram
 ) -> dict[str, bytes]:
@@ -73,6 +81,7 @@ def _tensors(
     places: dict[Any, str] = {}
     parameters = set(ep.graph_signature.parameters)
     for name, tensor in tensors.items():
+        _check_tensor(name, tensor)
         key = (tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)
         shared = tensor.numel() > 0 and key in places
         path = places[key] if shared else f"{prefix}_{len(records)}"
