@@ -302,3 +302,17 @@ def test_names_that_python_has_already(name):
     x = normal(5, 3)
     assert back.module()(x).equal(program.module()(x))
     assert load(io.BytesIO(saved(back))).module()(x).equal(program.module()(x))
+
+
+def test_a_state_dict_with_more_than_tensors_is_refused():
+    class Named(nn.Module):
+        def forward(self, x):
+            return x + 1
+
+        def _save_to_state_dict(self, destination, prefix, keep_vars):
+            super()._save_to_state_dict(destination, prefix, keep_vars)
+            destination[f"{prefix}kind"] = taeda.qint8
+
+    program = taeda.export.export(Named(), (taeda.ones(2),))
+    with pytest.raises(TypeError, match=r"'kind' of the state dict is no tensor but dtype"):
+        taeda.export.save(program, io.BytesIO())

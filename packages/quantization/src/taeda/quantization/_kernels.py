@@ -142,8 +142,8 @@ def _conv_matrix(
     """
     if own > 1 or groups == 1 or _zeros_of(weight, 1) is not None:
         return _matrix(weight, groups, rows, how), False
-    panels, *rest = _matrix(weight, 1, rows, how + ", depthwise")
-    return (panels[0].unflatten(-1, (16, 4)), *rest), True
+    panels, sums, scales, zeros = _matrix(weight, 1, rows, how + ", depthwise")
+    return (panels[0].unflatten(-1, (16, 4)), sums, scales, zeros), True
 
 
 def _convolved(

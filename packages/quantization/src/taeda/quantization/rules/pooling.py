@@ -50,8 +50,9 @@ def _pooled_last(row: str, x: Quantized, args: Sequence[Any]) -> Tensor | None:
     found = (adaptive if "adaptive" in row else strided)(row, x.integers.shape[2:], size, args)
     if found is None or places(found.axes) > MOST:
         return None
-    axes = [(0, 1, 1)] * (3 - rank) + [axis.numbers for axis in found.axes]
-    made = taeda._int8_pool(last, x.zero_point, *axes, largest, found.divisor)
+    none: list[tuple[int, ...]] = [(0, 1, 1)] * (3 - rank)
+    planes, lines, columns = none + [axis.numbers for axis in found.axes]
+    made = taeda._int8_pool(last, x.zero_point, planes, lines, columns, largest, found.divisor)
     made = made.reshape(made.shape[0], *size, made.shape[-1]).movedim(-1, 1)
     return made.contiguous() if x.integers.is_contiguous() else made
 
