@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -175,8 +176,8 @@ class HuggingFaceStorageWriter(StorageWriter):
                 item.index.fqn,
                 item.tensor_data.properties.dtype,
                 item.tensor_data.size,
-                lambda item=item: planner.resolve_data(item),
-            )  # type: ignore[misc]  # one for each
+                functools.partial(planner.resolve_data, item),
+            )
             for item in plan.items
             if item.tensor_data is not None
         ]
