@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from taeda._table import _row
@@ -56,3 +58,11 @@ def test_refusals(table, columns, words):
     with pytest.raises(SchemaError, match=f"^f: .*{words}|^f: {words}"):
         op("f(Tensor self) -> Tensor", doc="d", **columns)
     assert table == []
+
+
+def test_a_row_has_no_more_arguments_than_a_call_in_c():
+    header = Path(__file__).parents[2] / "csrc" / "runtime" / "op.h"
+    assert f"#define TD_MAX_ARGS {_row.MOST_ARGUMENTS}\n" in header.read_text()
+    many = ", ".join(f"int a{n}" for n in range(17))
+    with pytest.raises(SchemaError, match="f: 17 arguments, and a call has room for 16"):
+        op(f"f({many}) -> Tensor", doc="", c="f")

@@ -82,6 +82,9 @@ class Row:
 
 TABLE: list[Row] = []
 
+#: TD_MAX_ARGS of runtime/op.h, to which C compilers hold nobody
+MOST_ARGUMENTS = 16
+
 
 def op(
     schema: str,
@@ -123,6 +126,10 @@ def op(
     if len(kinds) != 1:
         raise SchemaError(
             f"{parsed.qualified}: name exactly one of pointwise, c, python, composite; got {kinds}"
+        )
+    if len(parsed.arguments) > MOST_ARGUMENTS:
+        raise SchemaError(
+            f"{parsed.qualified}: {len(parsed.arguments)} arguments, and a call has room for {MOST_ARGUMENTS}"
         )
     words = frozenset(variants.split())
     if words - VARIANTS:
