@@ -108,6 +108,7 @@ def sensitivity(
 
     Returns a `Sensitivity`, the layer that costs most first. Raises what `compare` raises.
 
+    >>> import copy
     >>> from taeda import nn
     >>> model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 8)).eval()
     >>> small = copy.deepcopy(model)
