@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 
-__all__ = ["RemovableHandle", "keep_apart"]
+__all__ = ["RemovableHandle"]
 
 Hooks = MutableMapping[int, Callable[..., Any]]
 
