@@ -11,10 +11,10 @@ static td_status check_input(const td_tensor *x)
     char text[TD_SHAPE_TEXT];
     bool fits = (x->dtype == TD_U8 || x->dtype == TD_I8) && x->ndim == 5;
     if (fits && x->sizes[4] > 0) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR,
-                   "%s: wanted uint8 or int8 (samples, three places, channels), but got %s of "
-                   "shape %s",
-                   op, td_dtypes[x->dtype].name, td_shape_text(x->ndim, x->sizes, text));
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "%s: wanted uint8 or int8 (samples, three places, channels), but got %s of shape %s", op,
+        td_dtypes[x->dtype].name, td_shape_text(x->ndim, x->sizes, text));
 }
 
 static td_status check_zero(const td_tensor *x, int64_t zero)

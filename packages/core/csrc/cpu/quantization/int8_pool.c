@@ -6,8 +6,9 @@
 #include "cpu/simd/gemm_vec.h"
 #include "runtime/loops.h"
 
-#define BLOCK 64 /* channels whose results stay near: loops of a whole block have a known length \
-                  */
+#define BLOCK                                                                          \
+    64 /* channels whose results stay near: loops of a whole block have a known length \
+        */
 
 /* an output's spans, and the places in them */
 typedef struct window {
