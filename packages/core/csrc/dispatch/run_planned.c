@@ -105,6 +105,12 @@ static int add_object(key *k, PyObject *o)
     return add(k, W_DTYPE), add(k, (uint64_t)dtype), 1;
 }
 
+/* A tensor in place of a number: the class asks for its value, by which the answer may go. */
+static int is_number(const td_schema *s, int i, PyObject *o)
+{
+    return s->params[i].type != TD_T_TENSOR && o && td_is_tensor(o);
+}
+
 static int has_words(const td_frame *f, key *k)
 {
     const td_schema *s = f->schema;
@@ -117,7 +123,7 @@ static int has_words(const td_frame *f, key *k)
     add(k, (uint64_t)(uintptr_t)s);
     add(k, generation << 1 | f->inplace);
     for (int i = 0; i < s->nparams; i++)
-        if (!add_object(k, f->obj[i])) return 0;
+        if (is_number(s, i, f->obj[i]) || !add_object(k, f->obj[i])) return 0;
     return k->first && !k->full;
 }
 
