@@ -34,6 +34,19 @@ X = taeda.tensor([[1.0, math.nan], [0.0, 2.0]])
         ({"a": X, "b": 1}, {"a": X.clone(), "b": 1}, True),
         ({"a": X, "b": 1}, {"b": 1, "a": X}, False),  # another order
         (math.nan, math.nan, True),
+        (math.nan, 1.0, False),
+        (0.0, -0.0, False),
+        (1, True, False),
+        (1j, complex(-0.0, 1.0), False),
+        (taeda.tensor([0.0]), taeda.tensor([-0.0]), False),
+        (taeda.tensor([0j]), taeda.tensor([complex(0, -0.0)]), False),
+        (
+            taeda.tensor([0.0], dtype=taeda.bfloat16),
+            -taeda.tensor([0.0], dtype=taeda.bfloat16),
+            False,
+        ),
+        (X.to(taeda.float8_e5m2), X.to(taeda.float8_e5m2), True),
+        (X.to_sparse(), X.to_sparse(), False),  # no graph gives it
         (1, 2, False),
     ],
 )
