@@ -33,16 +33,28 @@ def test_digests_are_read_from_what_a_program_prints():
     assert aarch64.digests(program, {}) == {"add float32": "0a", "mul int8": "0b"}
 
 
+def headers_at(monkeypatch, path):
+    """This machine may have the headers, or not."""
+    places = {path if at == aarch64.HEADERS else at: name for at, name in aarch64.DEBIAN.items()}
+    monkeypatch.setattr(aarch64, "DEBIAN", places)
+
+
 def test_a_missing_compiler_is_named(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
+    headers_at(monkeypatch, "/nowhere/stdio.h")
     with pytest.raises(
-        SystemExit, match=r"gcc and qemu-aarch64 not found; on Debian, run"
+        SystemExit, match=r"gcc and /nowhere/stdio.h and qemu-aarch64 not found; on Debian, run"
     ) as caught:
         aarch64.require()
-    assert str(caught.value).endswith("apt-get install gcc-aarch64-linux-gnu qemu-user`")
+    assert str(caught.value).endswith(
+        "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user`"
+    )
 
 
-def test_only_what_is_missing_is_installed(monkeypatch):
+def test_only_what_is_missing_is_installed(monkeypatch, tmp_path):
+    headers = tmp_path / "stdio.h"
+    headers.touch()
+    headers_at(monkeypatch, str(headers))
     monkeypatch.setattr(shutil, "which", lambda name: name if "gcc" in name else None)
     with pytest.raises(SystemExit, match=r"^aarch64: qemu-aarch64 not found") as caught:
         aarch64.require()

@@ -90,7 +90,15 @@ def cast(model):
 
 
 def pickled(model):
-    taeda.save(model, io.BytesIO())
+    file = io.BytesIO()
+    taeda.save(model, file)
+    file.seek(0)
+    with pytest.raises(taeda.serialization.FormatError, match="classes are not loaded unless you"):
+        taeda.load(file)
+    file.seek(0)
+    with pytest.warns(UserWarning, match="files that you trust only"):
+        read = taeda.load(file, weights_only=False)
+    assert taeda.equal(read(X), model(X))
 
 
 def state(model):
@@ -150,7 +158,7 @@ WAYS: dict[str, tuple[Callable[[nn.Module], None], str, str]] = {
     "`func.vmap`": (mapped, "", ""),
     "`func.functional_call`": (called_with, "", ""),
     "`autocast`, of float32": (cast, "", ""),
-    "`save` of the whole model": (pickled, "data alone", "data alone"),
+    "`save` of the whole model": (pickled, "", ""),
     "`save` of the state dict": (state, "", ""),
     "`fully_shard` (FSDP)": (sharded, "", ""),
     "`DistributedDataParallel`": (replicated, "is not needed", "is not needed"),
