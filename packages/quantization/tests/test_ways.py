@@ -165,7 +165,8 @@ def test_it_works_or_says_why_not(name, config, request):
 
 
 def test_the_page_says_the_same():
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    table = PAGE.read_text().partition("Models of eager mode")[0]  # theirs is another test's
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
     found = {line.split(" | ")[0].removeprefix("| "): line for line in lines}
     for name, (_, refusal) in WAYS.items():
         assert found[name].split(" | ")[1].startswith("refused" if refusal else "works"), name
