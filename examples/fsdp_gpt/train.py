@@ -1,7 +1,7 @@
 """A small GPT whose parameters lie in shards on all processes, and which survives their death.
 
-    taedarun --nproc-per-node 2 examples/fsdp_gpt/train.py --folder /tmp/gpt --kill-at 25
-    taedarun --nproc-per-node 3 examples/fsdp_gpt/train.py --folder /tmp/gpt
+    taedarun --nproc-per-node 2 examples/fsdp_gpt/train.py --kill-at 25
+    taedarun --nproc-per-node 3 examples/fsdp_gpt/train.py
 
 The first run is killed in the middle and leaves the checkpoint of the last tenth step. The second
 goes on from there, on another number of processes, with the losses of a run that nobody killed:
@@ -123,7 +123,7 @@ def share_of_batch(step: int) -> tuple[taeda.Tensor, taeda.Tensor]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A small GPT in shards.")
-    parser.add_argument("--folder", type=Path, required=True, help="of the checkpoint")
+    parser.add_argument("--folder", type=Path, default=Path("fsdp-gpt-out"), help="of the checkpoint")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--every", type=int, default=10, help="steps from checkpoint to checkpoint")
     parser.add_argument("--width", type=int, default=64)
@@ -138,6 +138,8 @@ def main() -> None:
     training = Training(options.width, options.layers)
     if (options.folder / "index.json").exists():
         dcp.load({"training": training}, checkpoint_id=options.folder)
+        if dist.get_rank() == 0:
+            print(f"goes on from step {training.step} of {options.folder}", flush=True)
     while training.step < options.steps:
         loss = training.learn()
         if dist.get_rank() == 0:
