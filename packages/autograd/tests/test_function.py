@@ -206,3 +206,27 @@ def test_older_bases():
     function = taeda.autograd.function
     assert function.InplaceFunction(inplace=True).inplace
     assert issubclass(function.BackwardCFunction, function.FunctionCtx)
+
+
+def test_a_view_that_a_function_returned_does_not_outlive_a_write_into_its_base():
+    class Shown(Function):
+        @staticmethod
+        def forward(ctx, x, base):
+            return base.view_as(base)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, None
+
+    x = taeda.ones(3, requires_grad=True)
+    base = x * 1
+    shown = Shown.apply(base, base)
+    piece = shown[1:]
+    with taeda.no_grad():
+        base.add_(1)  # the business of who wrote it
+    (shown.sum() + piece.sum()).backward(retain_graph=True)
+    assert x.grad.tolist() == [1.0, 2.0, 2.0]
+    base.mul_(2)
+    for use in (taeda.sum, lambda y: y[1:], lambda y: y * 1):
+        with pytest.raises(RuntimeError, match="its base or another view"):
+            use(shown)

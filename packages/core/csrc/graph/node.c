@@ -220,6 +220,7 @@ int td_set_node(PyTensor *p, Node *n, uint32_t nr)
     int status = p->retains_grad ? move_retained(p, n, nr) : 0;
     Py_XSETREF(p->node, n);
     p->nr = nr;
+    if (!p->base) p->node_version = td_version_of(p->t);
     return status;
 }
 
@@ -271,12 +272,26 @@ static int renew(PyTensor *p)
     return 0;
 }
 
+/* A view made under no_grad by a function with a rule of its own: its history is that rule, which
+ * knows nothing of a write that the history of the base records. */
+static int check_stands(const PyTensor *p)
+{
+    const PyTensor *base = p->base;
+    if (!p->node || !base->node || (int32_t)(base->node_version - p->node_version) <= 0) return 0;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "this view was made without a graph, by a custom Function or by a tensor of "
+                    "another layout, and its base or another view of its base has been modified "
+                    "inplace since. Make the view again, or clone() it before the write");
+    return -1;
+}
+
 Node *td_grad_fn(PyTensor *p, int *failed)
 {
     *failed = 0;
-    if (p->base && p->creation != TD_VIEW_NO_GRAD && p->creation != TD_VIEW_INFERENCE &&
-        p->node_version != td_version_of(p->t) && td_requires_grad(p->base))
-        *failed = renew(p) < 0;
+    if (p->base && p->node_version != td_version_of(p->t) && td_requires_grad(p->base)) {
+        int is_apart = p->creation == TD_VIEW_NO_GRAD || p->creation == TD_VIEW_INFERENCE;
+        *failed = (is_apart ? check_stands(p) : renew(p)) < 0;
+    }
     return *failed ? NULL : p->node;
 }
 

@@ -39,7 +39,7 @@ typedef struct PyTensor {
      * dimensions, a tuple of str and None; or NULL */
     PyObject *parts;
     uint32_t nr;           /* which output of node */
-    uint32_t node_version; /* for views: the storage version that `node` describes */
+    uint32_t node_version; /* the storage version that `node` describes; not of leaves */
     uint8_t requires_grad; /* as asked for on a leaf */
     uint8_t creation;      /* enum below: how a view was made */
     uint8_t retains_grad;

@@ -3,5 +3,16 @@
 from __future__ import annotations
 
 from taeda._layers.layout_rules import arguments_by_name, dimension, operator, register
+from taeda._layers.written import Source, check_source, check_writes, version_of, writes
 
-__all__ = ["arguments_by_name", "dimension", "operator", "register"]
+__all__ = [
+    "Source",
+    "arguments_by_name",
+    "check_source",
+    "check_writes",
+    "dimension",
+    "operator",
+    "register",
+    "version_of",
+    "writes",
+]

@@ -12,6 +12,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
+from taeda._core_api.layouts import Source, check_source, check_writes, writes
 from taeda.autograd import Function
 
 __all__ = ["Masked", "built", "data_of", "is_masked", "mask_of_parts", "safe", "tensor_of"]
@@ -22,11 +23,12 @@ _MASKED = core._masked
 class Masked:
     """Data and mask, of one shape."""
 
-    __slots__ = ("data", "mask")
+    __slots__ = ("data", "mask", "source")
     in_files = "masked"
 
     def __init__(self, data: Tensor, mask: Tensor) -> None:
         self.data, self.mask = data, mask
+        self.source: Any = None  # what the data is, if a graph knows of that
 
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The strided tensors, by their names."""
@@ -38,14 +40,15 @@ class _Data(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
-        ctx.mask = mask_of_parts(x)
+        parts = core.parts_of(x)
+        ctx.mask, ctx.writes = parts.mask, writes([parts.mask])
         # a view made under no_grad: a write into it is refused, as no gradient would know of it
-        data = core.parts_of(x).data
-        return data.view_as(data)
+        own = parts.data if parts.source is None else parts.source.tensor
+        return own.view_as(own)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        return built(gradients[0], ctx.mask)
+        return built(gradients[0], _mask_kept(ctx))
 
 
 class _Built(Function):
@@ -53,12 +56,18 @@ class _Built(Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, mask: Tensor) -> Any:
-        ctx.mask = mask
+        ctx.mask, ctx.writes = mask, writes([mask])
         return tensor_of(data.detach(), mask)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        return _kept(gradients[0], ctx.mask), None
+        return _kept(gradients[0], _mask_kept(ctx)), None
+
+
+def _mask_kept(ctx: Any) -> Tensor:
+    check_writes([("mask", ctx.mask)], ctx.writes)
+    found: Tensor = ctx.mask
+    return found
 
 
 def _kept(gradient: Tensor, mask: Tensor) -> Tensor:
@@ -87,6 +96,7 @@ def built(data: Tensor, mask: Tensor) -> Tensor:
     """The masked tensor of these, with the history of `data`."""
     if data.requires_grad and taeda.is_grad_enabled():
         made: Tensor = _Built.apply(data, mask)
+        core.parts_of(made).source = Source(data)
         return made
     return tensor_of(data.detach(), mask)
 
@@ -94,6 +104,7 @@ def built(data: Tensor, mask: Tensor) -> Tensor:
 def data_of(x: Tensor) -> Tensor:
     """The data of a masked tensor, with its history."""
     if x.requires_grad and taeda.is_grad_enabled():
+        check_source(x, core.parts_of(x))
         made: Tensor = _Data.apply(x)
         return made
     found: Tensor = core.parts_of(x).data

@@ -9,6 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
+from taeda._core_api.layouts import Source, check_source
 from taeda.autograd import Function
 
 from ._parts import Jagged, is_nested, packed, parts_of
@@ -21,9 +22,11 @@ class _Values(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
-        ctx.parts = parts_of(x)
+        parts = parts_of(x)
+        ctx.parts = parts.like(parts.values)  # without what leads to a graph
         # a view made under no_grad: a write into it is refused, as no gradient would know of it
-        return ctx.parts.values.view_as(ctx.parts.values)
+        own = parts.values if parts.source is None else parts.source.tensor
+        return own.view_as(own)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
@@ -80,6 +83,7 @@ def built(parts: Jagged, values: Tensor, ragged: int | None = None) -> Tensor:
     own = parts.like(values.detach(), ragged)
     if values.requires_grad and taeda.is_grad_enabled():
         made: Tensor = _Built.apply(values, own)
+        parts_of(made).source = Source(values)
         return made
     return tensor_of(own)
 
@@ -88,6 +92,7 @@ def entries(x: Tensor) -> tuple[Jagged, Tensor]:
     """(parts, values as they lie, which know the history of `x`)."""
     parts = parts_of(x)
     if x.requires_grad and taeda.is_grad_enabled():
+        check_source(x, parts)
         return parts, _Values.apply(x)
     return parts, parts.values
 

@@ -22,7 +22,7 @@ class Jagged:
     later does not move them.
     """
 
-    __slots__ = ("bounds", "lengths", "offsets", "ragged", "size", "values")
+    __slots__ = ("bounds", "lengths", "offsets", "ragged", "size", "source", "values")
     in_files = "jagged"
 
     def __init__(
@@ -36,6 +36,7 @@ class Jagged:
     ) -> None:
         self.values, self.offsets, self.lengths, self.ragged = values, offsets, lengths, ragged
         self.bounds, self.size = tuple(bounds), size
+        self.source: Any = None  # what the values are, if a graph knows of that
 
     def like(self, values: Tensor, ragged: int | None = None) -> Jagged:
         """Other values for the same sequences."""

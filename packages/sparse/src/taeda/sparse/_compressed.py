@@ -12,8 +12,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-
-from ._versions import version_of
+from taeda._core_api.layouts import version_of
 
 __all__ = [
     "BLOCKED",
@@ -52,15 +51,20 @@ class Compressed:
     entries, block, dense dimensions); of columns where the layout is by columns.
     """
 
-    __slots__ = ("compressed", "layout", "plain", "values", "versions")
+    __slots__ = ("compressed", "layout", "plain", "source", "values", "versions")
 
     def __init__(self, layout: Any, compressed: Tensor, plain: Tensor, values: Tensor) -> None:
         self.layout, self.compressed, self.plain, self.values = layout, compressed, plain, values
         self.versions = version_of(compressed), version_of(plain)
+        self.source: Any = None  # what the values are, if a graph knows of that
 
     def like(self, values: Tensor) -> Compressed:
         """Other values at the same places."""
         return Compressed(self.layout, self.compressed, self.plain, values)
+
+    def placing(self) -> tuple[tuple[str, Tensor], ...]:
+        """The tensors that say where values stand, by their names."""
+        return self.named()[:2]
 
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The strided tensors, by the names that they are printed under."""

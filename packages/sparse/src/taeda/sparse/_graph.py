@@ -10,6 +10,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api import runtime as core
+from taeda._core_api.layouts import Source, check_source, check_writes, writes
 from taeda.autograd import Function
 
 from ._parts import Coo, Parts, coalesced, keys_of, parts_of, tensor_of
@@ -22,13 +24,14 @@ class _Values(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, parts: Parts) -> Any:
-        ctx.parts, ctx.size = parts, tuple(x.shape)
+        _keep(ctx, parts, tuple(x.shape))
         # a view made under no_grad: a write into it is refused, as no gradient would know of it
-        return parts.values.view_as(parts.values)
+        own = parts.values if parts.source is None else parts.source.tensor
+        return own.view_as(own)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        return built(ctx.parts, gradients[0], ctx.size), None
+        return built(_kept(ctx), gradients[0], ctx.size), None
 
 
 class _Built(Function):
@@ -36,12 +39,24 @@ class _Built(Function):
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, parts: Parts, size: Any) -> Any:
-        ctx.parts, ctx.size = parts, size
+        _keep(ctx, parts, size)
         return tensor_of(parts.like(values.detach()), size)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        return at_places(gradients[0], ctx.parts), None, None
+        return at_places(gradients[0], _kept(ctx)), None, None
+
+
+def _keep(ctx: Any, parts: Parts, size: Any) -> None:
+    """What a gradient will be made with: no values, and so no graph."""
+    ctx.parts, ctx.size = parts.like(parts.values), size
+    ctx.writes = writes(x for _, x in parts.placing())
+
+
+def _kept(ctx: Any) -> Parts:
+    check_writes(ctx.parts.placing(), ctx.writes)
+    found: Parts = ctx.parts
+    return found
 
 
 def _records(x: Tensor) -> bool:
@@ -50,8 +65,12 @@ def _records(x: Tensor) -> bool:
 
 def entries(x: Tensor) -> tuple[Any, Tensor]:
     """(parts without repeated places, their values, which know the history of `x`)."""
-    parts = coalesced(parts_of(x), x.shape)
-    return parts, _Values.apply(x, parts) if _records(x) else parts.values
+    own = parts_of(x)
+    parts = coalesced(own, x.shape)
+    if not _records(x):
+        return parts, parts.values
+    check_source(x, own)
+    return parts, _Values.apply(x, parts)
 
 
 def raw_entries(x: Tensor) -> tuple[Any, Tensor]:
@@ -66,6 +85,7 @@ def built(parts: Parts, values: Tensor, size: Any) -> Tensor:
     """A tensor of these values at the places of `parts`."""
     if _records(values):
         made: Tensor = _Built.apply(values, parts, tuple(size))
+        core.parts_of(made).source = Source(values)
         return made
     return tensor_of(parts.like(values.detach()), size)
 

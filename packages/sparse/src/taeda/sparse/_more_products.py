@@ -238,15 +238,14 @@ class _Solve(Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, other: Tensor, crow: Tensor, col: Tensor) -> Any:
         made = _solved(values, other, crow, col, False)
-        ctx.save_for_backward(values, made)
-        ctx.crow, ctx.col = crow, col
+        ctx.save_for_backward(values, made, crow, col)
         return made
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        values, made = ctx.saved_tensors
-        right = _solved(values, gradients[0], ctx.crow, ctx.col, True)
-        rows, columns = row_numbers(ctx.crow), ctx.col.long()
+        values, made, crow, col = ctx.saved_tensors
+        right = _solved(values, gradients[0], crow, col, True)
+        rows, columns = row_numbers(crow), col.long()
         own = -(right[rows] * made[columns])
         return own.sum(1) if own.dim() == 2 else own, right, None, None
 

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
+from taeda._core_api.layouts import version_of
 
 from ._compressed import Compressed
-from ._versions import version_of
 
 __all__ = [
     "Coo", "Parts", "check_coo", "coalesced", "keys_of", "parts_of", "require", "tensor_of",
@@ -23,19 +23,24 @@ __all__ = [
 class Coo:
     """Indices (sparse dimensions, entries) and values (entries, dense dimensions)."""
 
-    __slots__ = ("_crow", "indices", "is_coalesced", "values", "version")
+    __slots__ = ("_crow", "indices", "is_coalesced", "source", "values", "version")
 
     def __init__(self, indices: Tensor, values: Tensor, is_coalesced: bool) -> None:
         self.indices, self.values = indices, values
         self.is_coalesced = is_coalesced
         self.version = version_of(indices)
         self._crow: Tensor | None = None
+        self.source: Any = None  # what the values are, if a graph knows of that
 
     def like(self, values: Tensor) -> Coo:
         """Other values at the same places."""
         made = Coo(self.indices, values, self.is_coalesced)
         made._crow = self._crow
         return made
+
+    def placing(self) -> tuple[tuple[str, Tensor], ...]:
+        """The tensors that say where values stand, by their names."""
+        return (("indices", self.indices),)
 
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The strided tensors, by the names that they are printed under."""
