@@ -259,6 +259,7 @@ def reentrance(session: nox.Session) -> None:
     env["ASAN_OPTIONS"] = f"{env['ASAN_OPTIONS']}:max_allocation_size_mb=2048"
     session.run("python", "tools/hunt/reentrance.py", *session.posargs, env=env)
     session.run("python", "tools/hunt/rewritten.py")  # large tensors: without a sanitizer
+    session.run("python", "tools/hunt/rewritten_kinds.py")
 
 
 @nox.session

@@ -21,6 +21,7 @@ from random import Random
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+import kind_files
 from hostile_files import ggufs, legacy, modules, npys, programs, safetensors, tars, words
 
 import taeda
@@ -351,6 +352,17 @@ def change_program(data: bytes, random: Random) -> bytes:
     return words.archive(entries)
 
 
+def change_kind(data: bytes, random: Random) -> bytes:
+    """What the file says of a kind of tensor; or the numbers that the tensor is made of."""
+    return (
+        kind_files.broken("taeda", random) if random.random() < 0.4 else change_module(data, random)
+    )
+
+
+def change_kind_zip(data: bytes, random: Random) -> bytes:
+    return kind_files.broken("pt", random) if random.random() < 0.4 else change_zip(data, random)
+
+
 def with_right_sum(text: bytes) -> bytes:
     """The header with its checksum made right, so that what it says is looked at."""
     found = re.search(rb'"taeda.header_crc32c": ?"([0-9a-f]{8})"', text)
@@ -426,6 +438,8 @@ FORMS: dict[str, tuple[Callable[[], list[bytes]], Callable[[bytes, Random], byte
     "safetensors": (once(own_files), change_safetensors),
     "module": (once(lambda: [m for m in modules.good() if m[:2] != b"PK"]), change_module),
     "module-zip": (once(lambda: [m for m in modules.good() if m[:2] == b"PK"]), change_zip),
+    "kind": (once(lambda: kind_files.good("taeda")), change_kind),
+    "kind-zip": (once(lambda: kind_files.good("pt")), change_kind_zip),
     "program": (once(lambda: [programs.good()]), change_program),
     "npy": (once(lambda: [npys.npy(npys.GOOD)]), change_npy),
     "npz": (once(npz), change_npz),

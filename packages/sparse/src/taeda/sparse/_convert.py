@@ -66,7 +66,7 @@ def _from_strided(x: Tensor, sparse_dim: int | None) -> Tensor:
         return built(Coo(indices, x.detach().reshape(1)[:kept], True), x.reshape(1)[:kept], ())
     there = x.detach() != 0
     if count < x.dim():
-        there = there.reshape((*x.shape[:count], -1)).any(-1)
+        there = there.reshape((*x.shape[:count], math.prod(x.shape[count:]))).any(-1)
     indices = there.nonzero().t().contiguous()
     values = x[tuple(indices.unbind(0))]
     return built(Coo(indices, values.detach(), True), values, x.shape)
