@@ -123,7 +123,9 @@ def share_of_batch(step: int) -> tuple[taeda.Tensor, taeda.Tensor]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A small GPT in shards.")
-    parser.add_argument("--folder", type=Path, default=Path("fsdp-gpt-out"), help="of the checkpoint")
+    parser.add_argument(
+        "--folder", type=Path, default=Path("fsdp-gpt-out"), help="of the checkpoint"
+    )
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--every", type=int, default=10, help="steps from checkpoint to checkpoint")
     parser.add_argument("--width", type=int, default=64)

@@ -243,7 +243,7 @@ def _planned(
 def _key(func: Any, args: Any, kwargs: Any) -> Any:
     """All that a plan depends on; None if some of it cannot be a key."""
     try:
-        said = _settings.replicates(), _settings.registrations[0]
+        said = _settings.replicates(), _settings.registrations[0], taeda.get_default_dtype()
         key = (str(func), said, tuple(map(_part, args)), tuple(
             (name, _part(value)) for name, value in kwargs.items()))  # fmt: skip
         hash(key)
