@@ -29,7 +29,7 @@ def test_the_page_is_left_whatever_the_end(tmp_path, end, code):
     assert done.returncode == code, done.stderr
     text = (tmp_path / "profile.html").read_text()
     shown = (
-        "aten::linear", "backward", "Optimizer.step#Adam.step", "Sequential", "\u2003ReLU",
+        "aten::linear", "backward", "Optimizer.step#Adam.step", "Sequential", "\u20031: ReLU",
         "script.py:8", "no step cleared the gradients", "G operations/s",
     )  # fmt: skip
     assert [words for words in shown if words not in text] == []

@@ -10,6 +10,7 @@
 #include "graph/node.h"
 #include "cpu/fft/fft_plan.h"
 #include "dispatch/custom.h"
+#include "dispatch/noted.h"
 #include "runtime/alloc.h"
 #include "runtime/alloc_events.h"
 #include "cpu/run/blas.h"
@@ -233,6 +234,7 @@ static int fill(PyObject *m)
 {
     PyMethodDef *tables[] = {methods,
                              td_state_methods(),
+                             td_noted_methods(),
                              td_engine_methods(),
                              td_task_methods(),
                              td_node_functions(),

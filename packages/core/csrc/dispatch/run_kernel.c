@@ -1,6 +1,7 @@
 /* run_kernel.c - the kernel of a call, below every layer: in C, in Python, or of an operator
  * defined at run time. */
 #include "dispatch/custom.h"
+#include "dispatch/noted.h"
 #include "runtime/device.h"
 
 #define SIGN_BITS (TD_FLAG_CONJ | TD_FLAG_NEG)
@@ -221,12 +222,23 @@ static int drop_made(td_made *made) /* after a failure */
     return -1;
 }
 
+static int run_noted(td_frame *f, td_made *made)
+{
+    const td_schema *schema = f->schema;
+    int64_t start = td_noted_now();
+    int status = run_kernel(f, made);
+    td_noted_add(schema, start);
+    return status;
+}
+
 int td_run_backend(td_frame *f, td_made *made)
 {
     if (f->dispatches & TD_DISPATCHES_LAYOUT) return td_refuse_layout(f);
-    uint32_t seen = f->dispatches | (td_here.layers & ~td_here.excluded &
-                                     (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE));
-    int status = seen ? td_run_seen(f, made) : run_kernel(f, made);
+    uint32_t modes = td_here.layers & ~td_here.excluded & (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE);
+    int status = !(modes | f->dispatches) ? run_kernel(f, made)
+                 : modes == TD_LAYER_TRACE && td_here.noting && !f->dispatches
+                     ? run_noted(f, made)
+                     : td_run_seen(f, made);
     return status < 0 ? drop_made(made) : 0;
 }
 

@@ -45,6 +45,15 @@ static PyObject *set_layer_flag(PyObject *m, PyObject *args)
 {
     return change_bit(&td_here.layers, args);
 }
+/* both facts at once: a handler of a signal may raise between two calls */
+static PyObject *set_tracing(PyObject *m, PyObject *state)
+{
+    long n = PyLong_AsLong(state);
+    if (n == -1 && PyErr_Occurred()) return NULL;
+    td_here.layers = n ? td_here.layers | TD_LAYER_TRACE : td_here.layers & ~TD_LAYER_TRACE;
+    td_here.noting = n == 2;
+    Py_RETURN_NONE;
+}
 static PyObject *set_excluded_flag(PyObject *m, PyObject *args)
 {
     return change_bit(&td_here.excluded, args);
@@ -166,6 +175,8 @@ static PyMethodDef methods[] = {
      "Switch inference mode; returns the mode of before."},
     {"set_layer_flag", set_layer_flag, METH_VARARGS,
      "set_layer_flag(bit, on): a layer wants to see calls; returns before."},
+    {"set_tracing", set_tracing, METH_O,
+     "Tracers of this thread: 0 none, 1 some, 2 one that reads its calls from noted_calls."},
     {"set_excluded_flag", set_excluded_flag, METH_VARARGS,
      "set_excluded_flag(bit, on): hide a layer from calls; returns before."},
     {"get_layers", get_layers, METH_NOARGS, "Bits of the active layers."},

@@ -1,6 +1,6 @@
 /* watch.h - somebody records what the operations of this thread are (TD_LAYER_TRACE) and has to
  * hear of what is none of them: a value that becomes a Python number, memory that is handed out or
- * exchanged. */
+ * exchanged. Not while the one tracer only reads noted calls. */
 #ifndef TD_WATCH_H
 #define TD_WATCH_H
 #include "object/py.h"
@@ -11,7 +11,7 @@ void td_tell_watcher(const char *what);
 void td_tell_made(PyObject *tensor);
 static inline int td_watched(void)
 {
-    return (td_here.layers & ~td_here.excluded & TD_LAYER_TRACE) != 0;
+    return (td_here.layers & ~td_here.excluded & TD_LAYER_TRACE) && !td_here.noting;
 }
 static inline void td_note_untraced(const char *what)
 {

@@ -151,7 +151,26 @@ class Stack(threading.local):
             self.push(handler)
 
 
-function_modes, dispatch_modes, tracers = Stack(FUNCTION_MODE), Stack(DISPATCH_MODE), Stack(TRACE)
+class Tracers(Stack):
+    """Those that see kernels run. While `noter` is alone, C notes the calls for it
+    (`noted_calls`), and does not call it.
+    """
+
+    def __init__(self, bit: int) -> None:
+        super().__init__(bit)
+        self.noter: Any = None
+
+    def restore(self, depth: int, *handlers: Any) -> None:
+        """As that of every stack: stores, and one call."""
+        entered = self.entered
+        entered[depth:] = handlers
+        _core.set_tracing(
+            (2 if entered[-1] is self.noter and not entered[1:] else 1) if entered else 0
+        )
+
+
+function_modes, dispatch_modes = Stack(FUNCTION_MODE), Stack(DISPATCH_MODE)
+tracers = Tracers(TRACE)
 
 
 def is_recorded() -> bool:

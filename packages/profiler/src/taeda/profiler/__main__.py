@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from taeda._core_api.files import atomic_write
 
 from ._merge import main as merge
-from ._page import Shown, page
-from ._roofline import measure, work_of
+from ._page import page
+from ._report import report
 from ._script import Script
 from ._watch import Watch
 
@@ -39,14 +39,11 @@ def main(words: Sequence[str] | None = None) -> int:
         took = watch.clock() - start
     watch.finish(took)
     with atomic_write(out) as file:
-        file.write(page(_shown(watch, os.path.basename(options.scriptfile), took)))
+        file.write(
+            page(report(os.path.basename(options.scriptfile), watch.ranges, (), watch, took))
+        )
     print(f"{out}: what took the {took / 1e9:.1f} s, and what to change", file=sys.stderr)
     return code
-
-
-def _shown(watch: Watch, title: str, took: int) -> Shown:
-    peak, work = watch.ledger.peak, work_of(watch.ranges)
-    return Shown(title, watch.ranges, took, watch.curve, peak, watch.found(), work, measure())
 
 
 if __name__ == "__main__":

@@ -14,23 +14,25 @@ import os
 import sys
 import threading
 import time
+import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator
 from typing import Any, Self
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.programs import tracers
+from taeda._core_api.programs import noted_calls, tracers
 from taeda._core_api.runtime import memory_stats
 
 from ._blocks import deliver, listen, stop_listening
+from ._recording import Calls, Range, Recording
 from ._settings import Settings
-from ._tensors import bytes_of, tensors_of
+from ._tensors import bytes_of, moves_nothing, tensors_of
 from ._timeline import BlockLog
 
 __all__ = [
     "Collector",
-    "Range",
     "is_recording",
     "place_of",
     "record_function",
@@ -43,31 +45,18 @@ _LIBRARY = (*taeda.__path__, contextlib.__file__, os.path.dirname(logging.__file
 _OWN = (os.path.dirname(__file__) + os.sep, _GATE)
 
 
-class Range:
-    """One operation or named piece of program: when, within what, and what was noted of it."""
-
-    __slots__ = (
-        "children", "end", "flops", "kind", "memory", "moved", "name", "overload", "parent",
-        "shapes", "stack", "start", "text", "thread",
-    )  # fmt: skip
-
-    def __init__(self, name: str, overload: str, kind: str, parent: Range | None) -> None:
-        self.name, self.overload, self.kind, self.parent = name, overload, kind, parent
-        self.text = ""
-        # lists are made when needed: most ranges have none
-        self.children: list[Range] | None = None
-        self.shapes: list[Any] | None = None
-        self.stack: list[str] | None = None
-        self.thread, self.flops, self.memory, self.moved = threading.get_ident(), 0, 0, 0
-        self.start = self.end = 0
-
-
 class Collector:
     """Lists what its thread runs between `start` and `stop`. Times are nanoseconds of `clock`."""
 
     def __init__(self, settings: Settings, clock: Callable[[], int] = time.perf_counter_ns) -> None:
         self.settings, self.clock = settings, clock
+        #: nothing is asked of a call but its name and its times: C notes them, alone
+        self.plain = type(self).call is Collector.call and clock is time.perf_counter_ns
+        self.plain = self.plain and not (
+            settings.shapes or settings.memory or settings.stack or settings.flops
+        )
         self.ranges: list[Range] = []
+        self._calls: list[Calls] = []
         self.open: list[Range] = []
         self._hooks: list[Any] = []
         self._cost: Callable[[str, tuple[Any, ...], Any], int] | None = None
@@ -77,6 +66,7 @@ class Collector:
             self._cost = flops_of
         self.blocks = BlockLog() if settings.memory else None
         self.watching = False
+        self.thread = threading.get_ident()
 
     def start(self) -> None:
         """RuntimeError if this thread is being watched already."""
@@ -93,6 +83,7 @@ class Collector:
     def stop(self) -> None:
         """Whatever is still open ends now."""
         self.watch(False)
+        self._fetch()
         _here.collector = None
         while self.open:
             self.leave(self.open[-1])
@@ -105,10 +96,27 @@ class Collector:
     def watch(self, on: bool) -> None:
         """See operations, or see none until told otherwise; named ranges are always noted."""
         if on and not self.watching:
+            if self.plain:
+                tracers.noter = self
             tracers.push(self)
         elif self.watching and not on:
             tracers.remove(self)
+            tracers.noter = None
         self.watching = on
+
+    def _fetch(self) -> None:
+        """Keep what C noted since the last call."""
+        lost, names, rows = noted_calls()
+        if names:
+            self._calls.append((names, rows))
+        if lost:
+            warnings.warn(
+                f"profile: no memory for {lost:,} calls, which it does not show", stacklevel=2
+            )
+
+    def recording(self) -> Recording:
+        """What was noted until `stop`."""
+        return Recording(self.ranges, self._calls, self.thread)
 
     @contextlib.contextmanager
     def aside(self, name: str) -> Iterator[None]:
@@ -124,7 +132,8 @@ class Collector:
 
     def forget(self) -> None:
         """Drop what has ended: those were steps to warm up."""
-        self.ranges = list(self.open)
+        self.ranges, self._calls = list(self.open), []
+        noted_calls()
         if self.blocks is not None:
             deliver()
             self.blocks.forget()
@@ -177,7 +186,8 @@ class Collector:
             entered.shapes = [_shape(value) for value in args]
         if self._cost is not None:
             entered.flops = self._cost(name, args, made)
-            entered.moved = bytes_of((*tensors_of(args), *tensors_of(made)))
+            if not moves_nothing(op, args, made):
+                entered.moved = bytes_of((*tensors_of(args), *tensors_of(made)))
         if self.blocks is not None:
             deliver()
             self.blocks.operation(args, made, graph, entered.end)
@@ -234,22 +244,48 @@ def _outside_hooks(collector: Collector) -> Iterator[Any]:
             lambda called: f"nn.Module: {type(called).__name__}",
             modules.register_module_forward_pre_hook,
             after,
+            _within,
         )
 
 
+def _within(called: Any, around: Any) -> str:
+    """The name of a module in the innermost one that is being called, if it is a child of it."""
+    if around is None:
+        return ""
+    return next((name for name, child in around.named_modules() if child is called), "")
+
+
 def _pair(
-    collector: Collector, name: Callable[[Any], str], before: Any, after: Any
+    collector: Collector,
+    name: Callable[[Any], str],
+    before: Any,
+    after: Any,
+    text: Callable[[Any, Any], str] | None = None,
 ) -> Iterator[Any]:
-    """Two hooks that open and close a range around calls of an object, in the collector's thread."""
+    """Two hooks that open and close a range around calls of an object, in the collector's thread.
+    `text` is what stands beside the name, asked once for each pair of an object and that around it.
+    """
     entered: list[Range] = []
+    around: list[Any] = []
+    texts: dict[tuple[int, int], tuple[weakref.ref[Any], str]] = {}
 
     def opens(called: Any, *rest: Any) -> None:
         if getattr(_here, "collector", None) is collector:
-            entered.append(collector.enter(name(called), kind="python_function"))
+            made = collector.enter(name(called), kind="python_function")
+            entered.append(made)
+            if text is not None:
+                above = around[-1] if around else None
+                key = id(called), id(above)
+                known = texts.get(key)
+                if known is None or known[0]() is not called:
+                    known = texts[key] = weakref.ref(called), text(called, above)
+                made.text = known[1]
+            around.append(called)
 
     def closes(called: Any, *rest: Any) -> None:
         if getattr(_here, "collector", None) is collector and entered:
             collector.leave(entered.pop())
+            around.pop()
             if collector.blocks is not None and hasattr(called, "param_groups"):
                 deliver()
                 collector.blocks.optimizer(called)

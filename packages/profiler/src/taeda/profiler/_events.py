@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ._collect import Range
+from ._recording import Range
 from ._table import table
 from ._texts import format_time
 

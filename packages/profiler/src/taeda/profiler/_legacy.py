@@ -84,7 +84,7 @@ class profile:
     @property
     def function_events(self) -> EventList | None:
         """The events, once the block has ended."""
-        return self._profile._events
+        return self._profile._found() if self._profile._recordings else None
 
     @property
     def self_cpu_time_total(self) -> float:

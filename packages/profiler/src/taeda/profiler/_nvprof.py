@@ -11,8 +11,8 @@ import os
 import sqlite3
 from collections.abc import Iterator
 
-from ._collect import Range
 from ._events import EventList, FunctionEvent, Kernel
+from ._recording import Range
 
 __all__ = ["load_nvprof", "parse_nvprof_trace"]
 

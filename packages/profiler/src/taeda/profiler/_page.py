@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import html
+import importlib.resources
 import json
+import linecache
+import platform
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._collect import Range
+import taeda
+
 from ._ledger import Peak
+from ._recording import Range
 from ._roofline import Limits, Row, Work, roofline
 from ._texts import format_memory
 from ._wastes import Finding
 
 __all__ = ["Shown", "page"]
 
-_SLICES, _POINTS, _ROWS, _NAMES, _PEAKS, _WORDS = 15_000, 1_000, 60, 2_000, 5, 40
+_SLICES, _POINTS, _ROWS, _NAMES, _PEAKS, _WORDS, _LINES = 15_000, 1_000, 60, 2_000, 5, 40, 30
 
 
 @dataclass
@@ -33,6 +38,8 @@ class Shown:
     findings: Sequence[Finding] | None = None  # None: nobody looked
     work: Mapping[str, Work] = field(default_factory=dict)
     limits: Limits | None = None
+    lines: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # (calls, nanoseconds)
+    steps: int = 0  # of optimizers
 
 
 def page(shown: Shown) -> bytes:
@@ -41,34 +48,91 @@ def page(shown: Shown) -> bytes:
     names: dict[str, int] = {}
     slices = _slices(shown, origin, names)
     rows = roofline(shown.work, shown.limits)[:_ROWS] if shown.limits else []
-    peaks = _peaks(shown)
+    peaks, places = _peaks(shown), dict[str, int]()
     data = {
-        "names": list(names), "slices": slices, "memory": _memory(shown, origin),
+        "names": list(names), "slices": slices, "memory": _memory(shown, origin, places),
+        "places": list(places),
         "peaks": [[(when - origin) // 100, size] for when, size, _ in peaks],
         "roof": [[row.name[:80], row.intensity, row.flops] for row in rows if row.flops],
         "limits": list(shown.limits) if shown.limits else [],
     }  # fmt: skip
     parts = {
         "TITLE": html.escape(shown.title), "ADVICE": _advice(shown.findings),
+        "FACTS": html.escape(_facts(shown)), "BAND": _band(shown),
         "KEPT": f"the {len(slices):,} longest of {len(shown.ranges):,}",
-        "PHASES": _table(["phase", "ms", "%"], _phases(shown)),
+        "PHASES": _phase_table(shown), "LINES": _by_line(shown),
         "OPERATORS": _table(["operation", "calls", "self ms", "%"], _operators(shown)),
         "MODULES": _table(["module", "calls", "ms"], _modules(shown)),
         "PEAKS": _peak_table(peaks), "HOLDERS": _holders(shown.peak),
         "LIMITS": _limits(shown.limits), "ROOF": _roof(rows),
         "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
     }  # fmt: skip
-    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], _TEXT).encode()
+    frame = importlib.resources.files(__package__).joinpath("_page.html").read_text("utf-8")
+    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], frame).encode()
+
+
+def _facts(shown: Shown) -> str:
+    words = [f"{shown.took / 1e9:.2f} s"]
+    if shown.steps:
+        each = shown.steps * 1e9 / max(1, shown.took)
+        words.append(f"{shown.steps:,} steps of optimizers, {each:.3g} a second")
+    words += [f"{taeda.get_num_threads()} threads", f"taeda {taeda.__version__}"]
+    return f"{', '.join(words)}, Python {platform.python_version()}, {platform.machine()}"
+
+
+_COLOURS = {
+    "load": "#8e6bbf", "forward": "#4a90d9", "backward": "#e0803c", "step": "#5aa55a",
+    "other operations": "#b8a03c", "Python and waiting": "#ccc",
+}  # fmt: skip
+
+
+def _band(shown: Shown) -> str:
+    """The phases beside each other, as wide as they are long."""
+    return "".join(
+        f'<div style="flex:{max(0.1, float(part))};background:{_COLOURS[name]}" '
+        f'title="{name}: {part} %"></div>'
+        for name, _, part in _phases(shown)
+    )
+
+
+def _phase_table(shown: Shown) -> str:
+    rows = [[f"\u25a0 {name}", ms, part] for name, ms, part in _phases(shown)]
+    text = _table(["phase", "ms", "%"], rows)
+    for name, colour in _COLOURS.items():
+        text = text.replace(f"\u25a0 {name}", f'<span style="color:{colour}">\u25a0</span> {name}')
+    return text
+
+
+def _by_line(shown: Shown) -> str:
+    """The lines in which operations took longest, with their words."""
+    if not shown.lines:
+        return "Not recorded: pass with_stack=True or with_advice=True."
+    total = sum(took for _, took in shown.lines.values()) or 1
+    rows = sorted(shown.lines.items(), key=lambda row: -row[1][1])[:_LINES]
+    cells = [
+        [place, _words(place), calls, f"{took / 1e6:.3f}", f"{100 * took / total:.1f}"]
+        for place, (calls, took) in rows
+    ]
+    return _table(["line", "", "operations", "ms", "%"], cells)
+
+
+def _words(place: str) -> str:
+    """What stands in a line of a file."""
+    file, _, number = place.rpartition(":")
+    return linecache.getline(file, int(number)).strip() if number.isdigit() else ""
 
 
 def _advice(findings: Sequence[Finding] | None) -> str:
     if findings is None:
-        return "<li>Nobody looked: run the program with <code>python -m taeda.profiler</code>.</li>"
+        return (
+            "<li>Nobody looked: pass with_advice=True to the profile, or run the program with "
+            "<code>python -m taeda.profiler</code>.</li>"
+        )
     if not findings:
         return "<li>None was found.</li>"
     return "".join(
         f"<li><code>{html.escape(one.place)}</code>: {html.escape(one.text)} "
-        f"<i>Gain: {html.escape(one.gain)}.</i></li>"
+        f"<pre>{html.escape(_words(one.place)[:200])}</pre><i>Gain: {html.escape(one.gain)}.</i></li>"
         for one in findings[:_WORDS]
     )
 
@@ -147,11 +211,15 @@ def _depth(one: Range) -> int:
     return depth
 
 
-def _memory(shown: Shown, origin: int) -> list[list[int]]:
-    """The most of each piece of time."""
+def _memory(shown: Shown, origin: int, places: dict[str, int]) -> list[list[int]]:
+    """[when, bytes, number of the line]: the most of each piece of time. Lines get their numbers."""
     every = max(1, len(shown.curve) // _POINTS)
     pieces = [shown.curve[at : at + every] for at in range(0, len(shown.curve), every)]
-    return [[(piece[0][0] - origin) // 100, max(size for _, size, _ in piece)] for piece in pieces]
+    tops = [max(piece, key=lambda point: point[1]) for piece in pieces]
+    return [
+        [(when - origin) // 100, size, places.setdefault(place[-80:], len(places))]
+        for when, size, place in tops
+    ]
 
 
 def _self(one: Range) -> int:
@@ -191,22 +259,34 @@ def _phase(one: Range) -> str:
 
 
 def _modules(shown: Shown) -> list[list[Any]]:
-    """Modules within modules, by their classes."""
+    """Modules within modules, by their names and classes."""
     sums: defaultdict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
     for one in shown.ranges:
         if one.name.startswith("nn.Module: "):
             path = _path(one)
             sums[path][0] += 1
             sums[path][1] += one.end - one.start
-    rows = sorted(sums.items())[: 4 * _ROWS]
+    rows = _tree(sums)[: 4 * _ROWS]
     return [["\u2003" * (len(path) - 1) + path[-1], c, f"{ns / 1e6:.3f}"] for path, (c, ns) in rows]
+
+
+def _tree(sums: Mapping[tuple[str, ...], list[int]]) -> list[tuple[tuple[str, ...], list[int]]]:
+    """Each behind the one it lies in, in the order of their first calls."""
+    order = {path: k for k, path in enumerate(sums)}
+    return sorted(
+        sums.items(),
+        key=lambda row: [
+            order[row[0][: k + 1]] for k in range(len(row[0])) if row[0][: k + 1] in order
+        ],
+    )
 
 
 def _path(one: Range | None) -> tuple[str, ...]:
     found: list[str] = []
     while one is not None:
         if one.name.startswith("nn.Module: "):
-            found.append(one.name.removeprefix("nn.Module: "))
+            kind = one.name.removeprefix("nn.Module: ")
+            found.append(f"{one.text}: {kind}" if one.text else kind)
         one = one.parent
     return tuple(reversed(found))
 
@@ -218,62 +298,3 @@ def _table(heads: list[str], rows: list[list[Any]]) -> str:
         for row in rows
     )
     return f"<table><tr>{head}</tr>{body}</table>"
-
-
-_TEXT = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>@TITLE@</title><style>
-body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}
-h2{margin:1.6em 0 .4em;font-size:1.1em}table{border-collapse:collapse}
-th,td{padding:2px 14px 2px 0;text-align:right;border-bottom:1px solid #eee}
-td:first-child{max-width:640px;overflow-wrap:anywhere}code{font-size:13px;overflow-wrap:anywhere}
-table{margin:.6em 0;font-variant-numeric:tabular-nums}
-th:first-child,td:first-child{text-align:left;font-family:ui-monospace,monospace;font-size:13px}
-canvas{width:100%;border:1px solid #ddd;display:block}li{margin:.4em 0}.note{color:#666;font-size:13px}
-</style></head><body><h1>@TITLE@</h1>
-<h2>Advice</h2><ul id="advice">@ADVICE@</ul>
-<h2>Phases</h2>@PHASES@
-<h2>Timeline</h2><p class="note">@KEPT@ ranges. Turn the wheel to zoom, drag to move. <b id="at"></b></p>
-<canvas id="line" height="260"></canvas>
-<h2>Memory</h2><p class="note">Bytes held by tensors; at most <b id="most"></b>.</p>
-<canvas id="memory" height="120"></canvas>@PEAKS@@HOLDERS@
-<h2>Roofline</h2><p class="note">@LIMITS@</p>
-<canvas id="roof" height="220"></canvas>@ROOF@
-<h2>Operations by their own time</h2>@OPERATORS@
-<h2>Modules</h2>@MODULES@
-<script>const data=@DATA@;
-const line=document.getElementById('line'),memory=document.getElementById('memory'),row=16;
-const ends=data.slices.map(s=>s[1]+s[2]);let end=1;for(const e of ends)if(e>end)end=e;
-let from=0,to=end;
-function colour(n){return `hsl(${n*47%360} 60% 70%)`}
-function begin(c){c.width=c.clientWidth;const g=c.getContext('2d');g.clearRect(0,0,c.width,c.height);return g}
-function draw(){let g=begin(line);const k=line.width/(to-from);g.font='11px sans-serif';
-for(const [n,b,l,d] of data.slices){if(b+l<from||b>to)continue;const x=(b-from)*k,w=Math.max(1,l*k);
-g.fillStyle=colour(n);g.fillRect(x,d*row,w,row-1);
-if(w>40){g.fillStyle='#222';g.save();g.beginPath();g.rect(x,d*row,w-2,row);g.clip();
-g.fillText(data.names[n],Math.max(x,0)+2,d*row+11);g.restore()}}
-g=begin(memory);let most=1;for(const p of data.memory)if(p[1]>most)most=p[1];
-document.getElementById('most').textContent=most.toLocaleString();g.beginPath();g.strokeStyle='#2a6';
-data.memory.forEach(([t,b],i)=>{const x=(t-from)*k,y=memory.height*(1-b/most*.95);
-i?g.lineTo(x,y):g.moveTo(x,y)});
-g.stroke();g.fillStyle='#c33';for(const [t,b] of data.peaks){
-g.beginPath();g.arc((t-from)*k,memory.height*(1-b/most*.95),4,0,7);g.fill()}
-roof()}
-function roof(){const c=document.getElementById('roof');
-if(!data.limits.length||!data.roof.length){c.hidden=true;return}
-const g=begin(c),[F,B]=data.limits,xs=data.roof.map(r=>r[1]),W=c.width,H=c.height;
-const x0=Math.log10(Math.min(.05,...xs.filter(v=>v>0))/2),x1=Math.log10(Math.max(F/B*10,...xs)*2);
-const y1=Math.log10(F*2),y0=Math.log10(Math.min(F/1e3,...data.roof.map(r=>r[2])))-.2;
-const X=v=>(Math.log10(v)-x0)/(x1-x0)*W,Y=v=>H-(Math.log10(v)-y0)/(y1-y0)*H;
-g.strokeStyle='#444';g.beginPath();g.moveTo(X(10**x0),Y(B*10**x0));g.lineTo(X(F/B),Y(F));g.lineTo(W,Y(F));g.stroke();
-g.font='11px sans-serif';data.roof.slice(0,20).forEach(([n,i,f],k)=>{g.fillStyle=colour(k);g.beginPath();
-g.arc(X(i),Y(f),5,0,7);g.fill();g.fillStyle='#222';const w=g.measureText(n).width;
-g.fillText(n,X(i)+8+w>W?X(i)-8-w:X(i)+8,Y(f)+4)})}
-line.onwheel=e=>{e.preventDefault();const t=from+e.offsetX/line.width*(to-from),z=e.deltaY>0?1.25:.8;
-from=Math.max(0,t-(t-from)*z);to=Math.min(end,t+(to-t)*z);if(to-from<10)to=from+10;draw()};
-line.onmousemove=e=>{if(e.buttons){const m=e.movementX/line.width*(to-from);
-if(from-m>=0&&to-m<=end){from-=m;to-=m;draw()}return}
-const t=from+e.offsetX/line.width*(to-from),d=Math.floor(e.offsetY/row);
-const s=data.slices.find(s=>s[3]==d&&s[1]<=t&&s[1]+s[2]>=t);
-document.getElementById('at').textContent=s?`${data.names[s[0]]}: ${s[2]/10} us`:''};
-onresize=draw;draw();</script></body></html>
-"""

@@ -13,14 +13,16 @@ from typing import Any, Self
 from taeda._core_api import warn
 from taeda._core_api.files import atomic_write
 
-from ._collect import Collector, Range, record_function
+from ._collect import Collector, record_function
 from ._events import EventList, FunctionEventAvg
-from ._page import Shown, page
-from ._roofline import measure, work_of
+from ._page import page
+from ._recording import Range, Recording
+from ._report import report
 from ._schedule import ProfilerAction, always
 from ._settings import ProfilerActivity, Settings, chosen
 from ._timeline import BlockLog, write_timeline
 from ._trace import write_trace
+from ._watch import Watch
 
 __all__ = ["_KinetoProfile", "profile", "refuse_unknown"]
 
@@ -53,7 +55,8 @@ class _KinetoProfile:
     `record_shapes` notes the shapes of tensor arguments, `profile_memory` the bytes that were taken
     and given back, `with_stack` the places in the source, `with_flops` the arithmetic of products
     and convolutions by `taeda.utils.flop_counter`, `with_modules` which module was called.
-    Operations of other threads are not seen.
+    `with_advice` looks for what the program wastes while it runs, for `export_html`; that costs some
+    20 microseconds an operation. Operations of other threads are not seen.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class _KinetoProfile:
         with_stack: bool = False,
         with_flops: bool = False,
         with_modules: bool = False,
+        with_advice: bool = False,
         experimental_config: Any = None,
         execution_trace_observer: Any = None,
         acc_events: bool = False,
@@ -91,10 +95,12 @@ class _KinetoProfile:
         self._preset: dict[str, Any] = {}
         self._collector: Collector | None = None
         self._origin: int | None = None
-        self._noted: list[Range] = []
+        self._recordings: list[Recording] = []
         self._events: EventList | None = None
         self._blocks: BlockLog | None = None
         self._trace_id = ""
+        self.with_advice = with_advice
+        self._watch: Watch | None = None
 
     # ---- begin and end ----
 
@@ -107,7 +113,7 @@ class _KinetoProfile:
         self._stop()
 
     def _start(self) -> None:
-        collector = Collector(self.settings)
+        collector = Watch(settings=self.settings) if self.with_advice else Collector(self.settings)
         collector.start()
         self._collector = collector
         if not self.activities:
@@ -129,10 +135,9 @@ class _KinetoProfile:
             self.execution_trace_observer.stop()
         collector.stop()
         self._blocks = collector.blocks
-        self._noted = [*self._noted, *collector.ranges] if self.acc_events else collector.ranges
-        self._events = EventList.of(
-            self._noted, self._origin or 0, memory=self.profile_memory, flops=self.with_flops
-        )
+        self._watch = collector if isinstance(collector, Watch) else None
+        before = self._recordings if self.acc_events else []
+        self._recordings, self._events = [*before, collector.recording()], None
 
     def toggle_collection_dynamic(
         self, enable: bool, activities: Iterable[ProfilerActivity]
@@ -146,11 +151,20 @@ class _KinetoProfile:
     # ---- what was found ----
 
     def _found(self) -> EventList:
-        if self._events is None:
+        if not self._recordings:
             raise RuntimeError(
                 "profile: nothing is recorded yet; ask after the with block, or in on_trace_ready"
             )
+        if self._events is None:
+            noted, origin = self._noted, self._origin or 0
+            self._events = EventList.of(
+                noted, origin, memory=self.profile_memory, flops=self.with_flops
+            )
         return self._events
+
+    @property
+    def _noted(self) -> list[Range]:
+        return [one for recording in self._recordings for one in recording.ranges()]
 
     def events(self) -> EventList:
         """Every event, in the order in which they began."""
@@ -204,9 +218,10 @@ class _KinetoProfile:
 
     def export_html(self, path: str | os.PathLike[str], title: str = "profile") -> None:
         """Write one page below 2 MB that shows the recording without a network: timeline, operators,
-        modules (`with_modules`), time by phase, memory (`profile_memory`), arithmetic against what
-        this machine can do (`with_flops`; measured now). `python -m taeda.profiler script.py` gives
-        advice besides.
+        modules (`with_modules`), lines (`with_stack`), time by phase, memory (`profile_memory`),
+        arithmetic against what this machine can do (`with_flops`; measured now). With
+        `with_advice=True` it has all of these, and says what the program wastes, with its lines, as
+        `python -m taeda.profiler script.py` does.
 
         >>> import tempfile, os
         >>> with profile() as prof:
@@ -217,13 +232,9 @@ class _KinetoProfile:
         True
         """
         self._found()
-        took = max((one.end for one in self._noted), default=0) - (self._origin or 0)
         curve = self._blocks.curve() if self._blocks is not None else []
-        limits = measure() if self.with_flops else None
-        work = work_of(self._noted)
-        shown = Shown(title, self._noted, took, curve, work=work, limits=limits)
         with atomic_write(os.fspath(path)) as file:
-            file.write(page(shown))
+            file.write(page(report(title, self._noted, curve, self._watch)))
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Write the stacks with their microseconds, for a flame graph; needs `with_stack`."""
@@ -273,6 +284,7 @@ class profile(_KinetoProfile):
         with_stack: whether lines of Python are kept (default: False)
         with_flops: whether floating-point operations are estimated (default: False)
         with_modules: whether the names of layers are kept (default: False)
+        with_advice: whether wastes are looked for, for `export_html` (default: False)
         experimental_config: None; ValueError for what is not known here
         execution_trace_observer: what also hears of every operation; None for nobody
         acc_events: whether the events of all cycles are kept, not those of the last one (default: False)
@@ -300,6 +312,7 @@ class profile(_KinetoProfile):
         with_stack: bool = False,
         with_flops: bool = False,
         with_modules: bool = False,
+        with_advice: bool = False,
         experimental_config: Any = None,
         execution_trace_observer: Any = None,
         acc_events: bool = False,
@@ -317,6 +330,7 @@ class profile(_KinetoProfile):
             with_stack=with_stack,
             with_flops=with_flops,
             with_modules=with_modules,
+            with_advice=with_advice,
             experimental_config=experimental_config,
             execution_trace_observer=execution_trace_observer,
             acc_events=acc_events,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import taeda
 
-from ._collect import Range
+from ._recording import Range
 
 __all__ = ["Limits", "Row", "Work", "measure", "roofline", "work_of"]
 

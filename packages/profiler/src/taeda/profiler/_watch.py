@@ -7,6 +7,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import taeda
@@ -31,13 +32,18 @@ _OWN = tuple(taeda.__path__)
 class Watch(Collector):
     """Notes of every operation, besides its range, who called it and what it made."""
 
-    def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
-        super().__init__(Settings(modules=True, flops=True), clock)
+    def __init__(
+        self, clock: Callable[[], int] = time.perf_counter_ns, settings: Settings | None = None
+    ) -> None:
+        asked = replace(settings or Settings(), modules=True, flops=True)
+        super().__init__(asked, clock)
         self.ledger = Ledger(memory_stats()["allocated"])
         self.run = Run(self.ledger)
         self.wastes = [kind(self.run) for kind in WASTES]
         self.curve: list[tuple[int, int, str]] = []  # (when, bytes, the line that ran)
         self._loading = 0  # data sets within which this thread is
+        self._undo = contextlib.ExitStack()
+        self._begun = 0
 
     # ---- what is told ----
 
@@ -53,7 +59,7 @@ class Watch(Collector):
         took = noted.end - noted.start
         if not self._loading:
             name = noted.name.removeprefix("aten::")
-            self.run.took[place, name] += took
+            self.run.ran(place, name, took)
             told = Call(name, place, args, made, self.run.step, took)
             for waste in self.wastes:
                 waste.operation(told)
@@ -82,9 +88,8 @@ class Watch(Collector):
 
     # ---- what is wrapped while the program runs ----
 
-    @contextlib.contextmanager
-    def watching_program(self) -> Iterator[None]:
-        """Watch this thread; methods of tensors, optimizers and loaders are wrapped until it ends."""
+    def start(self) -> None:
+        """Watch this thread; methods of tensors, optimizers and loaders are wrapped until `stop`."""
         with contextlib.ExitStack() as stack:
             listen(self.ledger)
             stack.callback(stop_listening, self.ledger)
@@ -99,11 +104,25 @@ class Watch(Collector):
             for loader in _loaders():
                 _around(stack, loader, "__iter__", self._iterated)
             stack.enter_context(_heard("taeda.compiler.recompiles", self._graph))
-            self.start()
-            stack.callback(self.stop)
+            super().start()
+            stack.callback(super().stop)
             for handle in (*self._step_hooks(), *self._module_hooks()):
                 stack.callback(handle.remove)
+            self._undo, self._begun = stack.pop_all(), self.clock()
+
+    def stop(self) -> None:
+        """All is as it was before."""
+        self.finish(self.clock() - self._begun)
+        self._undo.close()
+
+    @contextlib.contextmanager
+    def watching_program(self) -> Iterator[None]:
+        """Watch what runs in the block."""
+        self.start()
+        try:
             yield
+        finally:
+            self.stop()
 
     def _read(self, plain: Any, tensor: Tensor, *args: Any, **keywords: Any) -> Any:
         """A tensor becomes a number; what optimizers, layers and data sets read is theirs."""

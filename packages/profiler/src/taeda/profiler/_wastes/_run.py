@@ -43,6 +43,7 @@ class Run:
         self.step = 0  # of all optimizers
         self.total = 0  # nanoseconds, known at the end
         self.took: Counter[tuple[str, str]] = Counter()  # nanoseconds by (place, operation)
+        self.calls: Counter[str] = Counter()  # operations by place
         self.threads: list[tuple[str, int]] = []  # (place, count) of set_num_threads
 
     def every_step(self, steps: set[int]) -> bool:
@@ -60,6 +61,18 @@ class Run:
         part = 100 * nanoseconds / max(1, self.total)
         shown = f"{part:.0f}" if part >= 1 else f"{part:.1g}"
         return f"{shown} % of the run ({nanoseconds / 1e6:.3g} ms)"
+
+    def ran(self, place: str, name: str, took: int) -> None:
+        """An operation took so many nanoseconds."""
+        self.took[place, name] += took
+        self.calls[place] += 1
+
+    def lines(self) -> dict[str, tuple[int, int]]:
+        """(operations, nanoseconds) of each line."""
+        sums: Counter[str] = Counter()
+        for (place, _), took in self.took.items():
+            sums[place] += took
+        return {place: (self.calls[place], took) for place, took in sums.items()}
 
     def at(self, place: str, *names: str) -> int:
         """Nanoseconds of operations at a line: of these names, or of all."""
