@@ -51,11 +51,24 @@ def test_lines_while_they_are_recorded(tmp_path):
     assert f"{__file__}:" in str(found) and "line, at the highest" in str(found)
     blocks = [block for segment in made["segments"] for block in segment["blocks"]]
     assert [b["frames"][0]["filename"] for b in blocks if b["size"] == 200_000] == [__file__]
-    assert [step["action"] for step in made["device_traces"][0]] == ["alloc"] * len(blocks)
+    steps = [(step["action"], step["size"]) for step in made["device_traces"][0]]
+    assert [one for one in steps if one[1] in (200_000, 400_000)] == [
+        ("alloc", 200_000), ("alloc", 400_000), ("free_requested", 400_000), ("free_completed", 400_000),
+    ]  # fmt: skip
     assert pickle.loads((tmp_path / "held.pickle").read_bytes()).keys() == made.keys()
     assert not memory().by_line and kept.numel() == 50_000
     with pytest.raises(RuntimeError, match="nothing is recorded"):
         record.snapshot()
+
+
+def test_a_snapshot_shows_the_last_steps_alone():
+    with record_memory(max_entries=10) as record:
+        for size in range(20, 60):
+            taeda.ones(size)
+        steps = record.snapshot()["device_traces"][0]
+    assert 10 <= len(steps) <= 20 and steps[-1]["size"] == 59 * 4
+    with pytest.raises(ValueError, match="1 or more"):
+        record_memory(max_entries=0)
 
 
 def test_one_recording_is_on_until_it_is_ended():

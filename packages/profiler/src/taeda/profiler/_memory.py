@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -195,10 +196,24 @@ class _Owners:
         )
 
 
+class _History(Ledger):
+    """A ledger that also keeps the last steps, for viewers: (when, address, bytes, whose)."""
+
+    def __init__(self, total: int, steps: int) -> None:
+        super().__init__(total)
+        self.steps: deque[tuple[int, int, int, Origin]] = deque(maxlen=steps)
+
+    def block(self, when: int, address: int, size: int) -> None:
+        held = self.live.get(address)
+        if size > 0 or held is not None:  # what was there before is in no snapshot
+            self.steps.append((when, address, size, held.origin if held else self.origin))
+        super().block(when, address, size)
+
+
 class _Record:
     """The one recording of lines of this process."""
 
-    ledger: Ledger | None = None
+    ledger: _History | None = None
 
 
 class record_memory:
@@ -207,6 +222,8 @@ class record_memory:
 
     Args:
         enabled: False ends the recording; True by default.
+        max_entries: how many of the last steps a snapshot shows, each a block taken or given back
+            (default: 100,000).
 
     >>> with record_memory():
     ...     x = taeda.ones(1000)
@@ -215,10 +232,14 @@ class record_memory:
     (4000, 1)
     """
 
-    def __init__(self, enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, *, max_entries: int = 100_000) -> None:
+        if max_entries < 1:
+            raise ValueError(
+                f"record_memory: max_entries is {max_entries}, and has to be 1 or more"
+            )
         self._began = False
         if enabled and _Record.ledger is None:
-            _Record.ledger = Ledger(memory_stats()["allocated"])
+            _Record.ledger = _History(memory_stats()["allocated"], max_entries)
             listen(_Record.ledger)
             tracers.push(_lines)
             self._began = True
@@ -233,8 +254,9 @@ class record_memory:
             _end()
 
     def snapshot(self) -> dict[str, Any]:
-        """What is held, in the schema of PyTorch's viewer of memory: {"segments": [...],
-        "device_traces": [[...]]}, each block with its line. RuntimeError when nothing is recorded.
+        """What is held, and the last steps that led there, in the schema of PyTorch's viewer of memory:
+        {"segments": [...], "device_traces": [[...]]}, each block with its line. RuntimeError when
+        nothing is recorded.
         """
         ledger = _Record.ledger
         if ledger is None:
@@ -245,7 +267,7 @@ class record_memory:
         held = sorted(ledger.live.items())
         return {
             "segments": [_segment(address, one) for address, one in held],
-            "device_traces": [[_step(address, one) for address, one in sorted(held, key=_when)]],
+            "device_traces": [[step for one in ledger.steps for step in _steps(*one)]],
         }
 
     def dump_snapshot(self, path: str | os.PathLike[str]) -> None:
@@ -280,17 +302,13 @@ class _Lines:
 _lines = _Lines()
 
 
-def _when(row: tuple[int, Held]) -> int:
-    return row[1].when
-
-
-def _frames(held: Held) -> list[dict[str, Any]]:
-    file, _, line = held.origin.place.rpartition(":")
+def _frames(origin: Origin) -> list[dict[str, Any]]:
+    file, _, line = origin.place.rpartition(":")
     return [
         {
             "filename": file,
             "line": int(line) if line.isdigit() else 0,
-            "name": held.origin.operation,
+            "name": origin.operation,
         }
     ]
 
@@ -298,7 +316,7 @@ def _frames(held: Held) -> list[dict[str, Any]]:
 def _segment(address: int, held: Held) -> dict[str, Any]:
     block = {
         "address": address, "size": held.size, "requested_size": held.size,
-        "state": "active_allocated", "frames": _frames(held),
+        "state": "active_allocated", "frames": _frames(held.origin),
     }  # fmt: skip
     return {
         "device": 0, "address": address, "total_size": held.size, "allocated_size": held.size,
@@ -307,9 +325,11 @@ def _segment(address: int, held: Held) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _step(address: int, held: Held) -> dict[str, Any]:
+def _steps(when: int, address: int, size: int, origin: Origin) -> Iterator[dict[str, Any]]:
+    """A block is given back in two steps: asked for, and done."""
     shift = time.time_ns() - time.monotonic_ns()
-    return {
-        "action": "alloc", "addr": address, "size": held.size, "stream": 0,
-        "time_us": (held.when + shift) // 1000, "frames": _frames(held),
-    }  # fmt: skip
+    for action in ("alloc",) if size > 0 else ("free_requested", "free_completed"):
+        yield {
+            "action": action, "addr": address, "size": abs(size), "stream": 0,
+            "time_us": (when + shift) // 1000, "frames": _frames(origin),
+        }  # fmt: skip
