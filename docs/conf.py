@@ -13,6 +13,7 @@ sys.path.insert(0, str(HERE))
 import api_pages  # noqa: E402 - lies beside this file, as the next
 import charts  # noqa: E402
 import kinds_page  # noqa: E402
+import names_page  # noqa: E402
 import ops_page  # noqa: E402
 
 project = "taeda"
@@ -23,8 +24,8 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["README.md", "reference/absent.md"]
 html_theme = "furo"
 html_title = "taeda"
-html_static_path = ["style"]
-html_css_files = ["narrow.css"]
+html_static_path = ["style", "reference/static"]
+html_css_files = ["narrow.css", "names.css"]
 html_copy_source = False
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
@@ -40,3 +41,4 @@ ops_page.write(HERE / "reference" / "ops.md")
 ops_page.write_absent(HERE / "reference" / "absent.md")
 kinds_page.write(HERE / "reference" / "kinds.md")
 api_pages.write(HERE / "reference" / "api")
+names_page.write(HERE / "reference" / "static" / "all_names.js")

@@ -18,6 +18,7 @@ api_pages = load("docs/api_pages.py")
 charts = load("docs/charts.py")
 kinds_page = load("docs/kinds_page.py")
 ops_page = load("docs/ops_page.py")
+names_page = load("docs/names_page.py")
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +147,31 @@ def test_every_page_is_in_the_table_of_contents():
     pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
     assert pages <= named
     assert {name for name in named if "/" not in name} <= pages
+
+
+def test_names_of_pytorch_are_found_or_have_a_reason():
+    found, reasons = names_page._found, {"taeda.jit": "all of it", "taeda.jit.load": "this one"}
+    assert found(["taeda", "nn", "Linear"]) is taeda.nn.Linear
+    assert (
+        found(["taeda", "autograd", "gradcheck", "gradgradcheck"]) is taeda.autograd.gradgradcheck
+    )
+    assert found(["taeda", "nn", "no_such"]) is names_page.NOTHING
+    assert found(["taeda", "nn", "Linear", "no_such"]) is names_page.UNKNOWN
+    assert names_page._reason("jit.load", reasons) == "this one"
+    assert names_page._reason("jit.x.y", reasons) == "all of it"
+    assert names_page._reason("nothing", reasons) == names_page.NO_REASON
+
+
+def test_documented_names_are_those_of_the_list():
+    documented = set(names_page._documented())
+    assert {"nn.Linear", "Tensor.add_", "finfo"} <= documented and len(documented) > 4000
+    assert not any(name.startswith("torch.") for name in documented)
+
+
+def test_rows_of_parity_are_told_at_the_names_they_name():
+    rows = names_page._differences()
+    assert len(rows) > 60
+    assert "by parts" in names_page._said("add", rows) and "by parts" in names_page._said(
+        "Tensor.add_", rows
+    )
+    assert names_page._said("nn.Linear", rows) == ""

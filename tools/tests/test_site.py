@@ -1,0 +1,51 @@
+"""Links of the site lead somewhere, and its archive has the same bytes twice."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+
+import pytest
+from by_path import load
+
+site = load("tools/ship/site.py")
+GOOD = '<a href="b.html#here">b</a><img src="x.png"><a href="https://example.org/none">out</a>'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.html").write_text(GOOD)
+    (tmp_path / "b.html").write_text('<p id="here"></p><a href="#here">up</a><a href="sub/">c</a>')
+    (tmp_path / "sub" / "index.html").write_text('<a href="../a.html">a</a>')
+    (tmp_path / "x.png").write_bytes(b"x")
+    (tmp_path / ".doctrees").mkdir()
+    (tmp_path / ".doctrees" / "a").write_text("kept for Sphinx")
+    return tmp_path
+
+
+def test_a_whole_site_has_no_fault(folder):
+    assert list(site.broken(folder, site.read(folder))) == []
+
+
+@pytest.mark.parametrize(
+    ("link", "fault"),
+    [
+        ("c.html", "is no file of the site"),
+        ("b.html#there", "is no place of that page"),
+        ("#there", "is no place of that page"),
+        ("../../etc/passwd", "is no file of the site"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_told(folder, link, fault):
+    (folder / "a.html").write_text(f'<a href="{link}">x</a>')
+    assert list(site.broken(folder, site.read(folder))) == [f"a.html: {link} {fault}"]
+
+
+def test_the_archive_holds_the_pages_alone_and_has_the_same_bytes_twice(folder):
+    data = site.packed(folder, "1.2.3")
+    assert data == site.packed(folder, "1.2.3")
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        names = [name.removeprefix("taeda-site/") for name in archive.getnames()]
+        assert archive.extractfile("taeda-site/VERSION").read() == b"1.2.3\n"
+    assert names == ["VERSION", "a.html", "b.html", "sub/index.html", "x.png"]
