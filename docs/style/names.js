@@ -13,7 +13,7 @@ function searchNames(box, list, count) {
     };
     const found = NAMES.rows.map(row => [rank(row[0]), row]).filter(([r]) => r < 9);
     found.sort((a, b) => a[0] - b[0] || a[1][0].length - b[1][0].length);
-    count.textContent = found.length ? `${found.length} names` : 'No name of either library has these letters.';
+    count.textContent = found.length ? `${found.length} ${found.length === 1 ? "name" : "names"}` : 'No name of either library has these letters.';
     for (const [, [name, status, text, page, anchor]] of found.slice(0, 40)) {
       const item = document.createElement('li'), mark = document.createElement('b');
       mark.textContent = words[status];

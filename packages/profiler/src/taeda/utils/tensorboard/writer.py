@@ -18,6 +18,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 
 from . import _pictures, _summaries
 from ._events import EventFile, Fill, restarted
+from ._live import LivePlot, display_of_notebook
 from ._values import array, number, tag_of
 
 __all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
@@ -158,6 +159,7 @@ class SummaryWriter:
         self.file_writer: FileWriter | None = None
         self.all_writers: dict[str, FileWriter] | None = None
         self._laid_out = False
+        self._live: LivePlot | None = None
         self._get_file_writer()
 
     def _get_file_writer(self) -> FileWriter:
@@ -213,6 +215,26 @@ class SummaryWriter:
             new_style,
             double_precision,
         )
+        if self._live is not None:
+            self._live.add(tag, found, float(number(global_step or 0, "global_step")))
+
+    def show(self, *tags: str, seconds: float = 1.0) -> None:
+        """In a notebook: draw the scalars that are added from now on, as curves below this cell, anew
+        while the cells below it run. RuntimeError outside of a notebook.
+
+        Args:
+            *tags: those that are drawn; none: all
+            seconds: how long a picture stands at least (default: 1)
+
+        >>> import tempfile
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     try:
+        ...         writer.show("loss")
+        ...     except RuntimeError as error:
+        ...         print(str(error)[:48])
+        SummaryWriter.show draws below the cell of a not
+        """
+        self._live = LivePlot(tags, seconds, display_of_notebook)
 
     def add_scalars(
         self,
@@ -731,6 +753,8 @@ class SummaryWriter:
 
     def close(self) -> None:
         """Write what waits, and end the files. An add after it begins a new file."""
+        if self._live is not None:
+            self._live.draw()
         for writer in (self.all_writers or {}).values():
             writer.close()
         self.file_writer = self.all_writers = None
