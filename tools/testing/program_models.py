@@ -79,7 +79,6 @@ class Case:
     make: Callable[[], nn.Module]
     given: Callable[[int], tuple[Any, ...]]
     shapes: Any
-    elsewhere: bool = True  # whether PyTorch has a name for every row
 
 
 def _cases() -> dict[str, Case]:
@@ -94,7 +93,7 @@ def _cases() -> dict[str, Case]:
         "convolutions": Case(lambda: Convolutions().eval(), image, one),
         "training": Case(Convolutions, image, one),
         "block": Case(Block, _tokens, ({0: batch, 1: length},)),
-        "recurrent": Case(Recurrent, lambda n: (normal(n, 7, 3),), one, elsewhere=False),
+        "recurrent": Case(Recurrent, lambda n: (normal(n, 7, 3),), one),
         "compares": Case(
             Compares, lambda n: (normal(n, 4), {"factor": 3}), ({0: batch}, {"factor": None})
         ),

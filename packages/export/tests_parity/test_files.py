@@ -24,7 +24,7 @@ def theirs(value):
     return torch.from_numpy(value.numpy()) if isinstance(value, taeda.Tensor) else value
 
 
-@pytest.mark.parametrize("name", [n for n, case in CASES.items() if case.elsewhere])
+@pytest.mark.parametrize("name", CASES)
 def test_pytorch_runs_our_files(name):
     case = CASES[name]
     program = export(case.make(), case.given(1), dynamic_shapes=case.shapes)

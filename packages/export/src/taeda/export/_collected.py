@@ -9,8 +9,9 @@ from taeda import Tensor, nn
 from taeda._core_api.trees import tree_flatten, tree_map, tree_unflatten
 
 from ._arguments import bound_arguments
+from ._checks import checked_leaves
 from ._dims import Dim
-from .exported_program import ExportedProgram, checked_leaves
+from .exported_program import ExportedProgram
 
 __all__ = ["AdditionalInputs", "ShapesCollection"]
 

@@ -24,7 +24,7 @@ def save(
     The file holds data only. It is read back before it is written, so that what `load` would refuse
     is refused here, and a path is the old file or the new one, never half of one. `extra_files` are
     kept beside the program, by name. PyTorch reads the file where every operator has a name there:
-    rows of taeda alone (`_lstm`) are under `torch.ops.taeda`.
+    rows of taeda alone (`_bag_sums`) are under `torch.ops.taeda`.
 
     TypeError for what is no program; NotImplementedError for what has no place in a file yet.
 

@@ -12,7 +12,9 @@ from taeda.fx.graph import Graph
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node, map_arg
 
-from .exported_program import ExportedProgram, checked_leaves, results_of, tensor_of
+from ._checks import checked_leaves
+from ._program_module import results_of, tensor_of
+from .exported_program import ExportedProgram
 from .graph_signature import InputKind
 
 __all__ = [

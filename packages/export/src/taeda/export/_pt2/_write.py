@@ -23,6 +23,7 @@ from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArg
 from ._formulas import text_of
 from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, WHERE, WRITTEN, public_name
 from ._operators import FUNCTIONS, arguments_of
+from ._recurrent import with_public_layers
 from ._stacks import text_of_stack
 from ._trees import text_of_spec
 
@@ -128,16 +129,17 @@ def _size(expr: Expression, hints: Mapping[str, int]) -> dict[str, Any]:
 class _Program:
     """The JSON of one program."""
 
-    def __init__(self, ep: ExportedProgram) -> None:
+    def __init__(self, ep: ExportedProgram, whole: GraphModule | None = None) -> None:
         self.ep = ep
         self.hints = {n: _hint(r) for n, r in ep.range_constraints.items()}
         self.tensors: dict[str, Any] = {}
         self.numbers: dict[str, Any] = {}
         self.is_number: set[Node] = set()
-        self.module = ep.graph_module
+        self.whole = with_public_layers(ep.graph_module) if whole is None else whole
+        self.module = self.whole
 
     def document(self) -> dict[str, Any]:
-        graph = self.graph_of(self.ep.graph_module)
+        graph = self.graph_of(self.whole)
         return {
             "graph_module": {
                 "graph": graph,
@@ -206,7 +208,7 @@ class _Program:
         }
         for node in gm.graph.nodes:
             if node.op == "placeholder":
-                if gm is self.ep.graph_module and node.name in constants:
+                if gm is self.whole and node.name in constants:
                     inputs.append(_constant(constants[node.name]))
                 else:
                     inputs.append({"as_tensor": {"name": node.name}})
@@ -294,7 +296,9 @@ class _Program:
         if isinstance(value, Node) and value.op == "get_attr":
             name = str(value.target)
             single = name.startswith("while_cond_graph")
-            inner = _Program(self.ep).graph_of(getattr(self.module, name), single=single)
+            inner = _Program(self.ep, self.whole).graph_of(
+                getattr(self.module, name), single=single
+            )
             return {"name": "", "arg": {"as_graph": {"name": name, "graph": inner}}, "kind": 1}
         if isinstance(value, tuple | list):
             return {"name": "", "arg": self._list(list(value), "Tensor[]"), "kind": 1}
@@ -317,6 +321,8 @@ class _Program:
             some = [{"as_tensor": {"name": v.name}} if v else {"as_none": True} for v in values]
             return {"as_optional_tensors": some}
         if "Tensor" in declared:
+            return {"as_tensors": [{"name": v.name} for v in values]}
+        if values and all(isinstance(v, Node) and v not in self.is_number for v in values):
             return {"as_tensors": [{"name": v.name} for v in values]}
         if any(isinstance(v, Node) for v in values):
             several = [
@@ -353,8 +359,8 @@ class _Program:
             made.append({"name": name})
         if calls_functions(node):
             return [{"as_tensor": entry} for entry in made]
-        returns = node.target._schema.returns  # type: ignore[union-attr]
-        if len(returns) == 1:
+        schema = getattr(node.target, "_schema", None)  # a function gives a tuple
+        if schema is not None and len(schema.returns) == 1:
             return [{"as_tensors": made}]
         return [{"as_tensor": entry} for entry in made]
 

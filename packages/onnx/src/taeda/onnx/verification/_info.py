@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api.trees import tree_flatten
-from taeda.export.exported_program import checked_leaves
+from taeda.export._checks import checked_leaves
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
 
