@@ -20,18 +20,21 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import taeda
+import taeda.jit.annotations  # under this name in place of what `__future__` gave
 from taeda import nn
 from taeda._core_api import warn
 
 from ._apart import apart
 from ._check import TracerWarning, TracingCheckError
 from ._trace import TracedModule, trace, trace_module
+from ._types import Attribute, ScriptFunction, ScriptModule, is_scripted, mark, script_method
 from ._watching import is_tracing
 
 __all__ = [
-    "Final", "TracedModule", "TracerWarning", "TracingCheckError", "annotate", "export", "fork",
-    "ignore", "is_scripting",
-    "is_tracing", "isinstance", "script", "script_if_tracing", "trace", "trace_module", "unused", "wait",
+    "Attribute", "Final", "ScriptFunction", "ScriptModule", "TracedModule", "TracerWarning",
+    "TracingCheckError", "annotate", "annotations", "export", "fork", "ignore", "is_scripting",
+    "is_tracing", "isinstance", "script", "script_if_tracing", "script_method", "trace",
+    "trace_module", "unused", "wait",
 ]  # fmt: skip
 
 Final = typing.Final  # an annotation that TorchScript would read
@@ -45,23 +48,27 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
     Of a function the compiled function, whose `code` is its source as text, if there is any; of a
     module another one, with the same parameters and buffers, whose calls are compiled: what is set
     in one of the two later, the other does not see. A class, and a function that is built in, are
-    given back. TypeError for what is none of them, and for the options of TorchScript.
+    given back, and so is what was scripted or traced before. What is given is never changed.
+    Results are of the types `ScriptModule` and `ScriptFunction`. TypeError for what is none of
+    them, and for the options of TorchScript.
     """
     if args or kwargs:
         raise TypeError("jit.script: nothing is compiled from source here, so there are no options")
     if not callable(obj) and not builtins.isinstance(obj, nn.Module):
         raise TypeError(f"jit.script: wanted a function, class or module, got {type(obj).__name__}")
     _warn_once()
+    if is_scripted(obj) or builtins.isinstance(obj, TracedModule):
+        return obj
     if builtins.isinstance(obj, nn.Module):
         made = apart(obj)
         made.compile()
-        return made
+        return mark(made)
     if not builtins.isinstance(obj, types.FunctionType):
         return obj
     function: Any = taeda.compile(obj)
     with contextlib.suppress(OSError):  # there is no source: typed in, or made by exec
         function.code = textwrap.dedent(inspect.getsource(obj))
-    return function
+    return mark(function)
 
 
 def _warn_once() -> None:
@@ -77,6 +84,25 @@ def _warn_once() -> None:
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
     """`fn` itself: a trace goes through it as it does through any function."""
     return fn
+
+
+_script_if_tracing = script_if_tracing  # libraries read it by this name
+
+
+def _overload_method(func: Any) -> Any:
+    """Decorator of libraries: one of several annotated forms of a method. The last one is the method."""
+    return func
+
+
+def _overload(func: Any) -> Any:
+    """The same for functions."""
+    return func
+
+
+def _unwrap_optional(x: Any) -> Any:
+    """The value, which is not None. AssertionError for None."""
+    assert x is not None, "Unwrapping null optional"
+    return x
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:

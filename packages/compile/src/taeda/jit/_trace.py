@@ -20,6 +20,7 @@ from taeda.fx.graph_module import _compiled
 from taeda.fx.interpreter import Interpreter
 
 from ._check import TracerWarning, TracingCheckError, first_difference, mismatches
+from ._types import ScriptModule
 from ._values import copies_of, kept, kind_of, results_only, shapes_of, tensors_only
 from ._watching import TracingCapture, tracing
 
@@ -217,7 +218,7 @@ class _Method:
             _core_api.warn(text, TracerWarning)
 
 
-class TracedModule(nn.Module):
+class TracedModule(ScriptModule):
     """What `trace` gives: a module with the parameters and buffers of the original, whose methods run graphs.
 
     `graph` and `code` are those of `forward` at the arguments it was traced with.
