@@ -267,6 +267,68 @@ def test_hostile_files(name):
     assert type(raised.value).__name__ == "FormatError"
 
 
+def _older(document):
+    """A file as earlier minor versions have it: without what came later."""
+    document["schema_version"]["minor"] = 3
+    for name in ("guards_code", "torch_version", "verifiers"):
+        document.pop(name, None)
+    module = document["graph_module"]
+    module.pop("treespec_namedtuple_fields", None)
+    module.pop("metadata", None)
+    for name in ("sym_float_values", "custom_obj_values"):
+        module["graph"].pop(name, None)
+    for node in module["graph"]["nodes"]:
+        for name in ("name", "is_hop_single_tensor_return", "metadata"):
+            node.pop(name, None)
+        for entry in node["inputs"]:
+            entry.pop("kind", None)
+    module["module_call_graph"][0]["signature"].pop("forward_arg_names", None)
+
+
+def _newer(document):
+    """A file of a later minor version: with what is not known yet."""
+    document["schema_version"]["minor"] = 99
+    document["more"] = {"of": "this"}
+    document["graph_module"]["graph"]["more_values"] = {}
+    document["graph_module"]["graph"]["nodes"][0]["more"] = [1]
+
+
+@pytest.mark.parametrize("change", [_older, _newer])
+def test_other_minor_versions_are_read(change):
+    program, x = small(), normal(5, 3)
+    back = load(io.BytesIO(changed(saved(program), MODEL, change)))
+    assert back.module()(x).equal(program.module()(x))
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (
+            {"major": 9, "minor": 0},
+            r"version 9\.0 .* written by 'taeda .*newer than this library: update",
+        ),
+        ({"major": 7, "minor": 4}, r"version 7\.4 .*it is older: load it where it was written"),
+        ({"major": "8", "minor": 1}, "which is none"),
+        ({"major": 8, "minor": -1}, "which is none"),
+        ({"major": 8}, "malformed"),
+    ],
+)
+def test_other_major_versions_are_refused(version, said):
+    content = changed(saved(small()), MODEL, lambda d: d.update(schema_version=version))
+    with pytest.raises(RuntimeError, match=said):
+        load(io.BytesIO(content))
+
+
+def test_archives_of_pickles_are_refused_by_name():
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("version", "8.1")
+        archive.writestr("serialized_exported_program.json", "{}")
+        archive.writestr("serialized_state_dict.pt", b"\x80")
+    with pytest.raises(RuntimeError, match=r"PyTorch 2\.7 or older, whose weights are pickled"):
+        load(io.BytesIO(made.getvalue()))
+
+
 def test_files_that_are_cut_or_have_other_bytes():
     content = saved(small())
     for end in range(0, len(content), 61):

@@ -47,6 +47,8 @@ _LARGEST, _MOST_DIMS, _MOST_NODES, _DEEPEST = 1 << 28, 64, 200_000, 20
 _MOST_CONDITIONS = 1000
 #: how archives are written that are read here: numbers of others would be other ones
 _WRITTEN_AS = {"byteorder": b"little", "archive_version": b"0"}
+#: the program in archives without folders
+_OLD_LAYOUT = "serialized_exported_program.json"
 _FUNCTIONS = {f"torch.ops.higher_order.{name}": target for target, name in NAMES.items()}
 #: their arguments: values, functions, lists of values
 _SHOWN = {CONDITION: "ngg[", LOOP: "gg[[", SCAN: "g[[[", MAP: "g[["}
@@ -65,6 +67,11 @@ class Archive:
             root, _, rest = name.partition("/")
             roots.add(root)
             self.records[rest] = record
+        if _OLD_LAYOUT in roots | self.records.keys():
+            raise FormatError(
+                "the file is an archive of PyTorch 2.7 or older, whose weights are pickled: load it "
+                "there, and save it with PyTorch 2.13"
+            )
         if len(roots) != 1 or self.get("archive_format", 100) != b"pt2":
             raise FormatError(
                 "the file is no archive of an exported program: no 'pt2' in it says so"
@@ -177,7 +184,7 @@ class _GraphReader:
 
     def _node(self, entry: Any) -> None:
         target = _target(entry["target"])
-        said = entry["metadata"].get("nn_module_stack")
+        said = (entry.get("metadata") or {}).get("nn_module_stack")
         self.stack = None if said is None else stack_of(said)
         if target in _SHOWN:
             self._call_of_functions(target, entry)
@@ -539,11 +546,23 @@ def _describe(node: Node, value: Any, shape: Any, stride: Any) -> None:
 
 
 def _check_version(document: Any) -> None:
+    """Any minor version is read: fields that are new are not, and fields that were not there yet are
+    as if empty. Another major one means something else by the same words.
+    """
     version = document["schema_version"]
-    if version["major"] != SCHEMA[0]:
+    major, minor = version["major"], version["minor"]
+    if type(major) is not int or type(minor) is not int or min(major, minor) < 0:
+        raise FormatError(f"the file has version {major!r:.20}.{minor!r:.20}, which is none")
+    if major != SCHEMA[0]:
+        advice = (
+            "it is newer than this library: update taeda, or write the program again with one that "
+            f"writes version {SCHEMA[0]} (PyTorch 2.13 does)"
+            if major > SCHEMA[0]
+            else "it is older: load it where it was written, and save it there with PyTorch 2.13 or taeda"
+        )
         raise FormatError(
-            f"the file has version {version['major']}.{version['minor']} of the format (it was written "
-            f"by {document.get('torch_version')!r:.60}); version {SCHEMA[0]} is read here"
+            f"the file has version {major}.{minor} of the format, written by "
+            f"{document.get('torch_version')!r:.60}; version {SCHEMA[0]} is read here, and {advice}"
         )
 
 
