@@ -54,14 +54,11 @@ def _read(spec: TreeSpec, value: Any, leaves: list[Any]) -> bool:
     if kind is None:
         leaves.append(value)
         return True
-    if type(value) is not kind or len(value) != len(spec.children_specs):
+    if type(value) is not kind or kind not in (tuple, list, dict):
         return False
-    if kind is dict:
-        if list(value) != spec.context:
-            return False
-        value = value.values()
-    elif kind is not tuple and kind is not list:
+    if len(value) != len(spec.children_specs) or (kind is dict and list(value) != spec.context):
         return False
+    value = value.values() if kind is dict else value
     return all(_read(c, v, leaves) for c, v in zip(spec.children_specs, value, strict=True))
 
 
