@@ -143,3 +143,16 @@ def test_new_values_in_files_of_pytorch_are_written_here():
     file.seek(0)
     run = load(file).module()
     assert run(taeda.ones(2)).tolist() == [1.0, 1.0] and run(taeda.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_pytorch_runs_our_fourier_transforms():
+    class Spectrum(taeda.nn.Module):
+        def forward(self, x):
+            return taeda.fft.irfft(taeda.fft.rfft(x), 8), taeda.fft.fft(x).abs()
+
+    file, x = io.BytesIO(), taeda.randn(3, 8)
+    save(export(Spectrum(), (x,)), file)
+    file.seek(0)
+    got = numbers(torch.export.load(file).module()(theirs(x)))
+    for a, b in zip(got, numbers(Spectrum()(x)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)

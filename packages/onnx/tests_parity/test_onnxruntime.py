@@ -44,6 +44,19 @@ def test_what_is_verified_is_compared_twice():
     assert made.verify() == 2
 
 
+def test_a_program_of_short_floats_is_compared_by_their_steps():
+    class Halves(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(64, 8).half()
+
+        def forward(self, x):
+            return self.layer(x.half()).float()
+
+    made = onnx.export(Halves().eval(), (normal(5, 64),), verify=True)
+    assert made is not None
+
+
 def test_a_wrong_rule_is_found():
     with pytest.raises(onnx.OnnxExporterError, match="differs by 1"):
         onnx.export(

@@ -63,11 +63,18 @@ def verified(program: ExportedProgram, model: Model, rtol: float = 1e-4, atol: f
         return 0
     calls = _calls(program)
     results = run_apart(model, calls)
-    run = program.module()
+    run, step = program.module(), _step(program)
     for k, leaves in enumerate(calls):
         wanted = _results(run, program, leaves)
-        _compare(results[k], wanted, leaves, rtol, atol)
+        _compare(results[k], wanted, leaves, max(rtol, step), max(atol, step))
     return len(calls)
+
+
+def _step(program: ExportedProgram) -> float:
+    """What two ways of rounding may differ by: some steps of the shortest float that it computes in."""
+    values = [v for n in program.graph.nodes if isinstance(v := n.meta.get("val"), Tensor)]
+    steps = {taeda.finfo(v.dtype).eps for v in values if v.is_floating_point()}
+    return 8 * max(steps, default=0.0)
 
 
 def run_apart(

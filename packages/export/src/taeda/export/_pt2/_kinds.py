@@ -71,7 +71,10 @@ TENSORS |= dict.fromkeys(WHERE.values(), "where.self")
 # a constant, which nobody else may write
 TENSORS |= {"lift_fresh_copy.default": "clone.default", "detach_.default": "detach.default"}
 
-_SHARED = ("_to_copy", "_softmax", "_log_softmax", "_unsafe_view", "_local_scalar_dense")
+_SHARED = (
+    "_to_copy", "_softmax", "_log_softmax", "_unsafe_view", "_local_scalar_dense", "_fft_c2c", "_fft_c2r",
+    "_fft_r2c",
+)  # fmt: skip
 
 
 def public_name(name: str) -> bool:
