@@ -31,3 +31,13 @@ def test_work_is_noted_by_a_profile():
 @pytest.mark.parametrize("field", Limits._fields)
 def test_a_machine_has_limits(field):
     assert getattr(measure(), field) > 1e6
+
+
+def test_views_move_nothing_and_copies_do():
+    x = taeda.ones(64, 64)
+    with profile(with_flops=True) as prof:
+        x.t().reshape(64, 64)
+        x.t().reshape(-1)
+        taeda.empty(100)
+    moved = [(one.name, one.moved) for one in prof._noted if one.name != "aten::t"]
+    assert moved == [("aten::reshape", 0), ("aten::reshape", 2 * 64 * 64 * 4), ("aten::empty", 0)]

@@ -39,8 +39,8 @@ def moves_nothing(op: str, args: tuple[Any, ...], made: Any) -> bool:
     if op not in _still() or not isinstance(made, Tensor):
         return False
     source = next(tensors_of(args), None)
-    before, after = (source is not None and storage_of(source)), storage_of(made)
-    return not before or not after or before.data_ptr() == after.data_ptr()
+    before, after = (None if source is None else storage_of(source)), storage_of(made)
+    return before is None or after is None or before.data_ptr() == after.data_ptr()
 
 
 def storage_of(tensor: Tensor) -> UntypedStorage | None:
