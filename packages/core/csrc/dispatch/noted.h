@@ -1,5 +1,5 @@
-/* noted.h - which kernels this thread ran, and when, for a profile that asks no more: the gate notes
- * them without a call of Python. Off, a call pays nothing: it is asked where tracers are. */
+/* noted.h - which kernels this thread ran, and when, for a profile that asks no more: the gate
+ * notes them without a call of Python. Off, a call pays nothing: it is asked where tracers are. */
 #ifndef TD_NOTED_H
 #define TD_NOTED_H
 #include "object/py.h"
