@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
 
 import taeda
 import taeda.distributed.checkpoint as dcp
+from taeda._core_api.files import crc32c
 from taeda.distributed.checkpoint import _files, _places
 
 DTYPES = (
@@ -132,3 +134,18 @@ def test_other_tools_read_the_file_of_a_rank(tmp_path):
     dcp.save({"x": taeda.ones(2), "x'": taeda.zeros(1)}, checkpoint_id=tmp_path)
     (path,) = tmp_path.glob("*.safetensors")
     assert taeda.load(path)["x"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("fits", [True, False], ids=["same checksum", "another checksum"])
+def test_an_index_of_a_newer_version_says_what_to_load_it_with(tmp_path, fits):
+    dcp.save({"x": taeda.arange(9.0)}, checkpoint_id=tmp_path)
+    path = tmp_path / "index.json"
+    data = re.sub(rb'"version":\d+', b'"version":2', path.read_bytes(), count=1)
+    data = re.sub(rb'"crc32c":"\w{8}"', b'"crc32c":"00000000"', data, count=1)
+    total = crc32c(data, 0) if fits else 7
+    path.write_bytes(data.replace(b'"crc32c":"00000000"', b'"crc32c":"%08x"' % total, 1))
+    with pytest.raises(
+        RuntimeError, match=r"has version 2, and this release reads 1: load it with"
+    ) as told:
+        dcp.load({"x": taeda.zeros(9)}, checkpoint_id=tmp_path)
+    assert ("checksum does not fit" in str(told.value)) is not fits

@@ -84,7 +84,9 @@ def _checked(path: Folder, data: bytes) -> dict[str, Any]:
     if found is None:
         raise FormatError(f"{path} is no index of a checkpoint")
     zeroed = data.replace(found[0], _ZEROS, 1)
-    if crc32c(zeroed, 0) != int(found[1], 16):
+    fits = crc32c(zeroed, 0) == int(found[1], 16)
+    _check_version(path, data, fits)
+    if not fits:
         raise FormatError(f"{path} is damaged: its checksum does not fit. Take an older checkpoint")
     try:
         told = json.loads(data)
@@ -92,11 +94,22 @@ def _checked(path: Folder, data: bytes) -> dict[str, Any]:
         raise FormatError(f"{path} is no index of a checkpoint: {error}") from error
     if not isinstance(told, dict) or told.get("format") != _FORMAT:
         raise FormatError(f"{path} is no index of a checkpoint")
-    if told.get("version") != _VERSION:
-        raise FormatError(
-            f"{path} has version {told.get('version')!r}; this release reads {_VERSION}"
-        )
     return told
+
+
+def _check_version(path: Folder, data: bytes, fits: bool) -> None:
+    """FormatError for an index of another version, whose checksum may be another too."""
+    found = re.search(rb'"version":(\d{1,9})\b', data[:200])
+    version = None if found is None else int(found[1])
+    if version == _VERSION:
+        return
+    if version is None:
+        raise FormatError(f"{path} is no index of a checkpoint")
+    damaged = "" if fits else ", if it is not damaged: its checksum does not fit"
+    raise FormatError(
+        f"{path} has version {version}, and this release reads {_VERSION}: load it with a newer "
+        f"taeda-distributed{damaged}"
+    )
 
 
 def _stored(row: list[Any]) -> tuple[MetadataIndex, Stored]:
