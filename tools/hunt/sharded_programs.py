@@ -19,7 +19,7 @@ from pathlib import Path
 PROGRAMS = Path(__file__).parents[1] / "testing" / "sharded_programs"
 #: program, words, ranks; the first of each is what others are compared with
 RUNS = {
-    "titan": [("", 1), ("--tp 2", 2), ("", 2), ("--tp 2", 4)],
+    "titan": [("", 1), ("--tp 2", 2), ("", 2), ("--tp 2", 4), ("--compile", 2)],
     "accelerated": [("", 1), ("", 2), ("--offload", 2)],
 }
 NEAR = 2e-3

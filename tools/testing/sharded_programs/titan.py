@@ -209,6 +209,7 @@ def main():
     parser.add_argument("--tp", type=int, default=1)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--folder")
+    parser.add_argument("--compile", action="store_true")
     options = parser.parse_args()
     dist.init_process_group("gloo")
     world = dist.get_world_size()
@@ -218,7 +219,8 @@ def main():
     if options.tp > 1:
         apply_tp(model, mesh["tp"])
     for name, layer in model.layers.named_children():
-        model.layers.register_module(name, checkpoint_wrapper(layer, preserve_rng_state=False))
+        layer = checkpoint_wrapper(layer, preserve_rng_state=False)
+        model.layers.register_module(name, torch.compile(layer) if options.compile else layer)
     policy = MixedPrecisionPolicy(param_dtype=torch.float32, reduce_dtype=torch.float32)
     for layer in model.layers.values():
         fully_shard(layer, mesh=mesh["dp"], mp_policy=policy, reshard_after_forward=True)
@@ -227,7 +229,8 @@ def main():
     model.init_weights()
     with torch.no_grad():
         for name, p in model.named_parameters():
-            p.copy_(distribute_tensor(values_of(name, p.shape), p.device_mesh, p.placements))
+            values = values_of(name.replace("_orig_mod.", ""), p.shape)
+            p.copy_(distribute_tensor(values, p.device_mesh, p.placements))
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, betas=(0.9, 0.95), weight_decay=0.1)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 3))
     state = TrainState()

@@ -129,3 +129,12 @@ def test_a_changed_forward_is_called():
     compiled = _closed(original)
     original.forward = lambda x: x * 3
     assert compiled(taeda.ones(2)).tolist() == [3, 3]
+
+
+def test_another_class_is_the_wrappers_and_not_the_originals():
+    original = nn.Linear(2, 2)
+    compiled = taeda.compile(original)
+    kind = type("Named", (type(compiled),), {"more": lambda self: 3})
+    compiled.__class__ = kind
+    assert type(compiled) is kind and type(original) is nn.Linear and compiled.more() == 3
+    assert taeda.equal(compiled(taeda.ones(2)), original(taeda.ones(2)))

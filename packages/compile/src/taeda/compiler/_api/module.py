@@ -12,7 +12,7 @@ from taeda.nn.modules._members import CALL_HOOKS
 
 __all__ = ["OptimizedModule"]
 
-_OWN = frozenset(vars(nn.Module())) | {"_orig_mod", "_compiled", "_asked"}
+_OWN = frozenset(vars(nn.Module())) | {"_orig_mod", "_compiled", "_asked", "__class__"}
 
 
 class OptimizedModule(nn.Module):
