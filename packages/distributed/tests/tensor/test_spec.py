@@ -9,7 +9,7 @@ from rank_threads import on_threads
 
 import taeda
 import taeda.distributed as dist
-from taeda.distributed.tensor import Replicate, Shard
+from taeda.distributed.tensor import Replicate, Shard, distribute_tensor
 from taeda.distributed.tensor._spec import Spec
 
 
@@ -34,3 +34,23 @@ def test_boxes_cover_the_whole_once(shape, order):
     assert [box[0][0] for box in found] == (
         [0, 1, 2, 3, 4, 5] if order == (0, 1) else [0, 2, 4, 1, 3, 5]
     )
+
+
+def test_ways_to_lie_that_no_tensor_has_are_dropped_with_their_plans():
+    def work(rank):
+        mesh = dist.init_device_mesh("cpu", (2,))
+        mesh._most_specs = 20
+        kept = distribute_tensor(taeda.ones(4, 2), mesh, [Shard(0)])
+        generator = taeda.Generator().manual_seed(0)
+        most = 0
+        for length in [*range(2, 90), *range(2, 90)]:
+            x = taeda.randn(length, 2, generator=generator)
+            parts = distribute_tensor(x, mesh, [Shard(0)])
+            assert taeda.equal((parts * 2 + 1).full_tensor(), x * 2 + 1)
+            assert kept.sum(0).full_tensor().tolist() == [4, 4]
+            mesh._most_specs = 20
+            most = max(most, len(mesh._specs))
+        assert kept._spec is kept._spec.of(mesh, [Shard(0)], (4, 2))
+        return most
+
+    assert all(most <= 24 for most in on_threads(2, work))

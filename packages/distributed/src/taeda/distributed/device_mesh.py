@@ -79,7 +79,9 @@ class DeviceMesh:
         self._root = _root
         self._flattened: dict[str, DeviceMesh] = {}
         self._specs: dict[Any, Any] = {}  # how tensors lie on it, each made once
+        self._most_specs = 10_000  # before those are dropped that no tensor has
         self._plans: dict[Any, Any] = {}  # how operators of them are computed
+        self._in_step = False  # do the ranks draw the same numbers?
         self._key: Any = None
         _check_names(self.mesh_dim_names, self.mesh.ndim)
         if not is_initialized():

@@ -79,9 +79,9 @@ def drawn(draw: Any, mesh: DeviceMesh, generator: Any = None) -> Any:
 
 def _in_step(mesh: DeviceMesh, generator: Any) -> None:
     """The default generators of the mesh become that of its first rank, at its first draw."""
-    if generator is not None or mesh._plans.get("in step"):
+    if generator is not None or mesh._in_step:
         return
-    mesh._plans["in step"] = True
+    mesh._in_step = True
     state = taeda.get_rng_state().to(device_of(mesh))
     for dim in range(mesh.ndim):
         broadcast(state, group=mesh.get_group(dim), group_src=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,11 @@ from ..device_mesh import DeviceMesh
 from .placement_types import Partial, Placement, Replicate, Shard, chunk_of
 
 __all__ = ["DTensorSpec", "Spec", "TensorMeta", "check_placements"]
+
+#: that a mesh keeps before it drops those that no tensor has
+MOST_SPECS = 10_000
+_held = {0: object()}
+_UNUSED = sys.getrefcount(_held[0])  # of what one dict holds, as this Python counts
 
 
 class Spec:
@@ -48,6 +54,8 @@ class Spec:
             found.mesh, found.placements, found.shape, found.order = mesh, places, sizes, by
             found.plans = {}
             found.box = found.box_at(mesh.get_coordinate() or [0] * mesh.ndim)
+            if len(mesh._specs) >= mesh._most_specs:
+                _forget(mesh)
             mesh._specs[key] = found
         return found
 
@@ -100,6 +108,19 @@ class Spec:
         told = ", ".join(map(str, self.placements))
         late = "" if list(self.order) == sorted(self.order) else f", cut in the order {self.order}"
         return f"{tuple(self.shape)} as ({told}){late} on {self.mesh}"
+
+
+def _forget(mesh: DeviceMesh) -> None:
+    """Drop plans, and the specs that nothing but the mesh holds: programs whose lengths change have no end
+    of them. Plans go first, as their keys have the addresses of specs.
+    """
+    mesh._plans.clear()
+    for spec in mesh._specs.values():
+        spec.plans.clear()
+    unused = [key for key in mesh._specs if sys.getrefcount(mesh._specs[key]) == _UNUSED]
+    for key in unused:
+        del mesh._specs[key]
+    mesh._most_specs = max(MOST_SPECS, 2 * len(mesh._specs))
 
 
 class TensorMeta(NamedTuple):
