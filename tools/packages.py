@@ -33,6 +33,7 @@ import layers
 import rooms
 import surface
 import swallowed
+import tests_apart
 import writes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -139,7 +140,7 @@ def check(packages: dict[str, Package]) -> list[str]:
                 text, (layers.imports, surface.uses, cycles.statements, cycles.lates), inside
             )
     found += _wrong_advice(packages)
-    rules = (layers, rooms, surface, writes, swallowed, cycles)
+    rules = (layers, rooms, surface, writes, swallowed, cycles, tests_apart)
     return found + [fault for rule in rules for fault in rule.check(known)]
 
 

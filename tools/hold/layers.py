@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import facts
@@ -19,7 +19,7 @@ import facts
 if TYPE_CHECKING:
     from packages import Package
 
-__all__ = ["check", "imports", "names_of", "parts_of"]
+__all__ = ["check", "imports", "names_of", "owners", "parts_of"]
 
 UPWARD = re.compile(r"# upward: \w+")
 # Packages whose module is not named as the distribution is.
@@ -36,12 +36,18 @@ RUN_BY = {"hook-taeda.py": "PyInstaller"}
 def check(packages: Iterable[Package]) -> list[str]:
     """A sentence for every import of something that is not declared."""
     packages = list(packages)
+    owned = owners(packages)
+    return [wrong for package in packages for wrong in _check_package(package, owned)]
+
+
+def owners(packages: list[Package]) -> Callable[[str], str]:
+    """A function from a dotted name of taeda to the distribution behind it."""
     owner = {module: package.name for package in packages for module in _modules(package)}
     lazy = _lazy_names(packages)
-    return [wrong for package in packages for wrong in _check_package(package, owner, lazy)]
+    return lambda name: _owner(name, owner, lazy)
 
 
-def _check_package(package: Package, owner: dict[str, str], lazy: dict[str, str]) -> Iterator[str]:
+def _check_package(package: Package, owned: Callable[[str], str]) -> Iterator[str]:
     outside = {_module_of(requirement) for requirement in package.others}
     allowed = {package.name, *package.siblings}
     for path, text, inside in facts.texts(package.folder / "src"):
@@ -49,7 +55,7 @@ def _check_package(package: Package, owner: dict[str, str], lazy: dict[str, str]
             where = f"{path.relative_to(package.folder)}:{line}"
             top = name.partition(".")[0]
             if top == "taeda":
-                target = _owner(name, owner, lazy)
+                target = owned(name)
                 if target not in allowed:
                     yield f"{package.name} does not declare {target}, but imports {name} ({where})"
             elif top not in {*sys.stdlib_module_names, *outside, RUN_BY.get(path.name)}:

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import taeda
-from taeda import nested, nn
+from taeda import nested
 
 SHAPES = ((2, 3), (4, 1), (1, 3))
 
@@ -74,7 +74,7 @@ CALLS = {
     "cast": lambda x: x.to(taeda.float64),
     "like": lambda x: taeda.ones_like(x),
     "clone": lambda x: x.clone().detach(),
-    "dropout": lambda x: nn.functional.dropout(x, 0.5, False),
+    "dropout": lambda x: taeda.nn.functional.dropout(x, 0.5, False),
     "narrow": lambda x: x.narrow(-1, 0, 1),
 }
 
@@ -89,7 +89,7 @@ def test_the_law(name):
 
 def test_layers_with_parameters():
     taeda.manual_seed(0)
-    linear, norm, table = nn.Linear(4, 2), nn.LayerNorm(4), nn.Embedding(7, 4)
+    linear, norm, table = taeda.nn.Linear(4, 2), taeda.nn.LayerNorm(4), taeda.nn.Embedding(7, 4)
     places = [taeda.tensor([1, 2]), taeda.tensor([[6]]).reshape(1), taeda.tensor([0, 3, 5])]
 
     def run(x):
@@ -106,7 +106,7 @@ def test_layers_with_parameters():
 
 def test_attention_of_sequences():
     taeda.manual_seed(0)
-    module = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    module = taeda.nn.MultiheadAttention(8, 2, batch_first=True).eval()
     given = [taeda.randn(n, 8) for n in (3, 1, 5)]
     x = nested.nested_tensor(given)
     made = module(x, x, x, need_weights=False)[0]

@@ -6,18 +6,17 @@ import pytest
 from sparse_tensors import coo
 
 import taeda
-from taeda import nn, optim
 
 
-def table(**options) -> nn.Embedding:
-    made = nn.Embedding(6, 3, sparse=True, **options)
+def table(**options) -> taeda.nn.Embedding:
+    made = taeda.nn.Embedding(6, 3, sparse=True, **options)
     with taeda.no_grad():
         made.weight.copy_(taeda.arange(18.0).reshape(6, 3) / 10)
     return made
 
 
-def dense(**options) -> nn.Embedding:
-    made = nn.Embedding(6, 3, **options)
+def dense(**options) -> taeda.nn.Embedding:
+    made = taeda.nn.Embedding(6, 3, **options)
     made.load_state_dict(table(**options).state_dict())
     return made
 
@@ -38,10 +37,10 @@ def test_embedding(options):
 
 
 STEPS = {
-    "SGD": lambda p: optim.SGD(p, lr=0.1),
-    "momentum": lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
-    "maximize": lambda p: optim.SGD(p, lr=0.1, maximize=True),
-    "Adagrad": lambda p: optim.Adagrad(p, lr=0.1),
+    "SGD": lambda p: taeda.optim.SGD(p, lr=0.1),
+    "momentum": lambda p: taeda.optim.SGD(p, lr=0.1, momentum=0.9),
+    "maximize": lambda p: taeda.optim.SGD(p, lr=0.1, maximize=True),
+    "Adagrad": lambda p: taeda.optim.Adagrad(p, lr=0.1),
 }
 
 
@@ -55,7 +54,7 @@ def test_steps_are_those_of_dense_gradients(make, to_none):
             optimizer.zero_grad(set_to_none=to_none)
             for batch in BATCHES:
                 model(batch).square().sum().backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 2.0)
+            taeda.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
             optimizer.step()
     assert taeda.allclose(ours.weight, theirs.weight)
 
@@ -63,7 +62,7 @@ def test_steps_are_those_of_dense_gradients(make, to_none):
 def test_sparse_adam_leaves_other_rows():
     model = table()
     before = model.weight.detach().clone()
-    optimizer = optim.SparseAdam(list(model.parameters()), lr=0.1)
+    optimizer = taeda.optim.SparseAdam(list(model.parameters()), lr=0.1)
     model(taeda.tensor([1, 1, 4])).sum().backward()
     optimizer.step()
     change = (model.weight.detach() - before)[:, 0]
@@ -74,13 +73,13 @@ def test_decay_is_refused():
     model = table()
     model(BATCHES[0]).sum().backward()
     with pytest.raises(RuntimeError, match="weight_decay option is not compatible"):
-        optim.SGD(model.parameters(), lr=0.1, weight_decay=0.1).step()
+        taeda.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.1).step()
 
 
 def test_a_sparse_gradient_gets_a_dense_one():
     weight = taeda.ones(3, 2, requires_grad=True)
     for use in ("sparse", "dense", "sparse"):
-        rows = nn.functional.embedding(taeda.tensor([1, 1]), weight, sparse=True)
+        rows = taeda.nn.functional.embedding(taeda.tensor([1, 1]), weight, sparse=True)
         (rows.sum() if use == "sparse" else weight.sum()).backward()
     assert weight.grad.layout is taeda.strided
     assert weight.grad.tolist() == [[1.0, 1.0], [5.0, 5.0], [1.0, 1.0]]
@@ -89,7 +88,7 @@ def test_a_sparse_gradient_gets_a_dense_one():
 @pytest.mark.parametrize("first", [True, False])
 def test_both_in_one_walk(first):
     weight = taeda.ones(3, 2, requires_grad=True)
-    rows = nn.functional.embedding(taeda.tensor([1, 1]), weight, sparse=True).sum()
+    rows = taeda.nn.functional.embedding(taeda.tensor([1, 1]), weight, sparse=True).sum()
     (rows + weight.sum() if first else weight.sum() + rows).backward()
     assert weight.grad.tolist() == [[1.0, 1.0], [3.0, 3.0], [1.0, 1.0]]
 
@@ -97,7 +96,7 @@ def test_both_in_one_walk(first):
 def test_compiled_steps_are_the_same():
     def run(compiled):
         model = table()
-        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        optimizer = taeda.optim.SGD(model.parameters(), lr=0.1)
 
         def step(batch):
             optimizer.zero_grad()

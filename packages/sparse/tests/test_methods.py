@@ -11,7 +11,6 @@ from sparse_tensors import BOTH, DENSE, coo, csr
 
 import taeda
 import taeda.multiprocessing  # registers how tensors travel
-from taeda import nn
 
 
 def test_indices_of_repeated_places_are_raw():
@@ -55,7 +54,7 @@ def test_text():
 
 @pytest.mark.parametrize("form", ["pt", "safetensors"])
 def test_files(form):
-    weight = nn.Parameter(csr())
+    weight = taeda.nn.Parameter(csr())
     file = io.BytesIO()
     taeda.save({"a": coo(), "b": [weight], "c": coo().coalesce()}, file, format=form)
     file.seek(0)
@@ -63,16 +62,16 @@ def test_files(form):
     assert found["a"]._indices().tolist() == coo()._indices().tolist()
     assert not found["a"].is_coalesced() and found["c"].is_coalesced()
     again = found["b"][0]
-    assert type(again) is nn.Parameter and again.layout is taeda.sparse_csr
+    assert type(again) is taeda.nn.Parameter and again.layout is taeda.sparse_csr
     assert again.requires_grad and taeda.equal(
         again.detach().to_dense(), weight.detach().to_dense()
     )
 
 
 def test_buffers_and_parameters_of_modules():
-    module = nn.Module()
+    module = taeda.nn.Module()
     module.register_buffer("graph", coo())
-    module.weight = nn.Parameter(csr())
+    module.weight = taeda.nn.Parameter(csr())
     state = module.state_dict()
     module.double()
     assert module.graph.dtype is module.weight.dtype is taeda.float64

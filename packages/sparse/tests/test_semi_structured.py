@@ -8,7 +8,6 @@ import pickle
 import pytest
 
 import taeda
-from taeda import nn
 from taeda.sparse import SparseSemiStructuredTensor, to_sparse_semi_structured
 
 SIZES = {"float16": 64, "bfloat16": 64, "float32": 32, "int8": 128}
@@ -75,14 +74,14 @@ def test_addmm():
 
 
 def test_weight_of_a_linear_layer():
-    layer, x = nn.Linear(64, 32), taeda.randn(5, 3, 64, requires_grad=True)
+    layer, x = taeda.nn.Linear(64, 32), taeda.randn(5, 3, 64, requires_grad=True)
     kept = matrix("float32", 1, 2)
-    layer.weight = nn.Parameter(kept)
+    layer.weight = taeda.nn.Parameter(kept)
     wanted = layer(x)
     (wanted.sum()).backward()
     gradient = x.grad.clone()
     x.grad = None
-    layer.weight = nn.Parameter(to_sparse_semi_structured(kept), requires_grad=False)
+    layer.weight = taeda.nn.Parameter(to_sparse_semi_structured(kept), requires_grad=False)
     made = layer(x)
     assert taeda.allclose(made, wanted, atol=1e-5)
     made.sum().backward()
@@ -173,7 +172,7 @@ def test_what_is_added_has_the_shape_and_dtype_of_the_product():
                 taeda.addmm(bias, weight, right)
     for bias in (taeda.ones(2, 1, 32), taeda.ones(5), taeda.ones(32).half()):
         with pytest.raises(RuntimeError):
-            nn.functional.linear(taeda.ones(2, 32), s, bias)
+            taeda.nn.functional.linear(taeda.ones(2, 32), s, bias)
     lost = taeda.full((3,), float("nan"))
     assert taeda.equal(taeda.addmm(lost, s, right, beta=0), x @ right)
     assert taeda.equal(taeda.addmm(right, s, right, beta=2, alpha=3), 3 * (x @ right) + 2 * right)

@@ -7,7 +7,6 @@ import threading
 import pytest
 
 import taeda
-from taeda import nn
 
 
 def named():
@@ -74,7 +73,7 @@ def test_autograd_ignores_names():
 
 def test_functions_of_nn():
     x = named()
-    functional = nn.functional
+    functional = taeda.nn.functional
     for made in (
         functional.relu(x), functional.softmax(x, 1), functional.log_softmax(x, "C"), functional.tanh(x),
         functional.sigmoid(x), functional.dropout(x),
@@ -86,7 +85,7 @@ def test_functions_of_nn():
 
 def test_printing_and_subclasses():
     assert repr(taeda.tensor([1, 2], names=("N",))) == "tensor([1, 2], names=('N',))"
-    parameter = nn.Parameter(named())
+    parameter = taeda.nn.Parameter(named())
     assert parameter.names == ("N", "C")
 
     class Own(taeda.Tensor):

@@ -7,7 +7,12 @@ from ragged import equal_pieces, nested_of, pieces_of
 
 import taeda
 
-attention = taeda.nn.functional.scaled_dot_product_attention
+
+def attention(*args, **options):
+    """Of a sibling, so looked up when a test asks."""
+    return taeda.nn.functional.scaled_dot_product_attention(*args, **options)
+
+
 #: to nested heads; what follows one sequence of them
 SHAPES = {
     "heads": ((2, 4), lambda x: x.transpose(1, 2), lambda p: p.transpose(0, 1)),
