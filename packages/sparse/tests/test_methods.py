@@ -79,3 +79,42 @@ def test_buffers_and_parameters_of_modules():
         module.graph.zero_()
     module.load_state_dict(state)
     assert module.graph.to_dense().tolist() == DENSE
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+@pytest.mark.parametrize("key", [0, (0, 0), (0, slice(1)), ..., ([0], [1]), None])
+@pytest.mark.parametrize("value", [1.0, taeda.tensor(1.0)])
+def test_no_assignment_gets_lost(make, key, value):
+    x = make()
+    with pytest.raises(TypeError, match="Cannot assign to a sparse tensor"):
+        x[key] = value
+    assert x.to_dense().tolist() == DENSE
+
+
+TEXTS = {
+    "batches": (
+        lambda: taeda.tensor([[[1.0, 0], [2, 3]], [[4, 0], [5, 6]]]).to_sparse_csr(),
+        "[4., 5., 6.]]), size=(2, 2, 2), nnz=3,\n       layout=taeda.sparse_csr)",
+    ),
+    "nothing": (
+        lambda: taeda.sparse_coo_tensor(size=(2, 3)),
+        "tensor([], size=(0,)),\n       size=(2, 3), nnz=0, layout=taeda.sparse_coo)",
+    ),
+    "integers": (lambda: coo(taeda.int64), "       size=(2, 3), nnz=4, layout=taeda.sparse_coo)"),
+    "float64": (
+        lambda: coo(taeda.float64),
+        "1.]),\n       size=(2, 3), nnz=4, dtype=taeda.float64, layout=taeda.sparse_coo)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts(name):
+    make, text = TEXTS[name]
+    assert repr(make()).endswith(text)
+
+
+def test_eigenpairs_of_a_sparse_matrix():
+    dense = taeda.diag(taeda.arange(1.0, 13.0, dtype=taeda.float64))
+    values, _ = taeda.lobpcg(dense.to_sparse(), k=2)
+    assert taeda.allclose(values, taeda.tensor([12.0, 11.0], dtype=taeda.float64))

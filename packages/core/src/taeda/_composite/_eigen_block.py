@@ -109,7 +109,8 @@ def _iterate(
         raise RuntimeError("lobpcg: the columns of X are linearly dependent")
     values, turns = _ritz(A, basis, width)
     X, P = basis @ turns, None
-    scale = taeda.linalg.matrix_norm(A).clamp_min(taeda.finfo(A.dtype).tiny)
+    size = taeda.linalg.matrix_norm(A) if A.layout is taeda.strided else A.norm()
+    scale = size.clamp_min(taeda.finfo(A.dtype).tiny)
     for _ in range(steps):
         residual = A @ X - _times(B, X) * values.unsqueeze(-2)
         if bool((taeda.linalg.vector_norm(residual, dim=-2).amax(-1) <= tol * scale).all()):

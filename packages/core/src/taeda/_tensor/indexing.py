@@ -53,6 +53,11 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """x[key] = value, written in place with the value broadcast."""
+    if self.layout is not _core.strided and not self.is_nested:
+        raise TypeError(
+            "Cannot assign to a sparse tensor: what its index gives is no view. Make one of its indices and "
+            "other values, or assign to its to_dense()"
+        )
     view = _core.basic_view(self, key)
     if view is not None:
         _write(view, value)

@@ -247,17 +247,15 @@ def _suffixes(tensor: Tensor) -> list[str]:
 
 def _default_dtype(tensor: Tensor) -> bool:
     """Whether a reader would guess the dtype from the numbers."""
-    default = taeda.get_default_dtype()
-    if tensor.dtype == default:
-        return True
     if tensor.device.type == "meta" or tensor._dispatches() or tensor.numel() == 0:
-        return False
+        return bool(tensor.dtype == taeda.get_default_dtype())
+    return _is_guessed(tensor.dtype)
+
+
+def _is_guessed(dtype: Any) -> bool:
+    default = taeda.get_default_dtype()
     matching = {taeda.float64: taeda.complex128, taeda.float16: taeda.complex32}
-    return tensor.dtype in (
-        taeda.int64,
-        taeda.bool,
-        matching.get(default, taeda.complex64),
-    )
+    return dtype in (default, taeda.int64, taeda.bool, matching.get(default, taeda.complex64))
 
 
 def _close(text: str, suffixes: list[str], indent: int) -> str:
@@ -278,19 +276,32 @@ def _prefix(tensor: Tensor) -> str:
     return "tensor(" if name in ("Tensor", "Parameter", "Buffer") else name + "("
 
 
-def _parts_text(tensor: Tensor, indent: int) -> str:
-    """The strided tensors that a sparse one is made of, each by its name."""
+def _parts_text(tensor: Tensor, prefix: str) -> str:
+    """The strided tensors that a sparse one is made of, each by its name; then what else there is to say."""
     parts = _core.parts_of(tensor)
-    shown = []
-    for name, part in parts.named():
-        text = repr(part.detach()).replace("\n", "\n" + " " * (indent + len(name) + 1))
-        shown.append(f"{name}={text}")
-    suffixes = [s for s in _suffixes(tensor) if not s.startswith("size=")]
+    indent = len(prefix)
+    shown = [
+        f"{name}={_part_text(part.detach(), indent + len(name) + 1)}"
+        for name, part in parts.named()
+    ]
+    suffixes = [s for s in _suffixes(tensor) if not s.startswith(("size=", "dtype="))]
     history = [s for s in suffixes if s.startswith(("grad_fn=", "requires_grad="))]
-    facts = [s for s in suffixes if s not in history]
-    count = f"size={tuple(tensor.shape)}, nnz={parts.values.shape[0]}"
-    shown.append(", ".join([count, *facts, f"layout={tensor.layout}", *history]))
-    return (",\n" + " " * indent).join(shown)
+    facts = [f"size={tuple(tensor.shape)}", f"nnz={tensor._nnz()}"]
+    facts += [s for s in suffixes if s not in history]
+    facts += [] if _is_guessed(tensor.dtype) else [f"dtype={tensor.dtype}"]
+    facts += [f"layout={tensor.layout}", *history]
+    if tensor.layout is _core.sparse_coo:  # in a line of their own
+        shown.append(facts.pop(0))
+    return _close(prefix + (",\n" + " " * indent).join(shown), facts, indent)
+
+
+def _part_text(part: Tensor, indent: int) -> str:
+    """Numbers without their dtype, which stands behind them all; the shape where there are none."""
+    if part.device.type == "meta" or part._dispatches():
+        return f"tensor(..., size={tuple(part.shape)})"
+    if part.numel() == 0:
+        return f"tensor([], size={tuple(part.shape)})"
+    return "tensor(" + _contents(part, indent + len("tensor(")) + ")"
 
 
 def _quantized_text(tensor: Tensor, parts: Any, prefix: str) -> str:
@@ -312,7 +323,7 @@ def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
         if tensor_contents is None and getattr(parts, "in_files", "") == "quantized":
             return _quantized_text(self, parts, prefix)
         if tensor_contents is None and self.layout is not _core.strided:
-            return prefix + _parts_text(self, len(prefix)) + ")"
+            return _parts_text(self, prefix)
         if tensor_contents is not None:
             body = tensor_contents
         elif self.device.type == "meta" or self._dispatches():

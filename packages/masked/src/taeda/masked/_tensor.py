@@ -23,12 +23,7 @@ class MaskedTensor(Tensor):
     Args:
         data: a strided tensor.
         mask: bools of the same shape: True for what counts.
-        requires_grad: whether gradients are wanted; the tensor is a leaf in any case.
-
-    Args:
-        data: the values, a tensor of any dtype
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
-        requires_grad: whether its gradient is recorded (default: False)
+        requires_grad: whether gradients are wanted, False by default; the tensor is a leaf in any case.
     """
 
     __torch_function__ = staticmethod(disabled_torch_function)
@@ -116,7 +111,7 @@ def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> Ma
 
     Args:
         data: the values, a tensor of any dtype
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        mask: a bool tensor of the data's shape, True where an element counts
         requires_grad: whether its gradient is recorded (default: False)
 
     >>> import taeda
@@ -134,7 +129,7 @@ def as_masked_tensor(data: Tensor, mask: Tensor) -> MaskedTensor:
 
     Args:
         data: the values, a tensor of any dtype
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        mask: a bool tensor of the data's shape, True where an element counts
     """
     _check(data, mask)
     made: Any = built(data, mask)

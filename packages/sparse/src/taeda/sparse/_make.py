@@ -82,6 +82,7 @@ def sparse_coo_tensor(
         size = tuple(indices) if size is None else tuple(size)
         indices = taeda.empty((len(size), 0), dtype=taeda.int64, device=device)
         values = taeda.empty(0, dtype=dtype, device=device)
+        is_coalesced = True  # no place, so none twice
     found = given(values, dtype, device)
     if found.dim() == 0:
         found = found.reshape(1)
