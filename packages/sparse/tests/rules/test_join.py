@@ -36,3 +36,12 @@ def test_what_does_not_fit_is_refused():
         taeda.stack([thirds(4, 6).to_sparse(), thirds(4, 5).to_sparse()])
     with pytest.raises(NotImplementedError, match="cat"):
         taeda.cat([thirds(4, 6).to_sparse(), thirds(4, 6)])
+
+
+@pytest.mark.parametrize("join", [taeda.cat, taeda.stack, taeda.hstack, taeda.vstack, taeda.dstack])
+@pytest.mark.parametrize("shape", [(3,), (3, 3)])
+def test_a_strided_tensor_in_between_is_refused(join, shape):
+    strided = taeda.ones(shape)
+    for given in ([strided.to_sparse(), strided], [strided, strided.to_sparse()]):
+        with pytest.raises(NotImplementedError, match="no kernel"):
+            join(given)

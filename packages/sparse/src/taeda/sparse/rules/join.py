@@ -104,11 +104,13 @@ def hstack(tensors: Sequence[Tensor]) -> Any:
 
 @rule("vstack", layouts=OF_NUMBERS)
 def vstack(tensors: Sequence[Tensor]) -> Any:
+    if not _all_sparse(tensors):
+        return NotImplemented
     return cat([unsqueeze(x, 0) if x.dim() == 1 else x for x in tensors], 0)
 
 
 @rule("dstack", layouts=COO)
 def dstack(tensors: Sequence[Tensor]) -> Any:
-    if tensors[0].dim() == 1 or tensors[0].layout is not taeda.sparse_coo:
+    if not _all_sparse(tensors) or any(x.dim() == 1 for x in tensors):
         return NotImplemented
     return cat([unsqueeze(x, 2) if x.dim() == 2 else x for x in tensors], 2)
