@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 
 import pytest
@@ -15,7 +16,7 @@ def test_the_library_lies_where_it_was_asked_for(tmp_path):
     out.parent.mkdir()
     made = build_library("own", [source], out, extra_cflags=["-O0"])
     assert made == out and out.is_file()
-    assert (out.parent / "build" / "_own").is_dir()
+    assert (tmp_path / "build" / "_own").is_dir() and os.listdir(out.parent) == ["_own.so"]
     assert import_library("own_of_a_package", out).answer().item() == 8
 
 

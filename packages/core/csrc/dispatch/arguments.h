@@ -32,4 +32,6 @@ enum { TD_MOST_FACTORS = 2, TD_MOST_SORTED = 8 };
 int td_numbers_first(const td_function *fn, const td_attempt *a, PyObject **args,
                      td_attempt *sorted);
 int td_warn_numbers_first(const td_function *fn);
+/* does this operator take a bool for an int, and an int for a bool? (bind.c) */
+int td_is_lenient(const td_frame *f);
 #endif

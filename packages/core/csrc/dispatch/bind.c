@@ -1,6 +1,7 @@
 /* bind.c - one Python object as the value of one parameter: td_bind says 1 (it fits), 0 (wrong
  * type) or -1 (exception). */
 #include "dispatch/arguments.h"
+#include "dispatch/custom.h"
 #include "runtime/device.h"
 #include "object/watch.h"
 
@@ -121,10 +122,29 @@ static PyObject *number_item(td_frame *f, PyObject **list, Py_ssize_t n, Py_ssiz
     return NULL;
 }
 
-static int bool_from(PyObject *o, int64_t *out)
+/* Operators of users take True for an int and an int for a bool, as bindings of C++ do; a kernel
+ * finds the number that its schema says. Rows of the table keep the two apart, because overloads
+ * there do. */
+int td_is_lenient(const td_frame *f)
+{
+    return f->schema->custom && f->schema->custom->of == f->schema;
+}
+
+static int bool_from(const td_frame *f, PyObject *o, int64_t *out)
 {
     *out = o == Py_True;
-    return PyBool_Check(o) != 0;
+    if (PyBool_Check(o)) return 1;
+    if (!PyLong_Check(o) || !td_is_lenient(f)) return 0;
+    int truth = PyObject_IsTrue(o);
+    *out = truth;
+    return truth < 0 ? -1 : 1;
+}
+
+static int int_from(const td_frame *f, PyObject *o, int64_t *out)
+{
+    if (!PyBool_Check(o) || !td_is_lenient(f)) return td_int_from(o, out);
+    *out = o == Py_True;
+    return 1;
 }
 
 /* bool[3] is three answers, of which a kernel reads every one. The length of other lists is how
@@ -149,8 +169,8 @@ static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = number_item(f, &o, n, i);
         int status = !item                  ? -1
-                     : p->type == TD_T_BOOL ? bool_from(item, &list[i])
-                                            : td_int_from(item, &list[i]);
+                     : p->type == TD_T_BOOL ? bool_from(f, item, &list[i])
+                                            : int_from(f, item, &list[i]);
         if (status != 1) return status;
     }
     *arg = (td_arg){p->type == TD_T_BOOL ? TD_ARG_BOOLS : TD_ARG_INTS, n, {.ints = list}};
@@ -292,14 +312,16 @@ int td_bind(td_frame *f, int k, PyObject *o)
         if (p->type == TD_T_FLOAT || p->type == TD_T_SCALAR) return bind_float_list(f, p, arg, o);
         return bind_int_list(f, p, arg, o);
     }
-    int truth;
+    int64_t truth;
+    int status;
     switch (p->type) {
         case TD_T_TENSOR: return bind_tensor(f, p, arg, o);
         case TD_T_SCALAR: return bind_scalar(arg, o);
-        case TD_T_INT: arg->kind = TD_ARG_INT; return td_int_from(o, &arg->i);
+        case TD_T_INT: arg->kind = TD_ARG_INT; return int_from(f, o, &arg->i);
         case TD_T_FLOAT: arg->kind = TD_ARG_FLOAT; return double_from(o, &arg->f);
         case TD_T_BOOL:
-            if ((truth = numpy_bool(o)) < 0) return 0;
+            if ((truth = numpy_bool(o)) < 0 && (status = bool_from(f, o, &truth)) != 1)
+                return status;
             *arg = (td_arg){TD_ARG_BOOL, 0, {.i = truth}};
             return 1;
         case TD_T_STR:

@@ -25,26 +25,29 @@ static const char *wanted(const td_param *p, char buffer[64])
 }
 
 /* ---- an argument of the wrong type ---- */
-static int fits(const td_param *p, PyObject *entry) /* in a list */
+static int fits(const td_frame *f, const td_param *p, PyObject *entry) /* in a list */
 {
     int64_t ignored;
+    int whole = p->type == TD_T_INT || p->type == TD_T_BOOL;
+    if (whole && PyBool_Check(entry) && td_is_lenient(f)) return 1;
     int status = 1;
     if (p->type == TD_T_TENSOR)
         return td_is_tensor(entry) || (entry == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) ||
                td_has_override(entry);
     if (p->type == TD_T_INT) status = td_int_from(entry, &ignored);
-    if (p->type == TD_T_BOOL) return PyBool_Check(entry);
+    if (p->type == TD_T_BOOL)
+        return PyBool_Check(entry) || (PyLong_Check(entry) && td_is_lenient(f));
     if (p->type == TD_T_FLOAT || p->type == TD_T_SCALAR)
         return td_is_number(entry) || td_is_tensor(entry);
     if (status < 0) PyErr_Clear(); /* too large: no int that fits */
     return status == 1;
 }
 
-static Py_ssize_t first_misfit(const td_param *p, PyObject *list)
+static Py_ssize_t first_misfit(const td_frame *f, const td_param *p, PyObject *list)
 {
     for (Py_ssize_t i = 0; i < td_list_length(list); i++) {
         PyObject *entry = Py_XNewRef(td_list_item(list, i));
-        int good = entry && fits(p, entry);
+        int good = entry && fits(f, p, entry);
         Py_XDECREF(entry);
         if (!good) return i;
     }
@@ -52,11 +55,11 @@ static Py_ssize_t first_misfit(const td_param *p, PyObject *list)
 }
 
 /* reshape(2, 2.0): the sizes stand one by one */
-static Py_ssize_t first_misplaced(const td_param *p, const td_attempt *a)
+static Py_ssize_t first_misplaced(const td_frame *f, const td_param *p, const td_attempt *a)
 {
     if (!(p->flags & TD_P_LIST) || p->type != TD_T_INT || p->length) return -1;
     for (Py_ssize_t i = 0; i < a->npos; i++)
-        if (!fits(p, a->args[i])) return i;
+        if (!fits(f, p, a->args[i])) return i;
     return -1;
 }
 
@@ -77,12 +80,12 @@ static void report_type(const td_frame *f, const td_attempt *a, const char *name
     snprintf(start, sizeof start, "%s(): argument '%s'%s must be %s", name, shown(p), position,
              wanted(p, buffer));
     int is_list = p->flags & TD_P_LIST && td_list_length(o) >= 0;
-    Py_ssize_t i = is_list ? first_misfit(p, o) : -1;
+    Py_ssize_t i = is_list ? first_misfit(f, p, o) : -1;
     if (i >= 0) {
         report_entry(start, "its entry", i, td_list_item(o, i));
         return;
     }
-    i = is_list || a->npos < 2 ? -1 : first_misplaced(p, a);
+    i = is_list || a->npos < 2 ? -1 : first_misplaced(f, p, a);
     if (i > 0) {
         report_entry(start, "what stands at position", i + 1, a->args[i]);
         return;

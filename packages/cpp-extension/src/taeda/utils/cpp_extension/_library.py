@@ -35,7 +35,7 @@ def build_library(
     request = Request(
         name,
         paths,
-        Path(build_directory or target.parent / "build" / target.stem).absolute(),
+        Path(build_directory or target.parent.parent / "build" / target.stem).absolute(),
         cflags=tuple(extra_cflags),
         cuda_cflags=tuple(extra_cuda_cflags),
         ldflags=tuple(extra_ldflags),
