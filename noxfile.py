@@ -143,6 +143,8 @@ SESSIONS = (
         "python tools/try/names_used.py --get {tmp}/libraries {}", beside_torch=True),
     row("torch-sources", "CPU sources of ten public extension projects compile unchanged through the headers of torch's names. Downloads their sdists.",
         "python tools/try/torch_sources.py --get {tmp}/projects {}", groups=("sdists",)),
+    row("sdists", "Public extension projects build from their sdists by pip, without a line changed, and pass the tests that they ship. Takes an hour on two processors; `-- torchlpc` for one.",
+        "python tools/try/sdists.py --get {tmp}/projects {}", groups=("sdists", "sdist-tests")),
     row("crash", "Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there. `-- --large 1000` for more.",
         f"{HUNT}/crash.py {{}}", needs=("core",)),
     row("fuzz-files", "Files changed behind their outer form do no harm to any reader. `-- --files 1000000` for a long run.",

@@ -80,6 +80,23 @@ def test_a_module_of_python_keeps_its_own_start(tmp_path):
     )
 
 
+def test_operators_beside_an_own_start_are_there_after_the_import(tmp_path):
+    project(
+        tmp_path,
+        "#include <Python.h>\n#include <torch/extension.h>\n"
+        'static PyModuleDef def = {PyModuleDef_HEAD_INIT, "proj_ext", "own", -1};\n'
+        'extern "C" PyObject *PyInit_proj_ext(void) { return PyModule_Create(&def); }\n'
+        "at::Tensor more(const at::Tensor &x) { return x + MORE; }\n"
+        'TORCH_LIBRARY(own_start, m) { m.def("more(Tensor x) -> Tensor", more); }\n',
+    )
+    built(tmp_path)
+    code = (
+        "import proj_ext, taeda; print(proj_ext.__doc__, taeda.ops.own_start.more(taeda.ones(1)))"
+    )
+    done = python(tmp_path, "-c", code)
+    assert done.stdout.strip() == "own tensor([5.])", done.stderr
+
+
 def test_refusals(tmp_path):
     project(tmp_path, "int x = wrong;")
     assert "wrong" in python(tmp_path, "setup.py", "-q", "build_ext", "--inplace").stderr

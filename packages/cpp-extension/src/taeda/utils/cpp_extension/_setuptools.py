@@ -143,6 +143,7 @@ class BuildExtension(build_ext):
             cflags=limited,
         )
         chosen = limited * bool(ext.py_limited_api)
+        chosen += (f"-DPyInit_{request.name}=taeda_own_start",)  # see python_module.c
         own = [cc.Unit(u.source, (*u.flags, *chosen), u.tag, u.compiler) for u in units(request)]
         return [*own, *units(glue)]
 
