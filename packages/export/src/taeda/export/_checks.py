@@ -128,9 +128,11 @@ class Checks:
         pairs = list(zip(specs, inputs[len(inputs) - len(specs) :], strict=True))
         mine = [(s, n) for s, n in pairs if s.kind is InputKind.USER_INPUT]
         self.state = [_Place(s, n) for s, n in pairs if s.kind is not InputKind.USER_INPUT]
-        fixed = [isinstance(s.arg, ConstantArgument) for s, _ in mine]
-        self.constants = [(k, mine[k][0].arg) for k, known in enumerate(fixed) if known]
-        self.numbers = [k for k, known in enumerate(fixed) if not known]  # of tensors among leaves
+        self.constants = [
+            (k, s.arg) for k, (s, _) in enumerate(mine) if isinstance(s.arg, ConstantArgument)
+        ]
+        fixed = {k for k, _ in self.constants}
+        self.numbers = [k for k in range(len(mine)) if k not in fixed]  # of tensors among leaves
         self.places = [_Place(*mine[k]) for k in self.numbers]
         self.formulas = any(place.formulas for place in self.places)
 

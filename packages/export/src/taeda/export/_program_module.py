@@ -6,7 +6,7 @@ arguments ─▶ leaves ─▶ of a kind that is known ────────�
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from typing import Any
 
 from taeda import Tensor, nn, no_grad
@@ -172,7 +172,7 @@ def _place_of(module: nn.Module, name: str) -> tuple[dict[str, Any], str]:
     return (owner._parameters if last in owner._parameters else owner._buffers), last
 
 
-def _steps_to(module: nn.Module, name: str) -> Iterator[tuple[dict[str, Any], str]]:
+def _steps_to(module: nn.Module, name: str) -> Iterator[tuple[MutableMapping[str, Any], str]]:
     """The tables and names of the modules on the way to a tensor."""
     for part in name.split(".")[:-1]:
         yield module._modules, part

@@ -81,7 +81,7 @@ class _Layer:
             self._stand_for(self.node, output)
             return
         for user in list(self.node.users):
-            self._stand_for(user, parts[int(user.args[1])] if user in read else None)  # type: ignore[arg-type]
+            self._stand_for(user, parts[int(user.args[1])] if user in read else None)
         self.graph.erase_node(self.node)
 
     def _stand_for(self, old: Node, new: Node | None) -> None:
