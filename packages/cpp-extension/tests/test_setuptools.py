@@ -174,6 +174,16 @@ def test_the_limited_api_is_for_the_glue_and_for_who_asks(tmp_path):
         assert (own.source.name, glue.source.name) == ("a.cpp", "python_module.c")
 
 
+def test_a_library_keeps_local_names_where_somebody_debugs(tmp_path):
+    extension = cpp_extension.CppExtension("ext", ["a.cpp"])
+    made = command(tmp_path, extension)
+    plain = made._request(extension)
+    extension.extra_compile_args = ["-g"]
+    assert made._stripped(plain) == ("-Wl,-s",) and made._stripped(made._request(extension)) == ()
+    made.debug = True
+    assert made._stripped(plain) == ()
+
+
 def test_a_build_in_this_process(tmp_path):
     source = tmp_path / "own.c"
     source.write_text(
