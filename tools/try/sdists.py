@@ -53,9 +53,15 @@ def run(command: tuple[str, ...], cwd: Path, seconds: float, **more: str) -> tup
     env = {**os.environ, **more}
     try:
         done = subprocess.run(
-            command, cwd=cwd, env=env, timeout=seconds, text=True, check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            command,
+            cwd=cwd,
+            env=env,
+            timeout=seconds,
+            text=True,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
     except subprocess.TimeoutExpired:
         return 124, f"ended after {seconds:.0f} s"
     return done.returncode, done.stdout

@@ -227,7 +227,7 @@ class TracedModule(ScriptModule):
     def __init__(self, original_name: str) -> None:
         super().__init__()
         self.original_name = original_name
-        self.__dict__["_traced"] = {}
+        object.__setattr__(self, "_traced", {})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the graph gives. RuntimeError for arguments that it was not traced with."""

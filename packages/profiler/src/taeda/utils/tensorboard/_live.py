@@ -22,8 +22,8 @@ def display_of_notebook(plot: Any) -> Update:
     no notebook.
     """
     try:
-        from IPython import get_ipython
-        from IPython.display import display
+        from IPython import get_ipython  # pyright: ignore[reportMissingImports]
+        from IPython.display import display  # pyright: ignore[reportMissingImports]
     except ImportError:
         get_ipython = None
     if get_ipython is None or get_ipython() is None:
