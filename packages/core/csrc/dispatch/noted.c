@@ -8,33 +8,38 @@ typedef struct noted {
     int64_t start, end;
 } noted;
 
-static TD_THREAD_LOCAL struct {
-    noted *rows;
-    int64_t count, room, lost;
-} here;
+typedef struct notes {
+    int64_t count, room;
+    noted rows[];
+} notes;
+
+/* Two words a thread: what a library keeps for each thread has little room. */
+static TD_THREAD_LOCAL notes *here;
+static TD_THREAD_LOCAL int64_t lost; /* calls that found no memory */
 
 static int grow(void)
 {
-    int64_t room = here.room ? 2 * here.room : 1024;
-    noted *rows = realloc(here.rows, sizeof *rows * (size_t)room);
-    if (!rows) return here.lost++, 0;
-    here.rows = rows;
-    here.room = room;
+    int64_t count = here ? here->count : 0, room = here ? 2 * here->room : 1024;
+    notes *more = realloc(here, sizeof *more + sizeof *more->rows * (size_t)room);
+    if (!more) return lost++, 0;
+    here = more;
+    here->count = count;
+    here->room = room;
     return 1;
 }
 
 void td_noted_add(const td_schema *schema, int64_t start)
 {
     int64_t end = td_noted_now();
-    if (here.count == here.room && !grow()) return;
-    here.rows[here.count++] = (noted){schema, start, end};
+    if ((!here || here->count == here->room) && !grow()) return;
+    here->rows[here->count++] = (noted){schema, start, end};
 }
 
 static void forget(void)
 {
-    free(here.rows);
-    here.rows = NULL;
-    here.count = here.room = here.lost = 0;
+    free(here);
+    here = NULL;
+    lost = 0;
 }
 
 /* the place of a row among those named so far; -1 with an exception */
@@ -57,12 +62,12 @@ static int fill(int64_t *rows, PyObject *names)
 {
     const td_schema **known = NULL;
     int status = 0;
-    for (int64_t i = 0; status == 0 && i < here.count; i++) {
-        int64_t place = place_of(here.rows[i].schema, names, &known);
+    for (int64_t i = 0; status == 0 && here && i < here->count; i++) {
+        int64_t place = place_of(here->rows[i].schema, names, &known);
         if (place < 0) status = -1;
         rows[3 * i] = place;
-        rows[3 * i + 1] = here.rows[i].start;
-        rows[3 * i + 2] = here.rows[i].end;
+        rows[3 * i + 1] = here->rows[i].start;
+        rows[3 * i + 2] = here->rows[i].end;
     }
     PyMem_Free(known);
     return status;
@@ -71,10 +76,11 @@ static int fill(int64_t *rows, PyObject *names)
 /* noted_calls() -> (lost, names, bytes): three int64 for each call, in the order of their ends */
 static PyObject *noted_calls(PyObject *m, PyObject *unused)
 {
-    PyObject *names = PyList_New(0),
-             *rows = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(24 * here.count)), *made = NULL;
+    Py_ssize_t count = here ? (Py_ssize_t)here->count : 0;
+    PyObject *names = PyList_New(0), *rows = PyBytes_FromStringAndSize(NULL, 24 * count),
+             *made = NULL;
     if (names && rows && fill((int64_t *)PyBytes_AsString(rows), names) == 0) {
-        made = Py_BuildValue("(LOO)", (long long)here.lost, names, rows);
+        made = Py_BuildValue("(LOO)", (long long)lost, names, rows);
         if (made) forget();
     }
     Py_XDECREF(names);

@@ -225,9 +225,9 @@ PyMethodDef *td_numpy_methods(void);
 typedef struct td_state {
     uint8_t grad_mode, inference_mode;
     uint8_t default_device;            /* td_device of factories without device= */
+    uint8_t noting;                    /* the one tracer reads its calls from dispatch/noted.c */
     uint32_t layers;                   /* active layers, enum below */
     uint32_t excluded;                 /* layers switched off while one of them runs */
-    uint8_t noting;                    /* the one tracer reads its calls from dispatch/noted.c */
     PyObject *pack_hook, *unpack_hook; /* innermost saved-tensor hooks, owned */
 } td_state;
 #define TD_LAYERS(X) /* Python knows them by these names: core.layers */         \

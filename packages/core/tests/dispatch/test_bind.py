@@ -206,14 +206,14 @@ def test_what_fits_a_type(takes, kind, value, wanted):
 
 MISFITS = [
     ("float[2]", "2"), ("float[2]", [1.0, "2"]), ("float[2]", 1j), ("int[2]", 2.5),
-    ("int[2]", [1, None]), ("bool[2]", 1),
-    ("bool[]", True), ("bool[]", [1, 0]), ("bool[]", [True, None]), ("Layout?", "strided"),
+    ("int[2]", [1, None]), ("bool[2]", 1.0),
+    ("bool[]", True), ("bool[]", [1.0, 0]), ("bool[]", [True, None]), ("Layout?", "strided"),
     ("MemoryFormat?", taeda.strided),
     ("Generator?", "seed"), ("Tensor?[]", [1]), ("Tensor?[]", one), ("str", b"ab"),
     ("ScalarType", "int8"), ("ScalarType", None),
     ("float[2]", [1j, 2.0]), ("float[2]", [taeda.tensor(1.0), "2"]), ("Scalar[]", [1.0, "2"]),
     ("Tensor?[]", [None, 1]),
-    ("Tensor?[]", [one, 1.5]), ("Layout?", 1), ("bool[2]", [True, 1]),
+    ("Tensor?[]", [one, 1.5]), ("Layout?", 1), ("bool[2]", [True, 1.5]),
 ]  # fmt: skip
 
 

@@ -14,7 +14,6 @@ import os
 import sys
 import threading
 import time
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator
@@ -22,6 +21,7 @@ from typing import Any, Self
 
 import taeda
 from taeda import Tensor
+from taeda._core_api import warn
 from taeda._core_api.programs import noted_calls, tracers
 from taeda._core_api.runtime import memory_stats
 
@@ -110,9 +110,7 @@ class Collector:
         if names:
             self._calls.append((names, rows))
         if lost:
-            warnings.warn(
-                f"profile: no memory for {lost:,} calls, which it does not show", stacklevel=2
-            )
+            warn(f"profile: no memory for {lost:,} calls, which it does not show")
 
     def recording(self) -> Recording:
         """What was noted until `stop`."""
