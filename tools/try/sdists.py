@@ -53,14 +53,8 @@ def run(command: tuple[str, ...], cwd: Path, seconds: float, **more: str) -> tup
     env = {**os.environ, **more}
     try:
         done = subprocess.run(
-            command,
-            cwd=cwd,
-            env=env,
-            timeout=seconds,
-            text=True,
-            check=False,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            command, cwd=cwd, env=env, timeout=seconds, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )
     except subprocess.TimeoutExpired:
         return 124, f"ended after {seconds:.0f} s"

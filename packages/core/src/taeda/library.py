@@ -93,6 +93,13 @@ def define(
     `define(lib, "sin(Tensor x) -> Tensor")` is a decorator of its implementation. Raises ValueError
     for a name without namespace, RuntimeError for an operator that exists.
 
+    Args:
+        qualname: namespace and name, "mylib::sin"; or a Library, for the decorator
+        schema: parameters and results, "(Tensor x) -> Tensor"; with the name in front beside a
+            Library
+        lib: the library that the operator belongs to, and goes with
+        tags: one Tag or several, kept for who asks
+
     >>> define("doc::third", "(Tensor x) -> Tensor")
     >>> impl("doc::third", "cpu", lambda x: x / 3)
     """
@@ -130,6 +137,12 @@ def impl(
     them ("default").
 
     Without `func` a decorator. `impl(lib, name, dispatch_key)` is a decorator too.
+
+    Args:
+        qualname: namespace and name of the operator; or a Library, for the decorator
+        types: one device type or several, "default", or a dispatch key
+        func: the implementation, called with the operator's arguments
+        lib: the library that keeps the registration; without one it stays
     """
     words = {types} if isinstance(types, str) else set(types)
     keys = {
@@ -176,7 +189,15 @@ def register_kernel(
     *,
     lib: Library | None = None,
 ) -> Any:
-    """Give an operator a kernel for device types, or for all (None). Without `func` a decorator."""
+    """Give an operator a kernel for device types, or for all (None). Without `func` a decorator.
+
+    Args:
+        op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
+        device_types: one device type or several; None for all
+        func: the kernel, called with the operator's arguments
+        lib: the library that keeps the registration; without one it stays, and so does what a
+            CustomOpDef gets
+    """
     name = _name_of(op, "register_kernel")
     made = custom_op_of(op)
     if made is not None:
@@ -199,6 +220,12 @@ def register_fake(
     For a size that depends on data it asks `get_ctx().new_dynamic_size()`. RuntimeError if the
     operator has one.
 
+    Args:
+        op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
+        func: the fake kernel
+        lib: the library that keeps the registration; without one it stays
+        allow_override: take the place of a fake kernel that is there
+
     >>> import taeda
     >>> @custom_op("doc::linear", mutates_args=())
     ... def linear(x: Tensor, w: Tensor) -> Tensor:
@@ -219,6 +246,7 @@ def register_fake(
         rules.set_fake(name, function)
         if lib is not None:
             lib._kernels[table.key(name), "meta"] = table.entry(name).kernels["meta"]
+            lib._rules[name, "fake", None] = function
         return function
 
     return register if func is None else register(func)
@@ -240,10 +268,19 @@ def register_autograd(
     as attributes, and gets `keyword_only_inputs` besides `inputs` if there are such arguments.
     Written in differentiable operations, backward can be differentiated again.
 
+    Args:
+        op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
+        backward: from gradients of results to those of arguments
+        setup_context: what keeps values of the call for backward; None keeps none
+        lib: the library that keeps the registration; without one it stays
+
     Raises AttributeError if there is no such operator, RuntimeError if it writes its arguments,
     NotImplementedError if a keyword-only argument is a Tensor.
     """
-    rules.set_autograd(_name_of(op, "register_autograd"), backward, setup_context)
+    name = _name_of(op, "register_autograd")
+    rules.set_autograd(name, backward, setup_context)
+    if lib is not None:
+        lib._rules[name, "autograd", None] = table.rule_of(name, "autograd")
 
 
 def register_torch_dispatch(
@@ -258,11 +295,19 @@ def register_torch_dispatch(
     in place of its method.
 
     Without `func` a decorator. RuntimeError if there is such a rule.
+
+    Args:
+        op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
+        torch_dispatch_class: the class of modes that the rule is for
+        func: the rule
+        lib: the library that keeps the registration; without one it stays
     """
     name = _name_of(op, "register_torch_dispatch")
 
     def register(function: Function) -> Function:
         rules.set_dispatch(name, torch_dispatch_class, function)
+        if lib is not None:
+            lib._rules[name, "torch_dispatch", torch_dispatch_class] = function
         return function
 
     return register if func is None else register(func)
@@ -279,6 +324,11 @@ def register_vmap(
     the results and, in the same form, where their samples lie. Without such a rule the operator
     runs sample by sample. A later rule takes the place of an earlier one. With `lib`, the rule goes
     with it.
+
+    Args:
+        op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
+        func: the rule
+        lib: the library that keeps the registration; without one it stays
 
     AttributeError if there is no such operator; RuntimeError, at the call, if `func` returns no pair.
 
@@ -298,7 +348,7 @@ def register_vmap(
     def register(function: Function) -> Function:
         rules.set_vmap(name, function)
         if lib is not None:
-            lib._vmap_rules[name] = function
+            lib._rules[name, "vmap", None] = function
         return function
 
     return register if func is None else register(func)
@@ -314,6 +364,12 @@ def register_autocast(
     of the arguments, lists of them too; float64 and integers are left alone. The operator then runs
     with autocast off. Without such a rule it gets what it is given. A later rule takes the place of
     an earlier one. With `lib`, the rule goes with it.
+
+    Args:
+        op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
+        device_type: "cpu" or "cuda"
+        cast_inputs: the dtype that the operator runs in
+        lib: the library that keeps the registration; without one it stays
 
     ValueError for another device than "cpu" and "cuda", TypeError for what is no dtype;
     AttributeError if there is no such operator, RuntimeError if it is built in or writes its
@@ -337,13 +393,19 @@ def register_autocast(
     name = _name_of(op, "register_autocast")
     rules.set_autocast(name, device_type, cast_inputs)
     if lib is not None:
-        lib._autocast_rules[name, device_type] = cast_inputs
+        lib._rules[name, "autocast", device_type] = cast_inputs
 
 
 def impl_abstract(
     qualname: str, func: Function | None = None, *, lib: Library | None = None, _stacklevel: int = 1
 ) -> Any:
-    """The earlier name of `register_fake`."""
+    """The earlier name of `register_fake`.
+
+    Args:
+        qualname: namespace and name of the operator
+        func: the fake kernel; without it a decorator
+        lib: the library that keeps the registration; without one it stays
+    """
     warn("library.impl_abstract was renamed to library.register_fake", FutureWarning)
     return register_fake(qualname, func, lib=lib)
 
@@ -361,17 +423,31 @@ def triton_op(
 ) -> NoReturn:
     """Refused: there are no tensors on a device that Triton compiles for.
     NotImplementedError names what serves instead.
+
+    Args:
+        name: the operator's name, for the error's text
+        fn: not read
+        mutates_args: not read
+        schema: not read
     """
     raise _no_triton(f"triton_op({name!r})")
 
 
 def wrap_triton(triton_kernel: Function, /) -> NoReturn:
-    """Refused, as `triton_op` is."""
+    """Refused, as `triton_op` is.
+
+    Args:
+        triton_kernel: not read
+    """
     raise _no_triton("wrap_triton")
 
 
 def capture_triton(triton_kernel: Function, /) -> NoReturn:
-    """Refused, as `triton_op` is; the earlier name of `wrap_triton`."""
+    """Refused, as `triton_op` is; the earlier name of `wrap_triton`.
+
+    Args:
+        triton_kernel: not read
+    """
     raise _no_triton("capture_triton")
 
 

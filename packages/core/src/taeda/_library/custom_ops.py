@@ -65,6 +65,14 @@ def custom_op(
     memory. The schema comes from the annotations (`infer_schema`), unless `schema` gives it:
     "(Tensor x, int y) -> Tensor". An operator of the same name that exists is replaced.
 
+    Args:
+        name: namespace and name, "mylib::cube"
+        fn: the function; without it a decorator
+        mutates_args: names of the Tensors that it writes, or "unknown"
+        device_types: one device type or several; None for all
+        schema: parameters and results in place of what the annotations say
+        tags: Tags kept for who asks; None is pt2_compliant_tag
+
     Raises ValueError for a name without namespace, and for annotations or a schema that say nothing.
 
     >>> import taeda

@@ -48,6 +48,11 @@ def infer_schema(
     Tensor, a list of Tensors, int, float, bool, a tuple of these, or None. `mutates_args` names the
     Tensors that are written; "unknown" takes all of them for written.
 
+    Args:
+        prototype_function: the function whose annotations are read
+        mutates_args: names of the Tensors that it writes, or "unknown"
+        op_name: the operator's name, to stand in front
+
     Raises ValueError, which names the parameter, for anything else, and for names in `mutates_args`
     that are no parameters.
 

@@ -62,6 +62,11 @@ class Library:
     kind "DEF" makes the namespace (there is one such library), "FRAGMENT" adds to it, "IMPL" only
     gives kernels. All that was registered through the object goes when it does: keep it.
 
+    Args:
+        ns: the namespace
+        kind: "DEF", "FRAGMENT" or "IMPL"
+        dispatch_key: the key that `impl` takes where it gets none
+
     >>> import taeda
     >>> lib = Library("mymath", "DEF")
     >>> lib.define("half(Tensor x) -> Tensor")
@@ -90,8 +95,8 @@ class Library:
         self._defined: list[str] = []
         self._kernels: dict[tuple[str, str], Function] = {}
         self._fallbacks: list[str] = []
-        self._vmap_rules: dict[str, Function] = {}
-        self._autocast_rules: dict[tuple[str, str], Any] = {}
+        #: by operator, layer, and what the layer distinguishes: a device type, a class of modes
+        self._rules: dict[tuple[str, str, Any], Any] = {}
         self._alive = True
         finalize = weakref.finalize(
             self,
@@ -100,8 +105,7 @@ class Library:
             self._defined,
             self._kernels,
             self._fallbacks,
-            self._vmap_rules,
-            self._autocast_rules,
+            self._rules,
         )
         finalize.atexit = False
         self._finalize = finalize
@@ -179,7 +183,7 @@ class Library:
         """The operator inside of autocast on a device is `fn`, which runs with autocast off."""
         if device_type is not None:
             rules.set_autocast(text, device_type, fn)
-            self._autocast_rules[text, device_type] = fn
+            self._rules[text, "autocast", device_type] = fn
 
     def _name_of(self, op_name: str | OpOverload) -> str:
         if isinstance(op_name, OpOverload):
@@ -221,24 +225,19 @@ def _undo(
     defined: list[str],
     kernels: dict[tuple[str, str], Function],
     fallbacks: list[str],
-    vmap_rules: dict[str, Function],
-    autocast_rules: dict[tuple[str, str], Any],
+    own_rules: dict[tuple[str, str, Any], Any],
 ) -> None:
     for slot in fallbacks:
         table.set_fallback(slot, None)
     for (text, slot), function in kernels.items():
         if table.entry(text).kernels.get(slot) is function:
             table.set_kernel(text, slot, None)
-    for text, function in vmap_rules.items():
-        if table.rule_of(text, "vmap") is function:
-            table.set_rule(text, "vmap", None)
-    for (text, device), kind in autocast_rules.items():
-        if (table.rule_of(text, "autocast") or {}).get(device) is kind:
-            rules.set_autocast(text, device, None)
+    for (text, layer, what), rule in own_rules.items():
+        rules.take_away(text, layer, what, rule)
     for text in defined:
         table.forget(text)
     _blocks.discard(namespace)
-    for held in (defined, kernels, fallbacks, vmap_rules, autocast_rules):
+    for held in (defined, kernels, fallbacks, own_rules):
         held.clear()
 
 

@@ -54,6 +54,15 @@ def opcheck(
     unless `raise_exception` is False. `rtol` and `atol` are those of `testing.assert_close`, given
     both or none.
 
+    Args:
+        op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
+        args: positional sample arguments
+        kwargs: sample arguments by name
+        test_utils: one name or several of the tests above; None for all
+        raise_exception: raise the first failure
+        atol: absolute tolerance where results are compared
+        rtol: relative tolerance where results are compared
+
     >>> from taeda._library.custom_ops import custom_op
     >>> @custom_op("doc::twice", mutates_args=())
     ... def twice(x: Tensor) -> Tensor:

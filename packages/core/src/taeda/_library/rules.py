@@ -25,6 +25,7 @@ __all__ = [
     "set_fake",
     "set_vmap",
     "slot_of_device",
+    "take_away",
 ]
 
 Function = Callable[..., Any]
@@ -152,3 +153,22 @@ def set_dispatch(qualname: str, kind: type, function: Function) -> None:
     if kind in known:
         raise RuntimeError(f"{qualname} already has a `__torch_dispatch__` rule for {kind}")
     table.set_rule(qualname, "torch_dispatch", {**known, kind: function})
+
+
+# ---- the end of a library ----
+
+
+def take_away(qualname: str, layer: str, what: Any, rule: Any) -> None:
+    """Take a rule away, unless a later one stands in its place or the operator is gone. `what` is the
+    device type or the class of modes that it is for, None in layers that have one rule of an operator.
+    """
+    known = table.rule_of(qualname, layer)
+    if (known if what is None else (known or {}).get(what)) is not rule:
+        return
+    if layer == "autocast":
+        set_autocast(qualname, what, None)
+    elif what is None:
+        table.set_rule(qualname, layer, None)
+    else:
+        rest = {key: value for key, value in known.items() if key != what}
+        table.set_rule(qualname, layer, rest or None)

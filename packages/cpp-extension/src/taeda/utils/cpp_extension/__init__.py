@@ -55,7 +55,12 @@ _FOR_SETUP = ("BuildExtension", "CUDAExtension", "CppExtension")
 
 
 def SyclExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> Any:  # noqa: N802 - the API's name
-    """Refused: NotImplementedError. taeda has no SYCL devices."""
+    """Refused: NotImplementedError. taeda has no SYCL devices.
+
+    Args:
+        name: the module's name, for the error's text
+        sources: not read
+    """
     raise NotImplementedError(f"{name}: {NO_SYCL}")
 
 

@@ -57,6 +57,9 @@ class Request:
 def include_paths(device_type: str = "cpu") -> list[str]:
     """The folders of `taeda/abi.h` and `taeda/taeda.hpp`; for "cuda" those of the CUDA toolkit too.
 
+    Args:
+        device_type: "cpu" or "cuda"
+
     ValueError for another `device_type`, OSError for "cuda" without a toolkit.
     """
     _check_device(device_type)
@@ -67,6 +70,9 @@ def include_paths(device_type: str = "cpu") -> list[str]:
 def library_paths(device_type: str = "cpu") -> list[str]:
     """Folders of libraries to link with: none for the CPU, because an extension links to nothing of
     taeda's.
+
+    Args:
+        device_type: "cpu" or "cuda"
     """
     _check_device(device_type)
     found = _cuda.link_flags() if device_type == "cuda" else ()

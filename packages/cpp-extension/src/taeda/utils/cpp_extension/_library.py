@@ -29,6 +29,17 @@ def build_library(
     Loads nothing.
 
     Objects go to `build_directory`, `build/` beside `out`'s folder unless given. Errors are those of `load`.
+
+    Args:
+        name: what TAEDA_EXTENSION_NAME stands for: the namespace of the operators
+        sources: C, C++ or CUDA files
+        out: the library's path
+        extra_cflags: further flags of the C and C++ compilers, one a text
+        extra_cuda_cflags: further flags of nvcc
+        extra_ldflags: further flags of the linker
+        extra_include_paths: folders of headers, searched before those of taeda
+        build_directory: where objects lie
+        verbose: print each command and what the compiler says
     """
     paths = tuple(Path(source).absolute() for source in sources)
     target = Path(out).absolute()

@@ -67,6 +67,24 @@ def load(
     compilers are the key: a change of any of them makes a new library, in the same process under a
     new name (`name_v1.so`), so that a stale one is never met.
 
+    Args:
+        name: the module's name, and the namespace of its operators
+        sources: one path or several
+        extra_cflags: further flags of the C and C++ compilers, one a text
+        extra_cuda_cflags: further flags of nvcc
+        extra_sycl_cflags: none may be given: there is no SYCL here
+        extra_ldflags: further flags of the linker
+        extra_include_paths: folders of headers, searched before those of taeda
+        build_directory: where objects and the library lie
+        verbose: print each command and what the compiler says
+        with_cuda: True adds CUDA's headers and runtime library; None does where a source is CUDA
+        with_sycl: must not be true
+        is_python_module: return a module; False returns the library's path
+        is_standalone: build an executable
+        keep_intermediates: leave the object files, which spare the next build their compilation
+        torch_headers: False takes torch's headers out of the search; else they are found behind all
+            other folders
+
     Raises FileNotFoundError for a missing source, ValueError for contradicting options, OSError for
     CUDA without a toolkit, RuntimeError with the compiler's words if it fails, ImportError if there
     is no module `name` in it.
@@ -135,6 +153,29 @@ def load_inline(
 
     Exceptions never cross the boundary of an extension, so `with_pytorch_error_handling=False`
     changes nothing, and the header is so small that `use_pch` has nothing to speed up.
+
+    Args:
+        name: the module's name, and the namespace of its operators
+        cpp_sources: one text of C++ or several
+        cuda_sources: one text of CUDA or several
+        sycl_sources: none may be given: there is no SYCL here
+        functions: names to bind, or names with docstrings; none where the text binds itself
+        extra_cflags: further flags of the C and C++ compilers, one a text
+        extra_cuda_cflags: further flags of nvcc
+        extra_sycl_cflags: none may be given: there is no SYCL here
+        extra_ldflags: further flags of the linker
+        extra_include_paths: folders of headers, searched before those of taeda
+        build_directory: where objects and the library lie
+        verbose: print each command and what the compiler says
+        with_cuda: True adds CUDA's headers and runtime library; None does where a source is CUDA
+        with_sycl: must not be true
+        is_python_module: return a module; False returns the library's path
+        with_pytorch_error_handling: changes nothing, as said above
+        keep_intermediates: leave the object files
+        use_pch: changes nothing, as said above
+        no_implicit_headers: put no #include in front of the text
+        torch_headers: True includes torch/extension.h in front and binds by its names, False
+            taeda/taeda.hpp; None looks at the text
 
     >>> made = "taeda::full<float>({2}, float(x.numel() * x.numel()))"
     >>> square = "taeda::Tensor f(taeda::Tensor x) { return " + made + "; }"

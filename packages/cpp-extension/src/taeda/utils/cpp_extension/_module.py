@@ -37,6 +37,10 @@ def import_library(name: str, library: str | PathLike[str]) -> ModuleType:
     An extension's functions are operators of the core's table, as
     `taeda.ops.<namespace>.<function>` too. ImportError if the file cannot be opened, is no
     extension, needs another ABI, or holds a Python module of another name.
+
+    Args:
+        name: the name of the module
+        library: the path of the shared library
     """
     path = Path(library).absolute()
     if _is_extension(path):

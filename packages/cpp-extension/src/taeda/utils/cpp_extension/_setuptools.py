@@ -29,6 +29,10 @@ def CppExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> Ex
 
     The sources are C or C++ and make either an extension of taeda (TAEDA_EXTENSION), which then is
     also a Python module of this name, or a Python extension module by themselves.
+
+    Args:
+        name: the module's full name, with dots
+        sources: files to compile, relative to setup.py
     """
     return _extension(name, sources, args, kwargs, "cpu")
 
@@ -38,6 +42,10 @@ def CUDAExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> E
 
     `extra_compile_args` may be a dict with the keys "cxx" and "nvcc". Device code that is linked across files
     (`dlink=True`) is not supported: ValueError. OSError without a CUDA toolkit.
+
+    Args:
+        name: the module's full name, with dots
+        sources: files to compile, relative to setup.py
     """
     if kwargs.pop("dlink", False) or kwargs.pop("dlink_libraries", ()):
         raise ValueError(

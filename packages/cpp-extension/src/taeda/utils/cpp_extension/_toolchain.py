@@ -133,12 +133,20 @@ def _identity(compiler: str) -> tuple[str, tuple[int, ...]]:
 
 
 def check_compiler_is_gcc(compiler: str) -> bool:
-    """Is `compiler` (a command) the GNU compiler?"""
+    """Is `compiler` (a command) the GNU compiler?
+
+    Args:
+        compiler: its command or path
+    """
     return _identity(compiler)[0] == "gcc"
 
 
 def check_compiler_ok_for_platform(compiler: str) -> bool:
-    """Is `compiler` (a command) one that extensions are built with: GCC or clang?"""
+    """Is `compiler` (a command) one that extensions are built with: GCC or clang?
+
+    Args:
+        compiler: its command or path
+    """
     return bool(_identity(compiler)[0])
 
 
@@ -147,6 +155,9 @@ def get_compiler_abi_compatibility_and_version(compiler: str) -> tuple[bool, Com
 
     True says compatible. Extensions meet the core in C, so every GCC and clang that knows C++17 is.
     What is no compiler, or is none of these, gives (False, "0.0.0").
+
+    Args:
+        compiler: its command or path
 
     >>> get_compiler_abi_compatibility_and_version("no-such-compiler")
     (False, '0.0.0')
