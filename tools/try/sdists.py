@@ -53,8 +53,14 @@ def run(command: tuple[str, ...], cwd: Path, seconds: float, **more: str) -> tup
     env = {**os.environ, **more}
     try:
         done = subprocess.run(
-            command, cwd=cwd, env=env, timeout=seconds, text=True, check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            command,
+            cwd=cwd,
+            env=env,
+            timeout=seconds,
+            text=True,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
     except subprocess.TimeoutExpired:
         return 124, f"ended after {seconds:.0f} s"
@@ -91,8 +97,8 @@ def told(output: str) -> str:
     return f"{passed} of {total} pass" + f", {skipped} skipped" * bool(skipped)
 
 
-def test(name: str, folder: Path, seconds: float) -> tuple[bool, str]:
-    """The tests that the sdist ships, or an import; whether all is well, and a few words."""
+def test(name: str, folder: Path, seconds: float) -> tuple[bool, str, str]:
+    """The tests that the sdist ships, or an import; whether all is well, a few words, and the output."""
     (top,) = (path for path in (folder / name).iterdir() if path.is_dir())
     where = {"PYTHONPATH": str(folder / "installed" / name)}
     tests = top / "tests"
@@ -101,13 +107,14 @@ def test(name: str, folder: Path, seconds: float) -> tuple[bool, str]:
         program.write_text(f"import torch, {MODULES.get(name, name)}\n")
         command = (*TAEDA[:-1], str(program))
         status, said = run(command, folder, seconds, **where)
-        return status == 0, "none; imported" if status == 0 else f"import: {said.strip()[-90:]}"
+        words = "none; imported" if status == 0 else f"import: {said.strip()[-90:]}"
+        return status == 0, words, said
     away = folder / "tests" / name  # not beside the sources, which have no built module
     shutil.rmtree(away, ignore_errors=True)
     shutil.copytree(tests, away / "tests")
-    words = ("pytest", "-q", "-p", "no:cacheprovider", "tests")
+    words = ("pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "tests")
     status, said = run((*TAEDA, *words), away, seconds, **where)
-    return status == 0, told(said.strip())
+    return status == 0, told(said.strip()) if status != 124 else said, said
 
 
 def main() -> int:
@@ -128,7 +135,9 @@ def main() -> int:
         lines = sum(count for count, _ in examine(name, folder).failed.values())
         start = time.monotonic()
         built, said = build(name, folder, 60 * options.minutes)
-        good, words = test(name, folder, 60 * options.minutes) if built else (False, "")
+        good, words = False, ""
+        if built:
+            good, words, said = test(name, folder, 60 * options.minutes)
         found.append(Outcome(name, lines, built, words))
         print(found[-1].row(), f"{time.monotonic() - start:.0f} s", flush=True)
         if not good:

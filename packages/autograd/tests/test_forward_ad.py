@@ -244,3 +244,11 @@ def test_both_orders_agree_with_backward_twice(name, level):
     assert taeda.allclose(tangent(slope), expected)
     (found,) = grad((tangent(function(make_dual(x, t))) * weight).sum(), x)
     assert taeda.allclose(found, expected)
+
+
+def test_a_dual_tensor_has_no_tangent_where_forward_mode_is_off():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(taeda.ones(2), taeda.ones(2))
+        with forward_ad._set_fwd_grad_enabled(False):
+            assert forward_ad.unpack_dual(dual).tangent is None
+        assert forward_ad.unpack_dual(dual).tangent.tolist() == [1.0, 1.0]

@@ -147,3 +147,20 @@ def test_what_jvp_may_not_return(returned, text, dual):
 def test_no_tangent_is_none(dual):
     made = with_jvp(lambda ctx, *tangents: None).apply(dual, dual)
     assert unpack_dual(made).tangent is None
+
+
+def test_jvp_may_apply_its_own_function_to_what_was_saved():
+    def jvp(ctx, x_t, y_t):
+        y, x = ctx.saved_tensors
+        assert unpack_dual(x).tangent is None and unpack_dual(y).tangent is None
+        return Product.apply(x_t, y) + made.apply(x, y_t)
+
+    made = with_jvp(jvp)
+    assert gradcheck(made.apply, pair(), check_forward_ad=True)
+    assert gradgradcheck(made.apply, pair(), check_fwd_over_rev=True)
+
+
+def test_a_saved_tensor_that_jvp_returns_leaves_its_own_tangent_behind(dual):
+    made = with_jvp(lambda ctx, x_t, y_t: ctx.saved_tensors[1]).apply(dual, taeda.ones(2))
+    tangent = unpack_dual(made).tangent
+    assert tangent.tolist() == [1.0, 2.0] and unpack_dual(tangent).tangent is None

@@ -50,7 +50,13 @@ def set_tangents(
     """Call `jvp` and hand its results to the outputs; RuntimeError for a wrong count, type or shape."""
     if ctx._materialize:
         tangents = [_zeros(a) if t is None else t for a, t in zip(args, tangents, strict=True)]
-    found = jvp(ctx, *tangents)
+    before = hide_tangents(
+        True
+    )  # what jvp was saved has tangents still, and they are its arguments
+    try:
+        found = jvp(ctx, *tangents)
+    finally:
+        hide_tangents(before)
     found = found if isinstance(found, tuple) else (found,)
     outputs = made if isinstance(made, tuple) else (made,)
     if len(found) != len(outputs):
@@ -87,6 +93,8 @@ def _check(name: str, number: int, output: Any, tangent: Any) -> None:
 def _set(ctx: Any, output: Any, tangent: Tensor | None) -> None:
     if not isinstance(output, Tensor) or any(output is f for f in ctx._fixed):
         return
+    if tangent is not None and _places.tangent_of(tangent) is not None:
+        tangent = _places.apart(tangent)  # a saved tensor came back
     written = any(output is d for d in ctx._dirty)
     if written:
         _places.place(output, tangent)

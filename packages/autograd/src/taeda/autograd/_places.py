@@ -10,7 +10,9 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 
-__all__ = ["laid_out_as", "place", "tangent_of"]
+__all__ = ["apart", "laid_out_as", "place", "tangent_of"]
+
+_DUAL = 64  # TD_LAYER_DUAL of py.h
 
 # ---- layout ----
 
@@ -71,6 +73,17 @@ def _part(x: Tensor, base: Tensor, whole: Tensor) -> Tensor:
     if x.is_conj():
         part = part.conj()
     return taeda._neg_view(part) if x.is_neg() else part
+
+
+def apart(x: Tensor) -> Tensor:
+    """The same tensor in the graph of backward; in forward mode one of its own, without a tangent."""
+    before = _core.set_excluded_flag(_DUAL, True)
+    try:
+        made: Tensor = taeda.alias(x)
+    finally:
+        _core.set_excluded_flag(_DUAL, before)
+    _core.set_apart(made)
+    return made
 
 
 def place(x: Tensor, tangent: Tensor | None) -> None:

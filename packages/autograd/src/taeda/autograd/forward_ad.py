@@ -147,29 +147,23 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level is not supported"
         )
-    dual = _apart(tensor)
+    dual = _places.apart(tensor)
     if not taeda.is_inference_mode_enabled():
         _core.set_tangent(dual, _places.laid_out_as(tensor, tangent))
     return dual
 
 
-def _apart(tensor: Tensor) -> Tensor:
-    """The same tensor in the graph of backward; in forward mode one of its own."""
-    with _set_fwd_grad_enabled(False):
-        made: Tensor = taeda.alias(tensor)
-    _core.set_apart(made)
-    return made
-
-
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """(value without tangent, tangent or None). Outside a level: (tensor, None)."""
+    """(value without tangent, tangent or None). Outside a level, and where forward mode is off, as it
+    is in the `jvp` of a Function: (tensor, None).
+    """
     level = _current_level if level is None else level
     if level < 0:
         return UnpackedDualTensor(tensor, None)
-    tangent = _places.tangent_of(tensor)
+    tangent = _places.tangent_of(tensor) if _core.is_forward_on() else None
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(_apart(tensor), tangent)
+    return UnpackedDualTensor(_places.apart(tensor), tangent)
 
 
 class _set_fwd_grad_enabled(_Decorator):
