@@ -8,7 +8,9 @@ from __future__ import annotations
 import gc
 import itertools
 import math
+import pickle
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -385,3 +387,32 @@ def test_each_alone(source):
     command = ["c++", *words, *include, f"-I{include_paths()[1]}/torch_compat", str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+# ---- enumerations ----
+
+
+def test_an_enumeration_is_a_class_whose_members_functions_take(cells):
+    corner = cells.Corner
+    assert (
+        list(corner.__members__) == ["Low", "High"]
+        and corner.High == 4
+        and corner(4).name == "High"
+    )
+    assert corner.__doc__ == "of a box" and str(corner.Low) == "Corner.Low"
+    assert cells.opposite(corner.Low) == corner.High and cells.opposite() == corner.Low
+    x = taeda.zeros(1)
+    assert cells.moved(x).item() == 1 and cells.moved(x, cells.Side.Left).item() == -1
+    assert cells.moved(x, cells.Left, corner.High).item() == 3 and cells.Left is cells.Side.Left
+
+
+def test_a_number_that_is_no_member_is_refused(cells):
+    with pytest.raises(ValueError, match=r"3 is no member of Corner; there are Low=0, High=4"):
+        cells.opposite(3)
+    with pytest.raises(NotImplementedError, match=r"no py::enum_ binds"):
+        cells.unbound(0)
+
+
+def test_members_are_pickled_by_their_module(cells, monkeypatch):
+    monkeypatch.setitem(sys.modules, cells.__name__, cells)
+    assert pickle.loads(pickle.dumps(cells.Corner.High)) is cells.Corner.High

@@ -8,9 +8,18 @@ std::vector<torch::Tensor> lltm_backward(torch::Tensor, torch::Tensor, torch::Te
 
 static std::vector<torch::Tensor> repeated(const torch::Tensor &x, int64_t times) { return std::vector<torch::Tensor>(size_t(times), x); }
 
+enum class Corner { Low, High = 4 };
+enum Side { Left = -1, Right = 1 };
+enum class Unbound { Some };
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)
 {
     m.doc() = "cells and small things";
+    py::enum_<Corner>(m, "Corner", "of a box").value("Low", Corner::Low).value("High", Corner::High);
+    py::enum_<Side>(m, "Side", py::arithmetic()).value("Left", Left).value("Right", Right).export_values();
+    m.def("opposite", [](Corner c) { return c == Corner::Low ? Corner::High : Corner::Low; }, py::arg("corner") = Corner::High);
+    m.def("moved", [](torch::Tensor x, Side to, std::optional<Corner> from) { return x + double(to) + (from ? double(*from) : 0); }, py::arg("x"), py::arg("to") = Right, py::arg("from_") = py::none());
+    m.def("unbound", [](Unbound) {});
     m.def("forward", &lltm_forward, "LLTM forward");
     m.def("backward", &lltm_backward, "LLTM backward");
     m.def("repeated", &repeated, py::arg("x"), py::arg("times") = 2, py::call_guard<py::gil_scoped_release>());

@@ -6,6 +6,8 @@ All results cross the binary interface as tensors. The library says what each st
     I ints         F floats           s a text       [ a list of Tensors
     c an object of a C++ class, told as "space.Name:number"
     (...) a tuple  ~ behind all: the record of a derivative in C++, which callers do not see
+    e, E in front of "name=number, ...": no function but an enumeration, its text behind; with E the
+      members are names of the module, too
     ! alone: a function of types that do not cross at all, which is refused when it is called
 
 Where a list is among them, the lengths of all lists come first, as one tensor of ints.
@@ -14,6 +16,7 @@ Where a list is among them, the lengths of all lists come first, as one tensor o
 from __future__ import annotations
 
 import ctypes
+import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -42,20 +45,30 @@ def _text(x: Any) -> str:
     return bytes(x.tolist()).decode("utf-8", "replace")
 
 
-def finish(path: str) -> tuple[dict[str, Callable[..., Any]] | None, str]:
+class Enumeration(enum.IntEnum):
+    """Members of an enumeration of C++, which functions of the library take; they give its numbers."""
+
+    __str__ = enum.Enum.__str__
+
+
+def finish(path: str) -> tuple[dict[str, Any] | None, str]:
     """Give the operators of a loaded library their results.
 
-    Returns the functions that it binds for Python, by name, or None if it does not tell; and the
-    docstring of their module.
+    Returns the functions and enumerations that it binds for Python, by name, or None if it does not
+    tell; and the docstring of their module.
     """
     library = ctypes.CDLL(path)
     told = getattr(library, "taeda_ext_results", None)
     if told is None:
         return None, ""
     told.restype = library.taeda_ext_doc.restype = ctypes.c_char_p
-    bound = {}
+    bound: dict[str, Any] = {}
     for record in told().decode().split("\x1e")[:-1]:
         place, name, kinds, python = record.split("\x1f")
+        if kinds[:1] in ("e", "E"):
+            bound[name] = made = _enumeration(name, kinds[1:], python)
+            bound.update(made.__members__ if kinds[0] == "E" else {})
+            continue
         function = _function(place, name, kinds)
         if python:
             bound[name] = function
@@ -78,6 +91,13 @@ def _function(place: str, name: str, kinds: str) -> Callable[..., Any]:
         )
     made = _reader(operator, kinds)
     vars(space)[stem] = made
+    return made
+
+
+def _enumeration(name: str, members: str, doc: str) -> Any:
+    pairs = (one.partition("=") for one in members.split(", ") if one)
+    made: Any = Enumeration(name, [(key, int(number)) for key, _, number in pairs])
+    made.__doc__ = doc.strip() or Enumeration.__doc__
     return made
 
 

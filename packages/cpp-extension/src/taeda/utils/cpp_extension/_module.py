@@ -82,6 +82,9 @@ def fill(module: ModuleType) -> None:
     bound, doc = finish(str(path))
     if bound is not None:  # of torch's headers: what PYBIND11_MODULE names, else every operator
         vars(module).update(bound or dict(_operators(defined)))
+        for one in (bound or {}).values():
+            if isinstance(one, type):  # pickles look for it there
+                one.__module__ = module.__name__
         module.__doc__ = doc or module.__doc__
         return
     numbers = dict(_described(library))

@@ -60,7 +60,7 @@ inline uint64_t natural(const taeda_value &v)
     return uint64_t(v.as.integer);
 }
 /* How a value crosses: the name of its type in schemas, and how it is read. */
-template <class T> struct Argument {
+template <class T, class = void> struct Argument {
     static_assert(sizeof(T) == 0, "this type cannot be an argument of a bound function: the top of "
                                   "taeda.hpp lists those that can");
 };

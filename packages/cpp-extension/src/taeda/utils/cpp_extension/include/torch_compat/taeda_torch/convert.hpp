@@ -150,7 +150,7 @@ private:
     std::vector<int64_t> lengths_;
 };
 
-template <class R> struct Out {
+template <class R, class = void> struct Out {
     static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: it gives "
                                   "Tensors, numbers, texts, lists or tuples of them");
 };

@@ -5,7 +5,7 @@
  * the library, and it runs on every version of Python. Classes and Python objects are not bound. */
 #ifndef TAEDA_TORCH_PYBIND_HPP
 #define TAEDA_TORCH_PYBIND_HPP
-#include "taeda_torch/library.hpp"
+#include "taeda_torch/enumeration.hpp"
 
 namespace pybind11 TAEDA_HIDDEN {
 
@@ -37,6 +37,7 @@ template <class T> std::string written(const T &v)
                    ? std::string(text) + ".0"
                    : text;
     } else if constexpr (std::is_arithmetic_v<T>) return std::to_string(v);
+    else if constexpr (std::is_enum_v<T>) return std::to_string(int64_t(v));
     else if constexpr (std::is_same_v<T, none> || std::is_same_v<T, c10::nullopt_t>) return "None";
     else if constexpr (std::is_convertible_v<T, std::string>) return quoted(v);
     else if constexpr (std::is_same_v<T, at::Tensor>) {
@@ -95,6 +96,7 @@ public:
         (add(made, extra), ...);
         return *this;
     }
+    const std::string &space() const { return space_; }
     std::string &doc() { return at::detail::registry().module_doc; }
 
 private:

@@ -32,6 +32,12 @@ struct Definition {
     }
 };
 
+/* An enumeration that py::enum_ binds: "name=number, ..." */
+struct Listed {
+    std::string space, name, members, doc;
+    bool exported; /* its members are names of the module */
+};
+
 class Registry {
 public:
     bool records = false; /* does a function use torch::autograd::Function? */
@@ -71,6 +77,11 @@ public:
     {
         return classes_.emplace_back(str(space, "\x1f", name, "\x1f", std::move(doc)));
     }
+    /* An enumeration for Python; told in line with functions, marked by the letter e. */
+    Listed &add_enumeration(const std::string &space, const char *name)
+    {
+        return enumerations_.emplace_back(Listed{space, name, "", "", false});
+    }
     std::string classes() const
     {
         std::string made;
@@ -90,6 +101,9 @@ public:
         for (Definition &one : kernels_) join(one);
         std::string described;
         for (Definition &one : definitions_) described += enter(one);
+        for (const Listed &one : enumerations_)
+            described += str(one.space, "\x1f", one.name, "\x1f", one.exported ? "E" : "e",
+                             one.members, "\x1f", one.doc, "\x1e");
         return described;
     }
 
@@ -241,6 +255,7 @@ private:
     }
     std::list<Definition> definitions_, kernels_;
     std::list<std::string> classes_;
+    std::list<Listed> enumerations_;
     std::vector<std::function<void()>> fills_;
 };
 inline Registry &registry()
