@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from taeda._build import cc
+
 SOURCE = Path(__file__).parents[1] / "hatch_build.py"
 
 
@@ -75,3 +77,30 @@ def test_only_a_linker_that_knows_the_script_gets_it(
     if smaller:
         script = (tmp_path / "wheel.ld").read_text()
         assert all(f"*-{isa}-*.o(.eh_frame)" in script for isa in hatch_build.ISA_FLAGS)
+
+
+@pytest.mark.parametrize("name", ["NONE", "TRUE", "FALSE", "NOTIMPLEMENTED"])
+def test_what_is_returned_is_counted_whatever_python_s_headers_say(tmp_path, name):
+    """A core built by Python 3.12 or later runs on 3.11, where None and its kin are not immortal."""
+    source = tmp_path / "returns.c"
+    source.write_text(
+        "#define Py_LIMITED_API 0x030B0000\n#include <Python.h>\n"
+        f"#undef Py_RETURN_{name}\n#define Py_RETURN_{name} return immortal\n"
+        f'#include "object/py.h"\nhere: Py_RETURN_{name};\n'
+    )
+    folders = [f"-I{SOURCE.parent / part}" for part in ("csrc", "src/taeda/include")]
+    command = [*cc.compiler(), "-E", "-P", *folders, f"-I{cc.python_include()}", str(source)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    returned = said.rpartition("here:")[2]
+    assert "_Py_NewRef" in returned and "immortal" not in returned
+
+
+def test_python_s_header_comes_through_ours():
+    csrc = SOURCE.parent / "csrc"
+    direct = {
+        str(path.relative_to(csrc))
+        for path in csrc.rglob("*.[ch]")
+        if "#include <Python.h>" in path.read_text()
+    }
+    assert direct == {"object/py.h", "package/package.c"}
+    assert "Py_RETURN_" not in (csrc / "package/package.c").read_text()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from plain_extension import code, write
 
-from taeda.utils.cpp_extension import load
+from taeda.utils.cpp_extension import load, load_inline
 
 
 def test_build_directory_and_verbose(tmp_path, capsys):
@@ -110,3 +110,12 @@ def test_a_killed_builder_leaves_no_lock(tmp_path):
         assert load("plain", source).answer().item() == 9
     finally:
         os.killpg(builder.pid, signal.SIGKILL)  # the compiler that it left behind
+
+
+def test_a_flag_for_threads_brings_their_library(tmp_path):
+    source = "#include <omp.h>\nint64_t f() { return omp_get_max_threads(); }"
+    flags = ["-fopenmp", "-pthread", "-O0"]
+    made = load_inline(
+        "with_openmp", source, functions=["f"], extra_cflags=flags, build_directory=tmp_path
+    )
+    assert made.f() >= 1

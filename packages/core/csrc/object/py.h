@@ -15,6 +15,18 @@
 #include "runtime/pool.h"
 #include "runtime/thread_local.h"
 
+/* Headers of Python 3.12 and later return these without a reference of their own, as the objects
+ * are immortal there. Python 3.11 runs the same library, and counts: it ends when one of them is
+ * gone. */
+#undef Py_RETURN_NONE
+#undef Py_RETURN_TRUE
+#undef Py_RETURN_FALSE
+#undef Py_RETURN_NOTIMPLEMENTED
+#define Py_RETURN_NONE return Py_NewRef(Py_None)
+#define Py_RETURN_TRUE return Py_NewRef(Py_True)
+#define Py_RETURN_FALSE return Py_NewRef(Py_False)
+#define Py_RETURN_NOTIMPLEMENTED return Py_NewRef(Py_NotImplemented)
+
 /* the limited API has no safe replacement of a reference: the old value dies last */
 #define Py_XSETREF(place, value)                \
     do {                                        \

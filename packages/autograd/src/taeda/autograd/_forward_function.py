@@ -50,9 +50,8 @@ def set_tangents(
     """Call `jvp` and hand its results to the outputs; RuntimeError for a wrong count, type or shape."""
     if ctx._materialize:
         tangents = [_zeros(a) if t is None else t for a, t in zip(args, tangents, strict=True)]
-    before = hide_tangents(
-        True
-    )  # what jvp was saved has tangents still, and they are its arguments
+    # what was saved for jvp has tangents still: they are its arguments
+    before = hide_tangents(True)
     try:
         found = jvp(ctx, *tangents)
     finally:

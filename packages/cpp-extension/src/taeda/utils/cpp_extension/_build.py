@@ -148,9 +148,15 @@ def _separate(compiler: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def link_flags(request: Request) -> tuple[str, ...]:
-    """The words after the objects."""
+    """The words after the objects.
+
+    A source compiled for threads of OpenMP or POSIX needs their library. Programs written for torch
+    name the flag for the compiler alone, because torch's own libraries bring it.
+    """
+    threads = (f for f in request.cflags if f.startswith("-fopenmp") or f == "-pthread")
     cuda = _cuda.link_flags() if request.cuda else ()
-    return (*(() if request.standalone else ("-shared",)), *request.ldflags, *cuda, "-lm")
+    shared = () if request.standalone else ("-shared",)
+    return (*shared, *threads, *request.ldflags, *cuda, "-lm")
 
 
 @contextmanager

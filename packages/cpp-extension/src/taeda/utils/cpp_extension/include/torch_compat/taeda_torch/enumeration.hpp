@@ -50,8 +50,8 @@ template <class T> struct Argument<T, std::enable_if_t<std::is_enum_v<T>>> : Pla
         if (known.members.empty())
             throw NotImplementedError("an argument is an enumeration that no py::enum_ binds");
         if (!known.has(v.as.integer))
-            throw ValueError(concat(v.as.integer, " is no member of ", known.name,
-                                    "; there are ", known.text()));
+            throw ValueError(concat(v.as.integer, " is no member of ", known.name, "; there are ",
+                                    known.text()));
     }
 };
 }
