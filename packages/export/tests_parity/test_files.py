@@ -10,7 +10,7 @@ from control_models import CASES as CONTROL
 from program_models import CASES, Block, Convolutions
 
 import taeda
-from taeda.export import export, load, save
+from taeda.export import export, load, save, unflatten
 from taeda.utils._pytree import tree_leaves
 
 torch = pytest.importorskip("torch", reason="PyTorch is the other side")
@@ -156,3 +156,55 @@ def test_pytorch_runs_our_fourier_transforms():
     got = numbers(torch.export.load(file).module()(theirs(x)))
     for a, b in zip(got, numbers(Spectrum()(x)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+def _calls(lib):
+    """A module inside of another one, called by position and by name, with a tree of results."""
+
+    class Part(lib.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = lib.nn.Linear(3, 3)
+
+        def forward(self, x, pair, *, scale):
+            return {"y": self.layer(x) + pair["a"], "z": [pair["b"] * scale, None]}
+
+    class Whole(lib.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part = Part()
+
+        def forward(self, x):
+            made = self.part(x * 2, {"a": x, "b": x + 1}, scale=x.sum())
+            return made["y"] + made["z"][0]
+
+    return Whole()
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")  # of PyTorch's own code
+def test_kept_calls_of_modules_go_both_ways():
+    given = np.arange(12, dtype=np.float32).reshape(4, 3) / 5
+    kept = ("part",)
+    tensor, file = taeda.from_numpy(given), io.BytesIO()
+    ours = export(_calls(taeda), (tensor,), preserve_module_call_signature=kept)
+    save(ours, file)
+    there = torch.export.load(io.BytesIO(file.getvalue()))
+    assert [e.fqn for e in there.module_call_graph] == ["", "part"]
+    wanted = ours.module()(taeda.from_numpy(given)).detach().numpy()
+    apart = torch.export.unflatten(there)
+    np.testing.assert_allclose(
+        apart(torch.from_numpy(given)).detach().numpy(), wanted, rtol=1e-5, atol=1e-5
+    )
+
+    model = _calls(torch)
+    x = torch.from_numpy(given)
+    theirs, file = (
+        torch.export.export(model, (x,), preserve_module_call_signature=kept),
+        io.BytesIO(),
+    )
+    torch.export.save(theirs, file)
+    made = unflatten(load(io.BytesIO(file.getvalue())))
+    got = made(taeda.from_numpy(given)).detach().numpy()
+    np.testing.assert_allclose(got, model(x).detach().numpy(), rtol=1e-5, atol=1e-5)
+    found = made.part(tensor, {"b": tensor, "a": tensor}, scale=tensor.sum())
+    assert list(found) == ["y", "z"] and found["z"][1] is None

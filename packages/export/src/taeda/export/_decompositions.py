@@ -22,12 +22,13 @@ from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
 
 from ._dims import Symbols
+from ._kept_calls import entries_renamed, kept_names
 from ._lifting import constants_lifted, placeholder_after
 from ._module_stack import note_modules
 from ._names import RESTORED, renamed, without_modes
 from ._shapes import note_shapes
 from ._tracing import Captured, captured_for
-from .exported_program import ExportedProgram, default_decompositions
+from .exported_program import ExportedProgram, ModuleCallEntry, default_decompositions
 from .graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -82,13 +83,15 @@ class _Through(Interpreter):
         super().__init__(module)
         self.table = table
         self.stack = "[]"  # the calls of modules that the node at work is in
+        self.values: dict[str, Any] = {}  # of each node, by its name
 
     def run_node(self, n: Node) -> Any:
         calls = n.meta.get("nn_module_stack", {})
         self.stack = json.dumps(
             [(name, int(key.partition("@")[2] or 0), kind) for key, (name, kind) in calls.items()]
         )
-        return super().run_node(n)
+        made = self.values[n.name] = super().run_node(n)
+        return made
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         return super().call_function(self.table.get(target, target), args, kwargs)
@@ -103,6 +106,7 @@ class _Retraced:
         self.nodes = list(ep.graph.find_nodes(op="placeholder"))
         self.is_tensor = [isinstance(s.arg, TensorArgument) for s in self.specs]
         self.symbols = _symbols(ep)
+        self.kept = kept_names(ep.module_call_graph[1:])
         self.at_work: _Through | None = None
         self.plan = [
             tuple(n.meta["shape"]) for n, t in zip(self.nodes, self.is_tensor, strict=True) if t
@@ -127,13 +131,14 @@ class _Retraced:
             if isinstance(node, Node)
             else spec
             for spec, node in zip(
-                signature.output_specs, gm.graph.output_node().args[0], strict=True
+                signature.output_specs, gm.graph.output_node().args[0], strict=False
             )
         ]
         note_shapes(gm, made.hints, made.ranges)
         if any(n.target is taeda.set_grad_enabled for n in gm.graph.nodes):
             note_shapes(without_modes(gm), made.hints, made.ranges)
         ep = self.ep
+        calls = self._calls(gm, len(signature.output_specs))
         guards = list(dict.fromkeys([*ep._guards, *made.guards]))
         return ExportedProgram(
             gm,
@@ -144,7 +149,17 @@ class _Retraced:
             guards,
             (ep._in_spec, ep._out_spec),
             example_inputs=ep.example_inputs,
+            module_calls=calls,
         )
+
+    def _calls(self, gm: GraphModule, count: int) -> list[ModuleCallEntry]:
+        """The kept calls by their new nodes, which follow the `count` results, and are none."""
+        output = gm.graph.output_node()
+        every = output.args[0]
+        output.args = (every[:count],)
+        gm.recompile()
+        names = {n: node.name for n, node in zip(self.kept, every[count:], strict=True)}
+        return entries_renamed(self.ep.module_call_graph[1:], names)
 
     # ---- the trace ----
 
@@ -188,7 +203,8 @@ class _Retraced:
             given, plain = iter(tensors), iter(rest)
             args = [next(given) if t else next(plain) for t in self.is_tensor]
             self.at_work = _Through(module, self.table)
-            return list(self.at_work.run(*args))
+            results = list(self.at_work.run(*args))
+            return [*results, *(self.at_work.values[name] for name in self.kept)]
 
         with taeda.enable_grad():  # else a detach would be none
             made: list[Any] = functionalize(body)(*flat)
@@ -236,7 +252,9 @@ class _Retraced:
         results.
         """
         output = gm.graph.output_node()
-        before = list(zip(self.ep.graph_signature.output_specs, output.args[0], strict=True))
+        count = len(self.ep.graph_signature.output_specs)
+        values, kept = output.args[0][:count], output.args[0][count:]
+        before = list(zip(self.ep.graph_signature.output_specs, values, strict=True))
         known: list[tuple[OutputKind, str | None, Any]] = [
             (s.kind, s.target, v) for s, v in before if s.kind is not OutputKind.USER_OUTPUT
         ]
@@ -246,7 +264,7 @@ class _Retraced:
             if spec.arg.name in written
         )
         results = [(s.kind, s.target, v) for s, v in before if s.kind is OutputKind.USER_OUTPUT]
-        output.args = (tuple(value for *_, value in (*known, *results)),)
+        output.args = ((*(value for *_, value in (*known, *results)), *kept),)
         for kind, target, value in (*known, *results):
             arg: Any = ConstantArgument("", value)
             if isinstance(value, Node):

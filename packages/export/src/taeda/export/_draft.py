@@ -50,6 +50,7 @@ def draft_export(
     *,
     dynamic_shapes: Any = None,
     strict: bool = False,
+    preserve_module_call_signature: tuple[str, ...] = (),
 ) -> ExportedProgram:
     """The program of `export`, with the fixes applied that its errors suggest.
 
@@ -64,6 +65,8 @@ def draft_export(
         kwargs: its arguments by name (default: None)
         dynamic_shapes: which sizes vary, as for `export` (default: None)
         strict: changes nothing (default: False)
+        preserve_module_call_signature: names of modules inside whose calls are kept as they were, for
+            `unflatten` (default: ())
 
     >>> import taeda
     >>> from taeda import nn
@@ -78,7 +81,14 @@ def draft_export(
     failures: list[str] = []
     while True:
         try:
-            program = export(mod, args, kwargs, dynamic_shapes=shapes, strict=strict)
+            program = export(
+                mod,
+                args,
+                kwargs,
+                dynamic_shapes=shapes,
+                strict=strict,
+                preserve_module_call_signature=preserve_module_call_signature,
+            )
             break
         except UserError as error:
             shapes = _fixed(error, shapes, failures)

@@ -17,6 +17,7 @@ from taeda.fx.graph_module import GraphModule
 
 from ._arguments import bound_arguments
 from ._dims import Symbols, planned
+from ._kept_calls import KeptCalls
 from ._lifting import constants_lifted, placeholder_after
 from ._module_stack import ModuleStack, note_modules
 from ._names import renamed, without_modes
@@ -53,6 +54,7 @@ def export(
     | AdditionalInputs
     | None = None,
     strict: bool = False,
+    preserve_module_call_signature: tuple[str, ...] = (),
 ) -> ExportedProgram:
     """The program that `mod(*args, **kwargs)` runs, for all sizes that `dynamic_shapes` allows.
 
@@ -62,6 +64,10 @@ def export(
     `Dim.DYNAMIC`) for each dimension that differs from call to call. A `ShapesCollection` or
     `AdditionalInputs` makes such entries. Numbers, texts and None among
     the arguments are as they are in every call. `strict` changes nothing: there is no second way.
+
+    `unflatten` gives modules that take the tensors that they read, one by one; those that
+    `preserve_module_call_signature` names take the arguments that they had here, by position and by
+    name, and give what they gave. `module_call_graph` has an entry for each of their calls.
 
     TypeError for a `mod` that is no module and `args` that are no tuple; UserError for sizes that the
     program fixes or relates although `dynamic_shapes` says that they vary, which names them and what
@@ -73,6 +79,8 @@ def export(
         kwargs: its arguments by name (default: None)
         dynamic_shapes: which sizes vary: an entry for each argument (default: None)
         strict: changes nothing (default: False)
+        preserve_module_call_signature: names of modules inside whose calls are kept as they were, for
+            `unflatten` (default: ())
 
     >>> import taeda
     >>> from taeda import nn
@@ -90,7 +98,8 @@ def export(
     # The tensors are known by identity, so this comes before repeated ones are cloned.
     if isinstance(shapes, ShapesCollection | AdditionalInputs):
         shapes = shapes.dynamic_shapes(mod, args, named)
-    program = _Exporting(mod, distinct(args), distinct(named), shapes).program()
+    kept = KeptCalls(mod, preserve_module_call_signature)
+    program = _Exporting(mod, distinct(args), distinct(named), shapes, kept).program()
     if isinstance(dynamic_shapes, AdditionalInputs):
         dynamic_shapes.verify(program)
     return program
@@ -99,8 +108,10 @@ def export(
 class _Exporting:
     """One call of `export`."""
 
-    def __init__(self, mod: nn.Module, args: Any, kwargs: Any, shapes: Any) -> None:
-        self.mod, self.args, self.kwargs = mod, args, kwargs
+    def __init__(
+        self, mod: nn.Module, args: Any, kwargs: Any, shapes: Any, kept: KeptCalls
+    ) -> None:
+        self.mod, self.args, self.kwargs, self.kept = mod, args, kwargs, kept
         self.stack = ModuleStack(mod)
         bound = bound_arguments(mod, args, kwargs)
         self.leaves, self.spec = tree_flatten((args, kwargs))
@@ -224,7 +235,8 @@ class _Exporting:
         rest = iter(flat[count:])
         leaves = [next(rest) if isinstance(v, Tensor) else v for v in self.leaves]
         args, kwargs = tree_unflatten(leaves, self.spec)
-        with taeda.enable_grad(), self.stack.watched():  # else a detach would be none
+        # Without recording a detach would be none.
+        with taeda.enable_grad(), self.stack.watched(), self.kept.watched():
             result = functional_call(self.mod, state, args, kwargs)
         made, self.out_spec = tree_flatten(result)
         for value in made:
@@ -238,7 +250,7 @@ class _Exporting:
                     f"the program gives a {type(value).__name__}: results of an exported program "
                     "are tensors, numbers, texts, None, and trees of them"
                 )
-        return list(made)
+        return [*made, *self.kept.tensors()]
 
     # ---- the program ----
 
@@ -259,7 +271,7 @@ class _Exporting:
         note_shapes(gm, made.hints, made.ranges)
         if any(n.target is taeda.set_grad_enabled for n in gm.graph.nodes):
             note_shapes(without_modes(gm), made.hints, made.ranges)
-        _user_outputs(gm, signature)  # by the names that they have now
+        kept = _user_outputs(gm, signature, self.out_spec.num_leaves)  # by their last names
         state = dict(self.mod.state_dict(keep_vars=True))
         lost = {n: t for _, kind, n, t, kept in self.state if kept is False}
         return ExportedProgram(
@@ -271,6 +283,7 @@ class _Exporting:
             list(made.guards),
             (self.spec, self.out_spec),
             example_inputs=(self.args, self.kwargs),
+            module_calls=self.kept.entries(kept),
         )
 
     def _user_inputs(self, gm: GraphModule, nodes: list[Any], made: ExportGraphSignature) -> None:
@@ -288,15 +301,18 @@ class _Exporting:
             made.input_specs.append(InputSpec(InputKind.USER_INPUT, spec, None))
 
 
-def _user_outputs(gm: GraphModule, signature: ExportGraphSignature) -> None:
+def _user_outputs(gm: GraphModule, signature: ExportGraphSignature, count: int) -> list[Any]:
+    """Specs of the first `count` results; the nodes of the others, which are results no more."""
     output = gm.graph.output_node()
-    values = tuple(output.args[0])
+    every = tuple(output.args[0])
+    values, others = every[:count], every[count:]
     output.args = (values,)
     gm.recompile()
     for value in values:
         known = isinstance(value, taeda.fx.Node)
         spec: Any = TensorArgument(value.name) if known else ConstantArgument("", value)
         signature.output_specs.append(OutputSpec(OutputKind.USER_OUTPUT, spec))
+    return list(others)
 
 
 # ---- arguments and demands ----

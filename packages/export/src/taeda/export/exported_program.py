@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from taeda import Tensor, nn
@@ -35,6 +35,7 @@ class ExportedProgram:
         guards: what must hold between sizes
         specs: the trees of arguments and of results
         example_inputs: the arguments of the exported call, as (args, kwargs) (default: None)
+        module_calls: calls of modules inside whose arguments and results are known (default: ())
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class ExportedProgram:
         guards: list[Any],
         specs: tuple[TreeSpec, TreeSpec],
         example_inputs: Any = None,
+        module_calls: Sequence[ModuleCallEntry] = (),
     ) -> None:
         self._graph_module = graph_module
         self._graph_signature = graph_signature
@@ -54,6 +56,7 @@ class ExportedProgram:
         self._range_constraints, self._guards = range_constraints, guards
         self._in_spec, self._out_spec = specs
         self._example_inputs = example_inputs
+        self._module_calls = list(module_calls)
         self._report: Any = None  # of draft_export
 
     @property
@@ -98,12 +101,14 @@ class ExportedProgram:
 
     @property
     def module_call_graph(self) -> list[ModuleCallEntry]:
-        """How the exported module is called: one entry, of the module itself, whose name is empty."""
+        """How modules are called: the exported one, whose name is empty, and then each call of those
+        that `preserve_module_call_signature` named, as `name`, `name@1`, `name@2`.
+        """
         specs = self.graph_signature
         inputs = [s.arg for s in specs.input_specs if s.kind is InputKind.USER_INPUT]
         outputs = [s.arg for s in specs.output_specs if s.kind is OutputKind.USER_OUTPUT]
         call = ModuleCallSignature(inputs, outputs, self._in_spec, self._out_spec)
-        return [ModuleCallEntry("", call)]
+        return [ModuleCallEntry("", call), *self._module_calls]
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """The parameters."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import abc
+import operator
 from collections.abc import Iterator
 from typing import Any
 
-from taeda import nn
+import taeda
+from taeda import Tensor, nn
 from taeda._core_api.trees import TreeSpec, tree_flatten, tree_unflatten
 from taeda.fx.graph import Graph
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node, map_arg
 
 from ._checks import checked_leaves
+from ._kept_modules import InterpreterModule, KeptCall, KeptCallModule
 from ._program_module import results_of, tensor_of
 from .exported_program import ExportedProgram
 from .graph_signature import InputKind
@@ -44,33 +47,6 @@ class FlatArgsAdapter(abc.ABC):
     def get_flat_arg_paths(self) -> list[str]:
         """Where the leaves lie in the arguments, for adapters that say so; none otherwise."""
         return []
-
-
-class InterpreterModule(nn.Module):
-    """A module that runs `graph` node by node, so an error names its node. What the graph names by
-    `get_attr` and `call_module` are members of the module. `ty` is the class it stands for.
-    """
-
-    def __init__(self, graph: Graph, ty: str | None = None) -> None:
-        super().__init__()
-        self.graph = graph
-        self._ty = ty
-
-    def type_name(self) -> str | None:
-        """The class of the module that it stands for."""
-        return self._ty
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """The graph's result. Arguments by name follow the others in the order of the graph. TypeError
-        for names and numbers of arguments that it has not.
-        """
-        names = [str(n.target) for n in self.graph.find_nodes(op="placeholder")]
-        rest = names[len(args) :]
-        if len(args) > len(names) or set(rest) != set(kwargs):
-            raise TypeError(
-                f"the module takes {names}, got {len(args)} arguments and {sorted(kwargs)} by name"
-            )
-        return Interpreter(self, graph=self.graph).run(*args, *(kwargs[n] for n in rest))
 
 
 class InterpreterModuleDispatcher(nn.Module):
@@ -166,10 +142,12 @@ def unflatten(
     """A module with the modules of the exported one, under their names, each with its part of the
     graph; parameters and buffers are copies. It is called as the exported module was, or, with a
     `flat_args_adapter`, otherwise. Modules inside take the tensors that their part reads, one by one:
-    these need not be the arguments that they had.
+    these need not be the arguments that they had. Those that `export` got as
+    `preserve_module_call_signature` take the arguments that they had and give what they gave, so
+    another module of the same kind of call may be put in their place.
 
     TypeError for what is no program; NotImplementedError for a program from a file that does not say
-    which modules ran.
+    which modules ran, and for a module with a kept call of which something else is read than results.
 
     Args:
         module: the program
@@ -186,6 +164,7 @@ def unflatten(
     return UnflattenedModule(module, flat_args_adapter)
 
 
+_size: Any = operator.attrgetter("ops.aten.sym_size.int")(taeda)  # the checker knows no operators
 #: names of the call, of the module, of its class, outermost first
 Calls = list[tuple[str, str, str]]
 
@@ -206,6 +185,13 @@ class _Builder:
         self.output = program.graph.output_node()
         self.tensors = self._copies()
         self.made: dict[str, list[InterpreterModule]] = {}
+        by_name = {n.name: n for n in program.graph.nodes}
+        self.kept = {
+            entry.fqn: KeptCall(entry.signature, by_name)
+            for entry in program.module_call_graph[1:]
+            if entry.signature is not None
+        }
+        self.named = {n for call in self.kept.values() for n in (*call.inputs, *call.outputs)}
 
     def _copies(self) -> dict[str, Any]:
         """Copies of the tensors by name; one that has two names is one copy."""
@@ -234,6 +220,7 @@ class _Builder:
         made: dict[str, list[InterpreterModule]] = {}
         self._body(graph, env, nodes, 0, "", made)
         graph.output(map_arg(self.output.args[0], lambda n: self._value(graph, env, n, "")))
+        self._check_calls()
         self.root.graph = graph
         _attach(self.root, made)
         self._state(self.root, "", set(self.targets.values()))
@@ -256,9 +243,14 @@ class _Builder:
                         ]
                     env[node] = graph.node_copy(node, lambda n: self._value(graph, env, n, prefix))
                 continue
-            _, name, kind = call
-            module, inputs, outputs = self._module(part, depth + 1, name, kind)
+            key, name, kind = call
             path = name[len(prefix) + 1 :] if prefix and name.startswith(f"{prefix}.") else name
+            if key in self.kept:
+                kept = self.kept[key]
+                made.setdefault(path, []).append(self._kept(part, depth + 1, call))
+                kept.called(graph, path, env, lambda n: self._value(graph, env, n, prefix))
+                continue
+            module, inputs, outputs = self._module(part, depth + 1, name, kind)
             made.setdefault(path, []).append(module)
             args = tuple(self._value(graph, env, n, prefix) for n in inputs)
             result = graph.call_module(path, args)
@@ -270,27 +262,94 @@ class _Builder:
     ) -> tuple[InterpreterModule, list[Node], list[Node]]:
         """The module of one call, what it reads from around and what is read of it."""
         inside = set(nodes)
-        read = dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in inside)
+        read = dict.fromkeys(n for node in nodes for n in self._read_by(node) if n not in inside)
         own = [n for n in read if self.targets.get(n, "").startswith(f"{name}.")]
         inputs = [n for n in read if n not in own]
-        outputs = [n for n in nodes if any(u not in inside for u in n.users)]
+        outputs = [n for n in nodes if n in self.named or any(u not in inside for u in n.users)]
         graph = Graph()
         env = {n: graph.placeholder(n.name) for n in inputs}
         made: dict[str, list[InterpreterModule]] = {}
         self._body(graph, env, nodes, depth, name, made)
-        values = tuple(env[n] for n in outputs)
+        values = tuple(self._value(graph, env, n, name) for n in outputs)
         graph.output(values[0] if len(values) == 1 else values)
         module = InterpreterModule(graph, kind)
         _attach(module, made)
         self._state(module, name, {t for t in self.targets.values() if t.startswith(f"{name}.")})
         return module, inputs, outputs
 
+    def _read_by(self, node: Node) -> list[Node]:
+        """What a node reads, and what the kept calls get that it is in."""
+        calls = [self.kept[key] for key, _, _ in _calls(node) if key in self.kept]
+        return [*node.all_input_nodes, *(n for call in calls for n in call.inputs)]
+
+    def _kept(self, nodes: list[Node], depth: int, call: tuple[str, str, str]) -> InterpreterModule:
+        """The module of a call that takes the arguments that it had."""
+        key, name, kind = call
+        kept = self.kept[key]
+        if kept.parts:
+            raise NotImplementedError(
+                f"unflatten: other operators ran in the midst of the call {key!r}: leave it out of "
+                "preserve_module_call_signature"
+            )
+        kept.parts += 1
+        graph = Graph()
+        env = {n: graph.placeholder(n.name) for n in dict.fromkeys(kept.inputs)}
+        made: dict[str, list[InterpreterModule]] = {}
+        self._body(graph, env, nodes, depth, name, made)
+        graph.output(tuple(self._value(graph, env, n, name) for n in kept.outputs))
+        module = KeptCallModule(graph, kind, kept.signature)
+        _attach(module, made)
+        self._state(module, name, {t for t in self.targets.values() if t.startswith(f"{name}.")})
+        return module
+
+    def _check_calls(self) -> None:
+        if gone := sorted(key for key, call in self.kept.items() if not call.parts):
+            raise NotImplementedError(
+                f"unflatten: no operator ran in the calls {gone}, so nothing would call these "
+                "modules: leave them out of preserve_module_call_signature"
+            )
+
     def _value(self, graph: Graph, env: dict[Node, Node], node: Node, prefix: str) -> Node:
-        """The node there: a tensor of the state is an attribute."""
-        if node not in env:
-            name = self.targets[node]
-            env[node] = graph.get_attr(name[len(prefix) + 1 :] if prefix else name)
+        """The node there: a tensor of the state is an attribute, and formulas of sizes are computed
+        where they are read.
+        """
+        if node in env:
+            return env[node]
+        if (name := self._own_name(node, prefix)) is not None:
+            env[node] = graph.get_attr(name)
+        elif (place := self._size_of_another(env, node, prefix)) is not None:
+            env[node] = graph.call_function(_size, (env[place[0]], place[1]))
+        elif node.op == "call_function" and type(node.meta.get("val")) is int:
+            env[node] = graph.node_copy(node, lambda n: self._value(graph, env, n, prefix))
+        else:
+            raise NotImplementedError(
+                f"unflatten: {node.name} is read on the other side of a module with a kept call"
+                f"{f' ({prefix})' if prefix else ''}, and is no argument or result of it: leave the "
+                "module out of preserve_module_call_signature"
+            )
         return env[node]
+
+    def _size_of_another(
+        self, env: dict[Node, Node], node: Node, prefix: str
+    ) -> tuple[Node, int] | None:
+        """Where the size that a node asks is also, if the tensor is not at hand that it asks."""
+        if node.target is not _size:
+            return None
+        asked: Any = node.args[0]
+        if asked in env or self._own_name(asked, prefix) is not None:
+            return None
+        for other in env:
+            sizes = list(other.meta["shape"]) if isinstance(other.meta.get("val"), Tensor) else []
+            if node.meta["shape"] in sizes:
+                return other, sizes.index(node.meta["shape"])
+        return None
+
+    def _own_name(self, node: Node, prefix: str) -> str | None:
+        """The name below `prefix` of a tensor of the state, also where it is first another's."""
+        name = self.targets.get(node)
+        if name is None or not prefix or name.startswith(f"{prefix}."):
+            return name and (name[len(prefix) + 1 :] if prefix else name)
+        return None
 
     def _state(self, module: nn.Module, prefix: str, names: set[str]) -> None:
         """The tensors of `names` as members of a module and of those below it."""

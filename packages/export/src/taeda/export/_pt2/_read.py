@@ -34,6 +34,7 @@ from ..graph_signature import (
     OutputSpec,
     TensorArgument,
 )
+from ._calls import check_arguments, kept_calls
 from ._conditions import condition_of
 from ._formulas import formula_of
 from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCHEMA, TENSORS, WRITTEN
@@ -345,12 +346,17 @@ class _Reader(_GraphReader):
         specs = self._specs(signature)
         guards = self._conditions(signature)  # by the names of the file
         self._rename(signature)
+        calls = kept_calls(self.module["module_call_graph"], self._leaf)
+        named = {a.name for c in calls for a in (*c.signature.inputs, *c.signature.outputs)}  # type: ignore[union-attr]
         for node in list(self.graph.nodes):  # at other sizes a list may have fewer parts
-            if node.target is operator.getitem and not node.users:
+            if node.target is operator.getitem and not node.users and node.name not in named:
                 self.graph.erase_node(node)
         gm = GraphModule(self.functions, self.graph)
         gm.graph.lint()
-        return ExportedProgram(gm, signature, state, constants, self._ranges(), guards, specs)
+        ranges = self._ranges()
+        return ExportedProgram(
+            gm, signature, state, constants, ranges, guards, specs, module_calls=calls
+        )
 
     def _conditions(self, signature: ExportGraphSignature) -> list[Any]:
         """What must hold between the sizes of the arguments."""
@@ -362,6 +368,13 @@ class _Reader(_GraphReader):
         names = [n for n in signature.user_inputs if isinstance(n, str) and n in self.nodes]
         sizes = {n: self.nodes[n].meta["shape"] for n in names if "shape" in self.nodes[n].meta}
         return [condition_of(text, sizes) for text in given]
+
+    def _leaf(self, entry: Any) -> TensorArgument | ConstantArgument:
+        """A leaf of the arguments or results of a call inside, by the name of its node."""
+        made = _argument_spec(entry)
+        if isinstance(made, TensorArgument):
+            made = replace(made, name=self._known(made.name).name)
+        return made
 
     def _rename(self, signature: ExportGraphSignature) -> None:
         """Nodes under their names in the graph, which are those of the file where Python allows."""
@@ -395,12 +408,7 @@ class _Reader(_GraphReader):
         counts = len(signature.user_inputs), len(signature.user_outputs)
         if (made[0].num_leaves, made[1].num_leaves) != counts:
             raise FormatError("the shape of arguments or results has another number of leaves")
-        if (
-            made[0].type is not tuple
-            or made[0].num_children != 2
-            or (made[0].child(0).type is not tuple or made[0].child(1).type is not dict)
-        ):
-            raise FormatError("the arguments are no tuple and dict")
+        check_arguments(made[0])
         return made
 
     # ---- tensors ----

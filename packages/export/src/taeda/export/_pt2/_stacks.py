@@ -10,12 +10,12 @@ from typing import Any
 
 from taeda._core_api.files import FormatError
 
-__all__ = ["stack_of", "text_of_stack"]
+__all__ = ["CALL", "stack_of", "text_of_stack"]
 
 _ROOT = "L__self__"
 _LONGEST, _DEEPEST = 20_000, 100
 _NUMBER = re.compile(r"@(\d{1,9})\Z")
-_CALL = re.compile(r"((?:\w+\.)*\w+)(?:@(\d{1,9}))?\Z")
+CALL = re.compile(r"((?:\w+\.)*\w+)(?:@(\d{1,9}))?\Z")
 
 
 def text_of_stack(stack: Mapping[str, tuple[str, str]], root: str) -> str:
@@ -39,7 +39,7 @@ def stack_of(text: Any) -> dict[str, tuple[str, str]]:
             raise FormatError(f"a node ran in {entry!r:.80}, which is no call of a module")
         if parts[1] == "":
             continue  # the whole program
-        found = _CALL.match(parts[1])
+        found = CALL.match(parts[1])
         if found is None:
             raise FormatError(f"{parts[1]!r:.80} is no name of a module")
         number = found[2] or (_NUMBER.search(parts[0]) or (None, None))[1]

@@ -144,7 +144,7 @@ class _Program:
             "graph_module": {
                 "graph": graph,
                 "signature": self._signature(),
-                "module_call_graph": [{"fqn": "", "signature": self._call()}],
+                "module_call_graph": self._calls(),
                 "metadata": {},
                 "treespec_namedtuple_fields": {},
             },
@@ -162,12 +162,23 @@ class _Program:
             "guards_code": [],
         }
 
-    def _call(self) -> dict[str, Any]:
+    def _calls(self) -> list[dict[str, Any]]:
+        """How the program is called, and modules inside whose calls are kept."""
+        ep = self.ep
+        made = [{"fqn": "", "signature": self._call([], [], ep._in_spec, ep._out_spec)}]
+        for entry in ep._module_calls:
+            call = entry.signature
+            assert call is not None
+            known = self._call(call.inputs, call.outputs, call.in_spec, call.out_spec)
+            made.append({"fqn": entry.fqn, "signature": known})
+        return made
+
+    def _call(self, inputs: Any, outputs: Any, in_spec: Any, out_spec: Any) -> dict[str, Any]:
         return {
-            "inputs": [],
-            "outputs": [],
-            "in_spec": text_of_spec(self.ep._in_spec),
-            "out_spec": text_of_spec(self.ep._out_spec),
+            "inputs": [self._plain_argument(arg) for arg in inputs],
+            "outputs": [self._plain_argument(arg) for arg in outputs],
+            "in_spec": text_of_spec(in_spec),
+            "out_spec": text_of_spec(out_spec),
             "forward_arg_names": None,
         }
 
