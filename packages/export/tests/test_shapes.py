@@ -59,3 +59,12 @@ def test_a_size_that_no_formula_explains_is_no_number(tmp_path):
     with pytest.raises(UserError, match=r"sizes explains a size of \w+ \(u\d\)"):
         save(program, tmp_path / "cut.pt2")
     assert not (tmp_path / "cut.pt2").exists()
+
+
+def test_a_range_begins_at_two_where_formulas_are_others_at_one():
+    module = nn.Module()
+    module.forward = lambda x: x.squeeze() + 1
+    program = export(module, (normal(4, 3),), dynamic_shapes=({0: Dim("n")},))
+    assert program.range_constraints["s0"].lower == 2
+    with pytest.raises(AssertionError, match="Guard failed"):
+        program.module()(normal(1, 3))

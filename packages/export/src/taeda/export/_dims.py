@@ -158,6 +158,8 @@ def planned(
         )
     for name in (*fixed, *instead):
         symbols.ranges.pop(name, None)
+    numbers = {name: constant(symbols.sizes[name]) for name in fixed if name in symbols.sizes}
+    plan = [tuple(e.replaced(numbers) for e in exprs) for exprs in plan]  # formulas have them too
     _stand_alone(symbols, plan)
     return plan, symbols
 

@@ -31,10 +31,11 @@ __all__ = ["note_shapes"]
 Points = list[dict[str, int]]
 
 
-def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> None:
+def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: dict[str, ValueRanges]) -> None:
     """Write `meta["val"]`, a tensor without memory (a number, a list), and `meta["shape"]` and
     `meta["stride"]`, formulas. A size that none explains is a symbol of its own (u0, u1, ...), which is
-    among no ranges; a stride that none explains is that of this trace.
+    among no ranges; a stride that none explains is that of this trace. A range begins at 2 where the
+    formulas do not say what the nodes give at 1, as after a `squeeze`.
     """
     points: Points = []
     runs: list[dict[Node, Any]] = []
@@ -52,6 +53,36 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: Mapping[str, Val
         runs.append(seen.values)
     unknown = (symbol(f"u{number}") for number in itertools.count())
     _note(gm, runs, points, list(hints), unknown)
+    for name, limits in ranges.items():
+        if name in hints and 1 in limits and not _explained_at(gm, {**hints, name: 1}):
+            ranges[name] = limits & ValueRanges(2)
+
+
+def _explained_at(gm: GraphModule, point: dict[str, int]) -> bool:
+    """Whether the formulas give the sizes that the nodes have there."""
+    seen = _Blank(gm)
+    try:
+        seen.run(*_inputs(gm, point))
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - a graph that does not run there says nothing of it
+        return False
+    return all(
+        _agrees(node.meta["shape"], made, point)
+        for node, made in seen.values.items()
+        if node.op == "call_function" and "shape" in node.meta
+    )
+
+
+def _agrees(shape: Any, made: Any, point: dict[str, int]) -> bool:
+    if isinstance(made, Tensor):
+        if len(shape) != made.dim():
+            return False
+        pairs = zip(shape, made.shape, strict=True)
+        return all(not e.symbols() <= point.keys() or e.value(point) == n for e, n in pairs)
+    if isinstance(made, tuple | list):
+        return len(made) >= len(shape) and all(map(_agrees, shape, made, [point] * len(shape)))
+    return True
 
 
 def _note(

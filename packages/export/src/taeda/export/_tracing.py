@@ -28,6 +28,7 @@ _ = taeda.compiler._control  # branches and loops of programs are recorded by it
 __all__ = ["Captured", "captured_for", "runs_at", "sizes_to_trace"]
 
 Plan = list[tuple[Expression, ...]]
+_LOW = (1, 2, 3, 4)  # sizes at which programs bend
 
 
 class Captured:
@@ -66,7 +67,8 @@ def captured_for(
         made = tracer.attempt()
         if made is not None:
             assert isinstance(made, ForAnySize)
-            return Captured(tracer.with_one(made), tracer)
+            tracer.settle_least(symbols.sizes)
+            return Captured(made, tracer)
 
 
 def runs_at(
@@ -187,22 +189,39 @@ class _PlannedTracer(_Tracer):
         self.env.guards.clear()
         return super().attempt()
 
-    def with_one(self, made: ForAnySize) -> ForAnySize:
-        """The graph; ranges begin at 1 where it is right for that, else at 2."""
-        for name, limits in self.limits.items():
-            least = 1 if 1 in limits and name in self.moving and self._right_at_one(name) else 2
-            upper = max(limits.upper, self.hints[name])
-            self.limits[name] = limits & ValueRanges(min(least, upper))
-        return made
-
-    def _right_at_one(self, name: str) -> bool:
-        """Whether the operators are the same at 1, where nothing is known of this size, and the
-        formulas of the graph give its numbers.
+    def settle_least(self, own: dict[str, int]) -> None:
+        """Let ranges begin at the least size for which the graph is right, and note the symbols for
+        which it is not right at their `own` sizes, those of the example.
         """
-        before, values = self.ranges, {**self.hints, name: 1}
-        self.ranges = {**before, name: ValueRanges(1, before[name].upper)}
+        for name, limits in self.limits.items():
+            hint = self.hints[name]
+            least = hint if name in self.moving else min(2, hint)
+            below = {n for n in (*_LOW, own[name], hint // 2, hint - 1) if 1 <= n < hint}
+            for size in sorted((n for n in below if n in limits), reverse=True):
+                if name not in self.moving:
+                    break
+                if size > 1 and self._is_beyond_guards(name, size):
+                    least = min(2, hint)  # the guards bound the range
+                    break
+                if not self._right_at(name, size):
+                    break
+                least = size
+            self.limits[name] = limits & ValueRanges(least)
+            if 1 < own[name] < least:
+                self.fixed[name] = hint
+
+    def _is_beyond_guards(self, name: str, size: int) -> bool:
+        assert self.explained is not None
+        return not _hold(self.explained.base, {**self.hints, name: size})
+
+    def _right_at(self, name: str, size: int) -> bool:
+        """Whether the operators are the same at a size below that of the trace, where nothing is known
+        of it, and the formulas of the graph give its numbers.
+        """
+        before, values = self.ranges, {**self.hints, name: size}
+        self.ranges = {**before, name: ValueRanges(min(size, 2), before[name].upper)}
         try:
-            run = self.run({name: 1})
+            run = self.run({name: size})
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001 - whatever the program raises there, it is another program

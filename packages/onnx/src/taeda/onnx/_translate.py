@@ -208,7 +208,41 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
         found = RULES.get(name) or (RULES.get(_functional(name)) if _in_place(target) else None)
     if found is None:
         raise ctx.no_rule(_unknown(name))
+    if _asks_scalars(node, args):
+        made = _applied(ctx, found, *(_as_vectors(ctx, given) for given in (args, kwargs)))
+        parts = made if isinstance(made, list) else [made]
+        whole = [part and ctx.reshape(part, []) for part in parts]
+        made = whole if isinstance(made, list) else whole[0]
+        return _with_sizes(ctx, node, made)
     return _with_sizes(ctx, node, _applied(ctx, found, args, kwargs))
+
+
+def _asks_scalars(node: Node, args: tuple[Any, ...]) -> bool:
+    """Whether a row goes along a dimension of a tensor without any, which ONNX has not."""
+    schema = getattr(node.target, "_schema", None)
+    made = node.meta.get("val")
+    parts = made if isinstance(made, tuple | list) else (made,)
+    if schema is None or not args or not all(isinstance(p, Tensor) and p.dim() == 0 for p in parts):
+        return False
+    first = args[0]
+    known = {a.name: a.default_value for a in schema.arguments}
+    known |= dict(zip(known, args, strict=False)) | node.kwargs
+    dims = known.get("dim")
+    along = type(dims) is int or (isinstance(dims, tuple | list) and len(dims) > 0)
+    return isinstance(first, Value) and first.rank == 0 and along
+
+
+def _as_vectors(ctx: Context, given: Any) -> Any:
+    """Arguments with vectors of one number in place of scalars."""
+    if isinstance(given, Value):
+        if given.rank:
+            return given
+        return Value(ctx.reshape(given, [1]).name, given.dtype, (1,))
+    if isinstance(given, tuple | list):
+        return type(given)(_as_vectors(ctx, one) for one in given)
+    if isinstance(given, dict):
+        return {name: _as_vectors(ctx, one) for name, one in given.items()}
+    return given
 
 
 def _floor_div(ctx: Context, a: Value, b: Value) -> Value:
