@@ -30,6 +30,20 @@ def test_kinds_and_modules():
     assert "Holder.inner.0" in str(found) and "record_memory()" in str(found)
 
 
+def test_tensors_whose_class_refuses_questions_are_counted():
+    class Closed(taeda.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            raise RuntimeError(f"{func} of a closed tensor")
+
+    kept = []
+    taeda.func.vmap(lambda row: kept.append(row) or row * 2)(taeda.ones(3, 4))
+    closed = taeda.ones(1 << 20).as_subclass(Closed)
+    (size,) = [size for name, size, _ in memory().by_kind if name == "other tensors"]
+    assert kept and size >= 4 << 20
+    del closed
+
+
 def test_a_storage_counts_once():
     before = {kind: size for kind, size, _ in memory().by_kind}
     x = taeda.ones(10_000)

@@ -96,7 +96,8 @@ def _function(place: str, name: str, kinds: str) -> Callable[..., Any]:
 
 def _enumeration(name: str, members: str, doc: str) -> Any:
     pairs = (one.partition("=") for one in members.split(", ") if one)
-    made: Any = Enumeration(name, [(key, int(number)) for key, _, number in pairs])
+    kind: Any = Enumeration  # a call of the base makes a class
+    made = kind(name, [(key, int(number)) for key, _, number in pairs])
     made.__doc__ = doc.strip() or Enumeration.__doc__
     return made
 

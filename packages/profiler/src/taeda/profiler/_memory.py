@@ -100,11 +100,12 @@ def memory(device: Any = None) -> Memory:
     (True, True)
     """
     where = taeda.device("cpu" if device is None else device)
-    owners = _Owners(where.type)
-    tensors = _living(Tensor)
-    owners.optimizers()
-    for tensor in tensors:
-        owners.add("other tensors", "", tensor)
+    with taeda._C.DisableTorchFunction():  # a subclass may refuse, or note, each question
+        owners = _Owners(where.type)
+        tensors = _living(Tensor)
+        owners.optimizers()
+        for tensor in tensors:
+            owners.add("other tensors", "", tensor)
     allocated, peak = _totals(where)
     kinds = owners.rows(0)
     known = sum(size for _, size, _ in kinds)
