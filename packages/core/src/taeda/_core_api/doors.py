@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from taeda._layers import DisableTorchFunction
 from taeda._layers.doors import asks, call_others, exact, is_for_others, tail, watched
 
-__all__ = ["asks", "call_others", "exact", "is_for_others", "tail", "watched"]
+__all__ = [
+    "DisableTorchFunction",
+    "asks",
+    "call_others",
+    "exact",
+    "is_for_others",
+    "tail",
+    "watched",
+]

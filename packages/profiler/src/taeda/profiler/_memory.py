@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import DisableTorchFunction
 from taeda._core_api.files import atomic_write
 from taeda._core_api.programs import tracers
 from taeda._core_api.runtime import living_objects, memory_stats
@@ -100,7 +101,7 @@ def memory(device: Any = None) -> Memory:
     (True, True)
     """
     where = taeda.device("cpu" if device is None else device)
-    with taeda._C.DisableTorchFunction():  # a subclass may refuse, or note, each question
+    with DisableTorchFunction():  # a subclass may refuse, or note, each question
         owners = _Owners(where.type)
         tensors = _living(Tensor)
         owners.optimizers()
