@@ -239,9 +239,10 @@ def arm(value: Any, act: Action, random: Random, types: dict[str, Any]) -> tuple
         made.act = act
         return "Items", made
     if isinstance(value, taeda.Tensor):
-        if value.layout is not taeda.strided or type(value) not in (
-            taeda.Tensor,
-            taeda.nn.Parameter,
+        if (
+            value.layout is not taeda.strided
+            or value.is_quantized
+            or type(value) not in (taeda.Tensor, taeda.nn.Parameter)
         ):
             return "", value  # it has no memory for a subclass to share
         if value.requires_grad and value.is_leaf and random.random() < 0.5:
