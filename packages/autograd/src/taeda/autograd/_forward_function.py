@@ -13,15 +13,7 @@ from taeda._core_api import runtime as _core
 
 from . import _places
 
-__all__ = ["hide_tangents", "set_tangents", "tangents_of"]
-
-_DUAL = 64  # TD_LAYER_DUAL of py.h
-
-
-def hide_tangents(on: bool) -> bool:
-    """Whether operations of this thread leave tangents alone; returns the setting of before."""
-    before: bool = _core.set_excluded_flag(_DUAL, on)
-    return before
+__all__ = ["set_tangents", "tangents_of"]
 
 
 def tangents_of(args: tuple[Any, ...]) -> list[Tensor | None] | None:
@@ -51,11 +43,11 @@ def set_tangents(
     if ctx._materialize:
         tangents = [_zeros(a) if t is None else t for a, t in zip(args, tangents, strict=True)]
     # what was saved for jvp has tangents still: they are its arguments
-    before = hide_tangents(True)
+    before = _places.hide_tangents(True)
     try:
         found = jvp(ctx, *tangents)
     finally:
-        hide_tangents(before)
+        _places.hide_tangents(before)
     found = found if isinstance(found, tuple) else (found,)
     outputs = made if isinstance(made, tuple) else (made,)
     if len(found) != len(outputs):

@@ -9,10 +9,9 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda._core_api.calls import DUAL
 
-__all__ = ["apart", "laid_out_as", "place", "tangent_of"]
-
-_DUAL = 64  # TD_LAYER_DUAL of py.h
+__all__ = ["apart", "hide_tangents", "laid_out_as", "place", "tangent_of"]
 
 # ---- layout ----
 
@@ -75,13 +74,19 @@ def _part(x: Tensor, base: Tensor, whole: Tensor) -> Tensor:
     return taeda._neg_view(part) if x.is_neg() else part
 
 
+def hide_tangents(on: bool) -> bool:
+    """Whether operations of this thread leave tangents alone; returns the setting of before."""
+    before: bool = _core.set_excluded_flag(DUAL, on)
+    return before
+
+
 def apart(x: Tensor) -> Tensor:
     """The same tensor in the graph of backward; in forward mode one of its own, without a tangent."""
-    before = _core.set_excluded_flag(_DUAL, True)
+    before = hide_tangents(True)
     try:
         made: Tensor = taeda.alias(x)
     finally:
-        _core.set_excluded_flag(_DUAL, before)
+        hide_tangents(before)
     _core.set_apart(made)
     return made
 

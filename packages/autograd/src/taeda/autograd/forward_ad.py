@@ -169,8 +169,6 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 class _set_fwd_grad_enabled(_Decorator):
     """Context: operations do not propagate tangents inside (or, with True, do so again)."""
 
-    _DUAL = 64  # TD_LAYER_DUAL of py.h
-
     def __init__(self, mode: bool) -> None:
         self.mode = mode
 
@@ -178,7 +176,7 @@ class _set_fwd_grad_enabled(_Decorator):
         return type(self)(self.mode)
 
     def __enter__(self) -> None:
-        self.before = _core.set_excluded_flag(self._DUAL, not self.mode)
+        self.before = _places.hide_tangents(not self.mode)
 
     def __exit__(self, *unused: object) -> None:
-        _core.set_excluded_flag(self._DUAL, self.before)
+        _places.hide_tangents(self.before)

@@ -12,7 +12,7 @@ from taeda._core_api import runtime as _core
 from taeda._core_api.calls import TRANSFORM
 
 from . import _forward_function as forward_function
-from . import _function_maps
+from . import _function_maps, _places
 
 __all__ = [
     "BackwardCFunction",
@@ -214,12 +214,12 @@ class Function:
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         record = taeda.is_grad_enabled() and any(ctx.needs_input_grad)
         tangents = forward_function.tangents_of(args)
-        before = _core._set_grad_enabled(False), forward_function.hide_tangents(True)
+        before = _core._set_grad_enabled(False), _places.hide_tangents(True)
         try:
             output = _run_forward(cls, ctx, args, kwargs)
         finally:
             _core._set_grad_enabled(before[0])
-            forward_function.hide_tangents(before[1])
+            _places.hide_tangents(before[1])
         made = _wrap_outputs(ctx, args, output, record)
         if tangents is not None:
             forward_function.set_tangents(ctx, cls.jvp, args, tangents, made)

@@ -15,8 +15,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
-from taeda.autograd._forward_function import hide_tangents
-from taeda.autograd._places import tangent_of
+from taeda.autograd._places import hide_tangents, tangent_of
 from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
 
 from . import _tree

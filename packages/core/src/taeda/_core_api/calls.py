@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taeda._layers import AUTOCAST, FUNCTION_MODE, OVERRIDE, TRANSFORM, hidden
+from taeda._layers import AUTOCAST, DUAL, FUNCTION_MODE, OVERRIDE, TRANSFORM, hidden
 from taeda._layers.autocast import (
     FLOAT32,
     Snapshot,
@@ -25,6 +25,7 @@ from taeda._layers.dispatch import disabled_torch_function, register_layer
 
 __all__ = [
     "AUTOCAST",
+    "DUAL",
     "FLOAT32",
     "FUNCTION_MODE",
     "OVERRIDE",

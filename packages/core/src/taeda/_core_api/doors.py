@@ -1,4 +1,6 @@
-"""The doors of public functions that are written in Python, at which overrides are asked."""
+"""The doors of public functions that are written in Python, at which overrides are asked, and the way by
+which no override is.
+"""
 
 from __future__ import annotations
 
