@@ -746,8 +746,8 @@ def _code(text: str, filename: str) -> Any:
 def _called(program: Program, number: int, f: Any, space: dict[str, Any]) -> list[str]:
     for when, change in program.changes:
         if when == number:
-            # another change may forbid this one
-            with contextlib.suppress(LookupError, RuntimeError, TypeError):
+            # another change may forbid this one, or have taken its object away
+            with contextlib.suppress(AttributeError, LookupError, RuntimeError, TypeError):
                 exec(change, space)
     leaf = (taeda.arange(9.0).reshape(3, 3) / 4 + number).requires_grad_(program.grown)
     x = leaf * 1
