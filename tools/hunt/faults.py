@@ -240,7 +240,7 @@ def who(case: Case) -> list[str]:
     store knows no ranks.
     """
     last = case.size - 1
-    if case.call in ("store_get", "commit_aside"):  # rank 0 has the store, and ends
+    if case.call == "store_get":  # rank 0 has the store, and ends
         return []
     if case.fault == "link":
         return [r"\branks? \d"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from rank_threads import on_threads
 
 import taeda.distributed as dist
-from taeda.distributed.checkpoint import CheckpointException
+from taeda.distributed.checkpoint import CheckpointException, _agreement
 from taeda.distributed.checkpoint._agreement import (
     Alone,
     ByCollectives,
@@ -51,6 +53,35 @@ def test_an_error_is_told_with_its_place(name, error):
     kind = type(error)
     known = kind if kind is not OwnError else RuntimeError
     assert on_threads(2, work) == [known, kind]
+
+
+def test_rank_0_stays_until_the_others_have_read():
+    left = []
+
+    def work(rank):
+        way = ByStore(dist.group.WORLD, "here")
+        before = way.store.num_keys()
+        on_all(way, "step", lambda: rank)
+        if rank:
+            time.sleep(0.05 * rank)
+            left.append(rank)
+        way.leave()
+        return list(left), way.store.num_keys() - before
+
+    (seen, more), *_ = on_threads(3, work)
+    assert seen == [1, 2] and more <= 0  # nothing stays in the store
+
+
+def test_rank_0_waits_for_the_dead_for_seconds_only(monkeypatch):
+    monkeypatch.setattr(_agreement, "_GRACE", 0.05)
+
+    def work(rank):
+        way = ByStore(dist.group.WORLD, "here")
+        on_all(way, "step", lambda: rank)
+        if rank == 0:
+            way.leave()
+
+    on_threads(2, work)
 
 
 def test_alone():

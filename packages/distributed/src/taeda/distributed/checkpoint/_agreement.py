@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import json
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -25,6 +26,9 @@ from .api import CheckpointException
 __all__ = ["Alone", "ByCollectives", "ByStore", "Bytes", "on_all", "on_coordinator"]
 
 
+_GRACE = 5.0  # seconds that rank 0 gives the others to read the last step
+
+
 class Bytes(Protocol):
     """A way to give bytes to all ranks."""
 
@@ -33,6 +37,10 @@ class Bytes(Protocol):
 
     def exchange(self, mine: bytes) -> Sequence[bytes]:
         """The bytes of every rank."""
+        ...
+
+    def leave(self) -> None:
+        """Nothing more is exchanged by this rank, whether all went well or not."""
         ...
 
 
@@ -44,6 +52,9 @@ class Alone:
     def exchange(self, mine: bytes) -> Sequence[bytes]:
         """One's own bytes."""
         return [mine]
+
+    def leave(self) -> None:
+        """There is nobody to wait for."""
 
 
 class ByCollectives:
@@ -62,6 +73,9 @@ class ByCollectives:
         parts = [taeda.empty(int(n), dtype=taeda.uint8, device=self.device) for n in lengths]
         all_gather(parts, values, self.group)
         return [bytes(memoryview(part.cpu())) for part in parts]
+
+    def leave(self) -> None:
+        """Whoever returned from a collective needs no other rank for it."""
 
 
 class ByStore:
@@ -90,6 +104,27 @@ class ByStore:
         if self.step > 1:  # whoever came to this step has read the one before
             self.store.delete_key(f"{self.name}/{self.step - 1}/{self.rank}")
         return parts
+
+    def leave(self) -> None:
+        """Return when all have read the last step, or after a few seconds; it clears what is left.
+
+        Rank 0 mostly serves the store: a rank that still reads would be told that the store's
+        connection broke in place of what went wrong, or well.
+        """
+        left = f"{self.name}/left"
+        try:
+            self.store.add(left, 1)
+            until = time.monotonic() + _GRACE
+            while self.rank == 0 and self.store.add(left, 0) < self.size:
+                if time.monotonic() > until:
+                    return  # somebody has ended, who is named elsewhere
+                time.sleep(0.001)
+            if self.rank == 0:
+                for rank in range(self.size):
+                    self.store.delete_key(f"{self.name}/{self.step}/{rank}")
+                self.store.delete_key(left)
+        except DistNetworkError:
+            return  # the store has ended, and with it whoever would wait
 
     def _wait(self, keys: list[str]) -> None:
         try:

@@ -213,7 +213,10 @@ def async_save(
 
     def work() -> None:
         try:
-            made = _save(state, writer, checkpoint_id, planner or DefaultSavePlanner(), way)
+            try:
+                made = _save(state, writer, checkpoint_id, planner or DefaultSavePlanner(), way)
+            finally:
+                way.leave()  # before the future is done, since the caller may end then
         except BaseException as error:  # noqa: BLE001 - the future tells it
             future.set_exception(error)
         else:
