@@ -16,7 +16,7 @@ import taeda
 import taeda.nn.functional as F
 from taeda import Tensor, nn
 from taeda.compiler._arguments import flatten
-from taeda.compiler._call import compiled
+from taeda.compiler._call import lookup
 from taeda.compiler._kernels import any_pending
 
 Case = tuple[Callable[..., Any], tuple[Tensor, ...]]
@@ -156,7 +156,7 @@ def guards(f: Any, args: tuple[Tensor, ...]) -> str:
         return ""
 
     def ask(*args: Tensor) -> bool:
-        return (compiled._environment(), flatten(args, {})) is not None and traces[0].holds()
+        return (lookup._environment(), flatten(args, {})) is not None and traces[0].holds()
 
     return f"{median(ask, args, 500) * 1e6:.1f} us, {traces[0].guard_count}"
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from taeda.compiler._call import compiled as _compiled
+from taeda.compiler._call import lookup as _lookup
 
 __all__ = ["cache_size_limit", "patch", "recompile_limit", "suppress_errors"]
 
@@ -60,7 +60,7 @@ def patch(*changes: Any, **settings: Any) -> Iterator[None]:
 class _Config(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in _PLACES:
-            return getattr(_compiled.limits, _PLACES[name])
+            return getattr(_lookup.limits, _PLACES[name])
         raise AttributeError(f"taeda._dynamo.config has no {name!r}; it has {', '.join(_PLACES)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -76,7 +76,7 @@ class _Config(ModuleType):
                 raise ValueError(f"{name} is True or False, got {value!r}")
         elif type(value) is not int or value < 1:
             raise ValueError(f"{name} is a positive int, got {value!r}")
-        setattr(_compiled.limits, _PLACES[name], value)
+        setattr(_lookup.limits, _PLACES[name], value)
 
 
 sys.modules[__name__].__class__ = _Config

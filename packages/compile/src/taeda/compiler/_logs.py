@@ -55,7 +55,7 @@ def tell_of(name: str, trace: Any, changes: str) -> None:
     if trace.backward:
         log_of("aot").debug("%s: the graph holds its gradient, too", name)
     if log_of("graph").isEnabledFor(logging.DEBUG):
-        lines = [f"    {step.op}{step.line and f'    # {step.line}'}" for step in trace.steps]
+        lines = [f"    {step.op}{step.line and f'    # {step.line}'}" for step in trace.plan.steps]
         log_of("graph").debug("\n".join([f"{name}: {len(lines)} operations", *lines]))
     if log_of("guards").isEnabledFor(logging.DEBUG):
         lines = [f"    {guard}" for guard in trace.descriptions]

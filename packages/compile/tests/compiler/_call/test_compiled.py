@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import functools
-import gc
-import time
-import types
-import weakref
 
 import pytest
 
 import taeda
 from taeda import compiler, nn
-from taeda.compiler._call import compiled as lookup
-from taeda.compiler._replay import trace as traces
+from taeda.compiler._call import compiled
 
 
 def model():
@@ -74,11 +69,9 @@ def test_threads_share_a_compiled_function():
 
 
 def test_a_program_that_raises_is_not_watched_for_ever(monkeypatch):
-    from taeda.compiler._call import compiled as lookup
-
     watched = []
-    plain = lookup.observed
-    monkeypatch.setattr(lookup, "observed", lambda *args: (watched.append(1), plain(*args))[1])
+    plain = compiled.observed
+    monkeypatch.setattr(compiled, "observed", lambda *args: (watched.append(1), plain(*args))[1])
 
     @taeda.compile
     def f(x):
@@ -88,29 +81,6 @@ def test_a_program_that_raises_is_not_watched_for_ever(monkeypatch):
         with pytest.raises(ValueError, match="no"):
             f(taeda.ones(1))
     assert len(watched) == 3
-
-
-def test_after_many_calls_without_a_graph_few_are_looked_at(monkeypatch):
-    """One in eight is, so a call of another kind still gets its graph."""
-    looks = []
-    plain = lookup.flatten
-    monkeypatch.setattr(lookup, "flatten", lambda *given: looks.append(1) or plain(*given))
-
-    def f(x, value):
-        return x * x.sum().item() if value else x.sin() * 2 + x
-
-    compiled, x = taeda.compile(f, backend="aot_eager"), taeda.ones(3)
-    for _ in range(lookup.PATIENCE + 10):
-        compiled(x, True)
-    looks.clear()
-    for _ in range(80):
-        assert compiled(x, True).equal(f(x, True))
-    assert len(looks) == 10
-    looks.clear()
-    for _ in range(20):
-        assert compiled(x, False).equal(f(x, False))
-    state = compiled.__taeda_compiled__
-    assert any(t.trusted for ts in state.traces.values() for t in ts) and len(looks) >= 13
 
 
 class Scaled:
@@ -183,28 +153,6 @@ def test_writes_into_memory_that_is_read_are_refused_while_recording(write):
         assert z.tolist() == list(range(8))
 
 
-def test_graphs_that_calls_take_in_turns_are_timed_together():
-    f = taeda.compile(lambda x: x + 1)
-    given = [taeda.ones(n) for n in range(1, 20)]
-    for _ in range(60):
-        for x in given:
-            assert f(x).equal(x + 1)
-    state = f.__taeda_compiled__
-    assert state.off
-    assert "its graphs take" in state.reasons[-1]
-
-
-def test_graphs_that_are_worth_it_stay(monkeypatch):
-    state = taeda.compile(lambda x: x + 1).__taeda_compiled__
-    monkeypatch.setattr(state, "_by_graph", lambda args, kwargs: 1)
-    monkeypatch.setattr(state, "function", lambda x: time.sleep(1e-4))
-    state._scattered = lookup.SCATTERED
-    for _ in range(lookup.JUDGED):
-        state((taeda.ones(2),), {})
-    assert state._scattered == lookup.NEVER
-    assert not state.off
-
-
 def test_errors_about_arguments_name_the_function():
     def needs(x, y):
         return x
@@ -215,62 +163,6 @@ def test_errors_about_arguments_name_the_function():
             run(taeda.ones(1))
         said.append(str(caught.value))
     assert said[0] == said[1]
-
-
-def test_a_lost_trial_waits_for_what_is_being_compiled(monkeypatch):
-    pending = True
-    monkeypatch.setattr(traces, "any_pending", lambda program: pending)
-    monkeypatch.setattr(lookup, "WAY", 1.0)  # the graph loses
-    f = taeda.compile(lambda x: (x * 2 + 1).sin())
-    x = taeda.ones(20_000)
-    for _ in range(40):
-        f(x)
-    ((trace,),) = f.__taeda_compiled__.traces.values()
-    assert 0 <= trace.runs < lookup.TRIAL[-1]
-    assert not f.__taeda_compiled__.reasons
-    pending = False
-    for _ in range(40):
-        f(x)
-    assert trace.runs == -1
-    assert "its graph takes" in f.__taeda_compiled__.reasons[0]
-
-
-def test_a_trial_that_was_won_waits_for_nothing(monkeypatch):
-    monkeypatch.setattr(traces, "any_pending", lambda program: True)
-    monkeypatch.setattr(lookup, "WAY", -1.0)  # the graph wins
-    f = taeda.compile(lambda x: (x * 2 + 1).sin())
-    for _ in range(40):
-        f(taeda.ones(20_000))
-    ((trace,),) = f.__taeda_compiled__.traces.values()
-    assert trace.runs >= lookup.TRIAL[-1]
-    assert all(trace.seconds)
-    assert not f.__taeda_compiled__.reasons
-
-
-def test_a_trial_does_not_wait_for_ever(monkeypatch):
-    monkeypatch.setattr(traces, "any_pending", lambda program: True)
-    monkeypatch.setattr(traces, "PATIENCE", 0.0)
-    monkeypatch.setattr(lookup, "WAY", 1.0)
-    f = taeda.compile(lambda x: (x * 2 + 1).sin())
-    for _ in range(52):
-        f(taeda.ones(20_000))
-    ((trace,),) = f.__taeda_compiled__.traces.values()
-    assert trace.runs == -1
-    assert all(trace.seconds)
-
-
-def test_a_trial_that_was_lost_once_is_repeated(monkeypatch):
-    monkeypatch.setattr(traces, "any_pending", lambda program: False)
-    monkeypatch.setattr(lookup, "WAY", 10.0)  # the graph loses
-    f = taeda.compile(lambda x: (x * 2 + 1).sin())
-    for _ in range(32):  # one records, 31 is the last that is timed
-        f(taeda.ones(20_000))
-    ((trace,),) = f.__taeda_compiled__.traces.values()
-    assert trace.lost and trace.runs == lookup.TRIAL[0] - 1 and not f.__taeda_compiled__.reasons
-    monkeypatch.setattr(lookup, "WAY", -10.0)  # the graph wins
-    for _ in range(12):
-        f(taeda.ones(20_000))
-    assert not f.__taeda_compiled__.reasons and trace.runs == lookup.TRIAL[-1]
 
 
 @pytest.mark.parametrize("kind", ["post", "tensor"])
@@ -320,19 +212,6 @@ def test_a_program_that_clears_gradients_and_is_differentiated_outside():
         assert layer.weight.grad.eq(2 * n).all()
     traces = [t for found in step.__taeda_compiled__.traces.values() for t in found]
     assert any(t.trusted for t in traces) and not step.__taeda_compiled__.reasons
-
-
-def test_a_call_under_a_mode_says_that_it_runs_as_it_is():
-    def around(x):
-        return x @ x
-
-    compiled = taeda.compile(around)
-    for _ in range(4):
-        x = taeda.randn(4, 4)
-        with taeda.overrides.BaseTorchFunctionMode():
-            assert compiled(x).equal(around(x))
-    state = compiled.__taeda_compiled__
-    assert len(state.reasons) == 1 and "a mode" in state.reasons[0] and not state.traces
 
 
 class Cast(nn.Module):
@@ -425,70 +304,6 @@ def test_a_weight_that_is_written_before_it_is_cast_again():
                 made.append(run(x))
         assert made[0].equal(made[1])
     assert "a weight is written before it is cast" in compiled.__taeda_compiled__.reasons[0]
-
-
-@pytest.mark.parametrize("place", ["attribute", "buffer", "plain", "dict", "list", "item"])
-def test_tensors_that_are_replaced_at_each_call_are_let_go(place):
-    class Holder(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.register_buffer("buffer", taeda.zeros(3))
-            self.plain = taeda.zeros(3)
-
-    module, thing = Holder(), types.SimpleNamespace()
-    table, row = {}, [None]
-    put = {
-        "attribute": lambda v: setattr(thing, "it", v),
-        "buffer": lambda v: setattr(module, "buffer", v),
-        "plain": lambda v: setattr(module, "plain", v),
-        "dict": lambda v: table.update(it=v),
-        "list": lambda v: row.__setitem__(0, v),
-        "item": lambda v: row.__setitem__(0, v),
-    }[place]
-    get = {
-        "attribute": lambda x: x + thing.it,
-        "buffer": lambda x: x + module.buffer,
-        "plain": lambda x: x + module.plain,
-        "dict": lambda x: x + table["it"],
-        "list": lambda x: sum(row, x),
-        "item": lambda x: x + row[0],
-    }[place]
-    run, alive = taeda.compile(get), []
-    for number in range(lookup.limits.graphs + lookup.PATIENCE + 4):
-        value = taeda.full((3,), float(number))
-        put(value)
-        alive.append(weakref.ref(value))
-        del value
-        assert run(taeda.ones(3)).equal(taeda.full((3,), number + 1.0))
-    gc.collect()
-    assert sum(found() is not None for found in alive) == 1
-
-
-def test_calls_without_graphs_need_not_be_asked():
-    def scaled(x, k):
-        return (x * k).relu() + k
-
-    compiled = taeda.compile(scaled)
-    x = taeda.randn(4)
-    for number in range(lookup.limits.graphs + lookup.PATIENCE + 1):
-        assert compiled(x, number).equal(scaled(x, number))
-    state = compiled.__taeda_compiled__
-    assert state.off
-    assert state.reasons == ["its 8 graphs are for none of its calls"]
-
-
-def test_a_function_that_never_had_a_graph_is_left_alone():
-    def read(x):
-        return x / x.norm().item()
-
-    compiled = taeda.compile(read)
-    for _ in range(lookup.GIVES_UP + 8):
-        compiled(taeda.ones(2))
-    assert compiled.__taeda_compiled__.off
-    whole = taeda.compile(lambda x, k: x * k, fullgraph=True)
-    for number in range(lookup.limits.graphs + lookup.PATIENCE + 8):
-        whole(taeda.ones(2), number)
-    assert not whole.__taeda_compiled__.off
 
 
 def test_a_unit_in_a_checkpoint_is_a_module_again():

@@ -12,13 +12,14 @@ import pytest
 import taeda
 from taeda import nn
 from taeda.compiler import explain
-from taeda.compiler._call import compiled as lookup
+from taeda.compiler._call import compiled as calls
+from taeda.compiler._call import trial
 
 
 @pytest.fixture(autouse=True)
 def always_graphs(monkeypatch):
     """A unit stays one, however its time compares on a busy machine."""
-    monkeypatch.setattr(lookup, "TRIAL", range(0))
+    monkeypatch.setattr(trial, "TRIAL", range(0))
 
 
 class Block(nn.Module):
@@ -184,8 +185,8 @@ def test_the_faster_one_stays(monkeypatch, faster):
     model = Model(["chain"], [0])
     compiled = taeda.compile(model)
     now = [0.0]
-    monkeypatch.setattr(lookup.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(lookup, "TRIAL", range(6, 14))
+    monkeypatch.setattr(trial.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(trial, "TRIAL", range(6, 14))
 
     def slow(function, seconds):
         def call(*args, **kwargs):
@@ -194,9 +195,9 @@ def test_the_faster_one_stays(monkeypatch, faster):
 
         return call
 
-    run = lookup.Trace.run
-    monkeypatch.setattr(lookup.Trace, "run", slow(run, 2.0 if faster == "module" else 1.0))
-    monkeypatch.setattr(lookup, "plain", slow(lookup.plain, 1.5))
+    run = calls.Trace.run
+    monkeypatch.setattr(calls.Trace, "run", slow(run, 2.0 if faster == "module" else 1.0))
+    monkeypatch.setattr(calls, "plain", slow(calls.plain, 1.5))
     for _ in range(20):
         compiled(taeda.randn(5, 6))
     if faster == "unit":

@@ -10,7 +10,7 @@ def steps(f, *args):
         compiled(*args)
     found = [t for traces in compiled.__taeda_compiled__.traces.values() for t in traces]
     (trace,) = [t for t in found if t.trusted]
-    return [step.op for step in trace.steps]
+    return [step.op for step in trace.plan.steps]
 
 
 def test_gradients_are_moved_and_aliases_are_gone():

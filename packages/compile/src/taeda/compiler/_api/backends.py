@@ -28,7 +28,8 @@ from taeda import Tensor, nn
 
 from .._arguments import tensors_in
 from .._call.alike import same, walks_alike
-from .._call.compiled import Compiled, limits, log
+from .._call.compiled import Compiled
+from .._call.lookup import limits, log
 from .._errors import NotLowered, NoTrace, Stop
 from .._graph.lower import Lowered, lowered
 from .._graph.steps import Graph
@@ -138,12 +139,12 @@ class Delegated(Compiled):
         names = _tensor_names(self.function, args, kwargs, observer)
         lower = functools.partial(_lowered_or_not, names=names)
         made = Trace(observer, result, args, kwargs, fuse=False, lower=lower)
-        if any(step.caught for step in made.steps):
+        if any(step.caught for step in made.plan.steps):
             raise NoTrace("it may catch the error of an operation, which a backend cannot know")
         return made
 
     def _accept(self, trace: Trace, key: Any, tensors: list[Tensor], result: Any) -> Any:
-        made: Lowered = trace.lowered
+        made: Lowered = trace.plan.lowered
         again = _runs_twice(trace)
         try:
             if again and not self._agrees(trace, key, tensors, trace.inputs(tensors), result):
@@ -188,7 +189,7 @@ class Delegated(Compiled):
         inputs = trace.inputs(tensors)
         if inputs is None or not trace.fits(inputs):
             return missed
-        given = [inputs[n] for n in trace.lowered.inputs]
+        given = [inputs[n] for n in trace.plan.lowered.inputs]
         made = trace.call(*given)
         if not isinstance(made, tuple | list) or len(made) != trace.count:
             found = f"{len(made)}" if isinstance(made, tuple | list) else type(made).__name__
@@ -263,7 +264,7 @@ class Delegated(Compiled):
         return False
 
     def _rehearse(self, trace: Trace, tensors: list[Tensor]) -> Any:
-        return trace.rehearse_by(trace.lowered, tensors)
+        return trace.rehearse_by(trace.plan.lowered, tensors)
 
     def _drop(self, trace: Trace, key: Any) -> None:
         with self._lock:
@@ -274,7 +275,7 @@ class Delegated(Compiled):
 
 def _runs_twice(trace: Trace) -> bool:
     """Whether the program and its graph can both run in one call."""
-    return bool(trace.repeats) and not trace.leaves_gradients
+    return bool(trace.plan.repeats) and not trace.leaves_gradients
 
 
 def _lowered_or_not(graph: Graph, outputs: list[int], *, names: dict[int, str]) -> Lowered:

@@ -24,10 +24,10 @@ class Explanation:
         self.graph_count = len(traces)
         self.graph_break_count = len(compiled.reasons)
         self.break_reasons: list[str] = list(compiled.reasons)
-        self.op_count = sum(len(trace.steps) for trace in traces)
+        self.op_count = sum(len(trace.plan.steps) for trace in traces)
         self.out_guards: list[list[str]] = [trace.descriptions for trace in traces]
         self.ops_per_graph: list[list[str]] = [
-            [step.op for step in trace.steps] for trace in traces
+            [step.op for step in trace.plan.steps] for trace in traces
         ]
         self.units: dict[str, Explanation] = {}
         if compiled.units is not None:
@@ -41,9 +41,11 @@ class Explanation:
             self.op_count += self.first_part.op_count
         self.graph_count += sum(unit.graph_count for unit in self.units.values())
         self.op_count += sum(unit.op_count for unit in self.units.values())
-        self._lines = [[(step.op, step.line) for step in trace.steps] for trace in traces]
+        self._lines = [[(step.op, step.line) for step in trace.plan.steps] for trace in traces]
         #: for each graph its chains of elementwise operations, with their C text
-        self.chains: list[list[str]] = [explained(trace.program, trace.lines) for trace in traces]
+        self.chains: list[list[str]] = [
+            explained(trace.program, trace.plan.lines) for trace in traces
+        ]
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.graph_count} graphs, {self.op_count} operations"]

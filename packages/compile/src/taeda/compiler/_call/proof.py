@@ -33,7 +33,7 @@ def compared(
     rehearse: Any,
 ) -> tuple[Any, str, int]:
     """(the program's result, why its graph is none of it or "", the place of a wrong result)"""
-    states = [g.get_state() for g in trace.generators]
+    states = [g.get_state() for g in trace.plan.generators]
     inputs, reason = trace.inputs(tensors), ""
     try:
         rehearsed = rehearse(trace, tensors)
@@ -41,8 +41,8 @@ def compared(
         let_through(error)
         reason, rehearsed = f"a rehearsal of its graph fails: {error}", None
     finally:  # KeyboardInterrupt has to find the generators as they were, too
-        after = [g.get_state() for g in trace.generators]
-        for generator, state in zip(trace.generators, states, strict=True):
+        after = [g.get_state() for g in trace.plan.generators]
+        for generator, state in zip(trace.plan.generators, states, strict=True):
             generator.set_state(state)
     if rehearsed is missed:
         return missed, "", 0
@@ -72,7 +72,8 @@ def unlike(trace: Trace, inputs: Any, result: Any, rehearsed: Any, after: Any) -
         and all(same(g, leaf.grad) for leaf, g in gradients)
         and (walked is None or walks_alike(trace, inputs, result, walked))
         and all(
-            g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
+            g.get_state().equal(state)
+            for g, state in zip(trace.plan.generators, after, strict=True)
         )
     )
     return -1 if alike else 0

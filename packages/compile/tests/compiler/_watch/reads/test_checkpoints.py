@@ -82,7 +82,7 @@ def test_a_graph_of_a_whole_step_computes_twice():
     got, f = run(whole_step, {}, draws=False, compiled=True)
     assert got == want
     (trace, *_) = itertools.chain(*f.__taeda_compiled__.traces.values())
-    assert [step.op for step in trace.steps].count("tanh") == 2
+    assert [step.op for step in trace.plan.steps].count("tanh") == 2
 
 
 @pytest.mark.parametrize("keeps", [True, False])
