@@ -108,11 +108,11 @@ class Scatter:
         result = self._turns.timed(by_graph, by_graphs if by_graph else program)
         if len(self._turns) < JUDGED:
             return result, ""
-        program, graphs = self._turns.usual()
+        of_program, of_graphs = self._turns.usual()
         self.stop()
-        if graphs + WAY <= program:
+        if of_graphs + WAY <= of_program:
             return result, ""
         return result, (
-            f"its graphs take {graphs * 1e6:.1f} us a call, the program itself "
-            f"{program * 1e6:.1f} us"
+            f"its graphs take {of_graphs * 1e6:.1f} us a call, the program itself "
+            f"{of_program * 1e6:.1f} us"
         )

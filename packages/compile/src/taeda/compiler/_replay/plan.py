@@ -28,9 +28,8 @@ from .results import Spent, builder
 
 __all__ = ["Inputs", "Plan", "planned"]
 
-Effect = tuple[
-    int, int | None
-]  # (a leaf among the inputs, the output that is its gradient, or none)
+# (a leaf among the inputs, the output that is its gradient, or none)
+Effect = tuple[int, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +41,8 @@ class Inputs:
     varying: list[tuple[int, str, Any]]  # number, kind and source of those
     casts: list[tuple[int, Any]]  # weights that a region of autocast around the call casts
     reads_gradients: bool
-    gradients: list[
-        tuple[tuple[int, ...], bool]
-    ]  # leaves with a gradient before a run, and without
+    # leaves with a gradient before a run, and without
+    gradients: list[tuple[tuple[int, ...], bool]]
     has_scalars: bool
     tied: list[int | None]  # of each argument the kept tensor that it is
     kept_id: Callable[[int], int | None] | None
@@ -67,9 +65,8 @@ class Plan:
     effects: list[Effect]
     writes: list[int]  # inputs
     first_write: int  # the first step that changes what is there after a run
-    risked: (
-        list[int] | None
-    )  # inputs written before an operation that may raise; None: none matters
+    # inputs written before an operation that may raise; None: none matters
+    risked: list[int] | None
     repeats: bool  # running it again gives the same, and changes nothing
     repeats_from_draws: bool  # the same, besides what it draws of Python's generator
     rewinds: list[Any]  # generators that have to go back where a run raises
