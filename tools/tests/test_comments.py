@@ -36,7 +36,3 @@ def test_a_torn_statement_is_found(text):
 @pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)
 def test_others_are_left_alone(text):
     assert list(comments.torn(text)) == []
-
-
-def test_our_comments_stay_beside_their_lines():
-    assert list(comments.check()) == []

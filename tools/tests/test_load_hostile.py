@@ -14,8 +14,8 @@ from hostile_files import FAMILIES, every, words  # noqa: E402
 
 
 def test_each_has_one_name():
-    names = [(family, name) for family, name, _ in every(60)]
-    assert len(names) == len(set(names)) == 720
+    names = [(family, name) for family, name, _ in every(12)]
+    assert len(names) == len(set(names)) == 144
     assert {family for family, _ in names} == set(FAMILIES)
 
 
@@ -34,14 +34,14 @@ def test_a_good_file_is_told_apart():
 
 def test_some_of_each_family_are_refused():
     done = subprocess.run(
-        [sys.executable, str(TOOLS / "load_hostile.py"), "--most", "5"],
+        [sys.executable, str(TOOLS / "load_hostile.py"), "--most", "2"],
         capture_output=True,
         text=True,
         timeout=100,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "60 kinds of file" in done.stdout
+    assert "24 kinds of file" in done.stdout
 
 
 def test_accepting_running_and_growing_are_seen(tmp_path, monkeypatch):
