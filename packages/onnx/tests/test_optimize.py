@@ -49,3 +49,18 @@ def test_what_a_branch_reads_is_kept_and_renamed():
     )
     assert kinds(made) == ["If"]
     assert branch.nodes[0].inputs == ["x", "w"] and set(made.weights) == {"w"}
+
+
+def test_an_output_is_what_makes_it_and_no_copy():
+    made = model(
+        [
+            Node("Exp", ["x"], ["a"], {}), Node("Log", ["a"], ["b"], {}),
+            Node("Identity", ["a"], ["y"], {}), Node("Identity", ["a"], ["again"], {}),
+            Node("Identity", ["x"], ["same"], {}), Node("Identity", ["b"], ["z"], {}),
+        ],
+        ["y", "again", "same", "z"],
+    )  # fmt: skip
+    assert kinds(made) == ["Exp", "Log", "Identity", "Identity"]
+    assert [node.inputs + node.outputs for node in made.nodes] == [
+        ["x", "y"], ["y", "z"], ["y", "again"], ["x", "same"]
+    ]  # fmt: skip

@@ -12,6 +12,7 @@ __all__ = ["optimized"]
 def optimized(model: Model) -> None:
     """Remove copies, operators that compute what another one does, and results that nobody reads."""
     _without_twins(model)
+    _without_last_copies(model)
     _without_unread(model)
 
 
@@ -35,6 +36,27 @@ def _without_twins(model: Model) -> None:
             seen.setdefault(key, node)
         kept.append(node)
     model.nodes = kept
+
+
+def _without_last_copies(model: Model) -> None:
+    """Let what an output copies have the name of the output. Onnxruntime 1.32 takes such a copy out
+    itself, and refuses the model where a size of the copied value is read behind a cast.
+    """
+    ends = {port.name for port in model.outputs}
+    made = {name: node for node in model.nodes for name in node.outputs}
+    instead: dict[str, str] = {}
+    kept = []
+    for node in model.nodes:
+        source = node.inputs[0] if node.kind == "Identity" and not node.domain else ""
+        if ends.isdisjoint(node.outputs) or source in ends | instead.keys() or source not in made:
+            kept.append(node)
+            continue
+        instead[source] = node.outputs[0]
+    for node in kept:
+        node.read_instead(instead)
+        node.outputs = [instead.get(name, name) for name in node.outputs]
+    model.nodes = kept
+    model.values = {node: instead.get(name, name) for node, name in model.values.items()}
 
 
 def _key(node: Node) -> object:
