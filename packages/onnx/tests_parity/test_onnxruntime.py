@@ -7,6 +7,7 @@ import pytest
 from control_models import CASES as CONTROL
 from onnx_samples import SAMPLES
 from program_models import CASES, normal
+from scalar_samples import SCALARS
 
 import taeda
 from taeda import nn, onnx
@@ -103,6 +104,12 @@ def test_every_sample_gives_our_numbers(name):
     program = export(module(f), args)
     _SEEN.update(str(n.target).removeprefix("aten.") for n in program.graph.nodes)
     same(onnx.export(program, verify=False)(*args), f(*args))
+
+
+@pytest.mark.parametrize("row", SCALARS)
+def test_rows_along_a_scalar_give_our_numbers(row):
+    f, args = SCALARS[row]
+    same(onnx.export(module(f), args, verify=False)(*args), f(*args))
 
 
 @pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU, nn.RNN])

@@ -227,7 +227,7 @@ def _asks_scalars(node: Node, args: tuple[Any, ...]) -> bool:
     first = args[0]
     known = {a.name: a.default_value for a in schema.arguments}
     known |= dict(zip(known, args, strict=False)) | node.kwargs
-    dims = known.get("dim")
+    dims = known.get("dim", known.get("dims"))
     along = type(dims) is int or (isinstance(dims, tuple | list) and len(dims) > 0)
     return isinstance(first, Value) and first.rank == 0 and along
 
