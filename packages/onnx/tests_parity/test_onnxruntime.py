@@ -58,6 +58,46 @@ def test_a_program_of_short_floats_is_compared_by_their_steps():
     assert made is not None
 
 
+class Writes(nn.Module):
+    """Statistics, a counter, a cache through a view, and an argument."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", taeda.zeros((), dtype=taeda.int64))
+        self.register_buffer("cache", taeda.zeros(2, 6))
+        self.norm, self.plain = nn.BatchNorm2d(3), nn.BatchNorm1d(3, affine=False)
+
+    def forward(self, x):
+        self.calls.add_(1)
+        self.cache[:, 2:4] = x.mean()
+        x[:, 0] = 0.5
+        y = x * 2
+        y[:, 1:, :1] += 1
+        return self.norm(y) * self.calls, self.plain(y.flatten(2)), self.cache.sum()
+
+
+def test_what_a_program_writes_are_outputs_that_the_next_call_is_given():
+    model, x = Writes().train(), normal(4, 3, 2, 5)
+    shapes = ({0: Dim("n", min=2), 3: Dim("w", min=2)},)
+    made = export(model, (x.clone(),), dynamic_shapes=shapes)
+    with pytest.warns(onnx.errors.OnnxExporterWarning, match="its last outputs"):
+        program = onnx.export(made, verify=True)
+    names = [port.name for port in program.model.outputs]
+    for n, w in ((4, 5), (2, 3), (7, 2)):
+        x = normal(n, 3, 2, w)
+        got = dict(zip(names, program(x.clone()), strict=True))
+        wanted = model(x)
+        same([got.pop(name) for name in names[:3]], wanted)
+        same([got.pop("new_x")], x)
+        state = model.state_dict()
+        assert {
+            f"new_{name}" for name in state if "weight" not in name and "bias" not in name
+        } == set(got)
+        new = {name.removeprefix("new_"): value for name, value in got.items()}
+        same(list(new.values()), [state[name] for name in new])
+        program.apply_weights(new)
+
+
 def test_a_wrong_rule_is_found():
     with pytest.raises(onnx.OnnxExporterError, match="differs by 1"):
         onnx.export(

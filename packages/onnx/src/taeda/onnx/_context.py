@@ -40,6 +40,7 @@ class Context:
         self.opset = opset
         self.model = Model(opset)
         self.values: dict[GraphNode, Any] = {}
+        self.written: dict[Any, Value] = {}  # new values of arguments that the node writes
         self.node: GraphNode | None = None
         self._taken: set[str] = set()
         self._constants: dict[Any, Value] = {}
@@ -189,6 +190,11 @@ class Context:
         """Dimensions as numbers from 0; none means all."""
         given = [dims] if isinstance(dims, int) else list(dims or range(value.rank))
         return [d % value.rank for d in given] if value.rank else []
+
+    def write(self, place: int, value: Value) -> None:
+        """The node gives the argument at this place a new value."""
+        assert self.node is not None
+        self.written[self.node.args[place]] = value
 
     def refuse(self, why: str) -> SymbolicValueError:
         """The error for a node whose rule does not take these arguments."""

@@ -14,12 +14,14 @@ from taeda import Tensor, nn
 from taeda._core_api import warn
 from taeda._core_api.files import atomic_write
 from taeda.export import AdditionalInputs, Dim, ExportedProgram, ShapesCollection
+from taeda.export.graph_signature import OutputKind
 
 from ._modes import OperatorExportTypes, TrainingMode, exporting, select_model_mode_for_export
 from ._optimize import optimized
 from ._program import ONNXProgram
 from ._symbolic import own_rules
 from ._translate import translated
+from ._writes import needs_new_values
 from .errors import OnnxExporterWarning
 
 __all__ = ["DEFAULT_OPSET", "export"]
@@ -125,7 +127,7 @@ def export(
             raise ValueError("dynamic_shapes and dynamic_axes say the same: give one of them")
         dynamic_shapes, names = _from_axes(model, args, named, dynamic_axes, names), names
     start = time.perf_counter()
-    program = _program(model, args, named, dynamic_shapes, training)
+    program = _without_writes(_program(model, args, named, dynamic_shapes, training))
     captured = time.perf_counter()
     table = {**own_rules(opset), **dict(custom_translation_table or {})}
     made = translated(
@@ -212,6 +214,23 @@ def _program(model: Any, args: Any, named: Any, shapes: Any, training: Any) -> E
         )
     with exporting(), select_model_mode_for_export(model, TrainingMode(training)):
         return taeda.export.export(model, args, named, dynamic_shapes=shapes)
+
+
+def _without_writes(program: ExportedProgram) -> ExportedProgram:
+    """The program; one that gives new values as outputs, where it writes what ONNX cannot."""
+    if not needs_new_values(program):
+        return program
+    made = program.run_decompositions({})
+    specs = made.graph_signature.output_specs
+    names = [str(s.target) for s in specs if s.kind is not OutputKind.USER_OUTPUT]
+    if names:
+        warn(
+            f"onnx.export: the program writes {', '.join(names)}, and no model keeps what it "
+            "writes: the new values are its last outputs, for the next call to be given "
+            "(keep_initializers_as_inputs=True makes buffers inputs)",
+            OnnxExporterWarning,
+        )
+    return made
 
 
 def _differs(part: nn.Module) -> bool:

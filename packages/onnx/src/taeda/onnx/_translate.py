@@ -18,14 +18,15 @@ from taeda.export._functions import (
     given_to,
     sliced_in,
 )
-from taeda.export.graph_signature import InputKind, TensorArgument
+from taeda.export.graph_signature import InputKind, OutputKind, TensorArgument
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_arg
 
 from ._context import Context, Value, numbers
 from ._model import Inner, Model, Port
 from ._model import Node as ModelNode
-from ._rules import FRESH, RULES
+from ._rules import RULES
+from ._writes import Groups, in_place
 
 __all__ = ["translated"]
 
@@ -33,9 +34,6 @@ _SIZES = {
     operator.add: "Add", operator.sub: "Sub", operator.mul: "Mul", operator.mod: "Mod", max: "Max",
     min: "Min",
 }  # fmt: skip
-
-
-_GUARDED = {"aten.batch_norm.default"}  # its rule refuses the call that writes
 
 
 def translated(
@@ -66,7 +64,7 @@ class _Writer:
 
     def nodes(self, gm: GraphModule) -> None:
         """Every node of a graph whose inputs are known."""
-        ctx, groups = self.ctx, _Groups()
+        ctx, groups = self.ctx, Groups()
         for node in gm.graph.nodes:
             if node.op != "call_function":
                 continue
@@ -205,7 +203,7 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
         return ctx.size(*args)
     found = own.get(str(target)) or own.get(str(getattr(target, "overloadpacket", "")))
     if found is None:
-        found = RULES.get(name) or (RULES.get(_functional(name)) if _in_place(target) else None)
+        found = RULES.get(name) or (RULES.get(_functional(name)) if in_place(target) else None)
     if found is None:
         raise ctx.no_rule(_unknown(name))
     if _asks_scalars(node, args):
@@ -277,10 +275,6 @@ def _functional(name: str) -> str:
     return f"{stem[:-1]}.{overload}"
 
 
-def _in_place(target: Any) -> bool:
-    return str(target).removeprefix("aten.").partition(".")[0].endswith("_")
-
-
 def _unknown(name: str) -> str:
     stem = name.partition(".")[0]
     near = sorted(r for r in RULES if r.partition(".")[0].startswith(stem[:4]))[:6]
@@ -289,63 +283,6 @@ def _unknown(name: str) -> str:
         "this row has no rule for ONNX. Write the model by other functions, or give a rule by "
         f"custom_translation_table{beside}"
     )
-
-
-class _Groups:
-    """Which results may share memory, so that a write in place is seen by nobody it is hidden from.
-
-    ONNX has values only. A row in place gives a new value, and its tensor stands for that from there
-    on. Another view of the same memory would still have the old one, so such a program is refused,
-    and so is one that writes its arguments. A row counts as a view unless its rule says otherwise.
-    """
-
-    def __init__(self) -> None:
-        self.group: dict[Node, list[Node]] = {}
-        self.same: dict[Node, list[Node]] = {}
-        self.place: dict[Node, int] = {}
-
-    def before(self, ctx: Context, node: Node) -> None:
-        """OnnxExporterError for a write that another tensor sees."""
-        self.place[node] = len(self.place)
-        target: Any = node.target
-        schema = getattr(target, "_schema", None)
-        writes = schema is not None and schema.is_mutable
-        if not _in_place(target):
-            if writes and str(target) not in _GUARDED:
-                raise ctx.refuse("this row writes its arguments, and ONNX has values only")
-            return
-        written = node.args[0]
-        if not isinstance(written, Node):
-            raise ctx.refuse("this row writes other tensors than its first argument")
-        if not self._own(written):
-            raise ctx.refuse("the program writes an argument or a buffer: clone() it first")
-        twins = self.same.get(written, [written])
-        for other in self.group.get(written, [written]):
-            if other not in twins and any(u not in self.place for u in other.users):
-                raise ctx.refuse(
-                    f"this writes memory that {other.name} shows too, and ONNX has no views: "
-                    "write it without the view, or clone() before"
-                )
-
-    def _own(self, node: Node) -> bool:
-        return all(n.op == "call_function" for n in self.group.get(node, [node]))
-
-    def after(self, ctx: Context, node: Node) -> None:
-        """Enter the result, and let a tensor that was written stand for its new value."""
-        if _in_place(node.target):
-            written: Any = node.args[0]
-            twins = self.same.setdefault(written, [written])
-            twins.append(node)
-            self.same[node] = twins
-            for twin in twins:
-                ctx.values[twin] = ctx.values[node]
-        if str(node.target).removeprefix("aten.") in FRESH:
-            return
-        joined: list[Node] = []
-        for member in (node, *node.all_input_nodes):
-            joined += [n for n in self.group.get(member, [member]) if n not in joined]
-        for member in joined:
-            self.group[member] = joined
 
 
 # ---- inputs and outputs ----
@@ -376,10 +313,16 @@ def _tensor(program: ExportedProgram, name: str) -> Tensor:
     return program.constants[name] if found is None else found
 
 
-def _results(program: ExportedProgram) -> list[Node]:
-    """The tensors that the program gives: who calls it has the constants of Python."""
+def _results(program: ExportedProgram) -> list[tuple[Node, str | None]]:
+    """The tensors that the program gives, then new values of what it writes, with the name of that:
+    who calls the model has the constants of Python.
+    """
     output: Any = program.graph.output_node().args[0]
-    return [node for node in output if isinstance(node, Node)]
+    specs = program.graph_signature.output_specs
+    made = [(node, spec.target) for node, spec in zip(output, specs, strict=True)]
+    mine = [k for k, spec in enumerate(specs) if spec.kind is OutputKind.USER_OUTPUT]
+    order = [*mine, *(k for k in range(len(specs)) if k not in mine)]
+    return [made[k] for k in order if isinstance(made[k][0], Node)]
 
 
 def _result_names(ctx: Context, program: ExportedProgram, names: list[str]) -> list[str]:
@@ -389,12 +332,12 @@ def _result_names(ctx: Context, program: ExportedProgram, names: list[str]) -> l
         raise ValueError(f"output_names: {len(names)} names for {len(nodes)} outputs")
     if len(set(names)) < len(names):
         raise ValueError(f"output_names: a name is there twice: {names}")
-    rest = [node.name for node in nodes[len(names) :]]
+    rest = [f"new_{of}" if of else node.name for node, of in nodes[len(names) :]]
     return [ctx.name(name) for name in (*names, *rest)]
 
 
 def _outputs(ctx: Context, program: ExportedProgram, names: list[str]) -> None:
-    for name, node in zip(names, _results(program), strict=True):
+    for name, (node, _) in zip(names, _results(program), strict=True):
         value = ctx.values[node]
         sizes = _said(node.meta["shape"])
         made = ctx.op("Identity", value)

@@ -17,11 +17,12 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import warn
 from taeda._core_api.files import atomic_write
-from taeda._core_api.trees import tree_flatten, tree_unflatten
+from taeda._core_api.trees import tree_flatten
 from taeda.export import ExportedProgram
 from taeda.export.graph_signature import InputKind, TensorArgument
 
 from ._model import External, Model
+from ._seen import Seen
 from .errors import OnnxExporterError, OnnxExporterWarning
 
 __all__ = ["run_apart", "run_file", "verified", "write", "written"]
@@ -63,9 +64,9 @@ def verified(program: ExportedProgram, model: Model, rtol: float = 1e-4, atol: f
         return 0
     calls = _calls(program)
     results = run_apart(model, calls)
-    run, step = program.module(), _step(program)
+    step = _step(program)
     for k, leaves in enumerate(calls):
-        wanted = _results(run, program, leaves)
+        wanted = [v.detach().numpy() for v in Seen(program).results(leaves)]
         _compare(results[k], wanted, leaves, max(rtol, step), max(atol, step))
     return len(calls)
 
@@ -119,13 +120,6 @@ def run_file(
     made = io.BytesIO(done.stdout)
     count = range(outputs)
     return [[np.lib.format.read_array(made, allow_pickle=False) for _ in count] for _ in calls]
-
-
-def _results(run: Any, program: ExportedProgram, leaves: list[Any]) -> list[np.ndarray]:
-    args, kwargs = tree_unflatten(leaves, program._in_spec)
-    with taeda.no_grad():
-        made = tree_flatten(run(*args, **kwargs))[0]
-    return [v.detach().numpy() for v in made if isinstance(v, Tensor)]
 
 
 def _compare(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import taeda
+
 from .._context import Context, Value
 from ._reduction import reduced
 from ._registry import rule
@@ -20,10 +22,12 @@ def _batch_norm(
     eps: float,
     cudnn_enabled: bool = False,
 ) -> Value:
-    if training and mean is not None:
-        raise ctx.refuse("a batch norm that writes its statistics: export in eval mode")
-    if mean is None or var is None:
-        return _by_batch(ctx, x, weight, bias, eps)
+    if training or mean is None or var is None:
+        made, average, spread = _by_batch(ctx, x, weight, bias, eps)
+        if training and mean is not None and var is not None:
+            ctx.write(3, _moved(ctx, mean, ctx.reshape(average, [-1]), momentum))
+            ctx.write(4, _moved(ctx, var, _unbiased(ctx, x, spread), momentum))
+        return made
     count = ctx.shape(mean)
     ones = weight or ctx.op("Expand", ctx.number(1.0, x.dtype), count, rank=1)
     zeros = bias or ctx.op("Expand", ctx.number(0.0, x.dtype), count, rank=1)
@@ -70,19 +74,37 @@ def _group_norm(
     return made if bias is None else ctx.op("Add", made, ctx.reshape(bias, places))
 
 
+def _moved(ctx: Context, old: Value, now: Value, momentum: float) -> Value:
+    """A statistic of a batch norm after a batch that has this one."""
+    kept = ctx.op("Mul", old, ctx.number(1.0 - momentum, old.dtype))
+    return ctx.op("Add", kept, ctx.op("Mul", now, ctx.number(float(momentum), old.dtype)))
+
+
+def _unbiased(ctx: Context, x: Value, spread: Value) -> Value:
+    """The variance that is kept: of n numbers it is divided by n - 1."""
+    channels = ctx.op("ReduceProd", ctx.shape(spread), dtype=taeda.int64, rank=0, keepdims=0)
+    whole = ctx.op("ReduceProd", ctx.shape(x), dtype=taeda.int64, rank=0, keepdims=0)
+    count = ctx.cast(ctx.op("Div", whole, channels), spread.dtype)
+    less = ctx.op("Sub", count, ctx.number(1.0, spread.dtype))
+    return ctx.reshape(ctx.op("Mul", spread, ctx.op("Div", count, less)), [-1])
+
+
 def _by_batch(
     ctx: Context, x: Value, weight: Value | None, bias: Value | None, eps: float
-) -> Value:
-    """By mean and variance of all that one channel has."""
+) -> tuple[Value, Value, Value]:
+    """By mean and variance of all that one channel has, which come second and third."""
     axes = [d for d in range(x.rank) if d != 1]
-    apart = ctx.op("Sub", x, reduced(ctx, "ReduceMean", x, axes, True))
+    average = reduced(ctx, "ReduceMean", x, axes, True)
+    apart = ctx.op("Sub", x, average)
     spread = reduced(ctx, "ReduceMean", ctx.op("Mul", apart, apart), axes, True)
     root = ctx.op("Sqrt", ctx.op("Add", spread, ctx.number(float(eps), x.dtype)))
     made = ctx.op("Div", apart, root)
     places = [-1, *[1] * (x.rank - 2)]
     if weight is not None:
         made = ctx.op("Mul", made, ctx.reshape(weight, places))
-    return made if bias is None else ctx.op("Add", made, ctx.reshape(bias, places))
+    if bias is not None:
+        made = ctx.op("Add", made, ctx.reshape(bias, places))
+    return made, average, spread
 
 
 @rule("_fused_rms_norm", fresh=True)

@@ -8,13 +8,11 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.trees import tree_flatten
 from taeda.export._checks import checked_leaves
-from taeda.fx.interpreter import Interpreter
-from taeda.fx.node import Node
 
 from .._model import Model, Port
 from .._program import ONNXProgram
+from .._seen import Seen
 from .._verify import run_apart
 from ..errors import OnnxExporterError
 
@@ -109,7 +107,7 @@ def verify_onnx_program(
         args, kwargs = program.example_inputs
     leaves = checked_leaves(program, args or (), kwargs or {})
     model = onnx_program.model
-    seen = _Seen(program)
+    seen = Seen(program, keep=compare_intermediates)
     wanted = seen.results(leaves)
     names = [port.name for port in model.outputs]
     inner = {}
@@ -138,33 +136,3 @@ def _showing(model: Model, names: list[str]) -> Model:
     shown = Model(**vars(model))
     shown.outputs = [*(Port(n, taeda.float32, []) for n in names), *model.outputs]
     return shown
-
-
-class _Seen(Interpreter):
-    """Runs a program and keeps a copy of what every node gives: later nodes may write it."""
-
-    def __init__(self, program: Any) -> None:
-        super().__init__(program.graph_module)
-        self.program = program
-        self.values: dict[str, Tensor] = {}
-
-    def results(self, leaves: list[Any]) -> list[Tensor]:
-        """The tensors that the program gives for these arguments."""
-        program = self.program
-        flat = []
-        rest = iter(leaves)
-        for spec in program.graph_signature.input_specs:
-            if spec.target is None:
-                flat.append(next(rest))
-                continue
-            found = program.state_dict.get(spec.target)
-            flat.append((program.constants[spec.target] if found is None else found).clone())
-        with taeda.no_grad():
-            made = self.run(*flat)
-        return [v for v in tree_flatten(list(made))[0] if isinstance(v, Tensor)]
-
-    def run_node(self, n: Node) -> Any:
-        made = super().run_node(n)
-        if isinstance(made, Tensor):
-            self.values[n.name] = made.clone()
-        return made
