@@ -107,6 +107,8 @@ SESSIONS = (
         f"{HUNT}/geometry.py {{}}"),
     row("fuzz-compile", "Random programs give the same bits compiled and as they are, whatever changes between calls. `-- --programs 100000` for more.",
         f"{HUNT}/fuzz_compile.py {{}}"),
+    row("exported-programs", "Random programs give their bits from the graph and the .pt2 file, and their numbers in onnxruntime, at three batches. `-- --programs 20000` for more than a minute.",
+        f"{HUNT}/exported_programs.py {{}}", extras={"onnx": "[verify]"}),
     row("python-states", "Programs that read and change state of Python give the same compiled and as they are. `-- --random 2000` for random ones.",
         f"{HUNT}/python_states.py {{}}"),
     row("interrupts", "Ctrl-C at random instants of compiled functions leaves nothing of a recording behind. `-- --count 300` for fewer.",

@@ -136,6 +136,19 @@ def test_a_program_that_is_another_one_at_1():
         program.module()(normal(1))
 
 
+def test_a_size_that_is_limited_and_then_a_number():
+    class Limited(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("weight", taeda.ones(16, 5))
+
+        def forward(self, x):
+            return x @ self.weight[: x.shape[0]], x.split(2)[0]  # at most 16, then none but 4
+
+    program = export(Limited(), (taeda.ones(4),), dynamic_shapes=({0: Dim.AUTO},))
+    assert all(a.equal(b) for a, b in zip(program.module()(taeda.ones(4)), Limited()(taeda.ones(4))))
+
+
 def test_a_size_that_the_program_fixes():
     fixing = function(lambda x: taeda.stack([row * 2 for row in x]))
     with pytest.raises(UserError, match=r"(?s)Constraints violated \(n\).*n = None  # 3"):

@@ -224,8 +224,8 @@ class _Exporting:
         entries = zip(self.names, self.leaves, self.demands, strict=True)
         given = [(n, t, d) for n, t, d in entries if isinstance(t, Tensor)]
         plan, symbols = planned(given, fixed, related)
-        for name, most in self.most.items():
-            symbols.ranges[name] &= ValueRanges(0, most)
+        for name in self.most.keys() & symbols.ranges.keys():  # a number has no range
+            symbols.ranges[name] &= ValueRanges(0, self.most[name])
         return [tuple(map(constant, t.shape)) for *_, t, _ in self.state] + plan, symbols
 
     def run(self, *flat: Any) -> list[Any]:
