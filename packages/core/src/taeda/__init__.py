@@ -25,8 +25,6 @@ from ._native import core as _core  # noqa: E402 - the same
 from ._parts import install_hint, lazy_attributes  # noqa: E402 - imports come after the finder
 from ._tracebacks import install as _install_tracebacks  # noqa: E402 - the same
 
-__version__ = "0.1.0"
-
 #: what the compiled module holds that is public; everything else of it is for the packages of taeda
 _NATIVE = """
     Generator OutOfMemoryError Size Tensor bfloat16 bool cdouble cfloat chalf channels_last channels_last_3d
@@ -101,6 +99,7 @@ _EXPORTS = {
     **dict.fromkeys(
         ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"
     ),
+    "__version__": "version",
     "PyTorchFileReader": "_io.pt.record_reader",
     "install_as_torch": "_torch_names.as_torch",
     "lobpcg": "_composite._eigen_block",

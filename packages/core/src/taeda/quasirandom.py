@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from functools import cache
-from pathlib import Path
+from importlib import resources
 from typing import Any
 
 import taeda
@@ -22,7 +22,7 @@ def _numbers() -> list[tuple[int, list[int]]]:
     """For each dimension after the first: its primitive polynomial with all coefficients as bits,
     and its first numbers.
     """
-    data = zlib.decompress((Path(__file__).parent / "_sobol.z").read_bytes())
+    data = zlib.decompress(resources.files("taeda").joinpath("_sobol.z").read_bytes())
     words = memoryview(data).cast("H")
     found, at = [], 0
     while at < len(words):

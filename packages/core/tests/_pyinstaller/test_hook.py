@@ -15,7 +15,7 @@ import pytest
 def told(monkeypatch):
     """The names that the hook sets, with PyInstaller's helpers in place of their results."""
     hooks = types.ModuleType("PyInstaller.utils.hooks")
-    for name in ("collect_data_files", "collect_dynamic_libs"):
+    for name in ("collect_data_files", "collect_dynamic_libs", "copy_metadata"):
         setattr(hooks, name, lambda package, name=name, **options: [(name, package)])
     for name, module in {
         "PyInstaller": None,
@@ -31,6 +31,10 @@ def told(monkeypatch):
 def test_the_file_that_the_compiled_package_runs_comes_as_data(told):
     file, target = told["datas"][-1]
     assert target == "taeda" and Path(file).is_file() and Path(file).name == "__init__.py"
+
+
+def test_versions_come_along(told):
+    assert ("copy_metadata", "taeda-core") in told["datas"]
 
 
 def test_modules_stay_files_and_libraries_come_along(told):

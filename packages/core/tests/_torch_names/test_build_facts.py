@@ -23,5 +23,21 @@ def test_flags_of_older_programs_say_what_backends_say():
 
     flags = {name: getattr(taeda, name) for name in build_facts.__all__ if name.startswith("has_")}
     assert all(type(flag) is bool for flag in flags.values())
-    assert flags["has_cuda"] is backends.cuda.is_built() and flags["has_lapack"] is True
+    assert flags["has_lapack"] is True
     assert flags["has_openmp"] is backends.openmp.is_available()
+
+
+def test_a_setup_py_is_told_of_cuda_where_device_code_can_be_made_or_run(monkeypatch, tmp_path):
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(taeda.cuda, "is_available", lambda: False)
+    assert build_facts._device_code() is False
+    monkeypatch.setattr(taeda.cuda, "is_available", lambda: True)
+    assert build_facts._device_code() is True
+    monkeypatch.setattr(taeda.cuda, "is_available", lambda: False)
+    (tmp_path / "nvcc").touch(0o755)
+    assert build_facts._device_code() is True
+    (tmp_path / "nvcc").unlink()
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert build_facts._device_code() is True

@@ -18,6 +18,7 @@ from taeda._native.blas import find_library
 from taeda._parts import DISTRIBUTIONS
 from taeda._parts.advice import NEEDS, advice, missing, origin
 
+from .mixes import mixed
 from .parts import modules
 
 __all__ = ["Section", "as_text", "sections"]
@@ -39,9 +40,11 @@ NAMES = ("CC", "CXX", "CUDA_HOME", "XDG_CACHE_HOME", "PYTHONPATH")
 
 def sections() -> list[Section]:
     """All facts. Nothing is installed, compiled or fetched to find them."""
+    wrong = mixed()
     return [
         ("taeda", _taeda()),
         ("parts", [(name, _part(name)) for name in ("taeda-core", *NEEDS)]),
+        *([("versions that do not go together", [("", told) for told in wrong])] if wrong else []),
         ("machine", _machine()),
         ("building", _building()),
         ("other packages", _others()),

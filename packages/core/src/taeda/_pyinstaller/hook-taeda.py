@@ -3,9 +3,12 @@ names import, libraries that C opens, and data. Modules stay files: rules of kin
 """
 
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
-from PyInstaller.utils.hooks import collect_data_files, collect_dynamic_libs
+from PyInstaller.utils.hooks import collect_data_files, collect_dynamic_libs, copy_metadata
+
+from taeda._parts.advice import NEEDS
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,9 +21,23 @@ def modules() -> Iterator[str]:
             yield ".".join(parts).removesuffix(".__init__")
 
 
+def written_down() -> Iterator[tuple[str, str]]:
+    """What the installer wrote of each part that is here: `taeda.__version__` reads it."""
+    for name in ("taeda-core", *NEEDS):
+        try:
+            yield from copy_metadata(name)
+        except metadata.PackageNotFoundError:
+            continue
+
+
 module_collection_mode = {"taeda": "py"}
 # PyInstaller takes the library of the same name for the package: the file it runs comes as data
 init = (str(ROOT / "__init__.py"), "taeda")
-datas = [*collect_data_files("taeda"), *collect_data_files("scipy_openblas32"), init]
+datas = [
+    *collect_data_files("taeda"),
+    *collect_data_files("scipy_openblas32"),
+    *written_down(),
+    init,
+]
 binaries = [*collect_dynamic_libs("taeda"), *collect_dynamic_libs("scipy_openblas32")]
 hiddenimports = [*modules(), "_cffi_backend", "cffi", "ml_dtypes", "scipy_openblas32"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
+from importlib import resources
 from typing import Any
 
 __all__ = ["answer", "message", "table"]
@@ -20,7 +20,7 @@ def table() -> dict[str, str]:
     """The reason of each absent name, by its full name."""
     found: dict[str, str] = {}
     reason = ""
-    for line in (Path(__file__).parent / "absent.txt").read_text().splitlines():
+    for line in resources.files(__package__).joinpath("absent.txt").read_text("utf-8").splitlines():
         if not line.startswith(" "):
             reason = line
             continue

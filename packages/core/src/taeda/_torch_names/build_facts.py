@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
+import shutil
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .. import backends
+from .. import backends, cuda
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -17,8 +19,17 @@ __all__ = [
     "has_mkldnn", "has_mps", "has_openmp", "has_spectral",
 ]  # fmt: skip
 
-# what setup.py of older extensions asks for; `taeda.backends` has the same under current names
-has_cuda: bool = backends.cuda.is_built()
+
+def _device_code() -> bool:
+    """Is there a card that runs it, or a compiler that makes it? `backends.cuda.is_built()` is true of every
+    build, and a setup.py that took it for an answer would compile `.cu` files where no nvcc is.
+    """
+    named = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
+    return bool(named or shutil.which("nvcc") or cuda.is_available())
+
+
+# what setup.py of older extensions asks for; of the others `taeda.backends` has the same under current names
+has_cuda: bool = _device_code()
 has_cudnn: bool = backends.cudnn.is_available()
 has_lapack: bool = True
 has_mkl: bool = backends.mkl.is_available()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
+import pkgutil
 
 from taeda._core_api import runtime as _core
 
@@ -13,6 +13,7 @@ __all__ = ["load"]
 def load() -> None:
     """Import the file of every family. A thread that needs a rule waits until all are there."""
     _core.rules_loading(False)
-    for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
-        importlib.import_module(f"{__name__}.{file.stem}")
+    for _, name, _ in pkgutil.iter_modules(__path__):
+        if not name.startswith("_"):
+            importlib.import_module(f"{__name__}.{name}")
     _core.rules_loading(True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
+import pkgutil
 
 __all__ = ["load"]
 
 
 def load() -> None:
     """Register the rules of every family."""
-    for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
-        importlib.import_module(f"{__name__}.{file.stem}")
+    for _, name, _ in pkgutil.iter_modules(__path__):
+        if not name.startswith("_"):
+            importlib.import_module(f"{__name__}.{name}")
