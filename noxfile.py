@@ -343,7 +343,7 @@ def neighbours(session: nox.Session) -> None:
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """Build all wheels and an index; install from it offline, import, train a few steps."""
+    """Build all wheels and an index; install from it offline, train a few steps, uninstall: nothing stays."""
     session.install(*groups("build"), "pip")
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
@@ -362,6 +362,7 @@ def wheels(session: nox.Session) -> None:
         with session.chdir(clean):  # away from the checkout, so that nothing comes from its sources
             session.run(python, str(ROOT / "tools" / "ship" / "smoke.py"), external=True)
             session.run(python, "-m", "taeda", "--test", external=True)
+            session.run(python, str(ROOT / "tools" / "ship" / "uninstalled.py"), external=True)
 
 
 @nox.session

@@ -162,6 +162,12 @@ def _wrong_files(packages: dict[str, Package]) -> Iterator[str]:
                 yield f"{package.name} has no {name}"
         if (own := package.folder / "LICENSE").exists() and own.read_text() != licence:
             yield f"{package.name}: LICENSE differs from the one at the root"
+        place = package.folder / "src" / "taeda" / f"part-{package.short}.txt"
+        if place.parent.is_dir() and not place.is_file():
+            yield (
+                f"{package.name} has no {place.name} in src/taeda: pip leaves an empty folder `taeda` behind "
+                "when a package without a file there is the last one that it removes"
+            )
 
 
 def _wrong_changes(packages: dict[str, Package]) -> Iterator[str]:

@@ -16,7 +16,8 @@ def make(
     home = root / "packages" / folder
     module = home / "src" / "taeda" / ("" if folder == "core" else folder)
     module.mkdir(parents=True)
-    for path in (home / "README.md", module / "py.typed"):
+    part = home / "src" / "taeda" / f"part-{folder}.txt"
+    for path in (home / "README.md", module / "py.typed", part):
         path.write_text("")
     (home / "LICENSE").write_text("words\n")
     (home / "changelog.d").mkdir()

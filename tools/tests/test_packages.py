@@ -228,6 +228,13 @@ def test_the_version_that_code_tells_is_the_package_s(tree):
     assert "taeda-core is 0.2.0" in sentence and '"0.1.0"' in sentence
 
 
+def test_a_package_has_a_file_beside_those_of_the_others(tree):
+    assert workspace.check(workspace.load(tree)) == []
+    (tree / "packages/nn/src/taeda/part-nn.txt").unlink()
+    (sentence,) = workspace.check(workspace.load(tree))
+    assert sentence.startswith("taeda-nn has no part-nn.txt in src/taeda")
+
+
 def test_advice_names_the_siblings_that_are_declared(tree):
     place = tree / "packages/core/src/taeda/_parts/advice.py"
     place.parent.mkdir()

@@ -65,6 +65,19 @@ static std::tuple<Tensor, Tensor> shared(const Tensor &x)
     Tensor made = x + 1;
     return {made, taeda::transpose(made, 0, 1)};
 }
+/* memory that was made here is asked about once somebody else saw the tensor */
+static std::tuple<Tensor, Tensor> shared_back(const Tensor &x)
+{
+    Tensor made = taeda::empty_like(x), copy = made;
+    for (int64_t i = 0; i < x.numel(); i++) made.mutable_data<float>()[i] = x.data<float>()[i];
+    return {made.alias(), copy};
+}
+static std::tuple<Tensor, Tensor> handed_twice(const Tensor &x)
+{
+    Tensor made = taeda::empty_like(x);
+    for (int64_t i = 0; i < x.numel(); i++) made.mutable_data<float>()[i] = x.data<float>()[i];
+    return {made, made};
+}
 static std::tuple<Tensor, std::optional<Tensor>> maybe(const Tensor &x, bool second)
 {
     if (second) return {x + 1, x + 2};
@@ -134,8 +147,9 @@ static Tensor family{i}(const Tensor &x)
     return made;
 }}"""
 BOUND = [
-    *(f'm.def("{name}", {name});' for name in (*PLACES, "shared", "parts", "row_sums", "written",
-        "throws_in_a_body", "says", "says_type", "says_bytes", "says_value", "halves", "from_list")),
+    *(f'm.def("{name}", {name});' for name in (*PLACES, "shared", "shared_back", "handed_twice",
+        "parts", "row_sums", "written", "throws_in_a_body", "says", "says_type", "says_bytes",
+        "says_value", "halves", "from_list")),
     *(f'm.def("family{i}", family{i});' for i in range(len(FAMILIES))),
     *(f'm.def("list{n}(Tensor x, int n) -> {results(n)}", list);' for n in range(2, MOST + 1)),
     'm.def("same_twice(Tensor x) -> (Tensor, Tensor)", same_twice);',
@@ -178,6 +192,9 @@ def test_a_result_in_another_results_memory_is_a_copy(ext):
     assert taeda.equal(one.t(), other)
     assert one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr()
     x = taeda.ones(2)
+    for made in (ext.shared_back(x), ext.handed_twice(x)):
+        assert len({t.data_ptr() for t in (x, *made)}) == 3
+        assert all(taeda.equal(t, x) for t in made)
     one, other = ext.same_twice(x)
     assert len({t.data_ptr() for t in (x, one, other)}) == 3
     assert ext.from_list([taeda.zeros(1), x]).tolist() == [1, 1]

@@ -12,9 +12,10 @@ namespace taeda TAEDA_HIDDEN {
 inline Tensor empty(const int64_t *sizes, int32_t ndim, DType dtype, bool meta)
 {
     taeda_tensor *made;
-    taeda_error error{};
+    taeda_error error; /* the table writes its 256 bytes, if any */
+    error.message[0] = 0;
     detail::check(api().empty(dtype, ndim, sizes, !meta, &made, &error), error);
-    return Tensor::adopt(made);
+    return Tensor::made(made);
 }
 inline Tensor empty(const std::vector<int64_t> &sizes, DType dtype = TAEDA_FLOAT32,
                     bool meta = false)
@@ -27,7 +28,7 @@ inline Tensor empty(const int64_t *sizes, int32_t ndim, DType dtype, Device devi
     taeda_error error{};
     if (!device.is_cuda()) return empty(sizes, ndim, dtype, device.is_meta());
     detail::check(api().empty_format(dtype, device.number(), ndim, sizes, 0, &made, &error), error);
-    return Tensor::adopt(made);
+    return Tensor::made(made);
 }
 inline Tensor empty(const std::vector<int64_t> &sizes, DType dtype, Device device)
 {

@@ -50,7 +50,9 @@ public:
     {
         if (next_ < call_.output_count && x.defined())
             call_.outputs[next_] =
-                !views_ && (x.is_argument() || shares(x, call_, next_)) ? copy_of(x) : x.release();
+                !views_ && !x.is_apart() && (x.is_argument() || shares(x, call_, next_))
+                    ? copy_of(x)
+                    : x.release();
         next_++;
     }
 

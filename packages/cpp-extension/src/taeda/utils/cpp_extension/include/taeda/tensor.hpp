@@ -17,6 +17,7 @@ namespace detail {
 struct Box {
     taeda_tensor *tensor;
     bool owned;
+    std::atomic<bool> apart{false}; /* see Tensor::made */
     std::atomic<int> handles{1};
     taeda_facts facts;
 
@@ -47,6 +48,15 @@ public:
     ~Tensor() { drop(); }
     /* Take over a tensor that the table made. */
     static Tensor adopt(taeda_tensor *made) { return Tensor(made, true); }
+    /* The same for one with memory of its own. As long as its handle is handed to nobody, no other
+     * tensor can lie there. */
+    static Tensor made(taeda_tensor *made)
+    {
+        Tensor x = adopt(made);
+        x.box_->apart.store(true, std::memory_order_relaxed);
+        return x;
+    }
+    bool is_apart() const { return box().apart.load(std::memory_order_relaxed); }
 
     bool defined() const { return box_ != nullptr; }
     DType dtype() const { return DType(facts().dtype); }
@@ -124,7 +134,13 @@ public:
         api().facts(get(), &now);
         return now.version;
     }
-    const taeda_tensor *get() const { return box().tensor; }
+    const taeda_tensor *get() const
+    {
+        detail::Box &b = box();
+        if (b.apart.load(std::memory_order_relaxed))
+            b.apart.store(false, std::memory_order_relaxed);
+        return b.tensor;
+    }
     /* Hand the tensor to the core, which owns it from here on. */
     taeda_tensor *release() const;
 
@@ -152,7 +168,12 @@ private:
     }
     void drop()
     {
-        if (box_ && box_->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete box_;
+        if (!box_) return;
+        /* the only handle is nobody else's to copy: most are, and a locked instruction is as long
+           as the rest of a small call's way */
+        if (box_->handles.load(std::memory_order_acquire) == 1 ||
+            box_->handles.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete box_;
     }
     int64_t wrapped(int64_t d) const
     {
