@@ -3,6 +3,7 @@ None may die, hang, or raise what is not documented.
 
     python tools/hunt/fuzz.py                        100,000 calls
     python tools/hunt/fuzz.py --ops "conv|pool"      operations whose name matches
+    python tools/hunt/fuzz.py --kinds 0.9            nine calls of ten have sparse, nested ... tensors
     python tools/hunt/fuzz.py --again 0/4711         make call 4711 of seed 0 once more, in this process
 
 Each call is drawn from its number alone.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import re
 import resource
 import sys
@@ -44,7 +46,8 @@ def chosen_rows(pattern: str) -> list[Any]:
 
 def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
     """Make the calls of a range, in a child: how each ended, and what should not be."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # whose shadow is terabytes of addresses
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     rows = chosen_rows(given.pattern)
     for number in range(given.first, given.first + given.count):
@@ -106,6 +109,10 @@ def plain(x: Any) -> Any:
         return x.get_data()
     if x.is_quantized:
         return x.int_repr()
+    if isinstance(x, taeda.sparse.SparseSemiStructuredTensor):
+        return x.to_dense()
+    if x.is_nested:
+        return x.values()
     if x.layout is taeda.strided:
         return x
     return x._values() if x.layout is taeda.sparse_coo else x.values()
@@ -196,6 +203,13 @@ def add_options(parser: argparse.ArgumentParser, calls: int) -> None:
     parser.add_argument("--enough", type=int, default=50, help="stop after this many findings")
     parser.add_argument("--again", metavar="SEED/NUMBER", help="make one call in this process")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds a child")
+    parser.add_argument("--kinds", type=float, help="share of calls with tensors of another kind")
+
+
+def share_of_kinds(options: argparse.Namespace) -> None:
+    """Tell children and this process how many calls have tensors of another kind."""
+    if options.kinds is not None:
+        os.environ["TAEDA_FUZZ_KINDS"] = str(options.kinds)
 
 
 def main() -> int:
@@ -206,6 +220,7 @@ def main() -> int:
     )
     add_options(parser, calls=100_000)
     options = parser.parse_args()
+    share_of_kinds(options)
     if options.again:
         again(options.again, options.ops)
         return 0

@@ -5,10 +5,11 @@ None may die, hang, or raise what is not documented.
     python tools/hunt/fuzz_parts.py --ops "LSTM|Adam"    parts whose name matches
     python tools/hunt/fuzz_parts.py --again 0/4711       make use 4711 of seed 0 once more, in this process
 
-A use makes a module, an optimizer, a schedule, a distribution, a sampler or a loader, or calls a
-function of Python's, with arguments of the right types and values that nobody expects, and does
-with it what programs do: runs it, derives, steps, draws, copies. What it is follows from its number
-alone. Time that a program asks for (a billion layers) is no hang: after SECONDS a use is left.
+A use makes a module, an optimizer, a schedule, a distribution, a sampler, a loader or a tensor of
+another kind (fuzz_kinds.py), or calls a function of Python's, with arguments of the right types and
+values that nobody expects, and does with it what programs do: runs it, derives, steps, draws,
+copies. What it is follows from its number alone. Time that a program asks for (a billion layers) is
+no hang: after SECONDS a use is left.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 import fuzz
 from fuzz_children import Range, run_as_child
+from fuzz_kinds import FUNCTIONS, argument_by_name, use_kind
+from hostile_kinds import KINDS, drawn_kind
 
 SECONDS = 4.0  # a use
 MEMORY = 6 << 30
@@ -41,6 +44,8 @@ APART = {
     "DistributedSampler": "made for ranks",
     "get_worker_info": "takes nothing",
     "Container": "old name without a use",
+    **dict.fromkeys(("compare", "sensitivity", "quantize_", "load_quantized_"), "take a model"),
+    "as_sparse_gradcheck": "takes a function",
     "Independent": "made of another distribution",
 }
 #: exceptions of other types that are the API's own, by what they say
@@ -89,7 +94,7 @@ def tensor(random: Random, dims: int | None = None) -> Any:
         import taeda
 
         return taeda.ones(shape).to(getattr(taeda, dtype))
-    return _tensor(Near(shape, dtype, False), random, certain=0.97)
+    return _tensor(Near(shape, dtype, False, kind=drawn_kind(random)), random, certain=0.97)
 
 
 def indices(random: Random) -> Any:
@@ -107,6 +112,9 @@ def argument(parameter: inspect.Parameter, random: Random) -> Any:
     has = parameter.default is not inspect.Parameter.empty
     if name in ("device", "dtype", "generator", "out", "validate_args") and has:
         return inspect.Parameter.empty
+    known = argument_by_name(name, random)
+    if known is not None and random.random() < 0.9:
+        return known
     if "None" in said and random.random() < 0.3:
         return None
     if said.startswith("bool"):
@@ -348,12 +356,8 @@ def parts(pattern: str) -> list[tuple[str, Any, Callable[[Any, Random, Any], Non
 
     is_class, is_function = inspect.isclass, inspect.isfunction
     nn, optim, distributions, data = taeda.nn, taeda.optim, taeda.distributions, taeda.utils.data
-    add(
-        "taeda.nn",
-        nn.__all__,
-        use_module,
-        lambda v: is_class(v) and issubclass(v, nn.Module) and v is not nn.Module,
-    )
+    modules = lambda v: is_class(v) and issubclass(v, nn.Module) and v is not nn.Module  # noqa: E731
+    add("taeda.nn", nn.__all__, use_module, modules)
     for package in (
         "taeda.nn.functional",
         "taeda.nn.init",
@@ -361,6 +365,7 @@ def parts(pattern: str) -> list[tuple[str, Any, Callable[[Any, Random, Any], Non
         "taeda.signal.windows",
         "taeda.nn.utils.rnn",
         "taeda.quasirandom",
+        *FUNCTIONS,
     ):
         __import__(package)
         names = [n for n in dir(sys.modules[package]) if n[0] != "_"]
@@ -392,7 +397,8 @@ def parts(pattern: str) -> list[tuple[str, Any, Callable[[Any, Random, Any], Non
             or (is_class(v) and v.__name__.endswith(("Sampler", "Dataset", "DataLoader", "Subset")))
         ),
     )
-    return found
+    kinds = [(f"kind.{name}", name, use_kind) for name in (*KINDS, "")]
+    return found + [row for row in kinds if re.search(pattern, row[0])]
 
 
 # ---- one use ----
@@ -474,6 +480,7 @@ def main() -> int:
     )
     fuzz.add_options(parser, calls=50_000)
     options = parser.parse_args()
+    fuzz.share_of_kinds(options)
     if options.again:
         seed, at = map(int, options.again.split("/"))
         warnings.simplefilter("ignore")

@@ -21,6 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
 from by_path import load
+from hostile_kinds import drawn_kind, of_kind
 
 import taeda
 from taeda._native import core
@@ -99,10 +100,6 @@ DTYPES = (
 )
 SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8, 17)
 INDICES = ("index", "indices", "target", "repeats", "tensor_indices_or_sections")
-#: by which a call's tensors may be of another kind; "" for most calls
-KINDS = (
-    "coo", "csr", "csc", "bsr", "jagged", "jagged", "holes", "masked", "named", "named", "quantized",
-)  # fmt: skip
 OTHERS = (taeda.sparse_coo, taeda.sparse_csr, taeda.sparse_bsc, taeda.jagged)
 LAYOUTS = ("plain", "plain", "plain", "transposed", "strided", "offset", "expanded", "overlapping")
 
@@ -117,7 +114,7 @@ class Near:
     dtype: str
     meta: bool
     length: int = 2  # of lists of tensors
-    kind: str = ""  # that of most tensors
+    kind: str = ""  # that of most tensors, see hostile_kinds.py
     offsets: list[Any] = field(default_factory=list)  # those that nested tensors share
 
 
@@ -139,7 +136,7 @@ class Call:
 def spell(value: Any) -> str:
     """Short text of an argument; a tensor by its facts, because printing it would be a call of its own."""
     if isinstance(value, taeda.Tensor):
-        facts = f"{tuple(value.shape)}, {str(value.dtype).partition('.')[2]}"
+        facts = f"{_shape_of(value)}, {str(value.dtype).partition('.')[2]}"
         kind = _kind_of(value)
         if kind:
             facts += f", {kind}"
@@ -152,10 +149,22 @@ def spell(value: Any) -> str:
     return repr(value)[:80]
 
 
+def _shape_of(x: taeda.Tensor) -> Any:
+    """Its shape, or those of the tensors of a nested one that has none."""
+    if x.is_nested and x.layout is taeda.strided:
+        return [tuple(row.shape) for row in x.unbind()]
+    # a number of its own for each ragged size would make one call two
+    return tuple(size if type(size) is int else "j" for size in x.shape)
+
+
 def _kind_of(x: taeda.Tensor) -> str:
     """What a tensor is if it is not plain."""
     if x.layout is not taeda.strided:
         return str(x.layout)
+    if x.is_quantized:
+        return str(x.qscheme())
+    if x.has_names():
+        return f"names {x.names}"
     return "" if type(x) in (taeda.Tensor, taeda.nn.Parameter) else type(x).__name__
 
 
@@ -184,7 +193,7 @@ def draw(row: Row, random: Random) -> Call:
         random.choice(DTYPES),
         random.random() < 0.05,
         random.choice((0, 1, 2, 3, 70)),
-        _kind(random),
+        drawn_kind(random),
     )
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
@@ -210,7 +219,7 @@ def draw(row: Row, random: Random) -> Call:
 def spoil(text: str, random: Random) -> Call:
     """The call that an expression makes, with inputs that may not fit it."""
     names = [name for name in compile(text, text, "eval").co_names if name in cases.SHAPES]
-    kind, offsets = _kind(random), []
+    kind, offsets = drawn_kind(random), []
     victim = random.choice(names) if names and random.random() < 0.3 else ""
     dtype = random.choice(DTYPES)
     inputs: dict[str, Any] = {}
@@ -323,61 +332,12 @@ def _tensor(near: Near, random: Random, certain: float = 0.75) -> taeda.Tensor:
         x = x.conj()
     if near.kind and random.random() < 0.8:
         try:
-            x = _of_kind(x, near, random)
+            x = of_kind(x, near, random)
         except (NotImplementedError, TypeError):
             return x  # a dtype that the kind does not take
     if (x.is_floating_point() or x.is_complex()) and random.random() < 0.3:
         x = x.detach().requires_grad_()
     return x
-
-
-def _kind(random: Random) -> str:
-    return random.choice(KINDS) if random.random() < 0.15 else ""
-
-
-def _of_kind(x: taeda.Tensor, near: Near, random: Random) -> taeda.Tensor:
-    """The tensor as one of another kind, or as it is where that kind does not fit."""
-    if near.kind == "masked":
-        mask = taeda.ones(x.shape, dtype=taeda.bool, device=x.device)
-        return taeda.masked.masked_tensor(x, mask.tril() if x.dim() > 1 else mask)
-    if near.kind == "named":
-        return _named(x, random)
-    if near.kind == "quantized":
-        floats = x.is_floating_point() and x.device.type == "cpu"
-        return taeda.quantize_per_tensor(x.float(), 0.1, 3, taeda.quint8) if floats else x
-    if near.kind == "coo":
-        return x.to_sparse() if x.dim() else x
-    if x.dim() < 2 or (near.kind in ("csr", "csc", "bsr") and (x.dim() > 2 or not x.numel())):
-        return x
-    if near.kind == "holes" and x.shape[1]:
-        length = taeda.tensor([random.randint(0, x.shape[1]) for _ in range(x.shape[0])])
-        return taeda.nested.narrow(x, 1, 0, length.long(), layout=taeda.jagged)
-    if near.kind in ("jagged", "holes") and x.dim() < 64:  # its batch is one dimension more
-        return taeda.nested.nested_tensor_from_jagged(x, _offsets(x.shape[0], near, random))
-    if near.kind in ("jagged", "holes"):
-        return x
-    ways = {"csr": x.to_sparse_csr, "csc": x.to_sparse_csc, "bsr": lambda: x.to_sparse_bsr((1, 1))}
-    return ways[near.kind]()
-
-
-def _named(x: taeda.Tensor, random: Random) -> taeda.Tensor:
-    """Names from the right, as tensors that go together have them; some away, a few in another order."""
-    letters = [f"n{d}" for d in range(x.dim(), 0, -1)]
-    if random.random() < 0.1:
-        random.shuffle(letters)
-    return (
-        x.rename(*(name if random.random() < 0.8 else None for name in letters)) if letters else x
-    )
-
-
-def _offsets(rows: int, near: Near, random: Random) -> taeda.Tensor:
-    """Offsets for so many rows, mostly those that another tensor of the call has."""
-    known = [offsets for count, offsets in near.offsets if count == rows]
-    if known and random.random() < 0.9:
-        return known[0]
-    made = taeda.tensor(sorted([0, random.randint(0, rows), random.randint(0, rows), rows]))
-    near.offsets.append((rows, made))
-    return made
 
 
 def _filled(shape: tuple[int, ...], dtype: str, random: Random) -> taeda.Tensor:
