@@ -32,7 +32,7 @@ FIRST = (
 )  # fmt: skip
 #: modules that hold what others show, or nothing that programs call
 LEFT_OUT = re.compile(
-    r"taeda\.(autograd\.(rules|batching)|nn\.modules\.\w+|return_types|utils\.(data|benchmark)\.\w+"
+    r"taeda\.(autograd\.batching|(autograd|masked|nested|quantization|sparse)\.rules|nn\.modules\.\w+|return_types|utils\.(data|benchmark)\.\w+"
     r"|optim\.(?!lr_|swa_)\w+"
     r"|distributions\.(?!constraint|kl|transforms|utils)\w+|functional|distributed\.\w+\.\w+\.\w+\..*)(\..*)?"
 )

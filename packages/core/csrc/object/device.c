@@ -335,7 +335,10 @@ int td_add_device(PyObject *module)
         {Py_tp_richcompare, device_compare},
         {Py_tp_methods, device_methods},
         {Py_tp_getset, device_fields},
-        {Py_tp_doc, "device(type, index=None)\n--\n\nWhere a tensor's memory is."},
+        {Py_tp_doc, "device(type, index=None)\n--\n\nWhere a tensor's memory is.\n\n"
+                    ">>> taeda.device(\"cuda\", 1)\ndevice(type='cuda', index=1)\n"
+                    ">>> taeda.device(\"cpu\").type\n'cpu'\n"
+                    ">>> taeda.device(\"cuda:1\") == taeda.device(\"cuda:0\")\nFalse"},
         {0}};
     static PyType_Spec spec = {"taeda.device", sizeof(Device), 0, Py_TPFLAGS_DEFAULT, slots};
     DeviceT = (PyTypeObject *)PyType_FromSpec(&spec);

@@ -139,12 +139,22 @@ static int add_dtype_aliases(PyObject *module)
 
 int td_add_constants(PyObject *module)
 {
-    DtypeT = constant_type(module, "taeda.dtype", "The type of a tensor's elements.", dtype_methods,
-                           dtype_fields);
-    LayoutT = constant_type(module, "taeda.layout", "How a tensor's elements are laid out.",
+    DtypeT = constant_type(module, "taeda.dtype",
+                           "The type of a tensor's elements.\n\n"
+                           ">>> taeda.float16.itemsize, taeda.int64.is_floating_point\n"
+                           "(2, False)\n"
+                           ">>> taeda.zeros(2, dtype=taeda.int8).dtype\ntaeda.int8",
+                           dtype_methods, dtype_fields);
+    LayoutT = constant_type(module, "taeda.layout",
+                            "How a tensor's elements are laid out.\n\n"
+                            ">>> taeda.ones(2).layout\ntaeda.strided",
                             constant_methods, NULL);
     MemoryFormatT = constant_type(module, "taeda.memory_format",
-                                  "An order of dimensions in memory.", constant_methods, NULL);
+                                  "An order of dimensions in memory.\n\n"
+                                  ">>> x = taeda.ones(1, 3, 4, 4)\n"
+                                  ">>> x.to(memory_format=taeda.channels_last).stride()\n"
+                                  "(48, 1, 12, 3)",
+                                  constant_methods, NULL);
     if (!DtypeT || !LayoutT || !MemoryFormatT) return -1;
     for (int d = 0; d < TD_NDTYPES; d++)
         if (!(dtype_objects[d] = constant_new(module, DtypeT, d, td_dtypes[d].name))) return -1;

@@ -187,8 +187,11 @@ int td_add_generator(PyObject *module)
         {Py_tp_dealloc, generator_dealloc},
         {Py_tp_methods, methods},
         {Py_tp_getset, fields},
-        {Py_tp_doc, "Generator(device='cpu')\n--\n\nA stream of random numbers, made by "
-                    "Philox4x32-10: the same numbers on every device."},
+        {Py_tp_doc,
+         "Generator(device='cpu')\n--\n\nA stream of random numbers, made by Philox4x32-10: the "
+         "same numbers on every device.\n\n"
+         ">>> a, b = (taeda.Generator().manual_seed(7) for _ in range(2))\n"
+         ">>> taeda.equal(taeda.rand(3, generator=a), taeda.rand(3, generator=b))\nTrue"},
         {0}};
     static PyType_Spec spec = {"taeda.Generator", sizeof(Generator), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};

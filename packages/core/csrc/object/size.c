@@ -114,7 +114,10 @@ int td_add_size(PyObject *module)
                                   {Py_sq_repeat, size_repeat},
                                   {Py_nb_add, size_radd},
                                   {Py_mp_subscript, size_subscript},
-                                  {Py_tp_doc, "The sizes of a tensor: a tuple of ints."},
+                                  {Py_tp_doc, "The sizes of a tensor: a tuple of ints.\n\n"
+                                              ">>> size = taeda.ones(2, 3).shape\n"
+                                              ">>> size, size.numel(), size + (4,)\n"
+                                              "(taeda.Size([2, 3]), 6, taeda.Size([2, 3, 4]))"},
                                   {0}};
     static PyType_Spec spec = {"taeda.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     PyObject *bases = PyTuple_Pack(1, &PyTuple_Type);

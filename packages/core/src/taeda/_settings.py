@@ -69,12 +69,20 @@ def _apply_fill() -> None:
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """Whether repeatable results were asked for."""
+    """Whether repeatable results were asked for.
+
+    >>> taeda.are_deterministic_algorithms_enabled()
+    False
+    """
     return _Chosen.deterministic
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether an operation that cannot repeat itself should only warn."""
+    """Whether an operation that cannot repeat itself should only warn.
+
+    >>> taeda.is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
     return _Chosen.warn_only
 
 
@@ -85,6 +93,11 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
     Args:
         debug_mode: 0, 1 or 2, or its word.
+
+    >>> taeda.set_deterministic_debug_mode("error")
+    >>> taeda.are_deterministic_algorithms_enabled()
+    True
+    >>> taeda.set_deterministic_debug_mode("default")
     """
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
@@ -96,7 +109,11 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """0, 1 or 2: not asked for, warn, error."""
+    """0, 1 or 2: not asked for, warn, error.
+
+    >>> taeda.get_deterministic_debug_mode()
+    0
+    """
     return (1 if _Chosen.warn_only else 2) if _Chosen.deterministic else 0
 
 
@@ -112,6 +129,11 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     Args:
         precision: "highest" (what holds at the start), "high" or "medium".
+
+    >>> taeda.set_float32_matmul_precision("high")
+    >>> taeda.get_float32_matmul_precision()
+    'high'
+    >>> taeda.set_float32_matmul_precision("highest")
     """
     if precision not in _PRECISIONS:
         warn(
@@ -123,7 +145,11 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` allows."""
+    """What `set_float32_matmul_precision` allows.
+
+    >>> taeda.get_float32_matmul_precision()
+    'highest'
+    """
     return _Chosen.precision
 
 
@@ -133,12 +159,21 @@ def set_warn_always(b: bool) -> None:
 
     Args:
         b: what `is_warn_always_enabled` tells; TypeError for no bool.
+
+    >>> taeda.set_warn_always(True)
+    >>> taeda.is_warn_always_enabled()
+    True
+    >>> taeda.set_warn_always(False)
     """
     _Chosen.warn_always = _flag(b, "set_warn_always(): argument 'b'")
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` was told."""
+    """What `set_warn_always` was told.
+
+    >>> taeda.is_warn_always_enabled()
+    False
+    """
     return _Chosen.warn_always
 
 
@@ -162,7 +197,11 @@ def set_num_interop_threads(count: int) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` was told, 1 before."""
+    """What `set_num_interop_threads` was told, 1 before.
+
+    >>> taeda.get_num_interop_threads() >= 1
+    True
+    """
     return 1 if _Chosen.interop is None else _Chosen.interop
 
 

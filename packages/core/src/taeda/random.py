@@ -23,27 +23,56 @@ def manual_seed(seed: int) -> Generator:
     """Start the stream of `seed` on every device, and return the generator of the cpu.
 
     `seed` lies in [-2**63, 2**64 - 1], else ValueError; a negative one counts as `seed + 2**64`.
+
+    >>> _ = taeda.manual_seed(7)
+    >>> x = taeda.rand(3)
+    >>> _ = taeda.manual_seed(7)
+    >>> taeda.equal(taeda.rand(3), x)
+    True
     """
     return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:
-    """Start a stream that nobody can foresee, and return its seed."""
+    """Start a stream that nobody can foresee, and return its seed.
+
+    >>> taeda.seed() == taeda.initial_seed()
+    True
+    """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed of the stream in use."""
+    """The seed of the stream in use.
+
+    >>> _ = taeda.manual_seed(7)
+    >>> taeda.initial_seed()
+    7
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """Where the stream is, as a uint8 tensor."""
+    """Where the stream is, as a uint8 tensor.
+
+    >>> state = taeda.get_rng_state()
+    >>> x = taeda.rand(3)
+    >>> taeda.set_rng_state(state)
+    >>> taeda.equal(taeda.rand(3), x)
+    True
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Go back to a place in a stream that `get_rng_state` gave."""
+    """Go back to a place in a stream that `get_rng_state` gave.
+
+    >>> state = taeda.get_rng_state()
+    >>> x = taeda.rand(3)
+    >>> taeda.set_rng_state(state)
+    >>> taeda.equal(taeda.rand(3), x)
+    True
+    """
     default_generator.set_state(new_state)
 
 

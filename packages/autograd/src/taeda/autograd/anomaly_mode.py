@@ -26,17 +26,34 @@ def _forward_metadata() -> dict[str, Any]:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly mode is on."""
+    """Whether anomaly mode is on.
+
+    >>> taeda.is_anomaly_enabled()
+    False
+    >>> with taeda.autograd.detect_anomaly():
+    ...     print(taeda.is_anomaly_enabled())
+    True
+    """
     return bool(_core._get_anomaly())
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly mode, where it is on, looks for NaN."""
+    """Whether anomaly mode, where it is on, looks for NaN.
+
+    >>> taeda.is_anomaly_check_nan_enabled()
+    True
+    """
     return bool(_core._get_anomaly() != 1)
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Anomaly mode on or off, process-wide."""
+    """Anomaly mode on or off, process-wide.
+
+    >>> taeda.set_anomaly_enabled(True)
+    >>> taeda.is_anomaly_enabled()
+    True
+    >>> taeda.set_anomaly_enabled(False)
+    """
     _core._set_anomaly((2 if check_nan else 1) if enabled else 0)
 
 

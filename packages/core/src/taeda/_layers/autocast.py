@@ -85,7 +85,14 @@ def _known(device_type: str) -> str:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether this thread casts on a device. RuntimeError for an unknown kind of device."""
+    """Whether this thread casts on a device. RuntimeError for an unknown kind of device.
+
+    >>> with taeda.autocast("cpu"):
+    ...     print(taeda.is_autocast_enabled("cpu"))
+    True
+    >>> taeda.is_autocast_enabled("cpu")
+    False
+    """
     return _here.enabled.get(_known(device_type), False)
 
 
@@ -94,6 +101,11 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
 
     RuntimeError for an unknown kind of device, and for one to be switched on that this build does
     not cast on.
+
+    >>> taeda.set_autocast_enabled("cpu", True)
+    >>> (taeda.ones(2, 2) @ taeda.ones(2, 2)).dtype
+    taeda.bfloat16
+    >>> taeda.set_autocast_enabled("cpu", False)
     """
     if enabled is None:
         device_type, enabled = "cuda", bool(device_type)
@@ -121,24 +133,45 @@ def _is_needed() -> bool:
 
 
 def get_autocast_dtype(device_type: str) -> dtype:
-    """The lower type of a device: bfloat16 on the cpu, float16 on cuda, unless set otherwise."""
+    """The lower type of a device: bfloat16 on the cpu, float16 on cuda, unless set otherwise.
+
+    >>> taeda.get_autocast_dtype("cpu")
+    taeda.bfloat16
+    """
     return _here.dtype[_known(device_type)]
 
 
 def set_autocast_dtype(device_type: str, dtype: dtype) -> None:
-    """Choose the lower type of a device."""
+    """Choose the lower type of a device.
+
+    >>> before = taeda.get_autocast_dtype("cpu")
+    >>> taeda.set_autocast_dtype("cpu", taeda.float16)
+    >>> taeda.get_autocast_dtype("cpu")
+    taeda.float16
+    >>> taeda.set_autocast_dtype("cpu", before)
+    """
     if not isinstance(dtype, _core.dtype):
         raise TypeError(f"set_autocast_dtype: wanted a dtype, got {named(dtype)}")
     _here.dtype[_known(device_type)] = dtype
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether a weight is cast once for all uses in a region."""
+    """Whether a weight is cast once for all uses in a region.
+
+    >>> taeda.is_autocast_cache_enabled()
+    True
+    """
     return _here.caches
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Cast weights once in a region, or each time."""
+    """Cast weights once in a region, or each time.
+
+    >>> taeda.set_autocast_cache_enabled(False)
+    >>> taeda.is_autocast_cache_enabled()
+    False
+    >>> taeda.set_autocast_cache_enabled(True)
+    """
     _here.caches = bool(enabled)
 
 
@@ -170,7 +203,11 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
 
 
 def get_autocast_cpu_dtype() -> dtype:
-    """`get_autocast_dtype("cpu")`."""
+    """`get_autocast_dtype("cpu")`.
+
+    >>> taeda.get_autocast_cpu_dtype()
+    taeda.bfloat16
+    """
     return get_autocast_dtype("cpu")
 
 

@@ -9,7 +9,13 @@ __all__ = ["Tag", "as_tags"]
 
 
 class Tag(enum.Enum):
-    """A property of an operator, given when it is defined."""
+    """A property of an operator, given when it is defined.
+
+    >>> library = taeda.library.Library("of_the_example", "DEF")
+    >>> name = library.define("sizes(Tensor x) -> int[]", tags=[taeda.Tag.pt2_compliant_tag])
+    >>> taeda.ops.of_the_example.sizes.default.tags == [taeda.Tag.pt2_compliant_tag]
+    True
+    """
 
     __module__ = "taeda"
 

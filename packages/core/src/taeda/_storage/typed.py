@@ -35,6 +35,10 @@ class TypedStorage(Casts):
     `TypedStorage(3, dtype=...)` has three unset elements, `TypedStorage([1, 2], dtype=...)` those
     two, `TypedStorage(wrap_storage=s, dtype=...)` the bytes of the UntypedStorage `s`. The dtype is
     the default one unless given.
+
+    >>> storage = taeda.tensor([1.0, 2.0]).storage()
+    >>> list(storage), storage.dtype
+    ([1.0, 2.0], taeda.float32)
     """
 
     __module__ = "taeda.storage"
@@ -248,7 +252,8 @@ def _old(dtype: Any, name: str) -> Any:
         "from_buffer": classmethod(from_buffer),
         "from_file": classmethod(from_file),
     }
-    doc = f"The old name of a TypedStorage of {dtype}."
+    example = f">>> taeda.{name}(3).dtype, len(taeda.{name}(3))\n({dtype}, 3)"
+    doc = f"The old name of a TypedStorage of {dtype}.\n\n{example}"
     return _OldName(name, (TypedStorage,), {**body, "__module__": "taeda", "__doc__": doc})
 
 

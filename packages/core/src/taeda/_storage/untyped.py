@@ -26,6 +26,10 @@ class UntypedStorage(Casts):
     """Bytes that tensors view.
 
     `UntypedStorage(n)` has n unset bytes; `UntypedStorage([1, 2])` has those bytes.
+
+    >>> memory = taeda.tensor([1, 2], dtype=taeda.int16).untyped_storage()
+    >>> memory.nbytes(), list(memory)
+    (4, [1, 0, 2, 0])
     """
 
     __module__ = "taeda.storage"

@@ -62,7 +62,7 @@ def text(name: str, rows: Sequence[Row], *, method: bool, inplace: bool) -> str:
     parts.append(said if method else re.sub(r"\bself\b", "input", said))
     if arguments := _arguments(calls):
         parts.append(arguments)
-    if not inplace and not method and (example := _examples().get((rows[0].namespace, name))):
+    if not method and (example := _examples().get((rows[0].namespace, name))):
         parts.append(example)
     return "\n\n".join(parts).replace("\n--\n\n\n", "\n--\n\n")
 

@@ -37,7 +37,7 @@ def from_numpy(ndarray: Any) -> Tensor:
         ndarray: an array of numpy in the machine's byte order. One that cannot be written warns.
 
     >>> import numpy as np
-    >>> from_numpy(np.arange(3)).tolist()
+    >>> taeda.from_numpy(np.arange(3)).tolist()
     [0, 1, 2]
     """
     made = _core.from_array(ndarray)
@@ -98,7 +98,7 @@ def frombuffer(
         offset: bytes before the first element, 0 or more and less than the buffer's length.
         requires_grad: whether the tensor asks for a gradient; False by default.
 
-    >>> frombuffer(bytearray(b"\\x01\\x00\\x02\\x00"), dtype=taeda.int16).tolist()
+    >>> taeda.frombuffer(bytearray(b"\\x01\\x00\\x02\\x00"), dtype=taeda.int16).tolist()
     [1, 2]
     """
     if not isinstance(dtype, _core.dtype):
@@ -155,6 +155,11 @@ def from_file(
         dtype: how the bytes are read; the default dtype where it is None.
         device: only the cpu.
         requires_grad: whether the tensor asks for a gradient; False by default.
+
+    >>> import numpy
+    >>> numpy.arange(3.0).tofile("numbers.bin")
+    >>> taeda.from_file("numbers.bin", size=3, dtype=taeda.float64)
+    tensor([0., 1., 2.], dtype=taeda.float64)
     """
     if _core.device(device).type != "cpu":
         raise RuntimeError(f"from_file: a file is mapped on the cpu, not on {device}: use to()")
@@ -362,7 +367,7 @@ def tensor(
         pin_memory: whether the result lies in pinned memory; False by default.
         names: of the dimensions, a sequence of str and None; None by default: no names.
 
-    >>> tensor([[1, 2], [3, 4]]).shape
+    >>> taeda.tensor([[1, 2], [3, 4]]).shape
     taeda.Size([2, 2])
     """
     if isinstance(data, Tensor):
@@ -395,6 +400,13 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         data: as in `tensor`; tensors and arrays are shared, all else is copied.
         dtype: of the result; None keeps that of `data`. Another dtype than that makes a copy.
         device: of the result; None keeps a tensor's own, and takes the default device for all else.
+
+    >>> import numpy
+    >>> array = numpy.zeros(2)
+    >>> x = taeda.as_tensor(array)
+    >>> x[0] = 7
+    >>> array
+    array([7., 0.])
     """
     made = _read(data, dtype)
     return _placed(
@@ -425,7 +437,7 @@ def asarray(
         requires_grad: True asks for a gradient, False cuts the history off, None leaves it as it
             came.
 
-    >>> asarray(bytearray(4), dtype=taeda.int16).tolist()
+    >>> taeda.asarray(bytearray(4), dtype=taeda.int16).tolist()
     [0, 0]
     """
     made = _read_buffer(obj, dtype) if _is_buffer(obj) else _read(obj, dtype)

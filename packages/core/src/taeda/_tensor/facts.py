@@ -24,6 +24,9 @@ def is_tensor(obj: Any) -> bool:
 
     Args:
         obj: any object.
+
+    >>> taeda.is_tensor(taeda.ones(2)), taeda.is_tensor([1.0, 1.0])
+    (True, False)
     """
     return isinstance(obj, Tensor)
 
@@ -33,6 +36,10 @@ def is_storage(obj: Any) -> bool:
 
     Args:
         obj: any object; a typed or an untyped storage gives True.
+
+    >>> x = taeda.ones(2)
+    >>> taeda.is_storage(x.untyped_storage()), taeda.is_storage(x)
+    (True, False)
     """
     from ..storage import TypedStorage, UntypedStorage  # late: it needs Tensor complete
 
@@ -44,6 +51,9 @@ def is_floating_point(input: Tensor) -> bool:
 
     Args:
         input: a tensor of any shape; its dtype answers, its values are not read.
+
+    >>> taeda.is_floating_point(taeda.ones(1)), taeda.is_floating_point(taeda.tensor([1]))
+    (True, False)
     """
     if watched or type(input) not in exact:
         return _asked(is_floating_point, input, lambda input: input.is_floating_point())
@@ -55,6 +65,9 @@ def is_complex(input: Tensor) -> bool:
 
     Args:
         input: a tensor of any shape; its dtype answers, its values are not read.
+
+    >>> taeda.is_complex(taeda.tensor([1j])), taeda.is_complex(taeda.ones(1))
+    (True, False)
     """
     if watched or type(input) not in exact:
         return _asked(is_complex, input, lambda input: input.is_complex())
@@ -80,6 +93,9 @@ def is_conj(input: Tensor) -> bool:
 
     Args:
         input: a tensor of any shape and dtype.
+
+    >>> taeda.is_conj(taeda.tensor([1j]).conj())
+    True
     """
     if watched or type(input) not in exact:
         return _asked(is_conj, input, lambda input: _tensor(input, "is_conj").is_conj())
@@ -91,6 +107,9 @@ def is_neg(input: Tensor) -> bool:
 
     Args:
         input: a tensor of any shape and dtype; TypeError for anything else.
+
+    >>> taeda.is_neg(taeda.tensor([1j]).conj().imag)
+    True
     """
     if watched or type(input) not in exact:
         return _asked(is_neg, input, lambda input: _tensor(input, "is_neg").is_neg())
@@ -102,6 +121,11 @@ def is_inference(input: Tensor) -> bool:
 
     Args:
         input: a tensor of any shape and dtype; TypeError for anything else.
+
+    >>> with taeda.inference_mode():
+    ...     x = taeda.ones(2)
+    >>> taeda.is_inference(x)
+    True
     """
     if watched or type(input) not in exact:
         return _asked(
@@ -115,6 +139,9 @@ def is_signed(input: Tensor) -> bool:
 
     Args:
         input: a tensor of any shape; its dtype answers. TypeError for anything else.
+
+    >>> taeda.is_signed(taeda.tensor([1])), taeda.is_signed(taeda.tensor([1]).byte())
+    (True, False)
     """
     if watched or type(input) not in exact:
         return _asked(is_signed, input, lambda input: _tensor(input, "is_signed").is_signed())
@@ -127,7 +154,7 @@ def typename(obj: Any, /) -> str:
     Args:
         obj: any object: a tensor, a class, or an instance of one.
 
-    >>> typename(taeda.ones(1)), typename(3)
+    >>> taeda.typename(taeda.ones(1)), taeda.typename(3)
     ('taeda.FloatTensor', 'int')
     """
     if isinstance(obj, Tensor):
@@ -143,6 +170,9 @@ def numel(input: Tensor) -> int:
 
     Args:
         input: a tensor of any shape and dtype.
+
+    >>> taeda.numel(taeda.ones(2, 3))
+    6
     """
     if watched or type(input) not in exact:
         return _asked(numel, input, lambda input: input.numel())
@@ -154,6 +184,9 @@ def is_nonzero(input: Tensor) -> bool:
 
     Args:
         input: a tensor of one element, of any rank and dtype.
+
+    >>> taeda.is_nonzero(taeda.tensor([0.0])), taeda.is_nonzero(taeda.tensor(2))
+    (False, True)
     """
     if watched or type(input) not in exact:
         return _asked(is_nonzero, input, lambda input: bool(input))
@@ -166,7 +199,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     Args:
         type1, type2: dtypes; their order does not matter.
 
-    >>> promote_types(taeda.int32, taeda.float16)
+    >>> taeda.promote_types(taeda.int32, taeda.float16)
     taeda.float16
     """
     return _core.promote(type1, type2)
@@ -177,6 +210,11 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
     Args:
         tensor1, tensor2: tensors, or numbers of Python, which count less than tensors do.
+
+    >>> taeda.result_type(taeda.tensor([1, 2]), 1.5)
+    taeda.float32
+    >>> taeda.result_type(taeda.ones(1, dtype=taeda.float16), taeda.ones(1))
+    taeda.float32
     """
     return _core.result_type(tensor1, tensor2)
 
@@ -187,6 +225,9 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     Args:
         from_: the dtype that a computation gives.
         to: the dtype of the tensor that is to hold it.
+
+    >>> taeda.can_cast(taeda.int32, taeda.float32), taeda.can_cast(taeda.float32, taeda.int32)
+    (True, False)
     """
     return _core.can_cast(from_, to)
 
@@ -211,7 +252,7 @@ class finfo:
         type: a floating-point dtype, or a complex one, which counts as that of its parts. The
             default dtype where it is None; TypeError for any other dtype.
 
-    >>> finfo(taeda.float32).eps
+    >>> taeda.finfo(taeda.float32).eps
     1.1920928955078125e-07
     """
 
@@ -249,7 +290,7 @@ class finfo:
 class iinfo:
     """Limits of an integer dtype: bits max min.
 
-    >>> iinfo(taeda.int8).max
+    >>> taeda.iinfo(taeda.int8).max
     127
     """
 

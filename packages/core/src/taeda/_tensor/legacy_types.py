@@ -114,6 +114,8 @@ def _check_cuda(kind: TensorType) -> None:
 
 def _typed(kind: str, dtype: str, place: str) -> TensorType:
     doc = f"Tensors of {dtype}: `{kind}Tensor(2, 3)` has these sizes, `{kind}Tensor([1, 2])` these values."
+    if place == "cpu":
+        doc += f"\n\n>>> taeda.{kind}Tensor([1, 0]).dtype\ntaeda.{dtype}"
     module = "taeda" if place == "cpu" else f"taeda.{place}"
     facts = {"dtype": getattr(_core, dtype), "place": place, "__doc__": doc}
     return TensorType(f"{kind}Tensor", (), {**facts, "__module__": module, "__slots__": ()})

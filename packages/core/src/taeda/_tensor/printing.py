@@ -55,6 +55,11 @@ def set_printoptions(
     which on only `edgeitems` at each end of a dimension are shown, `linewidth` the number of
     columns. `profile` is "default", "short" or "full". `sci_mode` forces (True) or forbids (False)
     the scientific notation; None, also when left out, lets every tensor decide.
+
+    >>> taeda.set_printoptions(precision=1)
+    >>> taeda.tensor([1.25, 3.0])
+    tensor([1.2, 3.0])
+    >>> taeda.set_printoptions(profile="default")
     """
     global _options
     if profile is not None and profile not in _PROFILES:

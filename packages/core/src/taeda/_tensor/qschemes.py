@@ -9,7 +9,11 @@ __all__ = [
 
 
 class qscheme:
-    """The way in which integers stand for numbers: one scale and zero point for all, or for each channel."""
+    """The way in which integers stand for numbers: one scale and zero point for all, or for each channel.
+
+    >>> taeda.quantize_per_tensor(taeda.ones(2), 0.1, 0, taeda.qint8).qscheme()
+    taeda.per_tensor_affine
+    """
 
     __slots__ = ("name",)
     __module__ = "taeda"

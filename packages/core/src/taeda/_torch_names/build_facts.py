@@ -42,6 +42,9 @@ has_spectral: bool = True  # Fourier transforms
 def compiled_with_cxx11_abi() -> bool:
     """True: extensions are compiled with the C++ library's current strings and lists; the core
     itself is C.
+
+    >>> taeda.compiled_with_cxx11_abi()
+    True
     """
     return True
 

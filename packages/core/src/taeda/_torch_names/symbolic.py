@@ -125,7 +125,11 @@ def sym_float(a: Any) -> float:
 
 
 def sym_not(a: Any) -> bool:
-    """`not a`."""
+    """`not a`.
+
+    >>> taeda.sym_not(True)
+    False
+    """
     return a.__sym_not__() if hasattr(a, "__sym_not__") else not a  # a question under a trace
 
 
@@ -149,7 +153,11 @@ def sym_max(a: Any, b: Any) -> Any:
 
 
 def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two numbers; a float if one of them is."""
+    """The smaller of two numbers; a float if one of them is.
+
+    >>> taeda.sym_min(3, 4)
+    3
+    """
     for one, other in ((a, b), (b, a)):
         if hasattr(one, "__sym_min__"):
             return one.__sym_min__(other)
@@ -158,12 +166,20 @@ def sym_min(a: Any, b: Any) -> Any:
 
 
 def sym_sum(args: Sequence[Any]) -> Any:
-    """The sum of a sequence of numbers, 0 if it is empty."""
+    """The sum of a sequence of numbers, 0 if it is empty.
+
+    >>> taeda.sym_sum([1, 2, 3])
+    6
+    """
     return sum(args)
 
 
 def sym_ite(b: Any, t: _T, f: _T) -> _T:
-    """`t if b else f`. AssertionError unless `b` is a bool and the two are of one type."""
+    """`t if b else f`. AssertionError unless `b` is a bool and the two are of one type.
+
+    >>> taeda.sym_ite(True, 3, 4)
+    3
+    """
     if not isinstance(b, (bool, SymBool)):
         raise AssertionError(f"sym_ite: the condition must be a bool, got {type(b).__name__}")
     if type(t) is not type(f):

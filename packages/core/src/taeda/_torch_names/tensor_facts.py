@@ -19,12 +19,22 @@ __all__ = [
 
 
 def detach_(input: Tensor) -> Tensor:
-    """`input.detach_()`: out of the graph, in place."""
+    """`input.detach_()`: out of the graph, in place.
+
+    >>> x = taeda.tensor([[1, 2, 3], [4, 5, 6]])
+    >>> taeda.detach_(x)
+    tensor([[1, 2, 3],
+            [4, 5, 6]])
+    """
     return input.detach_()
 
 
 def get_device(input: Tensor) -> int:
-    """The number of the tensor's device; -1 on the cpu."""
+    """The number of the tensor's device; -1 on the cpu.
+
+    >>> taeda.get_device(taeda.ones(2))
+    -1
+    """
     return input.get_device()
 
 
@@ -38,12 +48,20 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 
 def is_distributed(input: Tensor) -> bool:
-    """False: a plain tensor lies in one process."""
+    """False: a plain tensor lies in one process.
+
+    >>> taeda.is_distributed(taeda.ones(2))
+    False
+    """
     return False
 
 
 def is_vulkan_available() -> bool:
-    """False: this build has no Vulkan kernels."""
+    """False: this build has no Vulkan kernels.
+
+    >>> taeda.is_vulkan_available()
+    False
+    """
     return False
 
 
@@ -58,7 +76,13 @@ def get_file_path(*parts: str) -> str:
 
 
 def to_dlpack(tensor: Tensor) -> Any:
-    """A DLPack capsule on the tensor's memory."""
+    """A DLPack capsule on the tensor's memory.
+
+    >>> x = taeda.ones(2)
+    >>> y = taeda.utils.dlpack.from_dlpack(taeda.to_dlpack(x))
+    >>> y.data_ptr() == x.data_ptr()
+    True
+    """
     from ..utils.dlpack import to_dlpack as export
 
     return export(tensor)

@@ -62,7 +62,12 @@ def ctc_loss(
     reduction: int = 1,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """`nn.functional.ctc_loss` with `reduction` 0 for none, 1 for the mean, 2 for the sum."""
+    """`nn.functional.ctc_loss` with `reduction` 0 for none, 1 for the mean, 2 for the sum.
+
+    >>> log_p = taeda.full((5, 1, 3), 1 / 3).log()
+    >>> taeda.ctc_loss(log_p, taeda.tensor([[1, 2]]), (5,), (2,), reduction=1)
+    tensor(0.9689)
+    """
     how = _word("reduction", _REDUCTIONS, reduction)
     return _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, how, zero_infinity)
 
@@ -85,6 +90,11 @@ def embedding_bag(
 
     (output (bags, F), the bag of each index, how many indices a bag counts, and for the maximum the
     row of the table from which each element came). An index equal to `padding_idx` counts nowhere.
+
+    >>> table = taeda.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
+    >>> taeda.embedding_bag(table, taeda.tensor([1, 2, 2]), taeda.tensor([0, 1]))[0]
+    tensor([[1., 2.],
+            [6., 8.]])
     """
     how = _word("mode", _BAGS, mode)
     output = _embedding_bag(
@@ -136,7 +146,13 @@ def _sources(weight: Tensor, indices: Tensor, bag: Tensor, kept: Tensor, count: 
 
 
 def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
-    """Shorten those rows of `weight` that `indices` name to a norm of at most `max_norm`, in place."""
+    """Shorten those rows of `weight` that `indices` name to a norm of at most `max_norm`, in place.
+
+    >>> table = taeda.tensor([[3.0, 4.0], [6.0, 8.0]])
+    >>> taeda.embedding_renorm_(table, taeda.tensor([0]), 1.0, 2.0)
+    tensor([[0.6000, 0.8000],
+            [6.0000, 8.0000]])
+    """
     _shorten_rows(weight, indices, max_norm, norm_type)
     return weight
 
@@ -145,22 +161,43 @@ def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`nn.functional.alpha_dropout`."""
+    """`nn.functional.alpha_dropout`.
+
+    >>> x = taeda.ones(3)
+    >>> taeda.alpha_dropout(x, 0.5, False)
+    tensor([1., 1., 1.])
+    """
     return _alpha(input, p, train, False, False)
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`alpha_dropout` in place."""
+    """`alpha_dropout` in place.
+
+    >>> x = taeda.ones(3)
+    >>> taeda.alpha_dropout_(x, 0.5, False) is x
+    True
+    """
     return _alpha(input, p, train, True, False)
 
 
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`nn.functional.feature_alpha_dropout`."""
+    """`nn.functional.feature_alpha_dropout`.
+
+    >>> y = taeda.feature_alpha_dropout(taeda.ones(2, 50, 3, 3), 0.5, True)
+    >>> bool((y == y[..., :1, :1]).all())
+    True
+    """
     return _alpha(input, p, train, False, True)
 
 
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`feature_alpha_dropout` in place."""
+    """`feature_alpha_dropout` in place.
+
+    >>> x = taeda.ones(2, 50, 3, 3)
+    >>> y = taeda.feature_alpha_dropout_(x, 0.5, True)
+    >>> bool((x == x[..., :1, :1]).all())
+    True
+    """
     return _alpha(input, p, train, True, True)
 
 
@@ -178,13 +215,24 @@ def _check_channels(input: Tensor, wanted: bool) -> None:
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """Zero whole channels of (N, C, ...) with probability `p`, and scale the rest by 1 / (1 - p)."""
+    """Zero whole channels of (N, C, ...) with probability `p`, and scale the rest by 1 / (1 - p).
+
+    >>> y = taeda.feature_dropout(taeda.ones(2, 50, 3, 3), 0.5, True)
+    >>> bool((y == y[..., :1, :1]).all())
+    True
+    """
     _check(p)
     return _feature_dropout(input, p, train, False)
 
 
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`feature_dropout` in place."""
+    """`feature_dropout` in place.
+
+    >>> x = taeda.ones(2, 50, 3, 3)
+    >>> y = taeda.feature_dropout_(x, 0.5, True)
+    >>> bool((x == x[..., :1, :1]).all())
+    True
+    """
     _check(p)
     return _feature_dropout(input, p, train, True)
 
@@ -197,6 +245,10 @@ def grid_sampler(
 ) -> Tensor:
     """`nn.functional.grid_sample` with modes 0 bilinear, 1 nearest, 2 bicubic and paddings 0 zeros,
     1 border, 2 reflection.
+
+    >>> image = taeda.arange(4.0).reshape(1, 1, 2, 2)
+    >>> taeda.grid_sampler(image, taeda.zeros(1, 1, 1, 2), 0, 0, True)
+    tensor([[[[1.5000]]]])
     """
     mode = _word("interpolation_mode", _SAMPLES, interpolation_mode)
     padding = _word("padding_mode", _PADDINGS, padding_mode)
@@ -218,12 +270,36 @@ def _of_rank(name: str, rank: int, doc: str) -> Any:
     return sampler
 
 
-grid_sampler_2d = _of_rank("grid_sampler_2d", 4, "`grid_sampler` of images (N, C, H, W).")
-grid_sampler_3d = _of_rank("grid_sampler_3d", 5, "`grid_sampler` of volumes (N, C, D, H, W).")
+grid_sampler_2d = _of_rank(
+    "grid_sampler_2d",
+    4,
+    """`grid_sampler` of images (N, C, H, W).
+
+>>> image = taeda.arange(4.0).reshape(1, 1, 2, 2)
+>>> taeda.grid_sampler_2d(image, taeda.zeros(1, 1, 1, 2), 0, 0, True)
+tensor([[[[1.5000]]]])
+""",
+)
+grid_sampler_3d = _of_rank(
+    "grid_sampler_3d",
+    5,
+    """`grid_sampler` of volumes (N, C, D, H, W).
+
+>>> volume = taeda.arange(8.0).reshape(1, 1, 2, 2, 2)
+>>> taeda.grid_sampler_3d(volume, taeda.zeros(1, 1, 1, 1, 3), 0, 0, True)
+tensor([[[[[3.5000]]]]])
+""",
+)
 
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
-    """`nn.functional.affine_grid`, which says what it takes."""
+    """`nn.functional.affine_grid`, which says what it takes.
+
+    >>> same = taeda.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    >>> taeda.affine_grid_generator(same, [1, 1, 1, 2], True)
+    tensor([[[[-1.,  0.],
+              [ 1.,  0.]]]])
+    """
     return affine_grid(theta, list(size), bool(align_corners))
 
 
@@ -233,6 +309,10 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The `pow`-norm over every dimension but `dim`, kept at size 1; dim -1 means the norm of all,
     as one number.
+
+    >>> taeda.norm_except_dim(taeda.tensor([[3.0, 4.0], [6.0, 8.0]]), 2, 0)
+    tensor([[ 5.],
+            [10.]])
     """
     if dim == -1:
         return taeda.linalg.vector_norm(v, pow)
@@ -241,7 +321,11 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """A convolution along time of (T, N, C_in) by weights (K, C_in, C_out): (T + 2 pad - K + 1, N, C_out)."""
+    """A convolution along time of (T, N, C_in) by weights (K, C_in, C_out): (T + 2 pad - K + 1, N, C_out).
+
+    >>> taeda.conv_tbc(taeda.ones(5, 1, 2), taeda.ones(3, 2, 4), taeda.zeros(4)).shape
+    taeda.Size([3, 1, 4])
+    """
     for name, tensor, rank in (("input", input, 3), ("weight", weight, 3), ("bias", bias, 1)):
         if tensor.dim() != rank:
             raise RuntimeError(f"conv_tbc: {name} has {tensor.dim()} dimensions, wanted {rank}")

@@ -50,10 +50,25 @@ def lstm(
     the weights.
 
     Packed: `lstm(data, batch_sizes, (h, c), params, has_biases, num_layers, dropout, train, bidirectional)`.
+
+    >>> layer = taeda.nn.LSTM(2, 3)
+    >>> x, h = taeda.ones(5, 1, 2), taeda.zeros(1, 1, 3)
+    >>> weights = list(layer.parameters())
+    >>> y, h, c = taeda.lstm(x, (h, h), weights, True, 1, 0.0, False, False, False)
+    >>> y.shape
+    taeda.Size([5, 1, 3])
     """
     given = (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     output, (hidden, cell) = _layers("lstm", "LSTM", given)
     return output, hidden, cell
+
+
+#: the layer whose weights an example takes
+_LAYERS = {
+    "gru": "GRU(2, 3)",
+    "rnn_tanh": "RNN(2, 3)",
+    "rnn_relu": 'RNN(2, 3, nonlinearity="relu")',
+}
 
 
 def _single(name: str, mode: str) -> Any:
@@ -87,6 +102,12 @@ def _single(name: str, mode: str) -> Any:
     h of (layers, N, H).
 
     Packed: `{name}(data, batch_sizes, h, params, has_biases, num_layers, dropout, train, bidirectional)`.
+
+    >>> layer = taeda.nn.{_LAYERS[name]}
+    >>> x, h = taeda.ones(5, 1, 2), taeda.zeros(1, 1, 3)
+    >>> y, h = taeda.{name}(x, h, list(layer.parameters()), True, 1, 0.0, False, False, False)
+    >>> y.shape
+    taeda.Size([5, 1, 3])
     """
     return layers
 
@@ -153,7 +174,13 @@ def lstm_cell(
     b_ih: Tensor | None = None,
     b_hh: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """One step of an LSTM: (h, c) from input (N, F), hx = (h, c), and the weights."""
+    """One step of an LSTM: (h, c) from input (N, F), hx = (h, c), and the weights.
+
+    >>> x, h = taeda.ones(1, 2), taeda.zeros(1, 3)
+    >>> hidden, cell = taeda.lstm_cell(x, (h, h), taeda.zeros(12, 2), taeda.zeros(12, 3))
+    >>> hidden.shape
+    taeda.Size([1, 3])
+    """
     if len(hx) != 2:
         raise RuntimeError(f"lstm_cell expects two hidden states, got {len(hx)}")
     h, c = _cell(lstm_step, input, tuple(hx), Weights(w_ih, w_hh, b_ih, b_hh))
@@ -172,7 +199,13 @@ def _single_cell(name: str, step: Step) -> Any:
         return _cell(step, input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
 
     cell.__name__ = cell.__qualname__ = name
-    cell.__doc__ = "One step: the next h (N, H) from input (N, F), hx (N, H), and the weights."
+    size = 6 if name == "gru_cell" else 2  # three weights in one, or one
+    cell.__doc__ = f"""One step: the next h (N, H) from input (N, F), hx (N, H), and the weights.
+
+    >>> x, h = taeda.ones(1, 2), taeda.zeros(1, 2)
+    >>> taeda.{name}(x, h, taeda.zeros({size}, 2), taeda.zeros({size}, 2))
+    tensor([[0., 0.]])
+    """
     return cell
 
 

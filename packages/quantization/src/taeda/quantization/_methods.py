@@ -31,7 +31,12 @@ def dequantize(self: Any) -> Any:
 
 
 def int_repr(self: Tensor) -> Tensor:
-    """A copy of the integers: uint8, int8 or int32; of four bits two in a byte, in one dimension."""
+    """A copy of the integers: uint8, int8 or int32; of four bits two in a byte, in one dimension.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([0.1, 0.2]), 0.1, 10, taeda.quint8)
+    >>> taeda.int_repr(x)
+    tensor([11, 12], dtype=taeda.uint8)
+    """
     parts = parts_of(self, "int_repr")
     return packed(parts.integers) if parts.dtype is taeda.quint4x2 else parts.integers.clone()
 
@@ -61,31 +66,59 @@ def _channels(self: Tensor, name: str) -> Quantized:
 
 
 def q_scale(self: Tensor) -> float:
-    """The scale of a tensor with one for all. RuntimeError for channels."""
+    """The scale of a tensor with one for all. RuntimeError for channels.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([0.1, 0.2]), 0.5, 10, taeda.quint8)
+    >>> taeda.q_scale(x), taeda.q_zero_point(x)
+    (0.5, 10)
+    """
     scale: float = _one_scale(self, "q_scale").scale
     return scale
 
 
 def q_zero_point(self: Tensor) -> int:
-    """The integer that stands for 0, of a tensor with one for all. RuntimeError for channels."""
+    """The integer that stands for 0, of a tensor with one for all. RuntimeError for channels.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([0.1, 0.2]), 0.5, 10, taeda.quint8)
+    >>> taeda.q_zero_point(x)
+    10
+    """
     zero: int = _one_scale(self, "q_zero_point").zero_point
     return zero
 
 
 def q_per_channel_scales(self: Tensor) -> Tensor:
-    """The scale of each channel. RuntimeError for one scale for all."""
+    """The scale of each channel. RuntimeError for one scale for all.
+
+    >>> scales, zeros = taeda.tensor([0.25, 0.5]), taeda.tensor([0, 5])
+    >>> x = taeda.quantize_per_channel(taeda.ones(2, 3), scales, zeros, 0, taeda.qint8)
+    >>> taeda.q_per_channel_scales(x)
+    tensor([0.2500, 0.5000], dtype=taeda.float64)
+    """
     scales: Tensor = _channels(self, "q_per_channel_scales").scale
     return scales.clone()
 
 
 def q_per_channel_zero_points(self: Tensor) -> Tensor:
-    """The zero point of each channel. RuntimeError for one for all."""
+    """The zero point of each channel. RuntimeError for one for all.
+
+    >>> scales, zeros = taeda.tensor([0.25, 0.5]), taeda.tensor([0, 5])
+    >>> x = taeda.quantize_per_channel(taeda.ones(2, 3), scales, zeros, 0, taeda.qint8)
+    >>> taeda.q_per_channel_zero_points(x)
+    tensor([0, 5])
+    """
     zeros: Tensor = _channels(self, "q_per_channel_zero_points").zero_point
     return zeros.clone()
 
 
 def q_per_channel_axis(self: Tensor) -> int:
-    """The dimension whose places are the channels. RuntimeError for one scale for all."""
+    """The dimension whose places are the channels. RuntimeError for one scale for all.
+
+    >>> scales, zeros = taeda.tensor([0.1, 0.2]), taeda.tensor([0, 5])
+    >>> x = taeda.quantize_per_channel(taeda.ones(2, 3), scales, zeros, 0, taeda.qint8)
+    >>> taeda.q_per_channel_axis(x)
+    0
+    """
     axis = _channels(self, "q_per_channel_axis").axis
     assert axis is not None
     return axis

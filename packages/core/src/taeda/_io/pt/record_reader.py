@@ -22,6 +22,10 @@ class PyTorchFileReader:
     archive's folder.
 
     RuntimeError for a file that is no such archive, and for a record that is not there.
+
+    >>> taeda.save({"x": 1}, "saved.pt")
+    >>> taeda.PyTorchFileReader("saved.pt").has_record("data.pkl")
+    True
     """
 
     def __init__(self, name_or_buffer: str | IO[bytes]) -> None:

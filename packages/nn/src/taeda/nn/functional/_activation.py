@@ -78,6 +78,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
         threshold: the bound up to which elements are replaced by value
         value: what stands in place of elements up to threshold
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.threshold(taeda.tensor([0.05, 0.2]), 0.1, -1.0)
+    tensor([-1.0000,  0.2000])
     """
     run = taeda.threshold_ if inplace else taeda.threshold
     return run(input, threshold, value)
@@ -90,6 +93,9 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: a tensor of any shape
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.relu(taeda.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
     """
     return taeda.relu_(input) if inplace else taeda.relu(input)
 
@@ -105,6 +111,9 @@ def hardtanh(
         min_val: the lower bound (default: -1.0)
         max_val: the upper bound (default: 1.0)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.hardtanh(taeda.tensor([-4.0, 0.5, 3.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
     """
     if min_val > max_val:
         raise ValueError(
@@ -121,6 +130,9 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: a tensor of any shape
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.relu6(taeda.tensor([-1.0, 3.0, 8.0]))
+    tensor([0., 3., 6.])
     """
     return hardtanh(input, 0.0, 6.0, inplace)
 
@@ -133,6 +145,9 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
         input: a tensor of any shape
         negative_slope: the slope for negative elements (default: 0.01)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.leaky_relu(taeda.tensor([-1.0, 2.0]), 0.1)
+    tensor([-0.1000,  2.0000])
     """
     run = _nn.leaky_relu_ if inplace else _nn.leaky_relu
     return run(input, negative_slope)
@@ -154,6 +169,9 @@ def rrelu(
         upper: the upper bound of the slope for negative elements
         training: whether slopes are drawn; if False their mean is used (default: False)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.rrelu(taeda.tensor([-24.0, 24.0]), 0.25, 0.5, training=False)
+    tensor([-9., 24.])
     """
     run = taeda.rrelu_ if inplace else taeda.rrelu
     return run(input, lower, upper, training)
@@ -166,6 +184,9 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: a tensor of any shape
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.hardsigmoid(taeda.tensor([-4.0, 0.0, 1.5]))
+    tensor([0.0000, 0.5000, 0.7500])
     """
     return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
 
@@ -177,6 +198,9 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: a tensor of any shape
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.hardswish(taeda.tensor([-4.0, 0.0, 3.0]))
+    tensor([-0., 0., 3.])
     """
     return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
 
@@ -192,6 +216,9 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         input: a tensor of any shape
         alpha: the limit for large negative input is -alpha (default: 1.0)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.elu(taeda.tensor([-2.0, 0.0, 2.0]))
+    tensor([-0.8647,  0.0000,  2.0000])
     """
     return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
 
@@ -203,6 +230,9 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: a tensor of any shape
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.selu(taeda.tensor([-1.0, 0.0, 1.0]))
+    tensor([-1.1113,  0.0000,  1.0507])
     """
     return taeda.selu_(input) if inplace else taeda.selu(input)
 
@@ -215,6 +245,9 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         input: a tensor of any shape
         alpha: the limit for large negative input is -alpha; not 0 (default: 1.0)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.celu(taeda.tensor([-2.0, 0.0, 2.0]), alpha=0.5)
+    tensor([-0.4908,  0.0000,  2.0000])
     """
     return taeda.celu_(input, alpha) if inplace else taeda.celu(input, alpha)
 
@@ -226,6 +259,9 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: a tensor of any shape
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.silu(taeda.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2689,  0.0000,  0.7311])
     """
     return _nn.silu_(input) if inplace else _nn.silu(input)
 
@@ -237,6 +273,9 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: a tensor of any shape
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> taeda.nn.functional.mish(taeda.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.3034,  0.0000,  0.8651])
     """
     return _nn.mish_(input) if inplace else _nn.mish(input)
 
@@ -247,6 +286,9 @@ def sigmoid(input: Tensor) -> Tensor:
 
     Args:
         input: a tensor of any shape
+
+    >>> taeda.nn.functional.sigmoid(taeda.tensor([-1.0, 0.0, 1.0]))
+    tensor([0.2689, 0.5000, 0.7311])
     """
     return taeda.sigmoid(input)
 
@@ -257,6 +299,9 @@ def tanh(input: Tensor) -> Tensor:
 
     Args:
         input: a tensor of any shape
+
+    >>> taeda.nn.functional.tanh(taeda.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.7616,  0.0000,  0.7616])
     """
     return taeda.tanh(input)
 
@@ -266,6 +311,9 @@ def tanhshrink(input: Tensor) -> Tensor:
 
     Args:
         input: a tensor of any shape
+
+    >>> taeda.nn.functional.tanhshrink(taeda.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2384,  0.0000,  0.2384])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(tanhshrink, (input,))
@@ -277,6 +325,9 @@ def softsign(input: Tensor) -> Tensor:
 
     Args:
         input: a tensor of any shape
+
+    >>> taeda.nn.functional.softsign(taeda.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.5000,  0.0000,  0.7500])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(softsign, (input,))
@@ -293,6 +344,9 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     Args:
         input: a float tensor of any shape
         dim: the dimension that is halved; its size is even (default: -1)
+
+    >>> taeda.nn.functional.glu(taeda.tensor([1.0, 2.0, 0.0, 100.0]))
+    tensor([0.5000, 2.0000])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(glu, (input,))
@@ -326,6 +380,9 @@ def softmax(
             input.dim() - 1
         dtype: the float dtype of the result, to which the input is converted first; None for its
             own
+
+    >>> taeda.nn.functional.softmax(taeda.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([0.0900, 0.2447, 0.6652])
     """
     if dim is None:
         if (watched or type(input) not in exact) and is_for_others((input,)):
@@ -344,6 +401,9 @@ def softmin(
         dim: the dimension to work along; negative counts from the end
         dtype: the float dtype of the result, to which the input is converted first; None for its
             own
+
+    >>> taeda.nn.functional.softmin(taeda.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([0.6652, 0.2447, 0.0900])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(softmin, (input,))
@@ -364,6 +424,9 @@ def log_softmax(
             input.dim() - 1
         dtype: the float dtype of the result, to which the input is converted first; None for its
             own
+
+    >>> taeda.nn.functional.log_softmax(taeda.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([-2.4076, -1.4076, -0.4076])
     """
     if dim is None:
         if (watched or type(input) not in exact) and is_for_others((input,)):
@@ -387,6 +450,10 @@ def gumbel_softmax(
         hard: whether a sample is one-hot, with the gradient of the soft one (default: False)
         eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-10)
         dim: the dimension to work along; negative counts from the end (default: -1)
+
+    >>> drawn = taeda.nn.functional.gumbel_softmax(taeda.tensor([[1.0, 2.0, 3.0]]), hard=True)
+    >>> drawn.sum(), drawn.max()
+    (tensor(1.), tensor(1.))
     """
     if (watched or type(logits) not in exact) and is_for_others((logits,)):
         return call_others(gumbel_softmax, (logits,))

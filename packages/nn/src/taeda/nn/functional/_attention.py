@@ -134,6 +134,14 @@ def multi_head_attention_forward(
         average_attn_weights: whether the weights that are returned are means over the heads
             (default: True)
         is_causal: whether attn_mask is promised to be causal; a hint (default: False)
+
+    >>> x = taeda.rand(5, 1, 4)
+    >>> eye, zeros = taeda.eye(4), taeda.zeros(12)
+    >>> result, weights = taeda.nn.functional.multi_head_attention_forward(
+    ...     x, x, x, 4, 2, eye.repeat(3, 1), zeros, None, None, False, 0.0, eye, taeda.zeros(4)
+    ... )
+    >>> result.shape, weights.shape
+    (taeda.Size([5, 1, 4]), taeda.Size([1, 5, 5]))
     """
     if (
         watched

@@ -45,6 +45,13 @@ def unfold(
             (default: 0)
         stride: the step of the window, at least 1: an int, or one for each spatial dimension
             (default: 1)
+
+    >>> x = taeda.arange(9.0).reshape(1, 1, 3, 3)
+    >>> taeda.nn.functional.unfold(x, 2)
+    tensor([[[0., 1., 3., 4.],
+             [1., 2., 4., 5.],
+             [3., 4., 6., 7.],
+             [4., 5., 7., 8.]]])
     """
     return _nn.im2col(input, kernel_size, dilation, padding, stride)
 
@@ -73,5 +80,12 @@ def fold(
             (default: 0)
         stride: the step of the window, at least 1: an int, or one for each spatial dimension
             (default: 1)
+
+    >>> x = taeda.arange(9.0).reshape(1, 1, 3, 3)
+    >>> columns = taeda.nn.functional.unfold(x, 2)
+    >>> taeda.nn.functional.fold(columns, (3, 3), 2)
+    tensor([[[[ 0.,  2.,  2.],
+              [ 6., 16., 10.],
+              [ 6., 14.,  8.]]]])
     """
     return _nn.col2im(input, output_size, kernel_size, dilation, padding, stride)

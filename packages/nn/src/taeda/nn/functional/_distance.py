@@ -23,6 +23,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         x2: the second vectors, which broadcast with the first
         dim: the dimension to work along; negative counts from the end (default: 1)
         eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-08)
+
+    >>> x, y = taeda.tensor([[1.0, 0.0], [1.0, 1.0]]), taeda.tensor([[1.0, 0.0], [-1.0, -1.0]])
+    >>> taeda.cosine_similarity(x, y)
+    tensor([ 1.0000, -1.0000])
     """
     dtype = taeda.promote_types(x1.dtype, x2.dtype)
     if not (dtype.is_floating_point or dtype.is_complex):
@@ -53,6 +57,10 @@ def pairwise_distance(
         p: the order of the norm (default: 2.0)
         eps: what is added to each difference (default: 1e-06)
         keepdim: whether the last dimension stays, with size 1 (default: False)
+
+    >>> x, y = taeda.tensor([[0.0, 0.0], [1.0, 1.0]]), taeda.tensor([[3.0, 4.0], [1.0, 2.0]])
+    >>> taeda.pairwise_distance(x, y, eps=0.0)
+    tensor([5., 1.])
     """
     return taeda.linalg.vector_norm(x1 - x2 + eps, p, -1, keepdim=keepdim)
 
@@ -65,6 +73,9 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     Args:
         input: points, of shape (N, M)
         p: the order of the norm, at least 0 (default: 2.0)
+
+    >>> taeda.pdist(taeda.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]]))
+    tensor([5., 4., 3.])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(pdist, (input,))
@@ -91,6 +102,9 @@ def normalize(
         dim: the dimension to work along; negative counts from the end (default: 1)
         eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-12)
         out: a tensor that receives the result; None for a new one
+
+    >>> taeda.nn.functional.normalize(taeda.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
     """
     if (watched or type(input) not in exact or type(out) not in exact) and is_for_others(
         (input, out)

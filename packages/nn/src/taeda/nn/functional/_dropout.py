@@ -34,6 +34,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: True)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> y = taeda.nn.functional.dropout(taeda.ones(1000), 0.5)
+    >>> y.unique()
+    tensor([0., 2.])
+    >>> taeda.nn.functional.dropout(taeda.ones(3), 0.5, training=False)
+    tensor([1., 1., 1.])
     """
     if not 0.0 <= p <= 1.0:
         _check(p)
@@ -62,6 +68,10 @@ def dropout1d(
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: True)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> y = taeda.nn.functional.dropout1d(taeda.ones(2, 50, 8), 0.5)
+    >>> bool((y == y[..., :1]).all())
+    True
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(dropout1d, (input,))
@@ -86,6 +96,10 @@ def dropout2d(
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: True)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> y = taeda.nn.functional.dropout2d(taeda.ones(2, 50, 3, 3), 0.5)
+    >>> bool((y == y[..., :1, :1]).all())
+    True
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(dropout2d, (input,))
@@ -112,6 +126,10 @@ def dropout3d(
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: True)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> y = taeda.nn.functional.dropout3d(taeda.ones(2, 50, 2, 3, 3), 0.5)
+    >>> bool((y == y[..., :1, :1, :1]).all())
+    True
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(dropout3d, (input,))
@@ -155,6 +173,13 @@ def alpha_dropout(
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: False)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> x = taeda.randn(100_000)
+    >>> y = taeda.nn.functional.alpha_dropout(x, 0.2, training=True)
+    >>> bool((y.mean() - x.mean()).abs() < 0.05), bool((y.std() - x.std()).abs() < 0.05)
+    (True, True)
+    >>> taeda.equal(taeda.nn.functional.alpha_dropout(x, 0.2, training=False), x)
+    True
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(alpha_dropout, (input,))
@@ -173,6 +198,11 @@ def feature_alpha_dropout(
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: False)
         inplace: whether the input itself is written and returned (default: False)
+
+    >>> x = taeda.ones(2, 50, 3, 3)
+    >>> y = taeda.nn.functional.feature_alpha_dropout(x, 0.5, training=True)
+    >>> bool((y == y[:, :, :1, :1]).all())
+    True
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(feature_alpha_dropout, (input,))

@@ -48,6 +48,14 @@ def embedding(
         scale_grad_by_freq: whether the gradient of a row is divided by how often it came
             (default: False)
         sparse: whether the gradient by weight is a sparse tensor (default: False)
+
+    >>> table = taeda.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
+    >>> taeda.nn.functional.embedding(taeda.tensor([[1, 2], [0, 1]]), table)
+    tensor([[[1., 2.],
+             [3., 4.]],
+    <BLANKLINE>
+            [[0., 0.],
+             [1., 2.]]])
     """
     if (watched or type(input) not in exact or type(weight) not in exact) and is_for_others(
         (input, weight)
@@ -118,6 +126,15 @@ def embedding_bag(
             with mode 'sum'. None for ones
         include_last_offset: whether offsets ends with the number of indices (default: False)
         padding_idx: the row that gets no gradient; None for none
+
+    >>> table = taeda.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
+    >>> taeda.nn.functional.embedding_bag(taeda.tensor([[1, 2], [2, 2]]), table)
+    tensor([[2., 3.],
+            [3., 4.]])
+    >>> words, starts = taeda.tensor([1, 2, 2]), taeda.tensor([0, 1])
+    >>> taeda.nn.functional.embedding_bag(words, table, starts, mode="sum")
+    tensor([[1., 2.],
+            [6., 8.]])
     """
     if (
         watched

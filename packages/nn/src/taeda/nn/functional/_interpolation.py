@@ -58,6 +58,17 @@ def interpolate(
             needs scale_factor
         antialias: whether a shrinking filter grows with the factor, so that nothing is left out;
             for modes 'bilinear' and 'bicubic' (default: False)
+
+    >>> x = taeda.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> taeda.nn.functional.interpolate(x, scale_factor=2)
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.],
+              [3., 3., 4., 4.],
+              [3., 3., 4., 4.]]]])
+    >>> taeda.nn.functional.interpolate(x, size=(3, 3), mode="bilinear", align_corners=True)
+    tensor([[[[1.0000, 1.5000, 2.0000],
+              [2.0000, 2.5000, 3.0000],
+              [3.0000, 3.5000, 4.0000]]]])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(interpolate, (input,))
@@ -174,6 +185,9 @@ def upsample(
         mode: 'nearest', 'linear', 'bilinear', 'bicubic' or 'trilinear' (default: 'nearest')
         align_corners: whether the centres of the outermost elements lie on each other; if False
             or None, their outer edges do
+
+    >>> taeda.nn.functional.upsample(taeda.rand(1, 3, 4, 5), scale_factor=2).shape
+    taeda.Size([1, 3, 8, 10])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(upsample, (input,))
@@ -190,6 +204,10 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
             scale_factor is given
         scale_factor: by how much the spatial sizes grow: a number, or one for each spatial
             dimension; None if size is given
+
+    >>> taeda.nn.functional.upsample_nearest(taeda.tensor([[[[1.0, 2.0]]]]), scale_factor=2)
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.]]]])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(upsample_nearest, (input,))
@@ -206,6 +224,9 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
             scale_factor is given
         scale_factor: by how much the spatial sizes grow: a number, or one for each spatial
             dimension; None if size is given
+
+    >>> taeda.nn.functional.upsample_bilinear(taeda.tensor([[[[0.0, 2.0]]]]), size=(1, 3))
+    tensor([[[[0., 1., 2.]]]])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(upsample_bilinear, (input,))

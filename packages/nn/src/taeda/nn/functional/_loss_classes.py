@@ -50,6 +50,10 @@ def nll_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> log_p = taeda.tensor([[0.7, 0.3], [0.2, 0.8]]).log()
+    >>> taeda.nn.functional.nll_loss(log_p, taeda.tensor([0, 1]))
+    tensor(0.2899)
     """
     if (
         watched
@@ -129,6 +133,10 @@ def binary_cross_entropy(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> p = taeda.tensor([0.9, 0.2])
+    >>> taeda.nn.functional.binary_cross_entropy(p, taeda.tensor([1.0, 0.0]))
+    tensor(0.1643)
     """
     if (
         watched
@@ -172,6 +180,11 @@ def binary_cross_entropy_with_logits(
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
         pos_weight: a factor of the loss where the target is 1; broadcasts with it. None for 1
+
+    >>> scores = taeda.tensor([2.0, -1.0, 0.0])
+    >>> target = taeda.tensor([1.0, 0.0, 1.0])
+    >>> taeda.nn.functional.binary_cross_entropy_with_logits(scores, target)
+    tensor(0.3778)
     """
     if (
         watched
@@ -211,6 +224,10 @@ def multilabel_soft_margin_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> scores, labels = taeda.tensor([[2.0, -1.0]]), taeda.tensor([[1.0, 0.0]])
+    >>> taeda.nn.functional.multilabel_soft_margin_loss(scores, labels)
+    tensor(0.2201)
     """
     if (
         watched
@@ -254,6 +271,10 @@ def multi_margin_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> scores = taeda.tensor([[0.1, 0.2, 0.8]])
+    >>> taeda.nn.functional.multi_margin_loss(scores, taeda.tensor([2]))
+    tensor(0.2333)
     """
     if (
         watched
@@ -290,6 +311,10 @@ def multilabel_margin_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> scores, labels = taeda.tensor([[0.1, 0.2, 0.4, 0.8]]), taeda.tensor([[3, 0, -1, 1]])
+    >>> taeda.nn.functional.multilabel_margin_loss(scores, labels)
+    tensor(0.8500)
     """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)

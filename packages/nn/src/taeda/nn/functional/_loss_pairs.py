@@ -41,6 +41,10 @@ def soft_margin_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> scores, signs = taeda.tensor([2.0, -1.0]), taeda.tensor([1.0, -1.0])
+    >>> taeda.nn.functional.soft_margin_loss(scores, signs)
+    tensor(0.2201)
     """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
@@ -70,6 +74,10 @@ def hinge_embedding_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> distance, alike = taeda.tensor([0.25, 0.25]), taeda.tensor([1.0, -1.0])
+    >>> taeda.nn.functional.hinge_embedding_loss(distance, alike, reduction="none")
+    tensor([0.2500, 0.7500])
     """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
@@ -103,6 +111,11 @@ def margin_ranking_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> a, b = taeda.tensor([2.0, 1.0]), taeda.tensor([1.0, 2.0])
+    >>> first_is_better = taeda.tensor([1.0, 1.0])
+    >>> taeda.nn.functional.margin_ranking_loss(a, b, first_is_better, reduction="none")
+    tensor([0., 1.])
     """
     if (
         watched
@@ -144,6 +157,11 @@ def cosine_embedding_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> a, b = taeda.tensor([[1.0, 0.0], [1.0, 0.0]]), taeda.tensor([[1.0, 0.0], [1.0, 1.0]])
+    >>> alike = taeda.tensor([1, -1])
+    >>> taeda.nn.functional.cosine_embedding_loss(a, b, alike, reduction="none")
+    tensor([0.0000, 0.7071])
     """
     if (
         watched
@@ -188,6 +206,10 @@ def triplet_margin_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> anchor, near, far = taeda.zeros(1, 2), taeda.ones(1, 2), taeda.full((1, 2), 1.5)
+    >>> taeda.nn.functional.triplet_margin_loss(anchor, near, far)
+    tensor(0.2929)
     """
     if (
         watched
@@ -227,6 +249,12 @@ def triplet_margin_with_distance_loss(
             from anchor (default: False)
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> anchor, near, far = taeda.zeros(1, 2), taeda.ones(1, 2), taeda.full((1, 2), 1.5)
+    >>> taeda.nn.functional.triplet_margin_with_distance_loss(
+    ...     anchor, near, far, distance_function=lambda a, b: (a - b).abs().sum(-1)
+    ... )
+    tensor(0.)
     """
     if (
         watched

@@ -69,6 +69,9 @@ def mse_loss(
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
         weight: a factor of each class or element; None for ones
+
+    >>> taeda.nn.functional.mse_loss(taeda.tensor([1.0, 2.0]), taeda.tensor([1.0, 5.0]))
+    tensor(4.5000)
     """
     if (
         watched
@@ -105,6 +108,9 @@ def l1_loss(
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
         weight: a factor of each class or element; None for ones
+
+    >>> taeda.nn.functional.l1_loss(taeda.tensor([1.0, 2.0]), taeda.tensor([1.0, 5.0]))
+    tensor(1.5000)
     """
     if (
         watched
@@ -150,6 +156,10 @@ def smooth_l1_loss(
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
         beta: below this distance the loss is a square, above it a line; at least 0 (default: 1.0)
+
+    >>> x, y = taeda.tensor([0.5, 3.0]), taeda.zeros(2)
+    >>> taeda.nn.functional.smooth_l1_loss(x, y, reduction="none")
+    tensor([0.1250, 2.5000])
     """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
@@ -178,6 +188,10 @@ def huber_loss(
             (default: 'mean')
         delta: below this distance the loss is a square, above it a line; above 0 (default: 1.0)
         weight: a factor of each class or element; None for ones
+
+    >>> x, y = taeda.tensor([0.5, 3.0]), taeda.zeros(2)
+    >>> taeda.nn.functional.huber_loss(x, y, reduction="none")
+    tensor([0.1250, 2.5000])
     """
     if (
         watched
@@ -213,6 +227,11 @@ def kl_div(
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
         log_target: whether the target holds logarithms of probabilities (default: False)
+
+    >>> log_p = taeda.tensor([[0.5, 0.5]]).log()
+    >>> q = taeda.tensor([[0.9, 0.1]])
+    >>> taeda.nn.functional.kl_div(log_p, q, reduction="batchmean")
+    tensor(0.3681)
     """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
@@ -254,6 +273,10 @@ def poisson_nll_loss(
             reduction
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> rate = taeda.tensor([1.0, 2.0])
+    >>> taeda.nn.functional.poisson_nll_loss(rate.log(), taeda.tensor([1.0, 3.0]))
+    tensor(0.4603)
     """
     if (watched or type(input) not in exact or type(target) not in exact) and is_for_others(
         (input, target)
@@ -285,6 +308,10 @@ def gaussian_nll_loss(
         eps: a small number that keeps divisors and logarithms away from 0 (default: 1e-06)
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
+
+    >>> mean, seen = taeda.tensor([0.0, 1.0]), taeda.tensor([0.0, 3.0])
+    >>> taeda.nn.functional.gaussian_nll_loss(mean, seen, taeda.tensor([1.0, 4.0]))
+    tensor(0.5966)
     """
     if (
         watched or type(input) not in exact or type(target) not in exact or type(var) not in exact

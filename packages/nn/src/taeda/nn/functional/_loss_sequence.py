@@ -47,6 +47,11 @@ def ctc_loss(
             (default: 'mean')
         zero_infinity: whether an infinite loss, of a target too long for its input, and its
             gradient are 0 (default: False)
+
+    >>> log_p = taeda.full((5, 1, 3), 1 / 3).log()
+    >>> target = taeda.tensor([[1, 2]])
+    >>> taeda.nn.functional.ctc_loss(log_p, target, input_lengths=[5], target_lengths=[2])
+    tensor(0.9689)
     """
     code(reduction)
     batched = log_probs.dim() == 3

@@ -61,6 +61,16 @@ def batch_norm(
         momentum: the share of the new statistics in the running ones, from 0 to 1 (default: 0.1)
         eps: a small number added to a divisor, or to what a root or logarithm is taken of, so
             that it stays finite; at least 0 (default: 1e-05)
+
+    >>> x = taeda.tensor([[1.0, 10.0], [3.0, 30.0]])
+    >>> mean, var = taeda.zeros(2), taeda.ones(2)
+    >>> taeda.nn.functional.batch_norm(x, mean, var, training=True)
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
+    >>> mean
+    tensor([0.2000, 2.0000])
+    >>> taeda.nn.functional.batch_norm(x, mean, var, training=False).shape
+    taeda.Size([2, 2])
     """
     if (
         watched
@@ -108,6 +118,11 @@ def instance_norm(
         momentum: the share of the new statistics in the running ones, from 0 to 1 (default: 0.1)
         eps: a small number added to a divisor, or to what a root or logarithm is taken of, so
             that it stays finite; at least 0 (default: 1e-05)
+
+    >>> x = taeda.tensor([[[1.0, 3.0], [10.0, 30.0]]])
+    >>> taeda.nn.functional.instance_norm(x)
+    tensor([[[-1.0000,  1.0000],
+             [-1.0000,  1.0000]]])
     """
     if (
         watched
@@ -145,6 +160,9 @@ def layer_norm(
             nothing
         eps: a small number added to a divisor, or to what a root or logarithm is taken of, so
             that it stays finite; at least 0 (default: 1e-05)
+
+    >>> taeda.nn.functional.layer_norm(taeda.tensor([[1.0, 2.0, 3.0]]), (3,))
+    tensor([[-1.2247,  0.0000,  1.2247]])
     """
     return _layer_norm(input, normalized_shape, weight, bias, eps)
 
@@ -164,6 +182,9 @@ def rms_norm(
         weight: a factor of each normalized element, of shape normalized_shape; None for ones
         eps: what is added to the mean of squares; None for the distance from 1 to the next number
             of the dtype
+
+    >>> taeda.nn.functional.rms_norm(taeda.tensor([[3.0, 4.0]]), (2,))
+    tensor([[0.8485, 1.1314]])
     """
     return taeda.rms_norm(input, normalized_shape, weight, eps)
 
@@ -187,6 +208,10 @@ def group_norm(
         bias: what is added to each normalized channel, of shape (C,); None for nothing
         eps: a small number added to a divisor, or to what a root or logarithm is taken of, so
             that it stays finite; at least 0 (default: 1e-05)
+
+    >>> x = taeda.tensor([[[1.0], [3.0], [10.0], [30.0]]])
+    >>> taeda.nn.functional.group_norm(x, 2).flatten()
+    tensor([-1.0000,  1.0000, -1.0000,  1.0000])
     """
     if (
         watched or type(input) not in exact or type(weight) not in exact or type(bias) not in exact
@@ -218,6 +243,9 @@ def local_response_norm(
         alpha: the factor of the mean of squares (default: 0.0001)
         beta: the power of the divisor (default: 0.75)
         k: what is added in the divisor (default: 1.0)
+
+    >>> taeda.nn.functional.local_response_norm(taeda.ones(1, 3, 1), 2, alpha=1.0).flatten()
+    tensor([0.7378, 0.5946, 0.5946])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(local_response_norm, (input,))

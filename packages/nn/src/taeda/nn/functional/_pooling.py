@@ -68,6 +68,9 @@ def max_pool1d(
             stick out (default: False)
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> taeda.nn.functional.max_pool1d(taeda.tensor([[1.0, 5.0, 2.0, 3.0]]), 2)
+    tensor([[5., 3.]])
     """
     run = taeda.max_pool1d_with_indices if return_indices else taeda.max_pool1d
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
@@ -98,6 +101,11 @@ def max_pool2d(
             stick out (default: False)
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.arange(16.0).reshape(1, 1, 4, 4)
+    >>> taeda.nn.functional.max_pool2d(x, 2)
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
     """
     run = _nn.max_pool2d_with_indices if return_indices else taeda.max_pool2d
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
@@ -128,6 +136,10 @@ def max_pool3d(
             stick out (default: False)
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.arange(8.0).reshape(1, 1, 2, 2, 2)
+    >>> taeda.nn.functional.max_pool3d(x, 2)
+    tensor([[[[[7.]]]]])
     """
     run = _nn.max_pool3d_with_indices if return_indices else taeda.max_pool3d
     return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
@@ -157,6 +169,9 @@ def max_pool1d_with_indices(
             stick out (default: False)
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> taeda.nn.functional.max_pool1d_with_indices(taeda.tensor([[1.0, 5.0, 2.0, 3.0]]), 2)
+    (tensor([[5., 3.]]), tensor([[1, 3]]))
     """
     return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
@@ -186,6 +201,12 @@ def max_pool2d_with_indices(
             stick out (default: False)
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.arange(16.0).reshape(1, 1, 4, 4)
+    >>> values, places = taeda.nn.functional.max_pool2d_with_indices(x, 2)
+    >>> places
+    tensor([[[[ 5,  7],
+              [13, 15]]]])
     """
     return max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
@@ -215,6 +236,10 @@ def max_pool3d_with_indices(
             stick out (default: False)
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.arange(8.0).reshape(1, 1, 2, 2, 2)
+    >>> taeda.nn.functional.max_pool3d_with_indices(x, 2)
+    (tensor([[[[[7.]]]]]), tensor([[[[[7]]]]]))
     """
     return max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
@@ -243,6 +268,13 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     Args:
         input: a batch of shape (N, C, H, W), or one sample (C, H, W)
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+
+    >>> x = taeda.arange(16.0).reshape(1, 1, 4, 4)
+    >>> taeda.nn.functional.adaptive_avg_pool2d(x, 2)
+    tensor([[[[ 2.5000,  4.5000],
+              [10.5000, 12.5000]]]])
+    >>> taeda.nn.functional.adaptive_avg_pool2d(x, (1, None)).shape
+    taeda.Size([1, 1, 1, 4])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_avg_pool2d, (input,))
@@ -257,6 +289,10 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     Args:
         input: a batch of shape (N, C, D, H, W), or one sample (C, D, H, W)
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+
+    >>> x = taeda.rand(2, 3, 8, 9, 10)
+    >>> taeda.nn.functional.adaptive_avg_pool3d(x, (2, 3, None)).shape
+    taeda.Size([2, 3, 2, 3, 10])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_avg_pool3d, (input,))
@@ -273,6 +309,10 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.tensor([[1.0, 5.0, 2.0, 3.0, 4.0, 0.0]])
+    >>> taeda.nn.functional.adaptive_max_pool1d(x, 3)
+    tensor([[5., 3., 4.]])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool1d, (input,))
@@ -288,6 +328,11 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.arange(16.0).reshape(1, 1, 4, 4)
+    >>> taeda.nn.functional.adaptive_max_pool2d(x, 2)
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool2d, (input,))
@@ -304,6 +349,10 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.rand(2, 3, 8, 9, 10)
+    >>> taeda.nn.functional.adaptive_max_pool3d(x, (2, 3, 1)).shape
+    taeda.Size([2, 3, 2, 3, 1])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool3d, (input,))
@@ -322,6 +371,10 @@ def adaptive_max_pool1d_with_indices(
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.tensor([[1.0, 5.0, 2.0, 3.0, 4.0, 0.0]])
+    >>> taeda.nn.functional.adaptive_max_pool1d_with_indices(x, 3)
+    (tensor([[5., 3., 4.]]), tensor([[1, 3, 4]]))
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool1d_with_indices, (input,))
@@ -338,6 +391,13 @@ def adaptive_max_pool2d_with_indices(
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.arange(16.0).reshape(1, 1, 4, 4)
+    >>> values, places = taeda.nn.functional.adaptive_max_pool2d_with_indices(x, 2)
+    >>> values, places
+    (tensor([[[[ 5.,  7.],
+              [13., 15.]]]]), tensor([[[[ 5,  7],
+              [13, 15]]]]))
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool2d_with_indices, (input,))
@@ -354,6 +414,10 @@ def adaptive_max_pool3d_with_indices(
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.arange(8.0).reshape(1, 2, 2, 2)
+    >>> taeda.nn.functional.adaptive_max_pool3d_with_indices(x, 1)
+    (tensor([[[[7.]]]]), tensor([[[[7]]]]))
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(adaptive_max_pool3d_with_indices, (input,))
@@ -375,6 +439,9 @@ def lp_pool1d(
         stride: the step of the window, at least 1: an int, or one for each spatial dimension
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
             stick out (default: False)
+
+    >>> taeda.nn.functional.lp_pool1d(taeda.tensor([[[3.0, 4.0, 6.0, 8.0]]]), 2, 2)
+    tensor([[[ 5., 10.]]])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(lp_pool1d, (input,))
@@ -393,6 +460,10 @@ def lp_pool2d(
         stride: the step of the window, at least 1: an int, or one for each spatial dimension
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
             stick out (default: False)
+
+    >>> taeda.nn.functional.lp_pool2d(taeda.ones(1, 1, 4, 4), 2, 2)
+    tensor([[[[2., 2.],
+              [2., 2.]]]])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(lp_pool2d, (input,))
@@ -411,6 +482,9 @@ def lp_pool3d(
         stride: the step of the window, at least 1: an int, or one for each spatial dimension
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
             stick out (default: False)
+
+    >>> taeda.nn.functional.lp_pool3d(taeda.ones(1, 1, 2, 2, 2), 1, 2)
+    tensor([[[[[8.]]]]])
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(lp_pool3d, (input,))

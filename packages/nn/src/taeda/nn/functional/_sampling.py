@@ -39,6 +39,13 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         size: the sizes of the images that the grid is for: (N, C, H, W) or (N, C, D, H, W)
         align_corners: whether the centres of the outermost elements lie on each other; if False
             or None, their outer edges do
+
+    >>> turn = taeda.tensor([[[0.0, -1.0, 0.0], [1.0, 0.0, 0.0]]])
+    >>> grid = taeda.nn.functional.affine_grid(turn, (1, 1, 2, 2), align_corners=True)
+    >>> image = taeda.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> taeda.nn.functional.grid_sample(image, grid, align_corners=True)
+    tensor([[[[2., 4.],
+              [1., 3.]]]])
     """
     if (watched or type(theta) not in exact) and is_for_others((theta,)):
         return call_others(affine_grid, (theta,))
@@ -106,6 +113,11 @@ def grid_sample(
         padding_mode: what lies outside: 'zeros', 'border' or 'reflection' (default: 'zeros')
         align_corners: whether the centres of the outermost elements lie on each other; if False
             or None, their outer edges do
+
+    >>> image = taeda.arange(4.0).reshape(1, 1, 2, 2)
+    >>> middle = taeda.zeros(1, 1, 1, 2)
+    >>> taeda.nn.functional.grid_sample(image, middle, align_corners=True)
+    tensor([[[[1.5000]]]])
     """
     if mode not in SAMPLE_MODES:
         raise ValueError(

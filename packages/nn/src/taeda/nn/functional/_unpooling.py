@@ -47,6 +47,11 @@ def max_unpool1d(
         padding: how many zeros stand on both sides: an int, or one for each spatial dimension
             (default: 0)
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+
+    >>> x = taeda.tensor([[1.0, 5.0, 3.0, 2.0]])
+    >>> values, places = taeda.nn.functional.max_pool1d(x, 2, return_indices=True)
+    >>> taeda.nn.functional.max_unpool1d(values, places, 2)
+    tensor([[0., 5., 3., 0.]])
     """
     if (watched or type(input) not in exact or type(indices) not in exact) and is_for_others(
         (input, indices)
@@ -75,6 +80,14 @@ def max_unpool2d(
         padding: how many zeros stand on both sides: an int, or one for each spatial dimension
             (default: 0)
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+
+    >>> x = taeda.arange(16.0).reshape(1, 4, 4)
+    >>> values, places = taeda.nn.functional.max_pool2d(x, 2, return_indices=True)
+    >>> taeda.nn.functional.max_unpool2d(values, places, 2)
+    tensor([[[ 0.,  0.,  0.,  0.],
+             [ 0.,  5.,  0.,  7.],
+             [ 0.,  0.,  0.,  0.],
+             [ 0., 13.,  0., 15.]]])
     """
     return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 2)
 
@@ -99,6 +112,15 @@ def max_unpool3d(
         padding: how many zeros stand on both sides: an int, or one for each spatial dimension
             (default: 0)
         output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+
+    >>> x = taeda.arange(8.0).reshape(1, 2, 2, 2)
+    >>> values, places = taeda.nn.functional.max_pool3d(x, 2, return_indices=True)
+    >>> taeda.nn.functional.max_unpool3d(values, places, 2)
+    tensor([[[[0., 0.],
+              [0., 0.]],
+    <BLANKLINE>
+             [[0., 0.],
+              [0., 7.]]]])
     """
     return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 3)
 
@@ -203,6 +225,10 @@ def fractional_max_pool2d(
             output_size is given
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.rand(1, 3, 9, 9)
+    >>> taeda.nn.functional.fractional_max_pool2d(x, 2, output_ratio=0.6).shape
+    taeda.Size([1, 3, 5, 5])
     """
     given = (output_size, output_ratio, _random_samples)
     pooled = _fractional(input, kernel_size, *given, 2)
@@ -229,6 +255,10 @@ def fractional_max_pool3d(
             output_size is given
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.rand(1, 3, 9, 9, 9)
+    >>> taeda.nn.functional.fractional_max_pool3d(x, 2, output_size=(5, 4, 3)).shape
+    taeda.Size([1, 3, 5, 4, 3])
     """
     given = (output_size, output_ratio, _random_samples)
     pooled = _fractional(input, kernel_size, *given, 3)
@@ -255,6 +285,11 @@ def fractional_max_pool2d_with_indices(
             output_size is given
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.rand(1, 3, 9, 9)
+    >>> values, places = taeda.nn.functional.fractional_max_pool2d_with_indices(x, 2, (5, 4))
+    >>> taeda.equal(x.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
+    True
     """
     return _fractional(input, kernel_size, output_size, output_ratio, _random_samples, 2)
 
@@ -279,6 +314,11 @@ def fractional_max_pool3d_with_indices(
             output_size is given
         return_indices: whether the places of the largest elements come too: int64, counted
             through the spatial dimensions of each channel (default: False)
+
+    >>> x = taeda.rand(1, 3, 9, 9, 9)
+    >>> values, places = taeda.nn.functional.fractional_max_pool3d_with_indices(x, 2, (5, 4, 3))
+    >>> taeda.equal(x.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
+    True
     """
     return _fractional(input, kernel_size, output_size, output_ratio, _random_samples, 3)
 
