@@ -97,12 +97,18 @@ def _found(parts: list[str]) -> Any:
                 if inspect.isclass(value):
                     return UNKNOWN
                 # a function may hide the module of its name
-                return (
-                    value
-                    if getattr(value, "__name__", "") == part
-                    else getattr(around, part, NOTHING)
-                )
+                if getattr(value, "__name__", "") == part:
+                    return value
+                return getattr(around, part, _hidden(parts[: number - 1], part))
     return value
+
+
+def _hidden(place: list[str], name: str) -> Any:
+    """A name of a module that a function of the same name hides."""
+    try:
+        return getattr(importlib.import_module(".".join(place)), name, NOTHING)
+    except ImportError:
+        return NOTHING
 
 
 def _links() -> dict[str, str]:

@@ -45,7 +45,11 @@ def _need() -> None:
 
 
 def is_available() -> bool:
-    """Is there a CUDA device?"""
+    """Is there a CUDA device?
+
+    >>> taeda.accelerator.is_available() in (True, False)
+    True
+    """
     return cuda.is_available()
 
 

@@ -35,12 +35,22 @@ def _get_torch_home() -> str:
 
 
 def get_dir() -> str:
-    """Where downloaded files lie: what `set_dir` chose, or `hub` in the folder of caches."""
+    """Where downloaded files lie: what `set_dir` chose, or `hub` in the folder of caches.
+
+    >>> taeda.hub.set_dir("cache")
+    >>> taeda.hub.get_dir()
+    'cache'
+    """
     return _chosen or os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Keep downloaded files elsewhere, in this process."""
+    """Keep downloaded files elsewhere, in this process.
+
+    >>> taeda.hub.set_dir("cache")
+    >>> taeda.hub.get_dir()
+    'cache'
+    """
     global _chosen
     _chosen = os.path.expanduser(os.fspath(d))
 
@@ -138,13 +148,23 @@ def _callable(folder: str, model: str) -> Any:
 
 
 def list(github: Any, *, source: str = "local", **options: Any) -> builtins.list[str]:
-    """The names of the models in a folder. NotImplementedError unless source is "local"."""
+    """The names of the models in a folder. NotImplementedError unless source is "local".
+
+    >>> _ = open("hubconf.py", "w").write("def tiny(): return 'a model'")
+    >>> taeda.hub.list(".", source="local")
+    ['tiny']
+    """
     entries = vars(_entries(_folder(github, source)))
     return [name for name, value in entries.items() if callable(value) and name[0] != "_"]
 
 
 def help(github: Any, model: str, *, source: str = "local", **options: Any) -> str | None:
-    """The documentation of a model in a folder."""
+    r"""The documentation of a model in a folder.
+
+    >>> _ = open("hubconf.py", "w").write("def tiny():\n    'A model of one layer.'\n")
+    >>> taeda.hub.help(".", "tiny", source="local")
+    'A model of one layer.'
+    """
     return _callable(_folder(github, source), model).__doc__
 
 
@@ -163,5 +183,9 @@ def load(
     That code runs: trust it first.
 
     NotImplementedError unless source is "local".
+
+    >>> _ = open("hubconf.py", "w").write("def tiny(size=1): return f'a model of size {size}'")
+    >>> taeda.hub.load(".", "tiny", source="local", size=3)
+    'a model of size 3'
     """
     return _callable(_folder(repo_or_dir, source), model)(*args, **kwargs)

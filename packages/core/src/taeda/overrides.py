@@ -52,17 +52,28 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
 
     True if a mode is active, or one of the arguments has a `__torch_function__`; exact tensors and
     parameters do not count.
+
+    >>> taeda.overrides.has_torch_function((taeda.ones(1),))
+    False
     """
     return has_overrides(relevant_args)
 
 
 def has_torch_function_unary(argument: Any) -> bool:
-    """`has_torch_function` of one argument."""
+    """`has_torch_function` of one argument.
+
+    >>> taeda.overrides.has_torch_function_unary(taeda.ones(1))
+    False
+    """
     return has_overrides((argument,))
 
 
 def has_torch_function_variadic(*arguments: Any) -> bool:
-    """`has_torch_function` of several arguments."""
+    """`has_torch_function` of several arguments.
+
+    >>> taeda.overrides.has_torch_function_variadic(taeda.ones(1), 2)
+    False
+    """
     return has_overrides(arguments)
 
 
@@ -103,7 +114,11 @@ def wrap_torch_function(
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether `inp` is a tensor, or its type has a `__torch_function__`."""
+    """Whether `inp` is a tensor, or its type has a `__torch_function__`.
+
+    >>> taeda.overrides.is_tensor_like(taeda.ones(1)), taeda.overrides.is_tensor_like(1.0)
+    (True, False)
+    """
     return isinstance(inp, Tensor) or hasattr(type(inp), "__torch_function__")
 
 

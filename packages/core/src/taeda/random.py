@@ -88,6 +88,12 @@ def fork_rng(
 
     With `enabled=False` nothing is put back. There is one device, the cpu, so `devices` may only
     be empty or None.
+
+    >>> _ = taeda.manual_seed(7)
+    >>> with taeda.random.fork_rng():
+    ...     _ = taeda.manual_seed(0)
+    >>> taeda.initial_seed()
+    7
     """
     if not enabled:
         yield

@@ -327,17 +327,33 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
 
     Args:
         safe_globals: classes, or pairs (class, full name in files).
+
+    >>> taeda.serialization.add_safe_globals([complex])
+    >>> complex in taeda.serialization.get_safe_globals()
+    True
+    >>> taeda.serialization.clear_safe_globals()
     """
     safetypes.add(safe_globals)
 
 
 def clear_safe_globals() -> None:
-    """Allow no classes any more."""
+    """Allow no classes any more.
+
+    >>> taeda.serialization.add_safe_globals([complex])
+    >>> taeda.serialization.clear_safe_globals()
+    >>> taeda.serialization.get_safe_globals()
+    []
+    """
     safetypes.clear()
 
 
 def get_safe_globals() -> list[Any]:
-    """The classes that were allowed."""
+    """The classes that were allowed.
+
+    >>> with taeda.serialization.safe_globals([complex]):
+    ...     print(taeda.serialization.get_safe_globals())
+    [<class 'complex'>]
+    """
     return safetypes.listed()
 
 
@@ -346,6 +362,10 @@ class safe_globals:
 
     Args:
         safe_globals: classes, or pairs (class, full name in files).
+
+    >>> with taeda.serialization.safe_globals([complex]):
+    ...     print(complex in taeda.serialization.get_safe_globals())
+    True
     """
 
     def __init__(self, safe_globals: list[Any]) -> None:
@@ -367,6 +387,10 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
 
     Args:
         f: a path, or an object with `read`, of bytes.
+
+    >>> taeda.save({"x": taeda.ones(2)}, "saved.pt")
+    >>> taeda.serialization.get_unsafe_globals_in_checkpoint("saved.pt")
+    []
     """
     if isinstance(f, (str, os.PathLike)):
         return _kind_of_path(f).unsafe_names(f)
@@ -382,7 +406,11 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
 
 
 def get_crc32_options() -> bool:
-    """Whether `save` writes checksums."""
+    """Whether `save` writes checksums.
+
+    >>> taeda.serialization.get_crc32_options()
+    True
+    """
     return settings.save.compute_crc32
 
 
@@ -391,12 +419,20 @@ def set_crc32_options(compute_crc32: bool) -> None:
 
     Args:
         compute_crc32: whether it does; it does until something else is said.
+
+    >>> taeda.serialization.set_crc32_options(False)
+    >>> taeda.serialization.get_crc32_options()
+    False
+    >>> taeda.serialization.set_crc32_options(True)
     """
     settings.save.compute_crc32 = bool(compute_crc32)
 
 
 def get_default_load_endianness() -> LoadEndianness | None:
-    """The order of bytes that is assumed for a file of torch's that does not tell its own."""
+    """The order of bytes that is assumed for a file of torch's that does not tell its own.
+
+    >>> taeda.serialization.get_default_load_endianness()
+    """
     return settings.load.endianness
 
 
@@ -414,7 +450,12 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
 
 
 def get_default_mmap_options() -> int:
-    """How `load(mmap=True)` maps: mmap.MAP_PRIVATE or mmap.MAP_SHARED."""
+    """How `load(mmap=True)` maps: mmap.MAP_PRIVATE or mmap.MAP_SHARED.
+
+    >>> import mmap
+    >>> taeda.serialization.get_default_mmap_options() == mmap.MAP_PRIVATE
+    True
+    """
     return settings.load.mmap_flags
 
 

@@ -99,6 +99,12 @@ def autocast_decorator(region: autocast, func: _F) -> _F:
     Args:
         region: the region that each call enters.
         func: a function.
+
+    >>> def product(a, b):
+    ...     return (a @ b).dtype
+    >>> low = taeda.amp.autocast_mode.autocast_decorator(taeda.autocast("cpu"), product)
+    >>> low(taeda.ones(2, 2), taeda.ones(2, 2))
+    taeda.bfloat16
     """
 
     @functools.wraps(func)
@@ -157,6 +163,19 @@ def custom_fwd(
         fwd: the function below the decorator without further words (None).
         device_type: kind of device, such as "cpu" or "cuda".
         cast_inputs: floating-point dtype of the arguments (None: as they are).
+
+    >>> class Double(taeda.autograd.Function):
+    ...     @staticmethod
+    ...     @taeda.amp.custom_fwd(device_type="cpu", cast_inputs=taeda.float32)
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     @taeda.amp.custom_bwd(device_type="cpu")
+    ...     def backward(ctx, grad):
+    ...         return grad * 2
+    >>> with taeda.autocast("cpu"):
+    ...     print(Double.apply(taeda.ones(2, dtype=taeda.bfloat16)).dtype)
+    taeda.float32
     """
     layer.is_autocast_enabled(device_type)
     if fwd is None:
@@ -182,6 +201,20 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Ca
     Args:
         bwd: the function below the decorator without further words (None).
         device_type: kind of device, as of `custom_fwd`.
+
+    >>> class Double(taeda.autograd.Function):
+    ...     @staticmethod
+    ...     @taeda.amp.custom_fwd(device_type="cpu")
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     @taeda.amp.custom_bwd(device_type="cpu")
+    ...     def backward(ctx, grad):
+    ...         return grad * 2
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> Double.apply(x).sum().backward()
+    >>> x.grad
+    tensor([2., 2.])
     """
     layer.is_autocast_enabled(device_type)
     if bwd is None:

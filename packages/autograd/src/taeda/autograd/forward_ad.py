@@ -25,14 +25,29 @@ _free = [0]  # the level that nobody has open
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A value and its tangent, which is None if the value has none."""
+    """A value and its tangent, which is None if the value has none.
+
+    >>> from taeda.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(taeda.tensor([3.0]), taeda.tensor([1.0]))
+    ...     print(forward_ad.unpack_dual(x).tangent)
+    tensor([1.])
+    """
 
     primal: Tensor
     tangent: Tensor | None
 
 
 def enter_dual_level() -> int:
-    """Open a level and return its number. All threads share one: RuntimeError if it is open already."""
+    """Open a level and return its number. All threads share one: RuntimeError if it is open already.
+
+    >>> from taeda.autograd import forward_ad
+    >>> level = forward_ad.enter_dual_level()
+    >>> x = forward_ad.make_dual(taeda.tensor([3.0]), taeda.tensor([1.0]))
+    >>> forward_ad.unpack_dual(x.square()).tangent
+    tensor([6.])
+    >>> forward_ad.exit_dual_level()
+    """
     if not opens_level():
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: a dual level is open. Leave it first"
@@ -61,6 +76,10 @@ def opens_level() -> bool:
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the level: every tangent is taken off its tensor.
     RuntimeError for another level than the open one.
+
+    >>> from taeda.autograd import forward_ad
+    >>> level = forward_ad.enter_dual_level()
+    >>> forward_ad.exit_dual_level(level=level)
     """
     global _current_level
     if _current_level < 0:
@@ -156,6 +175,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """(value without tangent, tangent or None). Outside a level, and where forward mode is off, as it
     is in the `jvp` of a Function: (tensor, None).
+
+    >>> from taeda.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(taeda.tensor([3.0]), taeda.tensor([1.0]))
+    ...     primal, tangent = forward_ad.unpack_dual(x * 2)
+    >>> primal, tangent
+    (tensor([6.]), tensor([2.]))
     """
     level = _current_level if level is None else level
     if level < 0:

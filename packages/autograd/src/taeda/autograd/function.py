@@ -316,6 +316,19 @@ def _save(ctx: FunctionCtx, node: Any, made: tuple[Any, ...], originals: tuple[A
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a backward whose own derivative does not exist: a second differentiation through it is
     an error.
+
+    >>> class Double(taeda.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     @taeda.autograd.function.once_differentiable
+    ...     def backward(ctx, grad):
+    ...         return grad * 2
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> Double.apply(x).sum().backward()
+    >>> x.grad
+    tensor([2., 2.])
     """
 
     @functools.wraps(function)

@@ -177,6 +177,12 @@ class set_multithreading_enabled(_Decorator):
 
     Args:
         mode: whether several threads may be used.
+
+    >>> with taeda.autograd.set_multithreading_enabled(False):
+    ...     x = taeda.ones(2, requires_grad=True)
+    ...     x.sum().backward()
+    >>> x.grad
+    tensor([1., 1.])
     """
 
     def __init__(self, mode: bool) -> None:

@@ -36,14 +36,27 @@ Node.register_prehook = _node_hook("pre")  # hook(gradients that came)
 
 
 class GradientEdge(NamedTuple):
-    """Where the gradient of a tensor flows: an output of a node. Usable as `inputs` of grad and backward."""
+    """Where the gradient of a tensor flows: an output of a node. Usable as `inputs` of grad and backward.
+
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> edge = taeda.autograd.graph.get_gradient_edge(x * 2)
+    >>> edge.node.name(), edge.output_nr
+    ('MulBackward0', 0)
+    """
 
     node: Any
     output_nr: int
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of a tensor; RuntimeError if it requires no grad."""
+    """The edge of a tensor; RuntimeError if it requires no grad.
+
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> y = x * 2
+    >>> edge = taeda.autograd.graph.get_gradient_edge(y)
+    >>> taeda.autograd.grad(edge, x, taeda.ones(2))
+    (tensor([2., 2.]),)
+    """
     if not tensor.requires_grad:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
@@ -52,7 +65,13 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
-    """Count a write that went around the operations, so that stale saved tensors are noticed."""
+    """Count a write that went around the operations, so that stale saved tensors are noticed.
+
+    >>> x = taeda.ones(2)
+    >>> taeda.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
         t._bump_version()
 
@@ -61,6 +80,15 @@ class saved_tensors_hooks:
     """Context: `pack(tensor)` decides what is kept for backward, `unpack(packed)` gives the tensor back.
 
     Thread-local; of nested pairs the innermost holds.
+
+    >>> kept = []
+    >>> x = taeda.tensor([3.0], requires_grad=True)
+    >>> hooks = (lambda t: kept.append(t) or 0, lambda _: kept[0])
+    >>> with taeda.autograd.graph.saved_tensors_hooks(*hooks):
+    ...     y = x.square().sum()
+    >>> y.backward()
+    >>> len(kept), x.grad
+    (1, tensor([6.]))
     """
 
     def __init__(
@@ -83,7 +111,15 @@ _disabled = threading.local()
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Context: entering saved_tensors_hooks raises RuntimeError with this message."""
+    """Context: entering saved_tensors_hooks raises RuntimeError with this message.
+
+    >>> with taeda.autograd.graph.disable_saved_tensors_hooks("not in this block"):
+    ...     try:
+    ...         taeda.autograd.graph.save_on_cpu().__enter__()
+    ...     except RuntimeError as error:
+    ...         print(error)
+    not in this block
+    """
     before = getattr(_disabled, "message", None)
     _disabled.message = error_message
     try:
@@ -154,6 +190,13 @@ class save_on_cpu(saved_tensors_hooks):
 
     From page-locked memory it comes back without a wait. RuntimeError for `pin_memory` without an
     accelerator.
+
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> with taeda.autograd.graph.save_on_cpu():
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([2., 2.])
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:

@@ -202,6 +202,14 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         fn: a function or module, compiled or not (None).
         recursive: whether compiled functions that call it stay eager as well (True).
         reason: text for their explanation (None).
+
+    >>> @taeda.compiler.disable
+    ... def printed(x):
+    ...     print("called")
+    ...     return x + 1
+    >>> taeda.compile(lambda x: printed(x) * 2)(taeda.ones(2))
+    called
+    tensor([4., 4.])
     """
     if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)
@@ -224,7 +232,10 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
 
 
 def reset() -> None:
-    """Forget all that was captured, in all compiled functions."""
+    """Forget all that was captured, in all compiled functions.
+
+    >>> taeda.compiler.reset()
+    """
     for compiled in list(_all):
         compiled.reset()
 
@@ -232,6 +243,9 @@ def reset() -> None:
 def is_compiling() -> bool:
     """False, in every call of a compiled function: a recorded one runs as all others do, so that the
     first call gives what the next ones give.
+
+    >>> taeda.compiler.is_compiling()
+    False
     """
     return False
 
@@ -242,5 +256,9 @@ def is_dynamo_compiling() -> bool:
 
 
 def is_exporting() -> bool:
-    """Whether a program is being exported: never, there is no export."""
+    """Whether a program is being exported: never, there is no export.
+
+    >>> taeda.compiler.is_exporting()
+    False
+    """
     return False

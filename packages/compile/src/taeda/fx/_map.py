@@ -32,7 +32,13 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """The same structure with `fn(node)` for each node in it."""
+    """The same structure with `fn(node)` for each node in it.
+
+    >>> graph = taeda.fx.symbolic_trace(lambda x: x + 1).graph
+    >>> add = list(graph.nodes)[1]
+    >>> taeda.fx.node.map_arg(add.args, lambda node: node.name)
+    ('x', 1)
+    """
     from .node import Node  # late: nodes map their arguments
 
     return map_aggregate(a, lambda value: fn(value) if isinstance(value, Node) else value)

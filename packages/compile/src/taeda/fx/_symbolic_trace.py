@@ -30,6 +30,10 @@ class Tracer(TracerBase):
     `autowrap_modules`: modules (math) whose functions become nodes where a proxy is among their
     arguments; `autowrap_functions`: the same for single functions. With `param_shapes_constant` the
     shape of a parameter is a constant, so that a program may branch on it.
+
+    >>> graph = taeda.fx.Tracer().trace(taeda.nn.Sequential(taeda.nn.ReLU()))
+    >>> [node.op for node in graph.nodes]
+    ['placeholder', 'call_module', 'output']
     """
 
     def __init__(
@@ -374,6 +378,13 @@ def wrap(fn_or_name: Any) -> Any:
     `wrap("len")` there.
 
     RuntimeError for what is neither a function nor a name, NotImplementedError away from module scope.
+
+    >>> import math
+    >>> class Root(taeda.nn.Module):
+    ...     def forward(self, x):
+    ...         return x * math.sqrt(4)
+    >>> taeda.fx.symbolic_trace(Root())(taeda.ones(2))
+    tensor([2., 2.])
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError(

@@ -68,6 +68,12 @@ class GraphModule(nn.Module):
 
     `root` is a module, or a dict from dotted paths to what lies there: what the graph names is taken from it.
     AttributeError, or RuntimeError for a dict, if something is not there.
+
+    >>> traced = taeda.fx.symbolic_trace(lambda x: x + 1)
+    >>> print(traced.code.strip())
+    def forward(self, x):
+        add = x + 1;  x = None
+        return add
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:

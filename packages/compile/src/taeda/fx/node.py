@@ -61,6 +61,10 @@ class Node:
 
     `users` and `all_input_nodes` follow every assignment to `args` and `kwargs`. `meta` is a dict
     for passes, which may set attributes of their own as well.
+
+    >>> graph = taeda.fx.symbolic_trace(lambda x: x + 1).graph
+    >>> [(node.op, node.name) for node in graph.nodes]
+    [('placeholder', 'x'), ('call_function', 'add'), ('output', 'output')]
     """
 
     __slots__ = (

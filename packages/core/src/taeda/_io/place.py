@@ -46,6 +46,9 @@ def location_tag(storage: Any) -> str:
 
     Args:
         storage: an UntypedStorage or a TypedStorage; TypeError for others.
+
+    >>> taeda.serialization.location_tag(taeda.ones(2).untyped_storage())
+    'cpu'
     """
     untyped = storage.untyped() if hasattr(storage, "untyped") else storage
     if not isinstance(untyped, UntypedStorage):

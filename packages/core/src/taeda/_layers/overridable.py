@@ -64,7 +64,11 @@ def get_default_nowrap_functions() -> frozenset[Any]:
 
 @functools.cache
 def get_ignored_functions() -> frozenset[Any]:
-    """Public functions that take no tensors, or that no type can override."""
+    """Public functions that take no tensors, or that no type can override.
+
+    >>> taeda.is_tensor in taeda.overrides.get_ignored_functions()
+    True
+    """
     functions = [getattr(taeda, name, None) for name in _NEVER]
     functions += [getattr(Tensor, name, None) for name in _NEVER_METHODS]
     return frozenset(f for f in functions if f is not None and _hashable(f))
@@ -131,12 +135,20 @@ def _overridable_at(place: Any, name: str) -> Function | None:
 
 
 def get_overridable_functions() -> dict[Any, list[Function]]:
-    """The functions that `__torch_function__` can override, by the module or class they are in."""
+    """The functions that `__torch_function__` can override, by the module or class they are in.
+
+    >>> taeda.add in taeda.overrides.get_overridable_functions()[taeda]
+    True
+    """
     return {place: list(functions) for place, functions in _overridable()[0].items()}
 
 
 def resolve_name(f: Function) -> str | None:
-    """The name under which users reach a function that was passed to `__torch_function__`."""
+    """The name under which users reach a function that was passed to `__torch_function__`.
+
+    >>> taeda.overrides.resolve_name(taeda.nn.functional.relu)
+    'taeda.nn.functional.relu'
+    """
     if isinstance(f, str):
         return f
     return _overridable()[1].get(f)
@@ -148,7 +160,11 @@ def _methods_and_properties() -> frozenset[Any]:
 
 
 def is_tensor_method_or_property(func: Function) -> bool:
-    """Whether `func`, as passed to `__torch_function__`, is a method or property of Tensor."""
+    """Whether `func`, as passed to `__torch_function__`, is a method or property of Tensor.
+
+    >>> taeda.overrides.is_tensor_method_or_property(taeda.Tensor.add)
+    True
+    """
     return func in _methods_and_properties() or getattr(func, "__name__", None) == "__get__"
 
 

@@ -94,21 +94,36 @@ def current_stream(device: Any = None) -> Stream:
 
 
 def is_available() -> bool:
-    """True."""
+    """True.
+
+    >>> taeda.cpu.is_available(), taeda.cpu.device_count(), taeda.cpu.current_device()
+    (True, 1, 'cpu')
+    """
     return True
 
 
 def synchronize(device: Any = None) -> None:
-    """Nothing: work on the CPU is done when its call returns."""
+    """Nothing: work on the CPU is done when its call returns.
+
+    >>> taeda.cpu.synchronize()
+    """
 
 
 def device_count() -> int:
-    """1: the processor, however many cores it has."""
+    """1: the processor, however many cores it has.
+
+    >>> taeda.cpu.device_count()
+    1
+    """
     return 1
 
 
 def current_device() -> str:
-    """ "cpu"."""
+    """ "cpu".
+
+    >>> taeda.cpu.current_device()
+    'cpu'
+    """
     return "cpu"
 
 

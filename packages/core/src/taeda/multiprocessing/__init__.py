@@ -51,12 +51,20 @@ _STRATEGIES = frozenset({"file_descriptor", "file_system"})
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """The names that `set_sharing_strategy` takes."""
+    """The names that `set_sharing_strategy` takes.
+
+    >>> sorted(taeda.multiprocessing.get_all_sharing_strategies())
+    ['file_descriptor', 'file_system']
+    """
     return set(_STRATEGIES)
 
 
 def get_sharing_strategy() -> str:
-    """How new shared storages are made in this process: "file_descriptor" unless it was changed."""
+    """How new shared storages are made in this process: "file_descriptor" unless it was changed.
+
+    >>> taeda.multiprocessing.get_sharing_strategy()
+    'file_descriptor'
+    """
     return _sharing.strategy
 
 

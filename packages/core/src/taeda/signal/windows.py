@@ -128,6 +128,9 @@ def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options:
         alpha: the height of the middle line, 0.54 by default.
         sym: True, the default, for a mirror image of itself, False for one period.
         **options: dtype, layout, device and requires_grad, as in `general_cosine`.
+
+    >>> taeda.signal.windows.general_hamming(5, alpha=0.6)
+    tensor([0.2000, 0.6000, 1.0000, 0.6000, 0.2000])
     """
     return general_cosine(M, a=[alpha, 1 - alpha], sym=sym, **options)
 
@@ -139,6 +142,9 @@ def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:
         M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
         sym: True, the default, for a mirror image of itself, False for one period.
         **options: dtype, layout, device and requires_grad, as in `general_cosine`.
+
+    >>> taeda.signal.windows.hamming(5)
+    tensor([0.0800, 0.5400, 1.0000, 0.5400, 0.0800])
     """
     return general_hamming(M, sym=sym, **options)
 
@@ -164,6 +170,9 @@ def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:
         M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
         sym: True, the default, for a mirror image of itself, False for one period.
         **options: dtype, layout, device and requires_grad, as in `general_cosine`.
+
+    >>> taeda.signal.windows.blackman(5)[1:4]
+    tensor([0.3400, 1.0000, 0.3400])
     """
     return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, **options)
 
@@ -175,6 +184,9 @@ def nuttall(M: int, *, sym: bool = True, **options: Any) -> Tensor:
         M: number of weights, 0 or more; ValueError for a negative one. Of one the weight is 1.
         sym: True, the default, for a mirror image of itself, False for one period.
         **options: dtype, layout, device and requires_grad, as in `general_cosine`.
+
+    >>> taeda.signal.windows.nuttall(5)
+    tensor([3.6280e-04, 2.2698e-01, 1.0000e+00, 2.2698e-01, 3.6280e-04])
     """
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, **options)
 
@@ -227,6 +239,9 @@ def gaussian(
         layout: strided, or None for that; ValueError for another.
         device: of the result; None is the default device.
         requires_grad: whether the result asks for a gradient; False by default.
+
+    >>> taeda.signal.windows.gaussian(5, std=1.0)
+    tensor([0.1353, 0.6065, 1.0000, 0.6065, 0.1353])
     """
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
@@ -260,6 +275,9 @@ def exponential(
         layout: strided, or None for that; ValueError for another.
         device: of the result; None is the default device.
         requires_grad: whether the result asks for a gradient; False by default.
+
+    >>> taeda.signal.windows.exponential(5, tau=1.0)
+    tensor([0.1353, 0.3679, 1.0000, 0.3679, 0.1353])
     """
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
@@ -295,6 +313,9 @@ def kaiser(
         layout: strided, or None for that; ValueError for another.
         device: of the result; None is the default device.
         requires_grad: whether the result asks for a gradient; False by default.
+
+    >>> taeda.signal.windows.kaiser(5, beta=4.0)
+    tensor([0.0885, 0.6334, 1.0000, 0.6334, 0.0885])
     """
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")

@@ -45,6 +45,10 @@ def make_tensor(
     [-9, 9) for floating point and for both parts of complex numbers; it is cut to what the dtype
     can hold. `exclude_zero` puts the smallest positive value in place of 0, `noncontiguous` spaces
     the elements out. ValueError for ranges that are empty or outside of the dtype.
+
+    >>> x = taeda.testing.make_tensor((2, 3), dtype=taeda.int32, device="cpu", low=0, high=5)
+    >>> x.shape, bool(((x >= 0) & (x < 5)).all())
+    (taeda.Size([2, 3]), True)
     """
     sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     if noncontiguous and memory_format is not None:

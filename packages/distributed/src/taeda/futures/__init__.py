@@ -29,6 +29,12 @@ class Future(Generic[T]):
 
     `devices` names the accelerators whose work a value may depend on; each needs an index. RuntimeError for a
     second completion, and for `value()` before the first.
+
+    >>> future = taeda.futures.Future()
+    >>> doubled = future.then(lambda done: done.value() * 2)
+    >>> future.set_result(21)
+    >>> doubled.wait()
+    42
     """
 
     def __init__(self, *, devices: Sequence[int | str | taeda.device] | None = None) -> None:
@@ -133,7 +139,15 @@ def _device(device: int | str | taeda.device) -> taeda.device:
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """A future of the list of `futures`, complete when all are; with the first one's error if any failed."""
+    """A future of the list of `futures`, complete when all are; with the first one's error if any failed.
+
+    >>> a, b = taeda.futures.Future(), taeda.futures.Future()
+    >>> both = taeda.futures.collect_all([a, b])
+    >>> a.set_result(1)
+    >>> b.set_result(2)
+    >>> [future.value() for future in both.wait()]
+    [1, 2]
+    """
     every = list(futures)
     after: Future[list[Future[Any]]] = Future()
     left = len(every)
@@ -159,7 +173,14 @@ def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
 
 
 def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:
-    """The values of all `futures`, in their order; raises at the first error without waiting for the rest."""
+    """The values of all `futures`, in their order; raises at the first error without waiting for the rest.
+
+    >>> a, b = taeda.futures.Future(), taeda.futures.Future()
+    >>> a.set_result(1)
+    >>> b.set_result(2)
+    >>> taeda.futures.wait_all([a, b])
+    [1, 2]
+    """
     every = list(futures)
     news = threading.Semaphore(0)
     for future in every:

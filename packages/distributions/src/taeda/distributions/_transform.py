@@ -20,6 +20,12 @@ class Transform:
     Args:
         cache_size: 1 to keep the last input and result, so that the inverse of a result is the
             input itself; 0 for neither (default: 0)
+
+    >>> from taeda.distributions.transforms import ExpTransform
+    >>> transform = ExpTransform()
+    >>> x = taeda.tensor([0.0, 1.0])
+    >>> transform(x), transform.inv(transform(x))
+    (tensor([1.0000, 2.7183]), tensor([0., 1.]))
     """
 
     bijective = False

@@ -19,7 +19,12 @@ Factory = Callable[[Any], transforms.Transform]
 
 
 class ConstraintRegistry:
-    """Factories of transforms by type of constraint."""
+    """Factories of transforms by type of constraint.
+
+    >>> from taeda.distributions import biject_to, constraints
+    >>> biject_to(constraints.positive)(taeda.tensor([0.0, 1.0]))
+    tensor([1.0000, 2.7183])
+    """
 
     def __init__(self) -> None:
         self._registry: dict[type, Factory] = {}

@@ -26,7 +26,14 @@ __all__ = [
 
 
 class Constraint:
-    """A set of numbers, vectors or matrices."""
+    """A set of numbers, vectors or matrices.
+
+    >>> from taeda.distributions import constraints
+    >>> constraints.positive.check(taeda.tensor([-1.0, 2.0]))
+    tensor([False,  True])
+    >>> constraints.simplex.event_dim
+    1
+    """
 
     is_discrete = False
     event_dim = 0
@@ -71,6 +78,10 @@ def is_dependent(constraint: Any) -> bool:
 
     Args:
         constraint: a constraint.
+
+    >>> from taeda.distributions import constraints
+    >>> [constraints.is_dependent(one) for one in (constraints.dependent, constraints.real)]
+    [True, False]
     """
     return isinstance(constraint, _Dependent)
 
@@ -172,6 +183,9 @@ class _IntegerInterval(Constraint):
     Args:
         lower_bound: the least integer; a number, or a tensor that expands to the values'.
         upper_bound: the largest integer, likewise.
+
+    >>> taeda.distributions.constraints.integer_interval(0, 3).check(taeda.tensor([1.0, 1.5]))
+    tensor([ True, False])
     """
 
     is_discrete = True
@@ -209,6 +223,9 @@ class _GreaterThan(Constraint):
 
     Args:
         lower_bound: a number, or a tensor that expands to the values'; it is outside.
+
+    >>> taeda.distributions.constraints.greater_than(1).check(taeda.tensor([1.0, 2.0]))
+    tensor([False,  True])
     """
 
     def __init__(self, lower_bound: Any) -> None:
@@ -226,6 +243,9 @@ class _GreaterThanEq(_GreaterThan):
 
     Args:
         lower_bound: a number, or a tensor that expands to the values'; it is inside.
+
+    >>> taeda.distributions.constraints.greater_than_eq(1).check(taeda.tensor([1.0, 2.0]))
+    tensor([True, True])
     """
 
     def check(self, value: Tensor) -> Tensor:
@@ -237,6 +257,9 @@ class _LessThan(Constraint):
 
     Args:
         upper_bound: a number, or a tensor that expands to the values'; it is outside.
+
+    >>> taeda.distributions.constraints.less_than(2).check(taeda.tensor([1.0, 2.0]))
+    tensor([ True, False])
     """
 
     def __init__(self, upper_bound: Any) -> None:
@@ -255,6 +278,9 @@ class _Interval(Constraint):
     Args:
         lower_bound: a number, or a tensor that expands to the values'.
         upper_bound: the other bound, likewise.
+
+    >>> taeda.distributions.constraints.interval(0, 1).check(taeda.tensor([1.0, 2.0]))
+    tensor([ True, False])
     """
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
@@ -274,6 +300,9 @@ class _HalfOpenInterval(_Interval):
     Args:
         lower_bound: a number, or a tensor that expands to the values'.
         upper_bound: the other bound, likewise.
+
+    >>> taeda.distributions.constraints.half_open_interval(0, 1).check(taeda.tensor([0.0, 1.0]))
+    tensor([ True, False])
     """
 
     def check(self, value: Tensor) -> Tensor:
@@ -304,6 +333,10 @@ class _Multinomial(Constraint):
 
     Args:
         upper_bound: the largest sum, a number or a tensor of the batch's shape.
+
+    >>> counts = taeda.tensor([[1.0, 2.0], [1.0, 1.0]])
+    >>> taeda.distributions.constraints.multinomial(3).check(counts)
+    tensor([True, True])
     """
 
     is_discrete = True
@@ -376,6 +409,11 @@ class _Cat(Constraint):
         cseq: the constraints, in their order.
         dim: the dimension (default: 0).
         lengths: how many places each has; one each by default. ValueError for another number of them.
+
+    >>> from taeda.distributions import constraints
+    >>> both = constraints.cat([constraints.positive, constraints.real], 0, [1, 2])
+    >>> both.check(taeda.tensor([1.0, -1.0, -2.0]))
+    tensor([True, True, True])
     """
 
     def __init__(
@@ -402,6 +440,11 @@ class _Stack(Constraint):
     Args:
         cseq: the constraints, in their order.
         dim: the dimension (default: 0).
+
+    >>> from taeda.distributions import constraints
+    >>> both = constraints.stack([constraints.positive, constraints.real], 0)
+    >>> both.check(taeda.tensor([1.0, -1.0]))
+    tensor([True, True])
     """
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:

@@ -33,6 +33,10 @@ class Distribution:
         event_shape: the sizes of one draw
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
+
+    >>> normal = taeda.distributions.Normal(taeda.zeros(3), taeda.ones(3))
+    >>> normal.batch_shape, normal.sample((2,)).shape, normal.mean
+    (taeda.Size([3]), taeda.Size([2, 3]), tensor([0., 0., 0.]))
     """
 
     has_rsample = False

@@ -20,6 +20,10 @@ class ExponentialFamily(Distribution):
         event_shape: the sizes of one draw
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
+
+    >>> p = taeda.distributions.Bernoulli(taeda.tensor([0.5]))
+    >>> isinstance(p, taeda.distributions.ExponentialFamily), p.entropy()
+    (True, tensor([0.6931]))
     """
 
     @property

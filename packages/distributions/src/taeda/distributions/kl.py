@@ -30,6 +30,15 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
     Args:
         type_p: the class of the first distribution
         type_q: the class of the second distribution
+
+    >>> from taeda.distributions import Normal, kl_divergence, register_kl
+    >>> class Mine(Normal):
+    ...     pass
+    >>> @register_kl(Mine, Mine)
+    ... def _between(p, q):
+    ...     return (p.loc - q.loc).abs()
+    >>> kl_divergence(Mine(0.0, 1.0), Mine(3.0, 1.0))
+    tensor(3.)
     """
     _load_formulas()
     return register(type_p, type_q)

@@ -83,6 +83,11 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
+
+    >>> p = taeda.tensor([0.2, 0.8], requires_grad=True)
+    >>> sample = taeda.distributions.OneHotCategoricalStraightThrough(probs=p).rsample()
+    >>> sample.sum(), sample.requires_grad
+    (tensor(1., grad_fn=<SumBackward0>), True)
     """
 
     has_rsample = True

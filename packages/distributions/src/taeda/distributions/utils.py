@@ -50,6 +50,9 @@ def clamp_probs(probs: Tensor) -> Tensor:
 
     Args:
         probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
+
+    >>> taeda.distributions.utils.clamp_probs(taeda.tensor([0.0, 0.5])) > 0
+    tensor([True, True])
     """
     eps = taeda.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
@@ -62,6 +65,9 @@ def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
         logits: the logarithms of the odds, any number or a float tensor. Either these or probs
         is_binary: whether there are two outcomes, so that the sigmoid takes the place of softmax
             (default: False)
+
+    >>> taeda.distributions.utils.logits_to_probs(taeda.tensor([0.0, 0.0]))
+    tensor([0.5000, 0.5000])
     """
     return taeda.sigmoid(logits) if is_binary else taeda.softmax(logits, dim=-1)
 
@@ -73,6 +79,9 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
         probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
         is_binary: whether there are two outcomes, so that the sigmoid takes the place of softmax
             (default: False)
+
+    >>> taeda.distributions.utils.probs_to_logits(taeda.tensor([0.5, 0.9]), is_binary=True)
+    tensor([0.0000, 2.1972])
     """
     inside = clamp_probs(probs)
     return inside.log() - (-inside).log1p() if is_binary else inside.log()
@@ -87,7 +96,19 @@ def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
 
 
 class lazy_property(Generic[T]):
-    """A method that becomes an attribute of its object when it is first asked for."""
+    """A method that becomes an attribute of its object when it is first asked for.
+
+    >>> class Square:
+    ...     side = 3
+    ...     @taeda.distributions.utils.lazy_property
+    ...     def area(self):
+    ...         print("computed")
+    ...         return taeda.tensor(self.side**2)
+    >>> square = Square()
+    >>> square.area, square.area
+    computed
+    (tensor(9), tensor(9))
+    """
 
     def __init__(self, wrapped: Callable[[Any], T]) -> None:
         self.wrapped = wrapped
@@ -112,6 +133,10 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     Args:
         vec: the elements of the triangle, row by row, in the last dimension
         diag: which diagonal bounds the triangle: 0 the main one (default: 0)
+
+    >>> taeda.distributions.utils.vec_to_tril_matrix(taeda.tensor([1.0, 2.0, 3.0]))
+    tensor([[1., 0.],
+            [2., 3.]])
     """
     n = (
         -(1 + 2 * diag)
@@ -132,6 +157,9 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     Args:
         mat: matrices of shape (*, n, n)
         diag: which diagonal bounds the triangle: 0 the main one (default: 0)
+
+    >>> taeda.distributions.utils.tril_matrix_to_vec(taeda.tensor([[1, 0], [2, 3]]))
+    tensor([1, 2, 3])
     """
     n = mat.shape[-1]
     if not -n <= diag < n:

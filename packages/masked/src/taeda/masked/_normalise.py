@@ -28,6 +28,10 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
             all
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([0.0, 9.0, 0.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.softmax(x, 0, mask=mask)
+    tensor([0.5000, 0.0000, 0.5000])
     """
     return taeda.softmax(filled(typed(input, dtype), mask, -float("inf")), dim)
 
@@ -43,6 +47,10 @@ def log_softmax(
             all
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([0.0, 9.0, 0.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.log_softmax(x, 0, mask=mask)[mask]
+    tensor([-0.6931, -0.6931])
     """
     return taeda.log_softmax(filled(typed(input, dtype), mask, -float("inf")), dim)
 
@@ -56,6 +64,10 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
             all
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([0.0, 9.0, 0.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.softmin(x, 0, mask=mask)
+    tensor([0.5000, 0.0000, 0.5000])
     """
     return softmax(-input, dim, dtype=dtype, mask=mask)
 
@@ -80,6 +92,10 @@ def normalize(
         eps: a small number that keeps the divisor away from 0 (default: 1e-12)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([3.0, 9.0, 4.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.normalize(x, 2.0, 0, mask=mask)[mask]
+    tensor([0.6000, 0.8000])
     """
     own = typed(input, dtype)
     length = norm(own, ord, dim, keepdim=True, mask=mask)

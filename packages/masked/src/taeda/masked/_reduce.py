@@ -36,6 +36,11 @@ def sum(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> mask = taeda.tensor([[True, False], [True, True]])
+    >>> taeda.masked.sum(x, 1, mask=mask)
+    tensor([1., 7.])
     """
     return filled(typed(input, dtype, sums=True), mask, 0).sum(dims_of(input, dim), keepdim)
 
@@ -57,6 +62,11 @@ def prod(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> mask = taeda.tensor([[True, False], [True, True]])
+    >>> taeda.masked.prod(x, 1, mask=mask)
+    tensor([ 1., 12.])
     """
     made = filled(typed(input, dtype, sums=True), mask, 1)
     for d in sorted(dims_of(input, dim), reverse=True):
@@ -82,6 +92,11 @@ def amax(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> mask = taeda.tensor([[True, False], [True, True]])
+    >>> taeda.masked.amax(x, 1, mask=mask)
+    tensor([1., 4.])
     """
     own = typed(input, dtype)
     return filled(own, mask, lowest(own.dtype)).amax(dims_of(input, dim), keepdim)
@@ -105,6 +120,11 @@ def amin(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> mask = taeda.tensor([[True, False], [True, True]])
+    >>> taeda.masked.amin(x, 1, mask=mask)
+    tensor([1., 3.])
     """
     own = typed(input, dtype)
     return filled(own, mask, highest(own.dtype)).amin(dims_of(input, dim), keepdim)
@@ -128,6 +148,10 @@ def argmax(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([1.0, 9.0, 4.0]), taeda.tensor([True, False, True])
+    >>> int(taeda.masked.argmax(x, 0, mask=mask))
+    2
     """
     own = typed(input, dtype)
     return filled(own, mask, lowest(own.dtype)).argmax(dim, keepdim)
@@ -151,6 +175,10 @@ def argmin(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([1.0, 9.0, 4.0]), taeda.tensor([False, True, True])
+    >>> int(taeda.masked.argmin(x, 0, mask=mask))
+    2
     """
     own = typed(input, dtype)
     return filled(own, mask, highest(own.dtype)).argmin(dim, keepdim)
@@ -174,6 +202,10 @@ def logsumexp(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([0.0, 9.0, 0.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.logsumexp(x, 0, mask=mask)
+    tensor(0.6931)
     """
     own = typed(input, dtype)
     own = own if own.is_floating_point() else own.to(taeda.get_default_dtype())
@@ -201,6 +233,11 @@ def logaddexp(
         dtype: the dtype of the result, to which the input is converted first; None for its own
         input_mask: True where an element of the first counts; None for all
         other_mask: True where an element of the second counts; None for all
+
+    >>> x, y = taeda.tensor([0.0, 1.0]), taeda.tensor([0.0, 1.0])
+    >>> mask = taeda.tensor([True, False])
+    >>> taeda.masked.logaddexp(x, y, input_mask=mask, other_mask=~mask)
+    tensor([0., 1.])
     """
     low = -float("inf")
     one, two = typed(input, dtype), typed(other, dtype)
@@ -227,6 +264,10 @@ def norm(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([3.0, 9.0, 4.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.norm(x, 2.0, 0, mask=mask)
+    tensor(5.)
     """
     order = 2.0 if ord is None else ord
     own = filled(typed(input, dtype), mask, 0 if order >= 0 else float("inf"))

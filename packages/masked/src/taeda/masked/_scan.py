@@ -26,6 +26,10 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = 
             all
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([1.0, 9.0, 4.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.cumsum(x, 0, mask=mask)
+    tensor([1., 1., 5.])
     """
     return filled(typed(input, dtype, sums=True), mask, 0).cumsum(dim)
 
@@ -40,5 +44,9 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
             all
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([2.0, 9.0, 4.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.cumprod(x, 0, mask=mask)
+    tensor([2., 2., 8.])
     """
     return filled(typed(input, dtype, sums=True), mask, 1).cumprod(dim)

@@ -53,6 +53,11 @@ def mean(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> mask = taeda.tensor([[True, False], [True, True]])
+    >>> taeda.masked.mean(x, 1, mask=mask)
+    tensor([1.0000, 3.5000])
     """
     own, dims = _floats("mean", input, dtype), dims_of(input, dim)
     wide = own.float() if own.dtype in (taeda.float16, taeda.bfloat16) else own
@@ -78,6 +83,11 @@ def median(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> mask = taeda.tensor([[True, False], [True, True]])
+    >>> taeda.masked.median(x, 1, mask=mask)
+    tensor([1., 3.])
     """
     own = _floats("median", input, dtype)
     whole = bool(own.isnan().any()) and mask is None
@@ -111,6 +121,10 @@ def var(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([1.0, 9.0, 3.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.var(x, 0, unbiased=False, mask=mask)
+    tensor(1.)
     """
     if unbiased is not None and correction is not None:
         raise ValueError("Only one of unbiased and correction may be given")
@@ -151,6 +165,10 @@ def std(
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: a bool tensor of the data's shape, True where an element counts; None for all
+
+    >>> x, mask = taeda.tensor([1.0, 9.0, 3.0]), taeda.tensor([True, False, True])
+    >>> taeda.masked.std(x, 0, unbiased=False, mask=mask)
+    tensor(1.)
     """
     return var(
         input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask

@@ -130,6 +130,10 @@ def as_masked_tensor(data: Tensor, mask: Tensor) -> MaskedTensor:
     Args:
         data: the values, a tensor of any dtype
         mask: a bool tensor of the data's shape, True where an element counts
+
+    >>> mask = taeda.tensor([True, False])
+    >>> taeda.masked.as_masked_tensor(taeda.tensor([1.0, 2.0]), mask).sum()
+    MaskedTensor(  1.0000, True)
     """
     _check(data, mask)
     made: Any = built(data, mask)
@@ -141,5 +145,9 @@ def is_masked_tensor(obj: Any, /) -> bool:
 
     Args:
         obj: any object
+
+    >>> x = taeda.masked.masked_tensor(taeda.ones(2), taeda.tensor([True, False]))
+    >>> taeda.masked.is_masked_tensor(x), taeda.masked.is_masked_tensor(taeda.ones(2))
+    (True, False)
     """
     return isinstance(obj, MaskedTensor)

@@ -93,6 +93,10 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
         ts: a list of tensors as in `nested_tensor`, whose copies it holds; a strided tensor, each
             row of which is a tensor of the batch; or a nested tensor.
         dtype, device, layout: as in `nested_tensor`.
+
+    >>> x = taeda.nested.as_nested_tensor([taeda.ones(2), taeda.ones(3)], layout=taeda.jagged)
+    >>> [piece.shape for piece in x.unbind()]
+    [taeda.Size([2]), taeda.Size([3])]
     """
     if is_pieces(ts):
         ts = pieces_of(ts)
@@ -143,6 +147,11 @@ def nested_tensor_from_jagged(
         min_seqlen, max_seqlen: bounds of the lengths that are known already; they are checked.
 
     ValueError or RuntimeError for offsets and lengths that do not fit the values.
+
+    >>> values, offsets = taeda.arange(5.0), taeda.tensor([0, 2, 5])
+    >>> x = taeda.nested.nested_tensor_from_jagged(values, offsets)
+    >>> [piece.tolist() for piece in x.unbind()]
+    [[0.0, 1.0], [2.0, 3.0, 4.0]]
     """
     at = 1 if jagged_dim is None else int(jagged_dim)
     if is_nested(values) or is_pieces(values) or values.layout is not taeda.strided:
@@ -202,6 +211,12 @@ def narrow(
         dim: the dimension of which parts are taken: 1, of the strided layout any but 0.
         start, length: where each part begins and how long it is: one number, or one for each row.
         layout: taeda.jagged for a view; taeda.strided, the default, copies the parts.
+
+    >>> x = taeda.arange(10.0).reshape(2, 5)
+    >>> starts, lengths = taeda.tensor([0, 2]), taeda.tensor([1, 3])
+    >>> parts = taeda.nested.narrow(x, 1, starts, lengths, layout=taeda.jagged)
+    >>> [piece.tolist() for piece in parts.unbind()]
+    [[0.0], [7.0, 8.0, 9.0]]
     """
     if not _is_jagged(layout, "narrow"):
         return _copied_parts(tensor, dim, start, length)
@@ -256,6 +271,10 @@ def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
     Args:
         tensor: strided.
         mask: bools that broadcast to it.
+
+    >>> x, mask = taeda.tensor([[1, 2], [3, 4]]), taeda.tensor([[True, False], [True, True]])
+    >>> [piece.tolist() for piece in taeda.nested.masked_select(x, mask).unbind()]
+    [[1], [3, 4]]
     """
     if is_nested(tensor) or is_pieces(tensor) or tensor.layout is not taeda.strided:
         raise RuntimeError("masked_select: wanted a strided tensor")

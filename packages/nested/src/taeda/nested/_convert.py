@@ -26,6 +26,11 @@ def to_padded_tensor(
         out: not supported.
 
     RuntimeError for a size that is too small.
+
+    >>> x = taeda.nested.nested_tensor([taeda.ones(1), taeda.ones(3)])
+    >>> taeda.nested.to_padded_tensor(x, 0.0)
+    tensor([[1., 0., 0.],
+            [1., 1., 1.]])
     """
     if not is_nested(input) and not is_pieces(input):
         raise TypeError(f"to_padded_tensor: wanted a nested tensor, but got {input.layout}")

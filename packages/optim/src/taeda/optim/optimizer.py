@@ -45,6 +45,20 @@ class Optimizer(Saved):
     Args:
         params: the tensors to optimise, in one of these forms; not empty.
         defaults: options by name.
+
+    >>> class Plain(taeda.optim.Optimizer):
+    ...     def __init__(self, params, lr):
+    ...         super().__init__(params, {"lr": lr})
+    ...     @taeda.no_grad()
+    ...     def step(self):
+    ...         for group in self.param_groups:
+    ...             for p in group["params"]:
+    ...                 p -= group["lr"] * p.grad
+    >>> x = taeda.ones(1, requires_grad=True)
+    >>> x.square().sum().backward()
+    >>> Plain([x], lr=0.1).step()
+    >>> x
+    tensor([0.8000], requires_grad=True)
     """
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:

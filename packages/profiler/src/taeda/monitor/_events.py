@@ -29,6 +29,11 @@ class Event:
         name: what kind of event it is
         timestamp: when it happened, a datetime
         data: values by name: text, number or bool each
+
+    >>> import datetime
+    >>> event = taeda.monitor.Event("epoch", datetime.datetime(2026, 1, 1), {"loss": 0.5})
+    >>> event.name, event.data
+    ('epoch', {'loss': 0.5})
     """
 
     def __init__(self, name: str, timestamp: dt.datetime, data: Mapping[str, data_value_t]) -> None:
@@ -96,6 +101,13 @@ def register_event_handler(callback: Callable[[Event], None]) -> EventHandlerHan
 
     Args:
         callback: a function of an Event; what it returns is not read
+
+    >>> from taeda import monitor
+    >>> handle = monitor.register_event_handler(lambda event: print(event.name, event.data))
+    >>> import datetime
+    >>> monitor.log_event(monitor.Event("loaded", datetime.datetime.now(), {"files": 3}))
+    loaded {'files': 3}
+    >>> monitor.unregister_event_handler(handle)
     """
     global _handlers
     if not callable(callback):
@@ -112,6 +124,10 @@ def unregister_event_handler(handler: EventHandlerHandle) -> None:
 
     Args:
         handler: what `register_event_handler` returned
+
+    >>> from taeda import monitor
+    >>> handle = monitor.register_event_handler(print)
+    >>> monitor.unregister_event_handler(handle)
     """
     global _handlers
     if not isinstance(handler, EventHandlerHandle):
@@ -128,6 +144,15 @@ def log_event(event: Event) -> None:
 
     Args:
         event: the Event
+
+    >>> import datetime
+    >>> from taeda import monitor
+    >>> seen = []
+    >>> handle = monitor.register_event_handler(seen.append)
+    >>> monitor.log_event(monitor.Event("saved", datetime.datetime.now(), {"megabytes": 12.5}))
+    >>> seen[0].data
+    {'megabytes': 12.5}
+    >>> monitor.unregister_event_handler(handle)
     """
     if not isinstance(event, Event):
         raise TypeError(f"log_event takes an Event, not {type(event).__name__}")

@@ -41,6 +41,14 @@ class Stat:
         aggregations: what is said of each window: an iterable of Aggregation
         window_size: the length of a window, a timedelta of a millisecond or more
         max_samples: how many values of a window are counted, at least 1 (default: 2**63 - 1)
+
+    >>> from datetime import timedelta
+    >>> from taeda import monitor
+    >>> stat = monitor.Stat("seconds", [monitor.Aggregation.SUM], timedelta(hours=1))
+    >>> stat.add(2.0)
+    >>> stat.add(3.0)
+    >>> stat.count
+    2
     """
 
     _last: float

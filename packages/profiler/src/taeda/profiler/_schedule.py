@@ -9,7 +9,13 @@ __all__ = ["ProfilerAction", "always", "schedule"]
 
 
 class ProfilerAction(enum.Enum):
-    """What a profile does during one step."""
+    """What a profile does during one step.
+
+    >>> from taeda.profiler import schedule
+    >>> plan = schedule(wait=1, warmup=1, active=1)
+    >>> [plan(step).name for step in range(3)]
+    ['NONE', 'WARMUP', 'RECORD_AND_SAVE']
+    """
 
     NONE = 0
     WARMUP = 1

@@ -12,7 +12,14 @@ __all__ = ["ProfilerActivity", "Settings", "chosen", "kineto_available", "suppor
 
 
 class ProfilerActivity(enum.Enum):
-    """Whose work is recorded. Only the processor's can be."""
+    """Whose work is recorded. Only the processor's can be.
+
+    >>> from taeda import profiler
+    >>> with profiler.profile(activities=[profiler.ProfilerActivity.CPU]) as found:
+    ...     _ = taeda.ones(2) + 1
+    >>> "aten::add" in [row.key for row in found.key_averages()]
+    True
+    """
 
     CPU = 0
     XPU = 1
@@ -37,7 +44,11 @@ class Settings:
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The activities that can be recorded: those of the processor."""
+    """The activities that can be recorded: those of the processor.
+
+    >>> taeda.profiler.ProfilerActivity.CPU in taeda.profiler.supported_activities()
+    True
+    """
     return {ProfilerActivity.CPU}
 
 
@@ -60,5 +71,9 @@ def chosen(activities: Iterable[ProfilerActivity] | None) -> set[ProfilerActivit
 
 
 def kineto_available() -> bool:
-    """True: profiles have schedules and traces, which is what libraries ask."""
+    """True: profiles have schedules and traces, which is what libraries ask.
+
+    >>> taeda.profiler.kineto_available()
+    True
+    """
     return True

@@ -80,6 +80,13 @@ def tensorboard_trace_handler(
         dir_name: the folder that files are written to; it is made
         worker_name: a name for the file; of host and process if None
         use_gzip: whether the file is compressed (default: False)
+
+    >>> import os
+    >>> from taeda import profiler
+    >>> with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler("runs")):
+    ...     _ = taeda.ones(2) + 1
+    >>> [name.endswith(".pt.trace.json") for name in os.listdir("runs")]
+    [True]
     """
     worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
 

@@ -29,6 +29,11 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
         mat1: a matrix (n x m).
         mat2: a matrix (m x p) of the dtype of `mat1`.
         reduce: how the products are reduced; None is their sum.
+
+    >>> a = taeda.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse()
+    >>> taeda.sparse.mm(a, taeda.ones(2, 2))
+    tensor([[2., 2.],
+            [0., 0.]])
     """
     if reduce is not None:
         return _reduced(mat1, mat2, reduce)
@@ -48,6 +53,11 @@ def addmm(
         mat2: a matrix (m x p).
         beta: the factor of `mat`; 1 by default.
         alpha: the factor of the product; 1 by default.
+
+    >>> a = taeda.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse()
+    >>> taeda.sparse.addmm(taeda.ones(2, 2), a, taeda.ones(2, 2))
+    tensor([[3., 3.],
+            [1., 1.]])
     """
     return taeda.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
 

@@ -14,7 +14,14 @@ __all__ = ["SDPBackend", "bias", "sdpa_kernel"]
 
 
 class SDPBackend(enum.IntEnum):
-    """Implementations of `scaled_dot_product_attention` that programs can name."""
+    """Implementations of `scaled_dot_product_attention` that programs can name.
+
+    >>> from taeda.nn.attention import SDPBackend, sdpa_kernel
+    >>> q, k, v = taeda.rand(3, 1, 2, 4, 8).unbind()
+    >>> with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]):
+    ...     taeda.nn.functional.scaled_dot_product_attention(q, k, v).shape
+    taeda.Size([1, 2, 4, 8])
+    """
 
     ERROR = -1
     MATH = 0
@@ -57,6 +64,12 @@ def sdpa_kernel(
         backends: one SDPBackend, or several.
         set_priority: whether their order says which is tried first; on the CPU there is no choice.
             False by default.
+
+    >>> from taeda.nn.attention import SDPBackend, sdpa_kernel
+    >>> q, k, v = taeda.rand(3, 1, 2, 4, 8).unbind()
+    >>> with sdpa_kernel(SDPBackend.MATH):
+    ...     taeda.nn.functional.scaled_dot_product_attention(q, k, v).shape
+    taeda.Size([1, 2, 4, 8])
     """
     chosen = [backends] if isinstance(backends, SDPBackend) else backends
     if not isinstance(chosen, Iterable) or not all(isinstance(b, SDPBackend) for b in chosen):

@@ -92,13 +92,26 @@ class CausalBias(Tensor):
 
 
 def causal_upper_left(*size: int) -> CausalBias:
-    """A causal mask (L, S) whose diagonal begins in the upper left corner."""
+    """A causal mask (L, S) whose diagonal begins in the upper left corner.
+
+    >>> from taeda.nn.attention.bias import causal_upper_left
+    >>> q, k, v = taeda.rand(1, 1, 2, 8), taeda.rand(1, 1, 5, 8), taeda.rand(1, 1, 5, 8)
+    >>> taeda.nn.functional.scaled_dot_product_attention(q, k, v, causal_upper_left(2, 5)).shape
+    taeda.Size([1, 1, 2, 8])
+    """
     _check_size(size)
     return CausalBias(CausalVariant.UPPER_LEFT, *size)
 
 
 def causal_lower_right(*size: int) -> CausalBias:
-    """A causal mask (L, S) whose diagonal ends in the lower right corner."""
+    """A causal mask (L, S) whose diagonal ends in the lower right corner.
+
+    >>> from taeda.nn.attention.bias import causal_lower_right
+    >>> q, k, v = taeda.rand(1, 1, 2, 8), taeda.rand(1, 1, 5, 8), taeda.rand(1, 1, 5, 8)
+    >>> mask = causal_lower_right(2, 5)
+    >>> taeda.nn.functional.scaled_dot_product_attention(q, k, v, mask).shape
+    taeda.Size([1, 1, 2, 8])
+    """
     _check_size(size)
     return CausalBias(CausalVariant.LOWER_RIGHT, *size)
 

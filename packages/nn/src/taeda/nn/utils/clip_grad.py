@@ -184,6 +184,12 @@ def clip_grad_norm(
         error_if_nonfinite: whether a norm that is nan or inf raises (False).
         foreach: whether lists of tensors are handled together (None: chosen); the values are the
             same.
+
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> (x * taeda.tensor([3.0, 4.0])).sum().backward()
+    >>> norm = taeda.nn.utils.clip_grad_norm_([x], 1.0)
+    >>> norm, x.grad
+    (tensor(5.), tensor([0.6000, 0.8000]))
     """
     warn(
         "`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.",

@@ -75,6 +75,15 @@ def fuse_conv_bn_weights(
         bn_w: its weight, (C) (None: all 1).
         bn_b: its bias, (C) (None: all 0).
         transpose: whether the convolution is a transposed one (False).
+
+    >>> conv, norm = taeda.nn.Conv2d(1, 2, 3), taeda.nn.BatchNorm2d(2).eval()
+    >>> weight, bias = taeda.nn.utils.fuse_conv_bn_weights(
+    ...     conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps,
+    ...     norm.weight, norm.bias,
+    ... )
+    >>> x = taeda.rand(1, 1, 5, 5)
+    >>> taeda.allclose(taeda.nn.functional.conv2d(x, weight, bias), norm(conv(x)), atol=1e-5)
+    True
     """
     with taeda.no_grad():
         scale, shift = _affine(conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
@@ -149,6 +158,15 @@ def fuse_linear_bn_weights(
         bn_eps: `eps` of the normalisation.
         bn_w: its weight, (C) (None: all 1).
         bn_b: its bias, (C) (None: all 0).
+
+    >>> linear, norm = taeda.nn.Linear(2, 3), taeda.nn.BatchNorm1d(3).eval()
+    >>> weight, bias = taeda.nn.utils.fuse_linear_bn_weights(
+    ...     linear.weight, linear.bias, norm.running_mean, norm.running_var, norm.eps,
+    ...     norm.weight, norm.bias,
+    ... )
+    >>> x = taeda.rand(4, 2)
+    >>> taeda.allclose(taeda.nn.functional.linear(x, weight, bias), norm(linear(x)), atol=1e-5)
+    True
     """
     with taeda.no_grad():
         scale, shift = _affine(linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)

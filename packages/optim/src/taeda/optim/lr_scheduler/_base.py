@@ -28,6 +28,16 @@ class LRScheduler:
     Args:
         optimizer: the optimizer whose groups get their rates.
         last_epoch: epoch after which the schedule goes on; -1 begins anew (-1).
+
+    >>> class Halved(taeda.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [base / 2**self.last_epoch for base in self.base_lrs]
+    >>> optimizer = taeda.optim.SGD([taeda.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = Halved(optimizer)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
     """
 
     _get_lr_called_within_step = False

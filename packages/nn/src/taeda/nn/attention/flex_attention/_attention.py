@@ -60,6 +60,12 @@ def flex_attention(
 
     Of nested tensors (B, H, ragged, E) each sequence attends to itself, with a mask of
     `create_nested_block_mask` or none, and the results are nested.
+
+    >>> from taeda.nn.attention.flex_attention import flex_attention
+    >>> q, k, v = taeda.rand(3, 1, 2, 4, 8).unbind()
+    >>> near = flex_attention(q, k, v, lambda score, b, h, i, j: score - (i - j).abs())
+    >>> near.shape
+    taeda.Size([1, 2, 4, 8])
     """
     nested = query if any(x.is_nested for x in (query, key, value)) else None
     if nested is not None:

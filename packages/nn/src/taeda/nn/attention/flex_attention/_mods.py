@@ -31,7 +31,12 @@ class Span(NamedTuple):
 
 
 def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
-    """True everywhere."""
+    """True everywhere.
+
+    >>> from taeda.nn.attention.flex_attention import create_mask, noop_mask
+    >>> bool(create_mask(noop_mask, 1, 1, 3, 3, device="cpu").all())
+    True
+    """
     return batch.new_ones(size=(), dtype=taeda.bool, device=batch.device)
 
 
@@ -60,7 +65,15 @@ def _check(mods: tuple[Any, ...]) -> None:
 
 
 def and_masks(*mask_mods: Mod) -> Mod:
-    """The mask function that is True where all are. RuntimeError for what cannot be called."""
+    """The mask function that is True where all are. RuntimeError for what cannot be called.
+
+    >>> from taeda.nn.attention.flex_attention import and_masks, create_mask
+    >>> causal, near = lambda b, h, i, j: i >= j, lambda b, h, i, j: i - j < 2
+    >>> create_mask(and_masks(causal, near), 1, 1, 3, 3, device="cpu")[0, 0]
+    tensor([[ True, False, False],
+            [ True,  True, False],
+            [False,  True,  True]])
+    """
     _check(mask_mods)
 
     def all_of(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
@@ -73,7 +86,15 @@ def and_masks(*mask_mods: Mod) -> Mod:
 
 
 def or_masks(*mask_mods: Mod) -> Mod:
-    """The mask function that is True where one is. RuntimeError for what cannot be called."""
+    """The mask function that is True where one is. RuntimeError for what cannot be called.
+
+    >>> from taeda.nn.attention.flex_attention import create_mask, or_masks
+    >>> causal, first = lambda b, h, i, j: i >= j, lambda b, h, i, j: j == 0
+    >>> create_mask(or_masks(causal, first), 1, 1, 3, 3, device="cpu")[0, 0]
+    tensor([[ True, False, False],
+            [ True,  True, False],
+            [ True,  True,  True]])
+    """
     _check(mask_mods)
 
     def any_of(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
