@@ -15,7 +15,6 @@ import hostile_kinds
 
 import taeda
 
-
 STEPS = sorted({*fuzz_kinds.KIND_PROGRAMS} - {"mkldnn"})  # that one always refuses
 
 
