@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from control_models import CASES as CONTROL
+from data_models import CASES as DATA
 from onnx_samples import SAMPLES
 from program_models import CASES, normal
 from scalar_samples import SCALARS
@@ -37,6 +38,19 @@ def test_branches_loops_and_scans_give_our_numbers(name):
     made = onnx.export(model, case.given(4, 2), dynamic_shapes=case.shapes, verify=False)
     for n, m in ((4, 2), (7, 3), (1, 1)):
         same(made(*case.given(n, m)), model(*case.given(n, m)))
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_sizes_that_data_decide_are_those_of_our_program(name):
+    case = DATA[name]
+    model = case.make()
+    program = export(model, case.calls[0], dynamic_shapes=case.shapes)
+    for target in program.graph.nodes:
+        _SEEN.add(str(target.target).removeprefix("aten."))
+    made = onnx.export(program, verify=True)
+    for args in case.calls:
+        if args[0].shape[0]:  # onnxruntime has no sum over nothing
+            same(made(*args), model(*args))
 
 
 def test_what_is_verified_is_compared_twice():

@@ -221,7 +221,11 @@ class _Functional:
             shown = self._outwards(op, _mapped(lambda t: fresh.get(id(t), t), values))
         for generator, state in zip(generators, states, strict=True):
             generator.set_state(state)  # the function draws the same numbers once more
-        result = _core.call_backend(op, args)
+        if op == "index_put_" and found is not None:
+            # in a trace the mask holds nothing, and may choose more than there are values
+            result = _core.call_backend("copy_", (args[0], self._fitted(args[0], found), False))
+        else:
+            result = _core.call_backend(op, args)
         for target, value in zip(written, made, strict=True):
             self._write(target, self._fitted(target, value))
         self._note(op, args, result, view=False)

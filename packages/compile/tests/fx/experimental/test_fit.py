@@ -34,3 +34,11 @@ def test_what_the_program_computed_comes_before_guesses():
 def test_nothing_is_found_for_what_no_formula_gives():
     assert explained([1, 9, 2, 8, 3, 7, 4, 6, 5, 0], POINTS, ["a", "b"], []) is None
     assert explained([p["a"] ** 4 for p in POINTS], POINTS, ["b"], []) is None
+
+
+def test_a_sum_of_more_than_two_sizes():
+    points = [{"a": 4, "b": 3, "c": 5}]
+    points += [{**points[0], name: n} for name in "abc" for n in (6, 7, 9)]
+    points += [{"a": n, "b": n + 1, "c": 2 * n} for n in (7, 8)]
+    made = explained([p["a"] + 2 * p["b"] + p["c"] for p in points], points, ["a", "b", "c"], [])
+    assert str(made) == "a + 2*b + c"

@@ -29,6 +29,8 @@ def _check_with(error: type[Exception], cond: Any, message: Message = None) -> N
     if not isinstance(cond, (bool, SymBool)):
         more = ": use taeda._check_tensor_all() for tensors" if isinstance(cond, Tensor) else ""
         raise TypeError(f"cond must be a bool, but got {type(cond).__name__}{more}")
+    if isinstance(cond, SymBool) and _asserted(cond, message):
+        return
     if cond:
         return
     if message is None:
@@ -36,6 +38,12 @@ def _check_with(error: type[Exception], cond: Any, message: Message = None) -> N
     if not callable(message):
         raise TypeError(f"message must be a callable, but got {type(message).__name__}")
     raise error(str(message()))
+
+
+def _asserted(cond: Any, message: Message) -> bool:
+    """Whether a condition on what only data decide is left to the run of a program that is traced."""
+    left: bool = cond.asserted(str(message()) if callable(message) else "")
+    return left
 
 
 def _check(cond: Any, message: Message = None) -> None:

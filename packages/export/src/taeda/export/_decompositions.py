@@ -301,7 +301,13 @@ def _writes_taken_out(gm: GraphModule) -> dict[str, Node]:
 
 
 def _symbols(ep: ExportedProgram) -> Symbols:
-    ranges = dict(ep.range_constraints)
+    told = {
+        name
+        for node in ep.graph.find_nodes(op="placeholder")
+        for size in node.meta.get("shape", ())
+        for name in size.symbols()
+    }  # data decide the others, in this trace too
+    ranges = {n: r for n, r in ep.range_constraints.items() if n in told}
     sizes = {n: int(min(max(r.lower, 4), r.upper)) for n, r in ranges.items()}
     return Symbols(ranges, set(ranges), {n: n for n in ranges}, sizes)
 

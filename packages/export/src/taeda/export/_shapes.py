@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda.fx.experimental._data_sizes import assert_scalar, blank_of
 from taeda.fx.experimental._expressions import Expression, constant, symbol
 from taeda.fx.experimental._fit import explained
 from taeda.fx.experimental._ranges import ValueRanges
@@ -40,7 +41,7 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: dict[str, ValueR
     points: Points = []
     runs: list[dict[Node, Any]] = []
     for point in _points(hints, ranges):
-        seen = _Blank(gm)
+        seen = _Blank(gm, point)
         try:
             seen.run(*_inputs(gm, point))
         except MemoryError:
@@ -51,16 +52,25 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: dict[str, ValueR
             continue
         points.append(point)
         runs.append(seen.values)
-    unknown = (symbol(f"u{number}") for number in itertools.count())
+    unknown = (symbol(f"u{n}") for n in itertools.count() if f"u{n}" not in hints)
     _note(gm, runs, points, list(hints), unknown)
     for name, limits in ranges.items():
-        if name in hints and 1 in limits and not _explained_at(gm, {**hints, name: 1}):
+        if (
+            name in hints.keys() - _decided(gm)
+            and 1 in limits
+            and not _explained_at(gm, {**hints, name: 1})
+        ):
             ranges[name] = limits & ValueRanges(2)
+
+
+def _decided(gm: GraphModule) -> set[str]:
+    """The symbols that only data decide."""
+    return {node.meta["decided"][0] for node in gm.graph.nodes if "decided" in node.meta}
 
 
 def _explained_at(gm: GraphModule, point: dict[str, int]) -> bool:
     """Whether the formulas give the sizes that the nodes have there."""
-    seen = _Blank(gm)
+    seen = _Blank(gm, point)
     try:
         seen.run(*_inputs(gm, point))
     except MemoryError:
@@ -137,7 +147,7 @@ def _points(hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> Points:
 def _near(hint: int, limits: ValueRanges) -> list[int]:
     """Multiples of the hint and its neighbours, and the least sizes, where formulas bend."""
     several = (2 * hint, 3 * hint, 4 * hint, 5 * hint, hint + 1, hint + 2, hint + 3, hint - 1)
-    least = max(int(limits.lower), 2)
+    least = int(max(limits.lower, 2))
     near = [n for n in several if n in limits and n > 1][:5]
     low = [n for n in range(least, least + 3) if n in limits and n not in (*near, hint)]
     return near + low
@@ -161,19 +171,32 @@ def _inputs(gm: GraphModule, point: dict[str, int]) -> list[Any]:
 class _Blank(Interpreter):
     """Runs a graph on tensors without memory."""
 
-    def __init__(self, gm: GraphModule) -> None:
+    def __init__(self, gm: GraphModule, point: Mapping[str, int] | None = None) -> None:
         super().__init__(gm)
         self.values: dict[Node, Any] = {}
+        self.point = point or {}
+        self.decided: tuple[str, int | None] | None = None
 
     def run(self, *args: Any, **options: Any) -> Any:
         with taeda.no_grad(), taeda.device("meta"):
             return super().run(*args, **options)
 
     def run_node(self, n: Node) -> Any:
+        self.decided = n.meta.get("decided")
         made = self.values[n] = super().run_node(n)
         return made
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if target is assert_scalar:
+            return assert_scalar(*args)  # a point at which the run ends is none
+        if self.decided is not None:
+            name, dim = self.decided
+            if dim is None:
+                return self.point[name]
+            given = dict(zip((a.name for a in target._schema.arguments), args, strict=False))
+            given |= kwargs
+            every = tuple(given.get(a.name, a.default_value) for a in target._schema.arguments)
+            return blank_of(str(target).removeprefix("aten."), every, self.point[name])
         if target is CONDITION:  # both branches give the same kind of tensors
             return _Blank(args[1]).run(*args[3])
         if target is LOOP:

@@ -7,6 +7,7 @@ must divide. Whether 1 gives the same program is tried at the end.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +15,13 @@ import taeda.compiler._control
 from taeda import Tensor
 from taeda.compiler._errors import UserError
 from taeda.compiler._graph.capture import Call, captured
+from taeda.fx.experimental._data_sizes import DataSizes, item
 from taeda.fx.experimental._expressions import Expression, symbol
 from taeda.fx.experimental._fakes import FakeCapture, NoValue, fake_of
 from taeda.fx.experimental._for_any_size import ForAnySize
 from taeda.fx.experimental._ranges import ValueRanges, settled
-from taeda.fx.experimental._symbolic_trace import _Run, _Tracer
+from taeda.fx.experimental._symbolic_trace import _Run, _Sized, _Tracer
+from taeda.fx.experimental.symbolic_shapes import ShapeEnv
 from taeda.fx.graph_module import GraphModule
 
 from ._dims import Symbols, read_from
@@ -37,7 +40,7 @@ class Captured:
     def __init__(self, module: ForAnySize, tracer: _PlannedTracer) -> None:
         self.module = module
         self.fixed = set(tracer.fixed)
-        self.ranges = tracer.limits
+        self.ranges = {**tracer.limits, **tracer.of_data}
         self.guards = [
             g
             for g in module.shape_env.get_nontrivial_guards()
@@ -45,7 +48,7 @@ class Captured:
             and not g.symbols() <= self.fixed
             and settled(g, tracer.limits) is not True
         ]
-        self.hints = dict(tracer.hints)
+        self.hints = {**tracer.hints, **{n: tracer.env.var_to_val[n] for n in tracer.of_data}}
 
 
 def captured_for(
@@ -65,8 +68,10 @@ def captured_for(
     tracer = _PlannedTracer(f, tensors, names, plan, symbols, hints, line)
     while True:
         made = tracer.attempt()
+        tracer.check_data()
         if made is not None:
             assert isinstance(made, ForAnySize)
+            tracer.strip(made)
             tracer.settle_least(symbols.sizes)
             return Captured(made, tracer)
 
@@ -162,12 +167,15 @@ class _PlannedTracer(_Tracer):
             for t, exprs in zip(tensors, plan, strict=True)
         )
 
-        def record(trace: FakeCapture, *rest: Any) -> Call:
+        def record(trace: FakeCapture, f: Any, *rest: Any) -> Call:
             trace.keeps_scans = True
             if line is not None:
                 trace.line = line
-            return _recorded(trace, *rest)
+            assert trace.data is not None
+            return _recorded(trace, trace.data.followed(f), *rest)
 
+        self.of_data: dict[str, ValueRanges] = {}  # symbols that only data decide
+        self.decided: list[tuple[str, int | None]] = []  # those of the last results
         super().__init__(record, f, given, names)
         self.limits = dict(symbols.ranges)
         self.ranges = {n: r & ValueRanges(2) for n, r in symbols.ranges.items()}
@@ -188,6 +196,66 @@ class _PlannedTracer(_Tracer):
     def attempt(self) -> GraphModule | None:
         self.env.guards.clear()
         return super().attempt()
+
+    # ---- what only data decide ----
+
+    def capture(self, env: ShapeEnv) -> _Sized:
+        made = super().capture(env)
+        made.sizes_of_data = self.data = DataSizes(env)
+        return made
+
+    def run(self, moved: dict[str, int]) -> _Run:
+        run = super().run(moved)
+        if not moved and (chosen := _fitting(run.env)):
+            self.env.var_to_val.update(chosen)
+            run = super().run(moved)
+        data = self.data
+        if not moved:
+            self.of_data = {name: run.env.var_to_range[name] for name, _, _ in data.made}
+            self.decided = [(name, dim) for name, _, dim in data.made]
+            for place, (name, dim) in zip(range(-len(self.decided), 0), self.decided, strict=True):
+                self.told_by.setdefault(name, (place, dim))
+                self.where.setdefault(name, (-1, place))
+                self.env.var_to_val[name] = run.env.var_to_val[name]
+                self.ranges.setdefault(name, ValueRanges(2))
+        return run
+
+    def check_data(self) -> None:
+        """UserError for a program that is one for some numbers only of what data decide."""
+        if fixed := sorted(self.fixed.keys() & self.of_data.keys()):
+            raise UserError(
+                f"the program is another one for other values of {self._said_of(fixed[0])}, which only "
+                "data decide: a result has a size that is no formula of it, or an operator takes it for "
+                "a number"
+            )
+        for guard in self.env.guards:
+            if found := sorted(guard.symbols() & self.of_data.keys()):
+                raise UserError(
+                    f"the program branches on {guard}, and only data decide {self._said_of(found[0])}: "
+                    "a branch becomes taeda.cond; what always holds is said by taeda._check"
+                )
+
+    def _said_of(self, name: str) -> str:
+        _, dim = self.told_by[name]
+        return (
+            f"{name} (the number in a tensor)" if dim is None else f"{name} (the size of a result)"
+        )
+
+    def strip(self, made: GraphModule) -> None:
+        """Let the graph give its own results only, and its nodes know the symbols that they tell."""
+        if not self.of_data:
+            return
+        output = made.graph.output_node()
+        results: Any = output.args[0]
+        count = len(self.decided)
+        for (name, dim), node in zip(self.decided, results[-count:], strict=True):
+            node = node.args[0] if node.target is operator.getitem else node
+            node.meta["decided"] = name, dim
+        for node in made.graph.nodes:
+            if node.target is item:
+                node.meta["decided"] = node.args[0].meta.pop("decided")
+        output.args = (results[:-count],)
+        made.recompile()
 
     def settle_least(self, own: dict[str, int]) -> None:
         """Let ranges begin at the least size for which the graph is right, and note the symbols for
@@ -218,7 +286,8 @@ class _PlannedTracer(_Tracer):
         """Whether the operators are the same at a size below that of the trace, where nothing is known
         of it, and the formulas of the graph give its numbers.
         """
-        before, values = self.ranges, {**self.hints, name: size}
+        chosen = {n: self.env.var_to_val[n] for n in self.of_data}
+        before, values = self.ranges, {**chosen, **self.hints, name: size}
         self.ranges = {**before, name: ValueRanges(min(size, 2), before[name].upper)}
         try:
             run = self.run({name: size})
@@ -237,6 +306,28 @@ class _PlannedTracer(_Tracer):
             for was, expr in zip(made.base.numbers, made.exprs, strict=True)
         ]
         return there == run.numbers
+
+
+def _fitting(env: ShapeEnv) -> dict[str, int]:
+    """Numbers for what data decide that the assertions of the program allow; none if those that were
+    chosen fit. UserError if there are none but 0 and 1.
+    """
+    values, made = dict(env.var_to_val), {}
+    for question, said in env.deferred_runtime_asserts:
+        names = question.symbols() & env.chosen
+        if not question.symbols() <= values.keys() or question.value(values) or not names:
+            continue
+        name = min(names)
+        others = [q for q, _ in env.deferred_runtime_asserts if q.symbols() <= values.keys()]
+        numbers = (n for n in (*range(2, 300), *range(-300, 0)) if n in env.var_to_range[name])
+        fit = (n for n in numbers if all(q.value({**values, name: n}) for q in others))
+        if (found := next(fit, None)) is None:
+            raise UserError(
+                f"the program checks {question} ({said:.100}), for which no number from 2 to 299 is found "
+                f"here where the other sizes are {env.var_to_val}: pass it as an argument, or check less"
+            )
+        made[name] = values[name] = found
+    return made
 
 
 def _hold(base: _Run, values: dict[str, int]) -> bool:

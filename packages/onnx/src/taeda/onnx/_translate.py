@@ -19,6 +19,7 @@ from taeda.export._functions import (
     sliced_in,
 )
 from taeda.export.graph_signature import InputKind, OutputKind, TensorArgument
+from taeda.fx.experimental._data_sizes import assert_scalar, item
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_arg
 
@@ -187,6 +188,8 @@ def _output(node: Node, k: int, value: Value) -> Port:
 
 def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> Any:
     target: Any = node.target
+    if target is assert_scalar or _is_asserted(node):
+        return None  # no model asserts
     args = map_arg(node.args, ctx.values.__getitem__)
     kwargs = map_arg(dict(node.kwargs), ctx.values.__getitem__)
     if target is operator.getitem and isinstance(args[0], list):
@@ -194,6 +197,8 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
         if part is None:
             raise ctx.refuse("ONNX has no such part of this result")
         return part
+    if target is item:
+        return ctx.reshape(ctx.cast(args[0], taeda.int64), [])
     if target is operator.floordiv:
         return _floor_div(ctx, *(ctx.tensor(a, taeda.int64) for a in args))
     if target in _SIZES:
@@ -213,6 +218,12 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
         made = whole if isinstance(made, list) else whole[0]
         return _with_sizes(ctx, node, made)
     return _with_sizes(ctx, node, _applied(ctx, found, args, kwargs))
+
+
+def _is_asserted(node: Node) -> bool:
+    """Whether a node is an answer for assertions alone."""
+    whole = type(node.meta.get("val")) is bool
+    return whole and all(user.target is assert_scalar or _is_asserted(user) for user in node.users)
 
 
 def _asks_scalars(node: Node, args: tuple[Any, ...]) -> bool:

@@ -14,6 +14,8 @@ from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 from taeda.compiler._graph.capture import Capture
 
+from ._data_sizes import DataSizes, blank_of
+
 __all__ = ["FakeCapture", "NoValue", "fake_of", "fakes_of"]
 
 _VIEW = _core.row_flags["VIEW"] | _core.row_flags["DETACHES"]
@@ -68,7 +70,11 @@ def _one_step(functions: Any, tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]
 
 
 class FakeCapture(Capture):
-    """Records a call; what a kernel would make is a fake."""
+    """Records a call; what a kernel would make is a fake. With `data`, sizes that data decide are
+    symbols.
+    """
+
+    data: DataSizes | None = None
 
     def control(self, what: Any, functions: Any, tensors: tuple[Tensor, ...], below: Any) -> Any:
         """A loop does one step: fakes hold no values, so its condition might never fail."""
@@ -109,10 +115,26 @@ class FakeCapture(Capture):
             else:
                 blank = _core.call_backend(op, given)
         except NotImplementedError as error:
-            raise NoValue(f"{op} has no shape without values: {error}") from error
+            made = self._of_data(op, given, args, known)
+            if made is None:
+                raise NoValue(f"{op} has no shape without values: {error}") from error
+            return made
         if targets:
             return _kept(blank, targets)
         return _filled(blank, known, _device(args, known))
+
+    def _of_data(self, op: str, given: Any, args: Any, known: Any) -> Any:
+        """A result with a size that data decide; None where that is no symbol."""
+        data = self.data
+        if data is None or blank_of(op, given, 2) is None:
+            return None
+        name = data.symbol_of(op, args)
+        made = _filled(blank_of(op, given, data.env.var_to_val[name]), known, _device(args, known))
+        self.sized(name, data.shape(name, op, given, made), made)
+        return made
+
+    def sized(self, name: str, dims: tuple[int, ...], made: Any) -> None:
+        """A result has sizes that are this symbol in these dimensions of its first tensor."""
 
 
 def _on_meta(value: Any, known: list[tuple[Tensor, Tensor]]) -> Any:

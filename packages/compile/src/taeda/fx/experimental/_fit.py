@@ -52,10 +52,13 @@ def _products(names: Sequence[str]) -> list[Expression]:
 
 
 def _affine(numbers: Sequence[int], points: Points, names: Sequence[str]) -> Iterator[Expression]:
-    """`a*m + c`, then `a*m + b*n + c`, for products m and n: each the one that the first points give."""
+    """`a*m + c`, then `a*m + b*n + c`, for products m and n, then a sum of all sizes, as of what is put
+    one behind the other: each the one that the first points give.
+    """
     products = _products(names)
-    for count in (1, 2):
-        for chosen in itertools.combinations(products, count):
+    every = [tuple(map(symbol, names))] if len(names) > 2 else []
+    for count in (1, 2, 0):
+        for chosen in itertools.combinations(products, count) if count else every:
             factors = _solved(numbers, points, chosen)
             if factors is not None:
                 made = constant(factors[-1])

@@ -55,6 +55,7 @@ class SizesMode(TorchFunctionMode):
         self.env, self.capture, self.known = env, capture, known
         self.used: list[Expression | Real] = []
         self._pauses = 0
+        self._noted: list[Tensor] = []
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -99,6 +100,19 @@ class SizesMode(TorchFunctionMode):
             "while it is traced for any size. A branch on it becomes taeda.cond or taeda.where; a "
             "number that is always the same can be passed as an argument"
         )
+
+    def item(self, x: Tensor, *rest: Any) -> Any:
+        """`x.item()`, `int(x)`: an integer that data decide is a symbol."""
+        data = self.capture.data
+        whole = not (x.is_floating_point() or x.is_complex() or x.dtype == taeda.bool)
+        if data is None or x.numel() != 1 or not whole:
+            return self.refuse(x)
+        return SymInt(data.number_in(x), self.env)
+
+    def note(self, x: Tensor, sizes: tuple[Expression, ...]) -> None:
+        """The sizes of a result, which lives as long as this does."""
+        self.known[id(x)] = sizes
+        self._noted.append(x)
 
     # ---- answers ----
 
@@ -163,11 +177,12 @@ _ANSWERS = {
     Tensor.__len__: SizesMode.length,
     **dict.fromkeys(
         (
-            *(Tensor.item, Tensor.tolist, Tensor.__bool__, Tensor.__int__, Tensor.__float__),
+            *(Tensor.tolist, Tensor.__bool__, Tensor.__int__, Tensor.__float__),
             Tensor.__index__,
         ),
         SizesMode.refuse,
     ),
+    Tensor.item: SizesMode.item,
 }
 
 

@@ -23,6 +23,7 @@ from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
+from ._data_sizes import DataSizes, item, written_asserts
 from ._expressions import Call as Called
 from ._expressions import Expression, Relation, constant, modulo, symbol
 from ._fakes import FakeCapture, fake_of, fakes_of
@@ -72,6 +73,7 @@ class _Sized(FakeCapture):
     """Records a call whose sizes are symbols; they are numbers inside of functions that it calls."""
 
     mode: SizesMode
+    sizes_of_data: DataSizes | None = None
 
     def branches(self, pred: Tensor, true_fn: Any, false_fn: Any, operands: Any) -> Any:
         with self.mode.paused():
@@ -84,6 +86,18 @@ class _Sized(FakeCapture):
     def scan(self, combine_fn: Any, init: Any, xs: Any, dim: int, reverse: bool) -> Any:
         with self.mode.paused():
             return super().scan(combine_fn, init, xs, dim, reverse)
+
+    @property
+    def data(self) -> DataSizes | None:  # type: ignore[override]
+        """Not in functions that become graphs of their own."""
+        return None if self.mode._pauses else self.sizes_of_data
+
+    def sized(self, name: str, dims: tuple[int, ...], made: Any) -> None:
+        first = made if isinstance(made, Tensor) else made[0]
+        self.mode.note(
+            first,
+            tuple(symbol(name) if d in dims else constant(n) for d, n in enumerate(first.shape)),
+        )
 
 
 class _Tracer:
@@ -104,6 +118,7 @@ class _Tracer:
         self.fixed: dict[str, int] = {}
         self.divisors: dict[str, int] = {}
         self.explained: _Explained | None = None
+        self.told_by: dict[str, tuple[int, int | None]] = {}  # symbols that results tell
 
     def _dimension(self, number: int, dim: int, size: int) -> Expression:
         made = self.env.create_symbol(size, f"tensor {number}, dimension {dim}")
@@ -133,12 +148,16 @@ class _Tracer:
             exprs = self.plan[id(tensor)]
             fake = fake_of(tensor, tuple(e.value(env.var_to_val) for e in exprs))
             fakes[id(tensor)], known[id(fake)] = fake, exprs
-        capture = _Sized()
+        capture = self.capture(env)
         mode = capture.mode = SizesMode(env, capture, known)
         made = self.record(capture, self.f, fakes_of(self.args, fakes), self.names, mode)
         run = _Run(made, env, mode.used)
         _describe(run)
         return run
+
+    def capture(self, env: ShapeEnv) -> _Sized:
+        """What records a trace."""
+        return _Sized()
 
     def tried(self, moved: dict[str, int], base: _Run) -> _Run | None:
         """The trace there, if it is the same but for numbers."""
@@ -218,7 +237,8 @@ class _Tracer:
     def _is_refused(self, moved: dict[str, int], base: _Run) -> bool:
         """Whether a guard says already that the trace does not hold there."""
         values = {**self.env.var_to_val, **moved}
-        known = [g for g in base.env.guards if g.symbols() <= values.keys()]
+        asserted = (question for question, _ in base.env.deferred_runtime_asserts)
+        known = [g for g in (*base.env.guards, *asserted) if g.symbols() <= values.keys()]
         return not all(guard.value(values) for guard in known)
 
     def _together(
@@ -398,6 +418,7 @@ class _Explained:
         writer.before = graph.output_node()
         for expr in self.base.env.written:
             writer.value(expr.replaced(self.own))
+        written_asserts(self.base.env, self.own, writer.value, writer.call)
         tracer = self.tracer
         sizes = tuple(tracer.plan[id(t)] for t in tracer.tensors)
         return ForAnySize.of(self.base.call.constants, graph, self._environment(), sizes)
@@ -484,6 +505,8 @@ class _Writer:
         return self._node(chosen, (left, right))
 
     def _size(self, name: str) -> Node:
+        if name not in self.made and name in self.tracer.told_by:
+            self.made[name] = self._told(*self.tracer.told_by[name])
         if name not in self.made:
             number, dim = self.tracer.where[name]
             tensor = self.tracer.tensors[number]
@@ -497,6 +520,22 @@ class _Writer:
                 )
                 self.made[name] = self._solved(name, size)
         return self.made[name]
+
+    def _told(self, place: int, dim: int | None) -> Node:
+        """A size or integer that data decide, read from the result at this place from the end."""
+        results: Any = self.graph.output_node().args[0]
+        node = results[place]
+        with self.graph.inserting_after(node):
+            if dim is None:
+                return self.graph.call_function(item, (node,), name="item")
+            return self.graph.call_function(
+                taeda.ops.aten.sym_size.int, (node, dim), name="sym_size_int"
+            )
+
+    def call(self, function: Any, args: tuple[Any, ...]) -> Node:
+        """A new node for a call."""
+        with self.graph.inserting_before(self.before):
+            return self.graph.call_function(function, args)
 
     def _solved(self, name: str, size: Node) -> Node:
         """The symbol that a size tells which is a multiple of it and a number."""

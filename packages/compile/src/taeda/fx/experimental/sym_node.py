@@ -279,6 +279,14 @@ class SymBool(taeda.SymBool):
     def __bool__(self) -> bool:
         return self.env.evaluate_relation(self.relation)
 
+    def asserted(self, message: str) -> bool:
+        """Whether only data decide it: then the run asserts it, and it is taken for granted."""
+        relation = self.env.replace(self.relation)
+        if self.env.known(relation) is not None or not relation.symbols() & self.env.chosen:
+            return False
+        self.env.defer_runtime_assert(relation, message or f"{relation} does not hold")
+        return True
+
     def __sym_not__(self) -> SymBool:
         return SymBool(self.relation.negated(), self.env)
 

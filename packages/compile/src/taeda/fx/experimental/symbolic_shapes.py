@@ -129,6 +129,7 @@ class ShapeEnv(ForArguments):
         self._suppressed = self._ignored = 0
         self._ducks: dict[int, str] = {}
         self._unbacked: set[str] = set()
+        self.chosen: set[str] = set()  # symbols that data decide, whose number here is a choice
         self._apart: set[str] = set()  # symbols of sizes that are neither 0 nor 1
 
     @property
@@ -369,6 +370,8 @@ class ShapeEnv(ForArguments):
         if decided is not None:
             return decided
         relation = self.replace(relation)
+        if relation.symbols() & self.chosen:
+            raise _data_decide(relation)
         try:
             holds = bool(relation.value(self.var_to_val))
         except KeyError:
@@ -521,6 +524,7 @@ def _fixed_symbol(relation: Relation) -> str | None:
 
 def _data_decide(what: Any) -> GuardOnDataDependentSymNode:
     return GuardOnDataDependentSymNode(
-        f"only data decide {what}, so no guard can be made of it. Ask with guard_or_false, "
+        f"only data decide {what}, so no guard can be made of it. A branch becomes taeda.cond, and "
+        "what always holds is said by taeda._check. Ask with guard_or_false, "
         "guard_or_true or statically_known_true, or say its range with constrain_range"
     )

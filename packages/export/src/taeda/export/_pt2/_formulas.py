@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
+from typing import Any
 
 from taeda._core_api.files import FormatError
 from taeda.fx.experimental._expressions import (
@@ -16,7 +18,12 @@ from taeda.fx.experimental._expressions import (
     symbol,
 )
 
-__all__ = ["formula_of", "text_of"]
+__all__ = ["ANSWERS", "formula_of", "side_of", "text_of"]
+
+ANSWERS: dict[Any, str] = {
+    operator.eq: "Equality", operator.ne: "Unequality", operator.lt: "StrictLessThan",
+    operator.le: "LessThan", operator.gt: "StrictGreaterThan", operator.ge: "GreaterThan",
+}  # fmt: skip
 
 _NAMES = {"floordiv": "FloorDiv", "mod": "Mod", "max": "Max", "min": "Min"}
 _LONGEST, _DEEPEST, _MOST_TERMS = 10_000, 50, 1000
@@ -38,12 +45,14 @@ def _product(product: tuple[tuple[str | Call, int], ...], factor: int) -> str:
 
 def _atom(atom: str | Call) -> str:
     if isinstance(atom, str):
-        return f"Symbol('{atom}', positive=True, integer=True)"
-    sides = (_side(atom.left), _side(atom.right))
+        positive = "" if atom.startswith("u") else "positive=True, "  # data may decide it to be 0
+        return f"Symbol('{atom}', {positive}integer=True)"
+    sides = (side_of(atom.left), side_of(atom.right))
     return f"{_NAMES[atom.name]}({', '.join(sides)})"
 
 
-def _side(expr: Expression) -> str:
+def side_of(expr: Expression) -> str:
+    """The text of a formula or a number."""
     return f"Integer({expr.number})" if expr.number is not None else text_of(expr)
 
 

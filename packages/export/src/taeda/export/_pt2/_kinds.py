@@ -73,7 +73,7 @@ TENSORS |= {"lift_fresh_copy.default": "clone.default", "detach_.default": "deta
 
 _SHARED = (
     "_to_copy", "_softmax", "_log_softmax", "_unsafe_view", "_local_scalar_dense", "_fft_c2c", "_fft_c2r",
-    "_fft_r2c",
+    "_fft_r2c", "_unique2",
 )  # fmt: skip
 
 

@@ -7,19 +7,13 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, fx
+from taeda.fx.experimental._data_sizes import assert_scalar, item
 from taeda.nn import functional
 
 __all__ = [
-    "FUNCTIONS", "arguments_of", "assert_scalar", "assert_tensor_metadata", "bilinear", "grid_sampler",
-    "item", "nearest", "rsub", "to_dtype",
+    "ASSERTIONS", "FUNCTIONS", "arguments_of", "assert_scalar", "assert_tensor_metadata", "bilinear",
+    "grid_sampler", "item", "nearest", "rsub", "to_dtype",
 ]  # fmt: skip
-
-
-@fx.has_side_effect
-def assert_scalar(self: Any, assert_msg: str) -> None:
-    """RuntimeError with this message unless the condition holds."""
-    if not self:
-        raise RuntimeError(assert_msg)
 
 
 @fx.has_side_effect
@@ -95,16 +89,12 @@ def grid_sampler(
     return functional.grid_sample(input, grid, mode, padding, align_corners)
 
 
-def item(self: Tensor) -> Any:
-    """The number in a tensor with one element."""
-    return self.item()
-
-
 def arguments_of(function: Any) -> list[str]:
     """The names of the arguments of such a function."""
     return list(inspect.signature(function).parameters)
 
 
+ASSERTIONS = (assert_scalar, assert_tensor_metadata)  # they give nothing
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 #: by their names in files
 FUNCTIONS: dict[str, Any] = {

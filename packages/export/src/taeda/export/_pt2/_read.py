@@ -257,6 +257,8 @@ class _GraphReader:
         elif kind == "as_sym_int":
             size = _formula(self.described["sym_int_values"][name])
             _describe(node, 0, size, size)
+        elif kind == "as_sym_bool":
+            _describe(node, True, None, None)
 
     def _arguments(self, target: Any, entries: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         schema = getattr(target, "_schema", None)

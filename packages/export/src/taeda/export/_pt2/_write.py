@@ -20,9 +20,9 @@ from taeda.fx.node import Node
 from .._functions import NAMES, calls_functions
 from ..exported_program import ExportedProgram
 from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
-from ._formulas import text_of
+from ._formulas import ANSWERS, side_of, text_of
 from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, WHERE, WRITTEN, public_name
-from ._operators import FUNCTIONS, arguments_of
+from ._operators import ASSERTIONS, FUNCTIONS, arguments_of
 from ._recurrent import with_public_layers
 from ._stacks import text_of_stack
 from ._trees import text_of_spec
@@ -100,7 +100,7 @@ def _tensors(
     return records
 
 
-def _meta(tensor: Tensor, shape: Any, stride: Any, hints: Mapping[str, int]) -> dict[str, Any]:
+def _meta(tensor: Tensor, shape: Any, stride: Any, hints: Mapping[str, Any]) -> dict[str, Any]:
     if tensor.dtype not in _TYPES:
         raise NotImplementedError(f"save: tensors of {tensor.dtype} have no place in a file yet")
     if stride is None:
@@ -119,10 +119,11 @@ def _meta(tensor: Tensor, shape: Any, stride: Any, hints: Mapping[str, int]) -> 
     }
 
 
-def _size(expr: Expression, hints: Mapping[str, int]) -> dict[str, Any]:
+def _size(expr: Expression, hints: Mapping[str, Any]) -> dict[str, Any]:
     if expr.number is not None:
         return {"as_int": expr.number}
-    hint = {"as_int": expr.value(hints)}
+    known = all(hints[name] is not None for name in expr.symbols())
+    hint = {"as_int": expr.value(hints)} if known else None
     return {"as_expr": {"expr_str": text_of(expr), "hint": hint}}
 
 
@@ -131,11 +132,13 @@ class _Program:
 
     def __init__(self, ep: ExportedProgram, whole: GraphModule | None = None) -> None:
         self.ep = ep
-        self.hints = {n: _hint(r) for n, r in ep.range_constraints.items()}
+        self.whole = with_public_layers(ep.graph_module) if whole is None else whole
+        told = _told(self.whole)  # other symbols have no number until the program runs
+        self.hints = {n: _hint(r) if n in told else None for n, r in ep.range_constraints.items()}
         self.tensors: dict[str, Any] = {}
         self.numbers: dict[str, Any] = {}
-        self.is_number: set[Node] = set()
-        self.whole = with_public_layers(ep.graph_module) if whole is None else whole
+        self.answers: dict[str, Any] = {}
+        self.is_number: dict[Node, str] = {}  # nodes that give numbers, and the kind of these
         self.module = self.whole
 
     def document(self) -> dict[str, Any]:
@@ -151,7 +154,7 @@ class _Program:
             "opset_version": {"aten": 10},
             "range_constraints": {
                 name: {
-                    "min_val": int(r.lower),
+                    "min_val": None if r.lower == -math.inf else int(r.lower),
                     "max_val": None if r.upper == math.inf else int(r.upper),
                 }
                 for name, r in self.ep.range_constraints.items()
@@ -237,7 +240,7 @@ class _Program:
             "nodes": nodes,
             "tensor_values": self.tensors,
             "sym_int_values": self.numbers,
-            "sym_bool_values": {},
+            "sym_bool_values": self.answers,
             "is_single_tensor_return": single,
             "custom_obj_values": {},
             "sym_float_values": {},
@@ -293,7 +296,11 @@ class _Program:
             inputs = [self._named(n, v, 1, "") for n, v in given]
             inputs += [self._named(n, v, 2, "") for n, v in node.kwargs.items()]
             return _NAMED[target], inputs
-        schema = target._schema
+        schema = getattr(target, "_schema", None)
+        if schema is None:
+            raise NotImplementedError(
+                f"save: {node.name} calls {target}, which has no place in a file yet"
+            )
         inputs = [
             self._named(a.name, v, 1, str(a.type))
             for a, v in zip(schema.arguments, node.args, strict=False)
@@ -321,7 +328,7 @@ class _Program:
     def _argument(self, value: Any, declared: str) -> dict[str, Any]:
         if isinstance(value, Node):
             if value in self.is_number:
-                return {"as_sym_int": {"as_name": value.name}}
+                return {self.is_number[value]: {"as_name": value.name}}
             return {"as_tensor": {"name": value.name}}
         if isinstance(value, tuple | list):
             return self._list(list(value), declared)
@@ -353,8 +360,14 @@ class _Program:
         if isinstance(value, Tensor):
             self._note(node.name, value, node)
             return [{"as_tensor": {"name": node.name}}]
+        if node.target in ASSERTIONS:
+            return []
+        if type(value) is bool:
+            self.is_number[node] = "as_sym_bool"
+            self.answers[node.name] = {"as_expr": {"expr_str": self._answer(node), "hint": None}}
+            return [{"as_sym_bool": {"as_name": node.name}}]
         if type(value) is int:
-            self.is_number.add(node)
+            self.is_number[node] = "as_sym_int"
             self._check_explained(node.name, [node.meta["shape"]])
             self.numbers[node.name] = _size(node.meta["shape"], self.hints)
             return [{"as_sym_int": {"as_name": node.name}}]
@@ -375,6 +388,23 @@ class _Program:
             return [{"as_tensors": made}]
         return [{"as_tensor": entry} for entry in made]
 
+    def _answer(self, node: Node) -> str:
+        """The text of a comparison of sizes."""
+        name = ANSWERS.get(node.target)
+        if name is None:
+            raise NotImplementedError(
+                f"save: {node.name} is an answer by {node.target}, which has no place in a file yet"
+            )
+        given: Any = node.args
+        parts = [v.meta["shape"] if isinstance(v, Node) else constant(v) for v in given]
+        return f"{name}({', '.join(map(side_of, parts))})"
+
+
+def _told(gm: GraphModule) -> set[str]:
+    """The symbols that sizes of arguments tell."""
+    shapes = (n.meta.get("shape", ()) for n in gm.graph.find_nodes(op="placeholder"))
+    return {name for shape in shapes for size in shape for name in size.symbols()}
+
 
 def _name_of(target: Any, node: Node) -> str:
     name = str(target).split(".", 1)
@@ -388,7 +418,7 @@ def _name_of(target: Any, node: Node) -> str:
     return f"torch.ops.{place}.{row}"
 
 
-def _hint(limits: Any) -> int:
+def _hint(limits: Any) -> int | None:
     return int(min(max(limits.lower, 4), limits.upper))
 
 

@@ -26,7 +26,7 @@ def _index_select(ctx: Context, x: Value, dim: int, index: Value) -> Value:
 def _index(ctx: Context, x: Value, indices: list[Value | None]) -> Value:
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
     if any(i.dtype in (taeda.bool, taeda.uint8) for _, i in given):
-        raise ctx.refuse("a mask as index has results of a size that depends on values")
+        return _index(ctx, x, [k for i in indices for k in places_of(ctx, i)])
     if len(given) == 1:
         dim, index = given[0]
         return ctx.op("Gather", x, index, axis=dim, rank=len(ctx.sizes()))
@@ -45,6 +45,49 @@ def _index(ctx: Context, x: Value, indices: list[Value | None]) -> Value:
     columns = [ctx.op("Unsqueeze", i, last, rank=rank + 1) for i in spread]
     places = ctx.op("Concat", *columns, axis=rank)
     return ctx.op("GatherND", x, places, rank=len(ctx.sizes()))
+
+
+def places_of(ctx: Context, index: Value | None) -> list[Value | None]:
+    """An index, or the places where a mask holds: one vector for each of its dimensions."""
+    if index is None or index.dtype not in (taeda.bool, taeda.uint8):
+        return [index]
+    found = ctx.op("NonZero", ctx.cast(index, taeda.bool), dtype=taeda.int64, rank=2)
+    vectors = [
+        ctx.op("Gather", found, ctx.number(k, taeda.int64), axis=0, rank=1)
+        for k in range(index.rank)
+    ]
+    return list(vectors)
+
+
+@rule("nonzero", fresh=True)
+def _nonzero(ctx: Context, x: Value) -> Value:
+    found = ctx.op("NonZero", x, dtype=taeda.int64, rank=2)
+    return ctx.op("Transpose", found, perm=[1, 0])
+
+
+@rule("masked_select", fresh=True)
+def _masked_select(ctx: Context, x: Value, mask: Value) -> Value:
+    common = _broadcast(ctx, ctx.shape(x), ctx.shape(mask))
+    flat = [
+        ctx.reshape(ctx.op("Expand", v, common, rank=max(x.rank, mask.rank)), [-1])
+        for v in (x, mask)
+    ]
+    return ctx.op("Compress", *flat, rank=1)
+
+
+@rule("_unique2", fresh=True)
+def _unique(
+    ctx: Context,
+    x: Value,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> list[Value]:
+    parts = ctx.ops("Unique", 4, x, dtype=x.dtype, rank=1, sorted=1)
+    values, _, inverse, counts = (Value(p.name, taeda.int64, p.sizes) for p in parts)
+    if return_inverse:
+        inverse = ctx.op("Reshape", inverse, ctx.shape(x), rank=x.rank)
+    return [Value(values.name, x.dtype, values.sizes), inverse, counts]
 
 
 def _behind(ctx: Context, x: Value, indices: list[Value | None], dims: list[int]) -> Value:

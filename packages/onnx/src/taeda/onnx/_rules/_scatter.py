@@ -7,7 +7,7 @@ from typing import Any
 import taeda
 
 from .._context import Context, Value
-from ._indexing import _broadcast
+from ._indexing import _broadcast, places_of
 from ._registry import rule
 
 
@@ -76,7 +76,10 @@ def _index_put(
 ) -> Value:
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
     if any(i.dtype in (taeda.bool, taeda.uint8) for _, i in given):
-        return _by_mask(ctx, x, given, values, accumulate)
+        if len(given) == 1 and given[0][0] == 0 and (not values.rank or values.sizes == (1,)):
+            return _by_mask(ctx, x, given[0][1], values, accumulate)
+        vectors = [p for i in indices for p in places_of(ctx, i)]
+        return _index_put(ctx, x, vectors, values, accumulate)
     dims = [d for d, _ in given]
     order = [*dims, *(d for d in range(x.rank) if d not in dims)]
     if dims != list(range(dims[0], dims[0] + len(dims))):
@@ -108,10 +111,9 @@ def _index_put(
     return ctx.op("Transpose", made, perm=[order.index(d) for d in range(x.rank)])
 
 
-def _by_mask(ctx: Context, x: Value, given: Any, values: Value, accumulate: bool) -> Value:
-    if len(given) != 1 or given[0][0] != 0 or (values.rank and values.sizes != (1,)):
-        raise ctx.refuse("a mask takes one number: for several use taeda.where")
-    mask = ctx.cast(given[0][1], taeda.bool)
+def _by_mask(ctx: Context, x: Value, given: Value, values: Value, accumulate: bool) -> Value:
+    """One number at all places of a mask."""
+    mask = ctx.cast(given, taeda.bool)
     if mask.rank < x.rank:
         axes = ctx.integers(list(range(mask.rank, x.rank)))
         mask = ctx.op("Unsqueeze", mask, axes, rank=x.rank)
