@@ -162,3 +162,13 @@ def test_what_cannot_be():
     with pytest.raises(RuntimeError, match="shares memory with one that was written"):
         functionalize(lambda a, b: a.add_(1) + b[:2].sum())(x, x[1:])
     assert not _core.tracers.entered
+
+
+def test_a_write_into_an_empty_view_is_none():
+    def f(x):
+        made = x.clone()
+        made[1:] = 2.0  # there is no second row
+        return made * 3
+
+    x = taeda.ones(1, 3)
+    assert functionalize(f)(x).equal(f(x))

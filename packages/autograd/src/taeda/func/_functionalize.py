@@ -259,6 +259,8 @@ class _Functional:
 
     def _write(self, target: Tensor, value: Tensor) -> None:
         """From now on `target` is `value`, and what it is a view of holds that in its place."""
+        if not target.numel():  # an empty view is none to whom it was made from
+            return
         key = _key(target)
         self.writes[key] = self.writes.get(key, 0) + 1
         stage, tensor = self.writes[key], target
