@@ -16,6 +16,10 @@ __all__ = ["map_aggregate", "map_arg"]
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
     """The same structure with `fn(value)` for each value in it; lists and dicts become immutable ones.
 
+    Args:
+        a: a value, or a tuple, list, dict or slice of such
+        fn: what is called with each value
+
     >>> map_aggregate([1, (2, slice(3))], lambda v: None if v is None else v + 1)
     [2, (3, slice(None, 4, None))]
     """
@@ -33,6 +37,10 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
     """The same structure with `fn(node)` for each node in it.
+
+    Args:
+        a: a value, or a tuple, list, dict or slice of such
+        fn: what is called with each node
 
     >>> graph = taeda.fx.symbolic_trace(lambda x: x + 1).graph
     >>> add = list(graph.nodes)[1]

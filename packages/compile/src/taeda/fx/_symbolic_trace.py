@@ -31,6 +31,12 @@ class Tracer(TracerBase):
     arguments; `autowrap_functions`: the same for single functions. With `param_shapes_constant` the
     shape of a parameter is a constant, so that a program may branch on it.
 
+    Args:
+        autowrap_modules: modules whose functions become nodes where they get a proxy
+            (default: (math,))
+        autowrap_functions: single functions of the same kind (default: ())
+        param_shapes_constant: whether shapes of parameters are numbers of the graph (default: False)
+
     >>> graph = taeda.fx.Tracer().trace(taeda.nn.Sequential(taeda.nn.ReLU()))
     >>> [node.op for node in graph.nodes]
     ['placeholder', 'call_module', 'output']
@@ -379,6 +385,9 @@ def wrap(fn_or_name: Any) -> Any:
 
     RuntimeError for what is neither a function nor a name, NotImplementedError away from module scope.
 
+    Args:
+        fn_or_name: a function, or the name of one that the module has
+
     >>> import math
     >>> class Root(taeda.nn.Module):
     ...     def forward(self, x):
@@ -412,6 +421,10 @@ def symbolic_trace(
     their values. A list, tuple or dict among them is a tree: the program sees the tree itself, with
     a traced value wherever it holds `PH`, and the result is called with such trees. TypeError for
     other ones.
+
+    Args:
+        root: a module or function
+        concrete_args: arguments that are not traced, by name (default: None)
 
     >>> def total(batch): return sum(batch.values())
     >>> symbolic_trace(total, concrete_args={"batch": {"a": PH, "b": PH}})({"a": 1, "b": 2})

@@ -58,6 +58,11 @@ class NodeList:
 class Graph:
     """A list of nodes, from placeholders to one output.
 
+    Args:
+        owning_module: the module that targets are looked up in (default: None)
+        tracer_cls: the class of the tracer that makes it, for who reads it later (default: None)
+        tracer_extras: what that tracer keeps with the graph (default: None)
+
     >>> import taeda
     >>> graph = Graph()
     >>> x = graph.placeholder("x")

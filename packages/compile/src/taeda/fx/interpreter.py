@@ -21,6 +21,11 @@ class Interpreter:
 
     Values are dropped after their last use unless `garbage_collect_values` is False.
 
+    Args:
+        module: the module whose graph runs, and in which targets are looked up
+        garbage_collect_values: whether values go after their last use (default: True)
+        graph: another graph over `module` (default: None)
+
     >>> import taeda
     >>> from taeda.fx import symbolic_trace
     >>> class Loud(Interpreter):
@@ -195,6 +200,9 @@ def _filled(args: Any, value: Callable[[Node], Any]) -> Any:
 class Transformer(Interpreter):
     """Makes a new `GraphModule`: the methods of a subclass get proxies, and what they do with them
     is recorded.
+
+    Args:
+        module: the module that is made anew
 
     >>> import taeda
     >>> from taeda.fx import symbolic_trace

@@ -36,6 +36,9 @@ _INPLACE_OPERATORS = {
 def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Say that calls of `fn` matter even where nobody uses the result: dead code elimination keeps
     them. A decorator.
+
+    Args:
+        fn: a function
     """
     _side_effects.add(fn)
     return fn
@@ -61,6 +64,15 @@ class Node:
 
     `users` and `all_input_nodes` follow every assignment to `args` and `kwargs`. `meta` is a dict
     for passes, which may set attributes of their own as well.
+
+    Args:
+        graph: the graph that it is in
+        name: its name, which no other node of the graph has
+        op: how `target` is used: one of the six words above
+        target: a function, a name or a path
+        args: what it gets by position
+        kwargs: what it gets by name
+        return_type: the type of its value, if somebody noted one (default: None)
 
     >>> graph = taeda.fx.symbolic_trace(lambda x: x + 1).graph
     >>> [(node.op, node.name) for node in graph.nodes]

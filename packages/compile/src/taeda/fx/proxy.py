@@ -166,6 +166,10 @@ class Proxy:
 
     What needs the value itself is refused, with the line that asked: TraceError for `if` and `for`,
     RuntimeError for `len`, TypeError for `range` and `int`.
+
+    Args:
+        node: the node whose value it stands for
+        tracer: what records; a tracer that appends to the graph of `node` if None (default: None)
     """
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:

@@ -34,6 +34,11 @@ def replace_pattern(
     pattern matches any value. A value inside the match that somebody else uses prevents it. Places
     do not overlap: the first in order wins.
 
+    Args:
+        gm: the module to change
+        pattern: a function or module that computes what is replaced
+        replacement: one that computes what comes instead, of the same parameters
+
     >>> import taeda
     >>> gm = symbolic_trace(lambda x: taeda.neg(taeda.exp(x)))
     >>> _ = replace_pattern(gm, lambda x: taeda.exp(x), lambda x: taeda.sin(x))

@@ -51,6 +51,9 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
     given back, and so is what was scripted or traced before. What is given is never changed.
     Results are of the types `ScriptModule` and `ScriptFunction`. TypeError for what is none of
     them, and for the options of TorchScript.
+
+    Args:
+        obj: a function, class or module
     """
     if args or kwargs:
         raise TypeError("jit.script: nothing is compiled from source here, so there are no options")
@@ -82,7 +85,11 @@ def _warn_once() -> None:
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`fn` itself: a trace goes through it as it does through any function."""
+    """`fn` itself: a trace goes through it as it does through any function.
+
+    Args:
+        fn: a function
+    """
     return fn
 
 
@@ -106,24 +113,40 @@ def _unwrap_optional(x: Any) -> Any:
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Decorator: leave a function to Python, as all are. `@ignore`, or `@ignore(drop=True)`."""
+    """Decorator: leave a function to Python, as all are. `@ignore`, or `@ignore(drop=True)`.
+
+    Args:
+        drop: the function, or a switch that changes nothing: no call is left out (default: False)
+    """
     if callable(drop):
         return drop
     return lambda fn: fn
 
 
 def unused(fn: Any) -> Any:
-    """Decorator: a function that a compiler need not see."""
+    """Decorator: a function that a compiler need not see.
+
+    Args:
+        fn: a function
+    """
     return fn
 
 
 def export(fn: Any) -> Any:
-    """Decorator: a method that a compiler must see besides forward."""
+    """Decorator: a method that a compiler must see besides forward.
+
+    Args:
+        fn: a method
+    """
     return fn
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
     """The value; the type is for who reads.
+
+    Args:
+        the_type: a type, which nobody checks
+        the_value: the value
 
     >>> annotate(list[int], [1, 2])
     [1, 2]
@@ -133,6 +156,10 @@ def annotate(the_type: Any, the_value: Any) -> Any:
 
 def isinstance(obj: Any, target_type: Any) -> bool:
     """Whether `obj` is of a type, a generic one included: List[int] and Optional[int] look at what is inside.
+
+    Args:
+        obj: any value
+        target_type: a type, a generic one such as `list[int]`, or a tuple of such
 
     >>> isinstance([1, 2], list[int]), isinstance([1, "a"], list[int]), isinstance(None, int | None)
     (True, False, True)
@@ -164,7 +191,11 @@ def is_scripting() -> bool:
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
-    """Start a function in another thread; `wait` gives its result. Grad mode is that thread's own: on."""
+    """Start a function in another thread; `wait` gives its result. Grad mode is that thread's own: on.
+
+    Args:
+        func: a function, which gets the other arguments
+    """
     global _pool
     if _pool is None:
         _pool = ThreadPoolExecutor(thread_name_prefix="taeda-fork")
@@ -172,5 +203,9 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
 
 
 def wait(future: Future[Any]) -> Any:
-    """The result of `fork`; the exception, if it raised one."""
+    """The result of `fork`; the exception, if it raised one.
+
+    Args:
+        future: what `fork` gave
+    """
     return future.result()

@@ -222,6 +222,9 @@ class TracedModule(ScriptModule):
     """What `trace` gives: a module with the parameters and buffers of the original, whose methods run graphs.
 
     `graph` and `code` are those of `forward` at the arguments it was traced with.
+
+    Args:
+        original_name: the name of the class or function that was traced
     """
 
     def __init__(self, original_name: str) -> None:
@@ -342,6 +345,16 @@ def trace(
     results unless `strict=False`, for a function that leaves gradients, and for one that does what
     no graph has. `optimize` does nothing, and warns.
 
+    Args:
+        func: a function or module
+        example_inputs: a tensor, or a tuple of arguments (default: None)
+        optimize: does nothing (default: None)
+        check_trace: whether to trace twice and compare (default: True)
+        check_inputs: further arguments to compare with, each as `example_inputs` (default: None)
+        check_tolerance: how far results may differ (default: 1e-5)
+        strict: whether lists and dicts among the results are refused (default: True)
+        example_kwarg_inputs: arguments by keyword (default: None)
+
     >>> import taeda
     >>> traced = trace(lambda x: (x * 2).relu(), taeda.ones(2))
     >>> print(traced.code.strip())
@@ -387,6 +400,15 @@ def trace_module(
     """A module with several traced methods: `inputs` has the arguments of each by its name. See `trace`.
 
     AttributeError if `inputs` is no dict, RuntimeError if `mod` is no module.
+
+    Args:
+        mod: a module
+        inputs: the arguments of each method, by its name
+        optimize: does nothing (default: None)
+        check_trace: whether to trace twice and compare (default: True)
+        check_inputs: further dicts like `inputs` to compare with (default: None)
+        check_tolerance: how far results may differ (default: 1e-5)
+        strict: whether lists and dicts among the results are refused (default: True)
 
     >>> from taeda import nn
     >>> class Net(nn.Linear):
