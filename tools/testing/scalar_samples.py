@@ -11,9 +11,11 @@ from taeda.onnx._rules import RULES
 __all__ = ["SCALARS"]
 
 _VALUES: dict[str, Any] = {
-    "dim": -1, "dims": -1, "k": 1, "index": taeda.tensor(0), "src": taeda.tensor(0.25),
-    "source": taeda.tensor(0.25), "value": 0.5, "reduce": "sum",
+    "dim": -1, "dims": -1, "dim0": 0, "dim1": -1, "destination": -1, "k": 1, "value": 0.5,
+    "index": taeda.tensor(0), "src": taeda.tensor(0.25), "source": taeda.tensor(0.25),
+    "reduce": "sum",
 }  # fmt: skip
+_ALONG = ("dim", "dims", "dim0", "source")
 
 
 def _samples() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
@@ -26,7 +28,7 @@ def _samples() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         op = getattr(packet, overload)
         first, *rest = op._schema.arguments
         known = {a.name: a for a in rest}
-        if str(first.type) != "Tensor" or known.keys().isdisjoint(("dim", "dims")):
+        if str(first.type) != "Tensor" or known.keys().isdisjoint(_ALONG):
             continue
         chosen = {n: _value(n, str(a.type)) for n, a in known.items() if n in _VALUES}
         f = _called(op, chosen)
@@ -39,7 +41,7 @@ def _samples() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
 
 
 def _value(name: str, kind: str) -> Any:
-    value = _VALUES[name]
+    value = 0 if name == "source" and kind.startswith("int") else _VALUES[name]
     return [value] if "[" in kind and type(value) is int else value
 
 

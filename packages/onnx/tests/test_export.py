@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import nullcontext
 
 import pytest
 from program_models import CASES, Convolutions
@@ -77,6 +78,24 @@ def test_modes_are_those_of_before_and_one_warning_says_so():
     with pytest.warns(UserWarning, match="eval mode"):
         onnx.export(model, CASES["training"].given(2), verify=False)
     assert [m.training for m in model.modules()] == before
+
+
+@pytest.mark.parametrize("dynamo", [True, False])
+def test_modes_are_put_back_by_both_exporters_also_after_an_error(dynamo, tmp_path):
+    class Fails(Convolutions):
+        def forward(self, x):
+            return super().forward(x).lgamma()
+
+    for kind, fails in ((Convolutions, False), (Fails, True)):
+        model = kind()
+        model.pool.eval()
+        before = [m.training for m in model.modules()]
+        expected = pytest.raises(onnx.OnnxExporterError, match="lgamma") if fails else nullcontext()
+        with pytest.warns(UserWarning, match="eval mode"), expected:
+            onnx.export(
+                model, CASES["training"].given(2), tmp_path / "m.onnx", dynamo=dynamo, verify=False
+            )
+        assert [m.training for m in model.modules()] == before
 
 
 def test_a_trace_knows_that_it_is_one():

@@ -226,6 +226,9 @@ def _is_asserted(node: Node) -> bool:
     return whole and all(user.target is assert_scalar or _is_asserted(user) for user in node.users)
 
 
+_ALONG = ("dim", "dims", "dim0", "dim1", "source", "destination")  # what rows call dimensions
+
+
 def _asks_scalars(node: Node, args: tuple[Any, ...]) -> bool:
     """Whether a row goes along a dimension of a tensor without any, which ONNX has not."""
     schema = getattr(node.target, "_schema", None)
@@ -236,9 +239,9 @@ def _asks_scalars(node: Node, args: tuple[Any, ...]) -> bool:
     first = args[0]
     known = {a.name: a.default_value for a in schema.arguments}
     known |= dict(zip(known, args, strict=False)) | node.kwargs
-    dims = known.get("dim", known.get("dims"))
-    along = type(dims) is int or (isinstance(dims, tuple | list) and len(dims) > 0)
-    return isinstance(first, Value) and first.rank == 0 and along
+    dims = [known[name] for name in _ALONG if name in known]
+    along = [d for d in dims if type(d) is int or (isinstance(d, tuple | list) and len(d) > 0)]
+    return isinstance(first, Value) and first.rank == 0 and bool(along)
 
 
 def _as_vectors(ctx: Context, given: Any) -> Any:
