@@ -15,7 +15,7 @@ from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.experimental._ranges import ValueRanges
 from taeda.fx.graph_module import GraphModule
 
-from ._arguments import bound_arguments
+from ._arguments import bound_arguments, spread_demands
 from ._dims import Symbols, planned
 from ._kept_calls import KeptCalls
 from ._lifting import constants_lifted, placeholder_after
@@ -115,7 +115,7 @@ class _Exporting:
         self.stack = ModuleStack(mod)
         bound = bound_arguments(mod, args, kwargs)
         self.leaves, self.spec = tree_flatten((args, kwargs))
-        demands = _demands(bound, shapes)
+        demands = _demands(bound, spread_demands(mod, args, kwargs, shapes))
         self.names, self.demands = [], []
         for name, value in bound.items():
             for path, _ in tree_flatten_with_path(value)[0]:

@@ -14,6 +14,7 @@ from taeda import Tensor, nn
 from taeda._core_api import warn
 from taeda._core_api.files import atomic_write
 from taeda.export import AdditionalInputs, Dim, ExportedProgram, ShapesCollection
+from taeda.export._arguments import spread_demands
 from taeda.export.graph_signature import OutputKind
 
 from ._modes import OperatorExportTypes, TrainingMode, exporting, select_model_mode_for_export
@@ -289,6 +290,7 @@ def _axis_names(
     bound = _parameters(model, args, named)
     if isinstance(shapes, ShapesCollection | AdditionalInputs):
         shapes = shapes.dynamic_shapes(model, args, named)
+    shapes = spread_demands(model, args, named, shapes)
     listed = shapes if isinstance(shapes, Mapping) else dict(zip(bound, shapes, strict=False))
     nodes = {n.name: n for n in program.graph.find_nodes(op="placeholder")}
     inputs = iter(program.graph_signature.user_inputs)
