@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "taeda/argument.hpp"
+#include "taeda/parallel.hpp"
 #include "taeda/result.hpp"
 #include "taeda/signature.hpp"
 #ifdef TAEDA_WITH_CUDA
@@ -140,10 +141,16 @@ private:
         [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{
             Argument<std::decay_t<A>>(call.args[I])...};
         if constexpr (std::is_void_v<R>) {
-            function(std::get<I>(arguments).get()...);
+            [&] {
+                Running running;
+                function(std::get<I>(arguments).get()...);
+            }();
             launched();
         } else {
-            auto made = function(std::get<I>(arguments).get()...);
+            auto made = [&] {
+                Running running;
+                return function(std::get<I>(arguments).get()...);
+            }();
             launched();
             check_length(call, made);
             const Functions &of = *static_cast<Functions *>(call.user);

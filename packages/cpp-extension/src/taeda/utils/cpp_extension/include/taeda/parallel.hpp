@@ -41,6 +41,18 @@ public:
 private:
     void *token_;
 };
+namespace detail {
+/* Around a bound function. A library that is compiled for OpenMP or threads (-fopenmp, -pthread)
+ * may wait for threads of its own, and they may call operators: it runs without Python's lock, and
+ * each operator takes it. */
+#if defined(_OPENMP) || defined(_REENTRANT)
+using Running = WithoutPython;
+#else
+struct Running {
+    Running() {} /* not trivial: no warning of an unused variable */
+};
+#endif
+}
 
 /* Run body(begin, end) over [begin, end) on the core's threads, in pieces of at least `grain`. The
  * body may read and write data, make tensors, call operators, and throw. An operator in it runs on

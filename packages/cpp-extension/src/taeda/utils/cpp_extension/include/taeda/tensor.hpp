@@ -40,7 +40,8 @@ public:
     Tensor() = default; /* stands for nothing: defined() is false */
     Tensor(const Tensor &o) : box_(o.box_) { keep(); }
     Tensor(Tensor &&o) noexcept : box_(std::exchange(o.box_, nullptr)) {}
-    Tensor &operator=(Tensor o) noexcept
+    /* not of a handle that nobody holds: `select(y, 0, i) = x` would do nothing */
+    Tensor &operator=(Tensor o) & noexcept
     {
         std::swap(box_, o.box_);
         return *this;

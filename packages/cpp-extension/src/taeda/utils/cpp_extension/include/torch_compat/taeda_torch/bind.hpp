@@ -91,13 +91,19 @@ private:
             taeda::detail::Argument<std::decay_t<A>>(call.args[I])...};
         Recording recording(call, entry.recorded);
         if constexpr (std::is_void_v<R>) {
-            function_(
-                static_cast<A &&>(const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
+            [&] {
+                taeda::detail::Running running;
+                function_(static_cast<A &&>(
+                    const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
+            }();
             launched();
             if (!entry.in_place) deliver(Results(), call, entry, false, Tensor());
         } else {
-            std::decay_t<R> made = function_(
-                static_cast<A &&>(const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
+            std::decay_t<R> made = [&]() -> R {
+                taeda::detail::Running running;
+                return function_(static_cast<A &&>(
+                    const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
+            }();
             launched();
             finish(made, call, entry, recording);
         }

@@ -52,6 +52,14 @@ class Tensor {
 public:
     Tensor() = default; /* stands for nothing: defined() is false */
     explicit Tensor(taeda::Tensor handle) : handle_(std::move(handle)) {}
+    Tensor(const Tensor &) = default;
+    Tensor(Tensor &&) noexcept = default;
+    Tensor &operator=(const Tensor &) & = default;
+    Tensor &operator=(Tensor &&) & noexcept = default;
+    /* `y[i] = x` writes into y: a handle that nobody holds stands for its elements */
+    Tensor &operator=(const Tensor &o) && { return copy_(o); }
+    Tensor &operator=(Tensor &&o) && { return copy_(o); }
+    Tensor &operator=(const Scalar &o) && { return fill_(o); }
     const taeda::Tensor &handle() const { return handle_; }
 
     bool defined() const { return handle_.defined(); }
