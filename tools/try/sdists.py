@@ -2,11 +2,12 @@
 
     sdists.py --get FOLDER                 fetch the sdists into FOLDER, build and test all
     sdists.py FOLDER torchlpc torchsort    these, from a folder that has them
-    sdists.py FOLDER --write               the table of docs/porting-extensions.md, too
+    sdists.py FOLDER --write               their rows in docs/porting-extensions.md, too
 
 Each sdist goes through `python -m taeda run -m pip install --no-build-isolation --no-deps`, into a folder
 of its own, without a line changed and without CUDA's compiler on the path. Tests are those that the sdist
-ships; the others have none, and their modules are imported. A build ends after --minutes.
+ships; the others have none, and their modules are imported. A build ends after --minutes. The exit status
+is 1 where a project does not build, fails, or is not what its row of the page says.
 """
 
 from __future__ import annotations
@@ -147,15 +148,36 @@ def main() -> int:
         write(found)
     expected = [name for name in bad if not any(o.name == name and o.lines for o in found)]
     print(f"{len(found) - len(bad)} of {len(found)} projects build and pass")
-    return 1 if expected else 0  # one with lines to change does not build unchanged
+    other = stale(found)
+    print("".join(f"the page says otherwise, see --write: {row}\n" for row in other), end="")
+    # one with lines to change does not build unchanged
+    return 1 if expected or other else 0
+
+
+def on_page(text: str) -> dict[str, str]:
+    """The rows of the page's table, by the project's name.
+
+    >>> on_page(f"{BEGIN}\\n| project | built |\\n|---|---|\\n| torchlpc 0.7.2 | yes |\\n{END}")
+    {'torchlpc': '| torchlpc 0.7.2 | yes |'}
+    """
+    table = text.split(BEGIN)[1].split(END)[0].strip().splitlines()[2:]
+    return {row.split()[1]: row for row in table}
+
+
+def stale(found: list[Outcome]) -> list[str]:
+    """Rows that the page does not have as they came out."""
+    known = on_page(PAGE.read_text())
+    return [one.row() for one in found if known.get(one.name) != one.row()]
 
 
 def write(found: list[Outcome]) -> None:
-    """The table of the page, anew."""
+    """The rows of `found` into the page's table; those of other projects stay."""
     head = "| project | lines to change | built by pip | its own tests |\n|---|---|---|---|\n"
-    before, rest = PAGE.read_text().split(BEGIN)
-    rows = "\n".join(one.row() for one in found)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{head}{rows}\n\n{END}{rest.split(END)[1]}")
+    text = PAGE.read_text()
+    rows = on_page(text) | {one.name: one.row() for one in found}
+    before, rest = text.split(BEGIN)
+    table = "\n".join(rows[name] for name in PROJECTS if name in rows)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{head}{table}\n\n{END}{rest.split(END)[1]}")
 
 
 if __name__ == "__main__":
