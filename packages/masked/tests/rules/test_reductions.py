@@ -24,3 +24,16 @@ def test_all_and_any():
     assert x.any(1).get_data().tolist() == [True, True, False]
     assert x.all(1).get_mask().tolist() == [True, True, False]
     assert not x.all() and x.any()
+
+
+@pytest.mark.parametrize("number", [0, 1.5, True])
+def test_a_number_in_where_counts(number):
+    data = taeda.tensor([1.0, 2.0, 3.0])
+    x = taeda.masked.masked_tensor(data, taeda.tensor([True, False, True]))
+    chosen = taeda.tensor([True, True, False])
+    made = taeda.where(chosen, x, number)
+    assert made.get_mask().tolist() == [True, False, True]
+    assert made.get_data()[2].item() == number
+    turned = taeda.where(chosen, number, x)
+    assert turned.get_mask().tolist() == [True, True, True]
+    assert turned.get_data().tolist() == [number, number, 3.0]

@@ -13,7 +13,9 @@ import taeda
 from taeda import Tensor
 from taeda._native import core
 from taeda.nested._pieces import joined
+from taeda.nested.rules import load
 
+load()  # else the file alone knows no rule
 RULES = sorted(row for row in core.layout_rules(core._nested, False) if row in ROWS)
 #: what draws, says nothing of its elements, or goes along the batch
 UNSAID = {
@@ -89,3 +91,37 @@ def test_rows_are_equal_or_refuse(row):
     found = [judged(row, dtype) for dtype in ("float32", "int64", "bool")]
     assert not [text for _, wrong in found for text in wrong]
     assert sum(ran for ran, _ in found), "no sample computed: the law says nothing of this row"
+
+
+def _batch(shapes=((2, 3), (3, 2)), value=1.0):
+    parts = [taeda.full(shape, value) for shape in shapes]
+    return taeda.nested.nested_tensor(parts, layout=taeda.strided)
+
+
+@pytest.mark.parametrize(
+    ("write", "total"),
+    [
+        (lambda x: x.zero_(), 0.0),
+        (lambda x: x.fill_(3), 18.0),
+        (lambda x: x.fill_(taeda.tensor(4.0)), 24.0),
+        (lambda x: x.copy_(_batch(value=5.0)), 30.0),
+        (lambda x: x.detach().zero_(), 0.0),
+        (lambda x: x.data.fill_(2), 12.0),
+    ],
+)
+def test_fillings_are_seen_by_the_tensors_of_the_batch(write, total):
+    x = _batch()
+    pieces = x.unbind()
+    write(x)
+    assert [piece.sum().item() for piece in pieces] == [total, total]
+
+
+def test_fillings_refuse_other_sizes_and_graphs():
+    with pytest.raises(RuntimeError, match=r"for a batch of \[\(2, 3\), \(3, 2\)\]"):
+        _batch().copy_(_batch(((2, 3), (3, 3))))
+    with pytest.raises(RuntimeError, match="for a batch of"):
+        _batch().copy_(_batch(((2, 3),)))
+    with pytest.raises(NotImplementedError, match="Write into the tensors of unbind"):
+        _batch().copy_(taeda.ones(3))
+    with pytest.raises(RuntimeError, match="while gradients are recorded: use zeros_like"):
+        _batch().requires_grad_().zero_()

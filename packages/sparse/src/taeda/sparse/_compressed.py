@@ -62,6 +62,11 @@ class Compressed:
         """Other values at the same places."""
         return Compressed(self.layout, self.compressed, self.plain, values)
 
+    def become(self, other: Compressed) -> None:
+        """Take over what another has: every tensor of these parts, such as one that was detached, sees it."""
+        self.compressed, self.plain, self.values = other.compressed, other.plain, other.values
+        self.versions, self.source = other.versions, None
+
     def placing(self) -> tuple[tuple[str, Tensor], ...]:
         """The tensors that say where values stand, by their names."""
         return self.named()[:2]

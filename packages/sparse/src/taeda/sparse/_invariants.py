@@ -13,7 +13,8 @@ class check_sparse_tensor_invariants:
     """Let constructors of sparse tensors check claims too, by the global switch, in a block or in a function.
 
     Indices out of bounds, offsets that fall and columns that repeat are always refused. The switch adds
-    the claim `is_coalesced=True` of `sparse_coo_tensor`, which costs a pass over the indices.
+    the claim `is_coalesced=True` of `sparse_coo_tensor`, which costs a pass over the indices, and that both
+    indices of a compressed tensor have one dtype, int32 or int64 (without it they become int64).
 
     Args:
         enable: whether claims are checked in the block, default True.

@@ -8,6 +8,7 @@ import taeda
 from taeda import Tensor
 
 from ._compressed import BLOCKED, BY_ROWS, COMPRESSED, Compressed, check_compressed, names_of
+from ._invariants import check_sparse_tensor_invariants
 from ._make import finish, given, index_tensor, refuse_pinned
 
 __all__ = [
@@ -41,7 +42,8 @@ def sparse_compressed_tensor(
         dtype, device: of the values; those of `values` by default.
         layout: sparse_csr, sparse_csc, sparse_bsr or sparse_bsc.
         requires_grad: whether the result is a leaf that gets a gradient.
-        check_invariants: indices are checked always; it is here for programs that pass it.
+        check_invariants: whether both indices must be int32, or both int64; None asks
+            `check_sparse_tensor_invariants`. What they say is checked always.
         pin_memory: only False.
 
     RuntimeError for indices that are out of bounds or do not rise, and for shapes that do not fit.
@@ -59,6 +61,9 @@ def sparse_compressed_tensor(
         )
     refuse_pinned(pin_memory)
     first, second = names_of(layout)
+    checks = check_sparse_tensor_invariants.is_enabled()
+    if checks if check_invariants is None else check_invariants:
+        _check_dtypes(layout, compressed_indices, plain_indices)
     found = given(values, dtype, device)
     wanted = _index_dtype(compressed_indices, plain_indices)
     compressed = index_tensor(compressed_indices, first, wanted, device or found.device)
@@ -73,6 +78,19 @@ def sparse_compressed_tensor(
 def _index_dtype(*indices: Any) -> Any:
     dtypes = {x.dtype for x in indices if isinstance(x, Tensor)}
     return taeda.int32 if dtypes == {taeda.int32} else taeda.int64
+
+
+def _check_dtypes(layout: Any, *indices: Any) -> None:
+    first, second = names_of(layout)
+    dtypes = [x.dtype if isinstance(x, Tensor) else taeda.int64 for x in indices]
+    if dtypes[0] is not dtypes[1]:
+        raise RuntimeError(
+            f"{first} and {second} must have the same dtype, but got {dtypes[0]} and {dtypes[1]}"
+        )
+    if dtypes[0] not in (taeda.int32, taeda.int64):
+        raise RuntimeError(
+            f"{first} and {second} must be taeda.int32 or taeda.int64, but got {dtypes[0]}"
+        )
 
 
 def _check_forms(layout: Any, compressed: Tensor, plain: Tensor, values: Tensor) -> None:
@@ -157,7 +175,8 @@ def sparse_csr_tensor(
             all places.
         dtype, device: of the values; those of `values` by default.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
-        check_invariants: indices are checked always; it is here for programs that pass it.
+        check_invariants: whether both indices must be int32, or both int64; None asks
+            `check_sparse_tensor_invariants`. What they say is checked always.
         pin_memory: only False; NotImplementedError for True.
 
     >>> import taeda
@@ -205,7 +224,8 @@ def sparse_csc_tensor(
             places.
         dtype, device: of the values; those of `values` by default.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
-        check_invariants: indices are checked always; it is here for programs that pass it.
+        check_invariants: whether both indices must be int32, or both int64; None asks
+            `check_sparse_tensor_invariants`. What they say is checked always.
         pin_memory: only False; NotImplementedError for True.
 
     >>> import taeda
@@ -253,7 +273,8 @@ def sparse_bsr_tensor(
             fewest columns.
         dtype, device: of the values; those of `values` by default.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
-        check_invariants: indices are checked always; it is here for programs that pass it.
+        check_invariants: whether both indices must be int32, or both int64; None asks
+            `check_sparse_tensor_invariants`. What they say is checked always.
         pin_memory: only False; NotImplementedError for True.
 
     >>> import taeda
@@ -301,7 +322,8 @@ def sparse_bsc_tensor(
             fewest rows.
         dtype, device: of the values; those of `values` by default.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
-        check_invariants: indices are checked always; it is here for programs that pass it.
+        check_invariants: whether both indices must be int32, or both int64; None asks
+            `check_sparse_tensor_invariants`. What they say is checked always.
         pin_memory: only False; NotImplementedError for True.
 
     >>> import taeda

@@ -1,7 +1,8 @@
 """What a sparse tensor is made of: strided tensors of indices and of values.
 
-The tensor itself (`Tensor`, of a sparse layout) has no memory. Its parts are
-never written into by the library: a write into a sparse tensor gives it other parts.
+The tensor itself (`Tensor`, of a sparse layout) has no memory. The strided tensors of its parts are
+never written into by the library: a write into a sparse tensor puts others in their place, which
+a tensor that was detached from it sees where it has the same parts.
 """
 
 from __future__ import annotations
@@ -37,6 +38,15 @@ class Coo:
         made = Coo(self.indices, values, self.is_coalesced)
         made._crow = self._crow
         return made
+
+    def become(self, other: Coo) -> None:
+        """Take over what another has: every tensor of these parts, such as one that was detached, sees it."""
+        self.indices, self.values, self.is_coalesced = (
+            other.indices,
+            other.values,
+            other.is_coalesced,
+        )
+        self.version, self._crow, self.source = other.version, other._crow, None
 
     def placing(self) -> tuple[tuple[str, Tensor], ...]:
         """The tensors that say where values stand, by their names."""

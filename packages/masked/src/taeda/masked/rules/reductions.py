@@ -191,18 +191,13 @@ def where(condition: Tensor, self: Tensor, other: Tensor) -> Any:
     if is_masked(condition):
         return NotImplemented
     (data, mask), (other_data, other_mask) = _parts(self), _parts(other)
-    shape = taeda.broadcast_shapes(condition.shape, self.shape, other.shape)
-    return built(
-        taeda.where(condition, data, other_data),
-        taeda.where(condition, mask, other_mask).expand(shape),
-    )
+    made = taeda.where(condition, data, other_data)
+    return built(made, taeda.where(condition, mask, other_mask).expand(made.shape))
 
 
-def _parts(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Data and mask; of a plain tensor every element counts."""
-    if is_masked(x):
-        return data_of(x), mask_of_parts(x)
-    return x, taeda.ones((), dtype=taeda.bool, device=x.device)
+def _parts(x: Any) -> tuple[Any, Any]:
+    """Data and mask; of a plain tensor and of a number every element counts."""
+    return (data_of(x), mask_of_parts(x)) if is_masked(x) else (x, True)
 
 
 @rule("_local_scalar_dense")

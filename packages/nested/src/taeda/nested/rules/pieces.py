@@ -116,17 +116,17 @@ def _register_in_place(row: str) -> None:
     def run(self: Any, *args: Any) -> Any:
         if not is_pieces(self):
             return NotImplemented
-        _check_recorded(name, (self, *args))
+        _check_recorded(name, (self, *args), name)
         _take(name, self, made_of(self, *args))
         return self
 
     core.layout_rules(core._nested, True)[row] = run
 
 
-def _check_recorded(name: str, args: Any) -> None:
+def _check_recorded(name: str, args: Any, way: str) -> None:
     if taeda.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in args):
         raise RuntimeError(
-            f"{name}_: a nested tensor is not changed in place while gradients are recorded: use {name}, "
+            f"{name}_: a nested tensor is not changed in place while gradients are recorded: use {way}, "
             "or no_grad()"
         )
 
@@ -153,6 +153,43 @@ for _row, _first in WITH_PARAMETERS.items():
 
 for _row in ROWS:
     _register_in_place(_row)
+
+
+# ---- writes of what has no form that makes a new tensor ----
+
+
+def _register_filling(row: str) -> None:
+    function, name = call(row), row.partition(".")[0]
+
+    @register([row], [core._nested])
+    def run(x: Tensor, *args: Any) -> Any:
+        if not is_pieces(x):
+            return NotImplemented
+        _check_recorded(name.removesuffix("_"), (x, *args), "zeros_like, full_like or clone()")
+        parts = core.parts_of(x)
+        sources = [pieces_of(y) if is_pieces(y) else y for y in args]
+        _check_sizes(name, parts.tensors, sources)
+        for number, place in enumerate(parts.tensors):
+            one = [y[number] if _is_batch(y) else y for y in sources]
+            function(**arguments_by_name(row, (place, *one)))
+        core.set_parts(x, parts)
+        return x
+
+
+def _check_sizes(name: str, places: Any, sources: Any) -> None:
+    for other in filter(_is_batch, sources):
+        shapes = [[tuple(y.shape) for y in batch] for batch in (other, places)]
+        if shapes[0] != shapes[1]:
+            raise RuntimeError(f"{name}: got tensors of {shapes[0]} for a batch of {shapes[1]}")
+    if any(isinstance(y, Tensor) and y.dim() for y in sources):
+        raise NotImplementedError(
+            f"{name}: a nested tensor of the strided layout takes over nested tensors and numbers. "
+            "Write into the tensors of unbind()"
+        )
+
+
+for _row in ("zero_", "fill_.Scalar", "fill_.Tensor", "copy_"):
+    _register_filling(_row)
 
 
 # ---- along the batch ----

@@ -16,6 +16,10 @@ __all__ = [
     "ALL", "COO", "MATRICES", "OF_NUMBERS", "in_place", "named_arguments", "rule", "take", "writes",
 ]  # fmt: skip
 
+#: rows whose in-place form gives a COO tensor other places and values, as PyTorch's does: a tensor that
+#: was detached from it before keeps the old ones. All other writes are seen through detach() and data
+EXCHANGING = frozenset(("add", "sub", "mul", "zero", "copy"))
+
 Function = Callable[..., Any]
 
 ALL = (taeda.sparse_coo, *COMPRESSED)
@@ -76,7 +80,12 @@ def take(self: Tensor, made: Tensor, row: str) -> Tensor:
                 f"result type {made.dtype} can't be cast to the desired output type {self.dtype}"
             )
         parts = parts.like(parts.values.to(self.dtype))
-    core.set_parts(self, parts)
+    own = core.parts_of(self)
+    if self.layout is taeda.sparse_coo and name in EXCHANGING:
+        core.set_parts(self, parts)
+    else:
+        own.become(parts)
+        core.set_parts(self, own)  # counts the version
     return self
 
 

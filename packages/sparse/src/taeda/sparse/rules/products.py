@@ -50,9 +50,12 @@ def linear(x: Tensor, weight: Tensor, bias: Any = None) -> Any:
 
 @rule("addmm")
 def addmm(bias: Tensor, a: Tensor, b: Tensor, beta: Any = 1, alpha: Any = 1) -> Any:
+    if not (bias.is_floating_point() or bias.is_complex()):
+        beta, alpha = int(beta), int(alpha)  # as the row of strided matrices takes them
     if bias.layout is not taeda.strided:
-        return NotImplemented
+        return _sparse_addmm(bias, a, b, beta, alpha)
     made = product(a, b)
+    _check_term(bias, made)
     if made.layout is not taeda.strided:
         made = made.to_dense()
     scaled = made if alpha == 1 else made * alpha
@@ -61,3 +64,28 @@ def addmm(bias: Tensor, a: Tensor, b: Tensor, beta: Any = 1, alpha: Any = 1) -> 
     return taeda.add(
         bias.expand(made.shape) if beta == 1 else bias.expand(made.shape) * beta, scaled
     )
+
+
+def _check_term(bias: Tensor, made: Tensor) -> None:
+    if bias.dtype is not made.dtype:
+        raise RuntimeError(
+            f"addmm: expected the dtype of the product, {made.dtype}, for the term that is added, but "
+            f"found {bias.dtype}"
+        )
+
+
+def _sparse_addmm(bias: Tensor, a: Tensor, b: Tensor, beta: Any, alpha: Any) -> Any:
+    """Of sparse matrices alone, by coordinates or by rows as the first: places of both terms."""
+    by_rows = bias.layout is taeda.sparse_csr
+    if taeda.strided in (a.layout, b.layout) or not (by_rows or bias.layout is taeda.sparse_coo):
+        return NotImplemented
+    made = product(a, b)
+    _check_term(bias, made)
+    if bias.shape != made.shape:
+        raise RuntimeError(
+            f"addmm: a sparse term is not broadcast: it is of {tuple(bias.shape)}, the product of "
+            f"{tuple(made.shape)}"
+        )
+    made = made.to_sparse_csr() if by_rows else made.to_sparse()
+    scaled = made if alpha == 1 else made * alpha
+    return scaled if beta == 0 else (bias if beta == 1 else bias * beta) + scaled

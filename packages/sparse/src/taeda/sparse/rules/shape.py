@@ -24,7 +24,8 @@ def alias(x: Tensor) -> Tensor:
 
 @rule("detach")
 def detach(x: Tensor) -> Any:
-    return tensor_of(parts_of(x), x.shape)
+    parts_of(x)  # within bounds
+    return Tensor._make_subclass(Tensor, x)  # of the same parts, which counts the same writes
 
 
 @rule("contiguous")
@@ -188,7 +189,13 @@ def _copy_into(self: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
             f"{src.layout} and {tuple(src.shape)}"
         )
     writes(self)
-    return take(self, src.detach().to(dtype=self.dtype, device=self.device).clone(), "copy")
+    made = src.detach().to(dtype=self.dtype, device=self.device).clone()
+    parts = core.parts_of(made)
+    if isinstance(parts, Compressed):  # indices stay in their dtype
+        kept = parts_of(self).plain.dtype if max(*self.shape, parts.plain.numel()) < 2**31 else None
+        own = parts.compressed.to(dtype=kept), parts.plain.to(dtype=kept)
+        made = tensor_of(Compressed(parts.layout, *own, parts.values), made.shape)
+    return take(self, made, "copy")
 
 
 for _layout in ALL:
