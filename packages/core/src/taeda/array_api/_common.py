@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import taeda
@@ -98,8 +100,18 @@ def axes_of(x: Tensor, axis: Axis) -> tuple[int, ...]:
 def named(
     name: str, function: Callable[..., Any], doc: str, module: str = "taeda.array_api"
 ) -> Callable[..., Any]:
-    """Give a function made here the standard's name."""
+    """Give a function made here the standard's name, and the example of that name."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
+    place = module.removeprefix("taeda.array_api").lstrip(".")
+    example = _examples().get(f"{place}.{name}".lstrip("."), "")
+    function.__doc__ = f"{doc}\n\n{example}".rstrip()
     function.__module__ = module
     return function
+
+
+@cache
+def _examples() -> dict[str, str]:
+    """The calls of `_examples.txt` by the name that stands above each."""
+    blocks = (Path(__file__).parent / "_examples.txt").read_text().split("\n\n")
+    pairs = (block.strip().partition("\n") for block in blocks)
+    return {name: lines for name, _, lines in pairs}

@@ -19,7 +19,11 @@ _GROUPS = {
 
 
 def astype(x: Tensor, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
-    """x in another dtype: a copy, unless `copy` is False and nothing changes."""
+    """x in another dtype: a copy, unless `copy` is False and nothing changes.
+
+    >>> taeda.array_api.astype(taeda.tensor([1.5, 2.5]), taeda.int64)
+    tensor([1, 2])
+    """
     if x.dtype.is_complex and not dtype.is_complex and dtype is not taeda.bool:
         raise TypeError(f"astype: complex numbers have no {dtype}; take their real part")
     return x.to(device=device, dtype=dtype, copy=copy)
@@ -28,6 +32,9 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True, device: Any = None) -
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is of a kind: another dtype, a kind's name, or one of a tuple of both.
     ValueError for an unknown name.
+
+    >>> taeda.array_api.isdtype(taeda.int8, "integral")
+    True
     """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, each) for each in kind)
@@ -43,13 +50,20 @@ def _dtype(value: Any) -> taeda.dtype:
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether the promotion of both dtypes is the second."""
+    """Whether the promotion of both dtypes is the second.
+
+    >>> taeda.array_api.can_cast(taeda.int32, taeda.float32)
+    True
+    """
     return taeda.promote_types(_dtype(from_), to) is to
 
 
 def result_type(*arrays_and_dtypes: Any) -> taeda.dtype:
     """The dtype that arrays, dtypes and Python numbers are promoted to.
     ValueError without any array or dtype.
+
+    >>> taeda.array_api.result_type(taeda.int32, taeda.int64)
+    taeda.int64
     """
     values = [
         taeda.empty(0, dtype=v) if isinstance(v, taeda.dtype) else v for v in arrays_and_dtypes
@@ -78,7 +92,11 @@ class _Integers:
 
 
 def finfo(type: Any, /) -> _Floats:
-    """Limits of a floating-point dtype, of an array too; of a complex one those of its parts."""
+    """Limits of a floating-point dtype, of an array too; of a complex one those of its parts.
+
+    >>> taeda.array_api.finfo(taeda.float32).max
+    3.4028234663852886e+38
+    """
     dtype = _dtype(type)
     dtype = dtype.to_real() if dtype.is_complex else dtype
     i = taeda.finfo(dtype)
@@ -88,7 +106,11 @@ def finfo(type: Any, /) -> _Floats:
 
 
 def iinfo(type: Any, /) -> _Integers:
-    """Limits of an integer dtype, of an array too."""
+    """Limits of an integer dtype, of an array too.
+
+    >>> taeda.array_api.iinfo(taeda.int8).max
+    127
+    """
     dtype = _dtype(type)
     i = taeda.iinfo(dtype)
     return _Integers(i.bits, int(i.max), int(i.min), dtype)

@@ -71,7 +71,11 @@ globals().update({name: _whole(name) for name in _WHOLE})
 
 
 def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
-    """Each element held between bounds, which broadcast; the dtype is that of x."""
+    """Each element held between bounds, which broadcast; the dtype is that of x.
+
+    >>> taeda.array_api.clip(taeda.tensor([1, 5, 9]), 2, 6)
+    tensor([2, 5, 6])
+    """
     bounds = [b.to(x.dtype) if isinstance(b, Tensor) else b for b in (min, max)]
     bounds = [
         None if b is None else taeda.as_tensor(b, dtype=x.dtype, device=x.device) for b in bounds
@@ -90,15 +94,27 @@ def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
 
 
 def conj(x: Tensor, /) -> Tensor:
-    """The conjugate."""
+    """The conjugate.
+
+    >>> taeda.array_api.conj(taeda.tensor([1+2j]))
+    tensor([1.-2.j])
+    """
     return taeda.conj(x).resolve_conj()
 
 
 def negative(x: Tensor, /) -> Tensor:
-    """The negative."""
+    """The negative.
+
+    >>> taeda.array_api.negative(taeda.tensor([1, -2]))
+    tensor([-1,  2])
+    """
     return taeda.neg(x)
 
 
 def positive(x: Tensor, /) -> Tensor:
-    """A copy."""
+    """A copy.
+
+    >>> taeda.array_api.positive(taeda.tensor([1, -2]))
+    tensor([ 1, -2])
+    """
     return x.clone()

@@ -23,7 +23,11 @@ def _total(x: Tensor, dtype: Any) -> taeda.dtype:
 
 
 def sum(x: Tensor, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The sum along axes, all of them if None; integers add up in 64 bits."""
+    """The sum along axes, all of them if None; integers add up in 64 bits.
+
+    >>> taeda.array_api.sum(taeda.tensor([[1, 2], [3, 4]]), axis=1)
+    tensor([3, 7])
+    """
     axes, kind = axes_of(x, axis), _total(x, dtype)
     if not axes:
         return x.to(kind, copy=True)
@@ -33,7 +37,11 @@ def sum(x: Tensor, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = 
 
 
 def prod(x: Tensor, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The product along axes, all of them if None; integers multiply in 64 bits."""
+    """The product along axes, all of them if None; integers multiply in 64 bits.
+
+    >>> taeda.array_api.prod(taeda.tensor([[1, 2], [3, 4]]), axis=1)
+    tensor([ 2, 12])
+    """
     axes, kind = axes_of(x, axis), _total(x, dtype)
     inner = taeda.int64 if kind is taeda.uint64 else kind
     x = x.to(inner, copy=True)
@@ -48,17 +56,29 @@ def _extreme(name: str, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:
 
 
 def max(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The largest elements along axes."""
+    """The largest elements along axes.
+
+    >>> taeda.array_api.max(taeda.tensor([[1, 5], [4, 2]]), axis=0)
+    tensor([4, 5])
+    """
     return _extreme("amax", x, axis, keepdims)
 
 
 def min(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The smallest elements along axes."""
+    """The smallest elements along axes.
+
+    >>> taeda.array_api.min(taeda.tensor([[1, 5], [4, 2]]), axis=0)
+    tensor([1, 2])
+    """
     return _extreme("amin", x, axis, keepdims)
 
 
 def mean(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The mean along axes."""
+    """The mean along axes.
+
+    >>> taeda.array_api.mean(taeda.tensor([[1.0, 5.0], [4.0, 2.0]]), axis=0)
+    tensor([2.5000, 3.5000])
+    """
     axes = axes_of(x, axis)
     return taeda.mean(x, axes, keepdims) if axes else x.clone()
 
@@ -66,7 +86,11 @@ def mean(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def var(
     x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:
-    """The variance along axes, divided by the count less `correction`."""
+    """The variance along axes, divided by the count less `correction`.
+
+    >>> taeda.array_api.var(taeda.tensor([1.0, 3.0]))
+    tensor(1.)
+    """
     axes = axes_of(x, axis)
     if not axes:
         return taeda.zeros_like(x)
@@ -76,7 +100,11 @@ def var(
 def std(
     x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:
-    """The root of `var`."""
+    """The root of `var`.
+
+    >>> taeda.array_api.std(taeda.tensor([1.0, 3.0]))
+    tensor(1.)
+    """
     return var(x, axis=axis, correction=correction, keepdims=keepdims).sqrt()
 
 
@@ -86,12 +114,20 @@ def _test(name: str, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:
 
 
 def all(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Whether all elements along axes are other than 0."""
+    """Whether all elements along axes are other than 0.
+
+    >>> taeda.array_api.all(taeda.tensor([[True, False], [True, True]]), axis=1)
+    tensor([False,  True])
+    """
     return _test("all", x, axis, keepdims)
 
 
 def any(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Whether some element along axes is other than 0."""
+    """Whether some element along axes is other than 0.
+
+    >>> taeda.array_api.any(taeda.tensor([[True, False], [False, False]]), axis=1)
+    tensor([ True, False])
+    """
     return _test("any", x, axis, keepdims)
 
 
@@ -114,14 +150,22 @@ def _cumulative(name: str, x: Tensor, axis: int | None, dtype: Any, initial: int
 def cumulative_sum(
     x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """Sums of the elements so far along an axis, with 0 before them if asked for."""
+    """Sums of the elements so far along an axis, with 0 before them if asked for.
+
+    >>> taeda.array_api.cumulative_sum(taeda.tensor([1, 2, 3]))
+    tensor([1, 3, 6])
+    """
     return _cumulative("cumsum", x, axis, dtype, 0 if include_initial else None)
 
 
 def cumulative_prod(
     x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """Products of the elements so far along an axis, with 1 before them if asked for."""
+    """Products of the elements so far along an axis, with 1 before them if asked for.
+
+    >>> taeda.array_api.cumulative_prod(taeda.tensor([1, 2, 3]))
+    tensor([1, 2, 6])
+    """
     return _cumulative("cumprod", x, axis, dtype, 1 if include_initial else None)
 
 
@@ -134,7 +178,11 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Differences of neighbours along an axis, n times."""
+    """Differences of neighbours along an axis, n times.
+
+    >>> taeda.array_api.diff(taeda.tensor([1, 4, 9]))
+    tensor([3, 5])
+    """
     ends = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
     return wide(
         lambda x, *e: taeda.diff(x, n, axis, **dict(zip(ends, e, strict=True))), x, *ends.values()
