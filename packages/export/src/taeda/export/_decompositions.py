@@ -26,7 +26,7 @@ from ._kept_calls import entries_renamed, kept_names
 from ._lifting import constants_lifted, placeholder_after
 from ._module_stack import note_modules
 from ._names import RESTORED, renamed, without_modes
-from ._shapes import note_shapes
+from ._shapes import note_shapes, told_by_arguments
 from ._tracing import Captured, captured_for
 from .exported_program import ExportedProgram, ModuleCallEntry, default_decompositions
 from .graph_signature import (
@@ -301,12 +301,7 @@ def _writes_taken_out(gm: GraphModule) -> dict[str, Node]:
 
 
 def _symbols(ep: ExportedProgram) -> Symbols:
-    told = {
-        name
-        for node in ep.graph.find_nodes(op="placeholder")
-        for size in node.meta.get("shape", ())
-        for name in size.symbols()
-    }  # data decide the others, in this trace too
+    told = told_by_arguments(ep.graph_module)  # data decide the others in this trace too
     ranges = {n: r for n, r in ep.range_constraints.items() if n in told}
     sizes = {n: int(min(max(r.lower, 4), r.upper)) for n, r in ranges.items()}
     return Symbols(ranges, set(ranges), {n: n for n in ranges}, sizes)

@@ -27,7 +27,7 @@ from ._functions import (
     sliced_in,
 )  # fmt: skip
 
-__all__ = ["note_shapes"]
+__all__ = ["note_shapes", "told_by_arguments"]
 
 Points = list[dict[str, int]]
 
@@ -61,6 +61,12 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: dict[str, ValueR
             and not _explained_at(gm, {**hints, name: 1})
         ):
             ranges[name] = limits & ValueRanges(2)
+
+
+def told_by_arguments(gm: GraphModule) -> set[str]:
+    """The symbols that sizes of arguments tell: data decide the others."""
+    shapes = (n.meta.get("shape") or () for n in gm.graph.find_nodes(op="placeholder"))
+    return {name for shape in shapes for size in shape for name in size.symbols()}
 
 
 def _decided(gm: GraphModule) -> set[str]:

@@ -18,6 +18,7 @@ from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
 from .._functions import NAMES, calls_functions
+from .._shapes import told_by_arguments
 from ..exported_program import ExportedProgram
 from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from ._formulas import ANSWERS, side_of, text_of
@@ -133,7 +134,7 @@ class _Program:
     def __init__(self, ep: ExportedProgram, whole: GraphModule | None = None) -> None:
         self.ep = ep
         self.whole = with_public_layers(ep.graph_module) if whole is None else whole
-        told = _told(self.whole)  # other symbols have no number until the program runs
+        told = told_by_arguments(self.whole)  # other symbols have no number until the program runs
         self.hints = {n: _hint(r) if n in told else None for n, r in ep.range_constraints.items()}
         self.tensors: dict[str, Any] = {}
         self.numbers: dict[str, Any] = {}
@@ -398,12 +399,6 @@ class _Program:
         given: Any = node.args
         parts = [v.meta["shape"] if isinstance(v, Node) else constant(v) for v in given]
         return f"{name}({', '.join(map(side_of, parts))})"
-
-
-def _told(gm: GraphModule) -> set[str]:
-    """The symbols that sizes of arguments tell."""
-    shapes = (n.meta.get("shape", ()) for n in gm.graph.find_nodes(op="placeholder"))
-    return {name for shape in shapes for size in shape for name in size.symbols()}
 
 
 def _name_of(target: Any, node: Node) -> str:
