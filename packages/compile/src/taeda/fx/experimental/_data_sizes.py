@@ -53,10 +53,10 @@ def blank_of(op: str, args: tuple[Any, ...], size: int) -> Any:
     if name == "masked_select":
         return taeda.empty(size, dtype=args[0].dtype, device="meta")
     if name == "_unique2":
-        x, _, inverse, counts = (*args, *(True, False, False)[len(args) - 1 :])
-        parts = (x.shape if inverse else (0,)), (size if counts else 0,)
-        places = (taeda.empty(s, dtype=taeda.int64, device="meta") for s in parts)
-        return (taeda.empty(size, dtype=x.dtype, device="meta"), *places)
+        given: Any = (*args, *(True, False, False)[len(args) - 1 :])
+        shapes = given[0].shape if given[2] else (0,), (size if given[3] else 0,)
+        parts = (taeda.empty(s, dtype=taeda.int64, device="meta") for s in shapes)
+        return (taeda.empty(size, dtype=given[0].dtype, device="meta"), *parts)
     masks = [i for i in args[1] if i is not None and i.dtype in _MASKS] if name == "index" else []
     if len(masks) != 1:
         return None
