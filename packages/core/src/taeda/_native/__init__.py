@@ -19,7 +19,29 @@ if "t" in getattr(sys, "abiflags", ""):
 if _folder := os.environ.get("TAEDA_NATIVE"):
     __path__.insert(0, _folder)
 
-from ._core import lib as _lib  # after the path is complete
+
+def _without(folder: str) -> str:
+    """Why there is no compiled core beside this file, and what to do."""
+    archive = folder
+    while archive and not os.path.exists(archive):
+        archive = os.path.dirname(archive)
+    if os.path.isfile(archive):
+        return (
+            f"taeda lies in the zip file {archive}, and Python loads compiled modules from folders alone: "
+            "unpack it, or install taeda into an environment beside your program"
+        )
+    return (
+        f"the compiled core of taeda is not in {folder}: install taeda-core from a wheel, or build it in a "
+        "checkout by `pip install -e packages/core`"
+    )
+
+
+try:
+    from ._core import lib as _lib  # after the path is complete
+except ModuleNotFoundError as _error:
+    if _error.name != f"{__name__}._core":
+        raise
+    raise ImportError(_without(os.path.dirname(os.path.abspath(__file__)))) from None
 
 _lib.td_register()
 if "taeda._native.core" not in sys.modules:
