@@ -343,7 +343,9 @@ def neighbours(session: nox.Session) -> None:
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """Build all wheels and an index; install from it offline, train a few steps, uninstall: nothing stays."""
+    """Build all wheels and an index; install from it offline, train a few steps, uninstall: nothing stays.
+    `-- --cuda --arch 80 90` also builds a wheel of kernels compiled for these devices, and installs it.
+    """
     session.install(*groups("build"), "pip")
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
@@ -362,7 +364,19 @@ def wheels(session: nox.Session) -> None:
         with session.chdir(clean):  # away from the checkout, so that nothing comes from its sources
             session.run(python, str(ROOT / "tools" / "ship" / "smoke.py"), external=True)
             session.run(python, "-m", "taeda", "--test", external=True)
+            if "--cuda" in session.posargs and source[0] == "--no-index":
+                wheel_of_cubins(session, python, dist)
             session.run(python, str(ROOT / "tools" / "ship" / "uninstalled.py"), external=True)
+
+
+def wheel_of_cubins(session: nox.Session, python: str, dist: Path) -> None:
+    """Kernels as a wheel in `dist`, compiled without a device, and installed beside the core that made them."""
+    words = session.posargs[session.posargs.index("--cuda") + 1 :]
+    pip = (python, "-m", "pip", "install", "--quiet")
+    session.run(*pip, *groups("nvrtc"), external=True)
+    session.run(python, "-m", "taeda.cuda.warm", *words, "--wheel", str(dist), external=True)
+    session.run(*pip, "--no-index", "--find-links", str(dist), "taeda-cuda-cubins", external=True)
+    session.run(python, "-m", "pip", "check", external=True)
 
 
 @nox.session
