@@ -71,3 +71,15 @@ def test_gradients_flow_to_what_counts(name):
     getattr(masked, name)(x, dim=1, mask=MASK[:2]).sum().backward()
     assert not x.grad[~MASK[:2]].any()
     assert taeda.autograd.gradcheck(lambda x: getattr(masked, name)(x, dim=1, mask=MASK[:2]), x)
+
+
+@pytest.mark.parametrize("mask", [[True, True, True], [True, False, True], [False, False, False]])
+def test_logsumexp_of_complex_numbers_keeps_their_angles(mask):
+    x = taeda.tensor([1 + 2j, 3 - 1j, 0.5j], requires_grad=True)
+    made = taeda.masked.logsumexp(x, 0, mask=taeda.tensor(mask))
+    kept = x.detach()[taeda.tensor(mask)]
+    assert made.dtype is taeda.complex64
+    taeda.testing.assert_close(made.detach(), kept.exp().sum().log())
+    if any(mask):
+        made.abs().backward()
+        assert x.grad.isfinite().all() and (x.grad[~taeda.tensor(mask)] == 0).all()

@@ -208,7 +208,8 @@ def logsumexp(
     tensor(0.6931)
     """
     own = typed(input, dtype)
-    own = own if own.is_floating_point() else own.to(taeda.get_default_dtype())
+    if not (own.is_floating_point() or own.is_complex()):
+        own = own.to(taeda.get_default_dtype())
     return taeda.logsumexp(filled(own, mask, -float("inf")), dims_of(input, dim), keepdim)
 
 
