@@ -54,12 +54,21 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """How many CUDA devices there are."""
+    """How many CUDA devices there are.
+
+    >>> taeda.accelerator.device_count() >= 0
+    True
+    """
     return cuda.device_count()
 
 
 def current_accelerator(check_available: bool = False) -> Any:
-    """The type of device, `device("cuda")`; None where there is none."""
+    """The type of device, `device("cuda")`; None where there is none.
+
+    >>> device = taeda.accelerator.current_accelerator()
+    >>> (device is None) == (taeda.accelerator.device_count() == 0)
+    True
+    """
     return taeda.device("cuda") if cuda.is_available() else None
 
 

@@ -143,6 +143,14 @@ def impl(
         types: one device type or several, "default", or a dispatch key
         func: the implementation, called with the operator's arguments
         lib: the library that keeps the registration; without one it stays
+
+    >>> library = taeda.library.Library("impl_example", "DEF")
+    >>> _ = library.define("twice(Tensor x) -> Tensor")
+    >>> @taeda.library.impl(library, "twice", "CPU")
+    ... def twice(x):
+    ...     return x * 2
+    >>> taeda.ops.impl_example.twice(taeda.ones(2))
+    tensor([2., 2.])
     """
     words = {types} if isinstance(types, str) else set(types)
     keys = {
@@ -197,6 +205,15 @@ def register_kernel(
         func: the kernel, called with the operator's arguments
         lib: the library that keeps the registration; without one it stays, and so does what a
             CustomOpDef gets
+
+    >>> @taeda.library.custom_op("kernel_example::twice", mutates_args=())
+    ... def twice(x: taeda.Tensor) -> taeda.Tensor:
+    ...     return x * 2
+    >>> @taeda.library.register_kernel("kernel_example::twice", "cpu")
+    ... def twice_here(x):
+    ...     return x + x
+    >>> twice(taeda.ones(2))
+    tensor([2., 2.])
     """
     name = _name_of(op, "register_kernel")
     made = custom_op_of(op)
@@ -276,6 +293,17 @@ def register_autograd(
 
     Raises AttributeError if there is no such operator, RuntimeError if it writes its arguments,
     NotImplementedError if a keyword-only argument is a Tensor.
+
+    >>> @taeda.library.custom_op("autograd_example::twice", mutates_args=())
+    ... def twice(x: taeda.Tensor) -> taeda.Tensor:
+    ...     return x * 2
+    >>> taeda.library.register_autograd(
+    ...     "autograd_example::twice", lambda ctx, grad: grad * 2
+    ... )
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> twice(x).sum().backward()
+    >>> x.grad
+    tensor([2., 2.])
     """
     name = _name_of(op, "register_autograd")
     rules.set_autograd(name, backward, setup_context)

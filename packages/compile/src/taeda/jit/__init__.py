@@ -186,7 +186,11 @@ def _inside(obj: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
 
 
 def is_scripting() -> bool:
-    """Whether TorchScript runs this: never."""
+    """Whether TorchScript runs this: never.
+
+    >>> taeda.jit.is_scripting()
+    False
+    """
     return False
 
 
@@ -195,6 +199,10 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
 
     Args:
         func: a function, which gets the other arguments
+
+    >>> task = taeda.jit.fork(taeda.add, taeda.ones(2), 1)
+    >>> taeda.jit.wait(task)
+    tensor([2., 2.])
     """
     global _pool
     if _pool is None:
@@ -207,5 +215,8 @@ def wait(future: Future[Any]) -> Any:
 
     Args:
         future: what `fork` gave
+
+    >>> taeda.jit.wait(taeda.jit.fork(taeda.mul, taeda.ones(2), 3))
+    tensor([3., 3.])
     """
     return future.result()

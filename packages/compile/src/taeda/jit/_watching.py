@@ -26,7 +26,11 @@ _BAKED = {
 
 
 def is_tracing() -> bool:
-    """Whether `trace` runs this, in this thread."""
+    """Whether `trace` runs this, in this thread.
+
+    >>> taeda.jit.is_tracing()
+    False
+    """
     return getattr(_here, "depth", 0) > 0
 
 

@@ -17,7 +17,11 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    >>> taeda.mps.is_available()
+    False
+    """
     return False
 
 

@@ -137,47 +137,91 @@ class _Allowed:
 
 
 def flash_sdp_enabled() -> bool:
-    """Whether `enable_flash_sdp` allows flash attention."""
+    """Whether `enable_flash_sdp` allows flash attention.
+
+    >>> taeda.backends.cuda.flash_sdp_enabled()
+    True
+    """
     return _Allowed.flash
 
 
 def enable_flash_sdp(enabled: bool) -> None:
-    """Keep whether CUDA may use flash attention."""
+    """Keep whether CUDA may use flash attention.
+
+    >>> taeda.backends.cuda.enable_flash_sdp(False)
+    >>> taeda.backends.cuda.flash_sdp_enabled()
+    False
+    >>> taeda.backends.cuda.enable_flash_sdp(True)
+    """
     _Allowed.flash = bool(enabled)
 
 
 def mem_efficient_sdp_enabled() -> bool:
-    """Whether `enable_mem_efficient_sdp` allows it."""
+    """Whether `enable_mem_efficient_sdp` allows it.
+
+    >>> taeda.backends.cuda.mem_efficient_sdp_enabled()
+    True
+    """
     return _Allowed.mem_efficient
 
 
 def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Keep whether CUDA may use the memory-efficient kernels."""
+    """Keep whether CUDA may use the memory-efficient kernels.
+
+    >>> taeda.backends.cuda.enable_mem_efficient_sdp(False)
+    >>> taeda.backends.cuda.mem_efficient_sdp_enabled()
+    False
+    >>> taeda.backends.cuda.enable_mem_efficient_sdp(True)
+    """
     _Allowed.mem_efficient = bool(enabled)
 
 
 def math_sdp_enabled() -> bool:
-    """Whether `enable_math_sdp` allows attention by single operations."""
+    """Whether `enable_math_sdp` allows attention by single operations.
+
+    >>> taeda.backends.cuda.math_sdp_enabled()
+    True
+    """
     return _Allowed.math
 
 
 def enable_math_sdp(enabled: bool) -> None:
-    """Keep whether CUDA may compute attention by single operations."""
+    """Keep whether CUDA may compute attention by single operations.
+
+    >>> taeda.backends.cuda.enable_math_sdp(False)
+    >>> taeda.backends.cuda.math_sdp_enabled()
+    False
+    >>> taeda.backends.cuda.enable_math_sdp(True)
+    """
     _Allowed.math = bool(enabled)
 
 
 def cudnn_sdp_enabled() -> bool:
-    """Whether `enable_cudnn_sdp` allows it."""
+    """Whether `enable_cudnn_sdp` allows it.
+
+    >>> taeda.backends.cuda.cudnn_sdp_enabled()
+    True
+    """
     return _Allowed.cudnn
 
 
 def enable_cudnn_sdp(enabled: bool) -> None:
-    """Keep whether CUDA may use cuDNN for attention."""
+    """Keep whether CUDA may use cuDNN for attention.
+
+    >>> taeda.backends.cuda.enable_cudnn_sdp(False)
+    >>> taeda.backends.cuda.cudnn_sdp_enabled()
+    False
+    >>> taeda.backends.cuda.enable_cudnn_sdp(True)
+    """
     _Allowed.cudnn = bool(enabled)
 
 
 def fp16_bf16_reduction_math_sdp_allowed() -> bool:
-    """Whether half types may add up in half precision."""
+    """Whether half types may add up in half precision.
+
+    >>> taeda.backends.cuda.fp16_bf16_reduction_math_sdp_allowed()
+    False
+    """
     return _Allowed.low_reduction
 
 

@@ -10,11 +10,21 @@ _enabled = True
 
 
 def get_fastpath_enabled() -> bool:
-    """The setting; True at first."""
+    """The setting; True at first.
+
+    >>> taeda.backends.mha.get_fastpath_enabled()
+    True
+    """
     return _enabled
 
 
 def set_fastpath_enabled(value: bool) -> None:
-    """Keep the setting."""
+    """Keep the setting.
+
+    >>> taeda.backends.mha.set_fastpath_enabled(False)
+    >>> taeda.backends.mha.get_fastpath_enabled()
+    False
+    >>> taeda.backends.mha.set_fastpath_enabled(True)
+    """
     global _enabled
     _enabled = value

@@ -6,12 +6,20 @@ __all__ = ["is_available", "is_built", "is_macos13_or_newer", "is_macos_or_newer
 
 
 def is_built() -> bool:
-    """False: this build has no Metal kernels."""
+    """False: this build has no Metal kernels.
+
+    >>> taeda.backends.mps.is_built()
+    False
+    """
     return False
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    >>> taeda.backends.mps.is_available(), taeda.backends.mps.is_built()
+    (False, False)
+    """
     return False
 
 

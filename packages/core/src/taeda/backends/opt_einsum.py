@@ -13,7 +13,11 @@ strategy: str | None = None
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    >>> taeda.backends.opt_einsum.is_available() in (True, False)
+    True
+    """
     return False
 
 

@@ -40,17 +40,30 @@ _ARCHES = (80, 86, 89, 90, 100, 120)
 
 
 def is_available() -> bool:
-    """Can tensors live on a CUDA device? False without a driver or a device; never an exception."""
+    """Can tensors live on a CUDA device? False without a driver or a device; never an exception.
+
+    >>> device = "cuda" if taeda.cuda.is_available() else "cpu"
+    >>> taeda.ones(2).to(device).sum().item()
+    2.0
+    """
     return device_count() > 0
 
 
 def device_count() -> int:
-    """How many devices the driver shows to this process, by `CUDA_VISIBLE_DEVICES`; 0 without a driver."""
+    """How many devices the driver shows to this process, by `CUDA_VISIBLE_DEVICES`; 0 without a driver.
+
+    >>> taeda.cuda.device_count() > 0 or not taeda.cuda.is_available()
+    True
+    """
     return int(_core.cuda_count())
 
 
 def is_initialized() -> bool:
-    """Was a device used, so that `cuda` is a type of device of this process?"""
+    """Was a device used, so that `cuda` is a type of device of this process?
+
+    >>> taeda.cuda.is_initialized() in (True, False)
+    True
+    """
     return bool(_core.cuda_started())
 
 

@@ -95,6 +95,8 @@ def empty_cache() -> None:
     memory to the system.
 
     Nothing before a device was used.
+
+    >>> taeda.cuda.empty_cache()  # nothing to do without a device
     """
     if is_initialized():
         _core.cuda_host_trim()

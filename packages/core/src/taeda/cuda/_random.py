@@ -26,6 +26,8 @@ def manual_seed(seed: int) -> None:
 
     Args:
         seed: an integer of 64 bits; negative ones count from the top.
+
+    >>> taeda.cuda.manual_seed(7)  # at once, or when a device is first used
     """
     number = int(seed)
     if is_available():
@@ -37,6 +39,8 @@ def manual_seed_all(seed: int) -> None:
 
     Args:
         seed: an integer of 64 bits; negative ones count from the top.
+
+    >>> taeda.cuda.manual_seed_all(7)  # of every device, now or when one is first used
     """
     manual_seed(seed)
 

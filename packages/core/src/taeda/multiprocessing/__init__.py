@@ -74,6 +74,9 @@ def set_sharing_strategy(new_strategy: str) -> None:
     "file_descriptor": memory without a name; each shared storage keeps one file descriptor open.
     "file_system": files in /dev/shm; no descriptor stays open, and a small process of its own
     removes each file when nobody holds it any more, even after SIGKILL.
+
+    >>> strategy = taeda.multiprocessing.get_sharing_strategy()
+    >>> taeda.multiprocessing.set_sharing_strategy(strategy)
     """
     assert new_strategy in _STRATEGIES, (
         f"unknown sharing strategy {new_strategy!r}: wanted one of {sorted(_STRATEGIES)}"

@@ -46,7 +46,11 @@ _contexts: dict[str, Any] = {}
 
 
 def get_context(method: str | None = None) -> Any:
-    """The context of a start method, or of the one in use. ValueError for an unknown one."""
+    """The context of a start method, or of the one in use. ValueError for an unknown one.
+
+    >>> taeda.multiprocessing.get_context("spawn").get_start_method()
+    'spawn'
+    """
     name = multiprocessing.get_context(method).get_start_method()
     if name not in _contexts:
         _contexts[name] = _ours(name)

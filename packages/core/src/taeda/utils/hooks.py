@@ -32,6 +32,13 @@ class RemovableHandle:
 
     `extra_dict` is one further table, or a sequence of them, from which the same key is removed too.
     Leaving a `with` block removes the hook; removing twice is harmless.
+
+    >>> layer = taeda.nn.ReLU()
+    >>> handle = layer.register_forward_hook(lambda module, args, result: print("called"))
+    >>> _ = layer(taeda.ones(1))
+    called
+    >>> handle.remove()
+    >>> _ = layer(taeda.ones(1))
     """
 
     id: int

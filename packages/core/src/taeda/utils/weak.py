@@ -20,6 +20,12 @@ _V = TypeVar("_V")
 class WeakIdRef(weakref.ref[Any]):
     """A weak reference that is equal to another if both are of one object that is alive; a dead
     one is equal to itself alone.
+
+    >>> from taeda.utils.weak import WeakIdRef
+    >>> x = taeda.ones(2)
+    >>> reference = WeakIdRef(x)
+    >>> reference() is x
+    True
     """
 
     __slots__ = ("_id",)
@@ -146,7 +152,13 @@ WeakTensorKeyDictionary = WeakIdKeyDictionary
 
 
 class TensorWeakRef:
-    """A weak reference to a tensor; calling it gives the tensor, or None once it is gone."""
+    """A weak reference to a tensor; calling it gives the tensor, or None once it is gone.
+
+    >>> from taeda.utils.weak import TensorWeakRef
+    >>> x = taeda.ones(2)
+    >>> TensorWeakRef(x)() is x
+    True
+    """
 
     ref: WeakIdRef
 

@@ -97,6 +97,14 @@ def broadcast(
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
         group_src: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0])
+    >>> dist.broadcast(x, src=0)
+    >>> x
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     check_tensor(tensor, "tensor")
     made = the_group(group, "broadcast")
@@ -131,6 +139,14 @@ def all_reduce(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0])
+    >>> dist.all_reduce(x)  # the sum over all ranks, here one
+    >>> x
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     check_tensor(tensor, "tensor")
     made = the_group(group, "all_reduce")
@@ -207,6 +223,14 @@ def reduce(
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
         group_dst: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0])
+    >>> dist.reduce(x, dst=0)
+    >>> x
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     check_tensor(tensor, "tensor")
     made = the_group(group, "reduce")
@@ -243,6 +267,14 @@ def all_gather(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> parts = [taeda.zeros(2) for _ in range(dist.get_world_size())]
+    >>> dist.all_gather(parts, taeda.tensor([1.0, 2.0]))
+    >>> parts
+    [tensor([1., 2.])]
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "all_gather")
     check_tensor(tensor, "tensor")
@@ -321,6 +353,14 @@ def all_gather_into_tensor(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> whole = taeda.zeros(2 * dist.get_world_size())
+    >>> dist.all_gather_into_tensor(whole, taeda.tensor([1.0, 2.0]))
+    >>> whole
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "all_gather_into_tensor")
     check_tensor(output_tensor, "output_tensor")
@@ -366,6 +406,14 @@ def gather(
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
         group_dst: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> parts = [taeda.zeros(2)]
+    >>> dist.gather(taeda.tensor([1.0, 2.0]), parts, dst=0)
+    >>> parts
+    [tensor([1., 2.])]
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "gather")
     check_tensor(tensor, "tensor")
@@ -413,6 +461,14 @@ def scatter(
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
         group_src: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.zeros(2)
+    >>> dist.scatter(x, [taeda.tensor([1.0, 2.0])], src=0)
+    >>> x
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "scatter")
     check_tensor(tensor, "tensor")
@@ -458,6 +514,14 @@ def reduce_scatter(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.zeros(2)
+    >>> dist.reduce_scatter(x, [taeda.tensor([1.0, 2.0])])
+    >>> x
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "reduce_scatter")
     check_tensor(output, "output")
@@ -498,6 +562,14 @@ def reduce_scatter_tensor(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.zeros(2)
+    >>> dist.reduce_scatter_tensor(x, taeda.tensor([1.0, 2.0]))
+    >>> x
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "reduce_scatter_tensor")
     check_tensor(output, "output")
@@ -546,6 +618,14 @@ def all_to_all(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> parts = [taeda.zeros(2)]
+    >>> dist.all_to_all(parts, [taeda.tensor([1.0, 2.0])])
+    >>> parts
+    [tensor([1., 2.])]
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "all_to_all")
     if made is None:
@@ -586,6 +666,14 @@ def all_to_all_single(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.zeros(2)
+    >>> dist.all_to_all_single(x, taeda.tensor([1.0, 2.0]))
+    >>> x
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "all_to_all_single")
     check_tensor(output, "output")
@@ -663,6 +751,11 @@ def barrier(
             done.
         device_ids: a list of int, or None; nothing depends on it. TypeError for another type.
         timeout: how long to wait; None takes the group's.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.barrier()  # goes on when all ranks are here
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "barrier")
     if device_ids is not None and not isinstance(device_ids, list):
@@ -689,6 +782,11 @@ def monitored_barrier(
             nothing and gets None.
         timeout: how long to wait; None takes the group's.
         wait_all_ranks: whether to wait for all before the error is raised; False by default.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.monitored_barrier()
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "monitored_barrier")
     if made is None:

@@ -56,6 +56,14 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
         obj: what this rank gives: anything that pickles.
         group: the group that takes part; None is the default one. A process outside of it does
             nothing.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> found = [None] * dist.get_world_size()
+    >>> dist.all_gather_object(found, {"rank": dist.get_rank()})
+    >>> found
+    [{'rank': 0}]
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "all_gather_object")
     if made is None:
@@ -89,6 +97,14 @@ def gather_object(
         group: the group that takes part; None is the default one. A process outside of it does
             nothing.
         group_dst: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> found = [None]
+    >>> dist.gather_object("here", found, dst=0)
+    >>> found
+    ['here']
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "gather_object")
     if made is None:
@@ -138,6 +154,14 @@ def broadcast_object_list(
             nothing.
         device: None, or the device by which the group's objects travel; ValueError for another.
         group_src: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> words = ["from rank 0"]
+    >>> dist.broadcast_object_list(words, src=0)
+    >>> words
+    ['from rank 0']
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "broadcast_object_list")
     _check_device(device, made)
@@ -184,6 +208,14 @@ def scatter_object_list(
         group: the group that takes part; None is the default one. A process outside of it does
             nothing.
         group_src: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mine = [None]
+    >>> dist.scatter_object_list(mine, ["for rank 0"], src=0)
+    >>> mine
+    ['for rank 0']
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "scatter_object_list")
     if made is None:

@@ -29,7 +29,11 @@ _level: DebugLevel | None = None
 
 
 def get_debug_level() -> DebugLevel:
-    """The level set by `set_debug_level`, at first that of TAEDA_DISTRIBUTED_DEBUG."""
+    """The level set by `set_debug_level`, at first that of TAEDA_DISTRIBUTED_DEBUG.
+
+    >>> taeda.distributed.get_debug_level().name
+    'OFF'
+    """
     if _level is None:
         set_debug_level_from_env()
     assert _level is not None

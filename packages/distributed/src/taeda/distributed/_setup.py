@@ -59,12 +59,23 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Is this package installed? It is."""
+    """Is this package installed? It is.
+
+    >>> taeda.distributed.is_available()
+    True
+    """
     return True
 
 
 def is_initialized() -> bool:
-    """Is there a default group?"""
+    """Is there a default group?
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.is_initialized()
+    True
+    >>> dist.destroy_process_group()
+    """
     return world().default is not None
 
 
@@ -74,7 +85,11 @@ def is_mpi_available() -> bool:
 
 
 def is_gloo_available() -> bool:
-    """Is there a backend that answers to "gloo"? It is MPI's, and there when MPI is."""
+    """Is there a backend that answers to "gloo"? It is MPI's, and there when MPI is.
+
+    >>> taeda.distributed.is_gloo_available()
+    True
+    """
     return is_mpi_available()
 
 
@@ -108,7 +123,11 @@ def is_backend_available(backend: str) -> bool:
 
 
 def is_torchelastic_launched() -> bool:
-    """Was this process started by `taedarun`?"""
+    """Was this process started by `taedarun`?
+
+    >>> taeda.distributed.is_torchelastic_launched()
+    False
+    """
     return "TORCHELASTIC_RUN_ID" in os.environ
 
 
@@ -161,6 +180,13 @@ def init_process_group(
         group_name: a name for the group; "" by default.
         pg_options: only None; ValueError for anything else.
         device_id: the device of this process, or its number; None leaves it open.
+
+    >>> from taeda import distributed as dist
+    >>> store = dist.HashStore()  # of several processes: a TCPStore, or env://
+    >>> dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+    >>> dist.is_initialized()
+    True
+    >>> dist.destroy_process_group()
     """
     backends = _backends(backend)
     alone = Backend.INPROC not in backends.values()
@@ -304,6 +330,12 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
 
     Args:
         group: the group that ends; None ends all of them.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.destroy_process_group()
+    >>> dist.is_initialized()
+    False
     """
     made = the_group(group, "destroy_process_group")
     if made is None:
@@ -348,6 +380,13 @@ def new_group(
         device_id: the device of this process; None leaves it open.
         sort_ranks: whether members are numbered by rising rank, as by default, or in the order of
             `ranks`.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> group = dist.new_group([0])
+    >>> dist.get_world_size(group)
+    1
+    >>> dist.destroy_process_group()
     """
     default = the_group(None, "new_group")
     assert default is not None
@@ -414,6 +453,13 @@ def new_subgroups(
         backend: as in `new_group`.
         pg_options: only None; ValueError for anything else.
         group_desc: a text that describes the groups.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mine, groups = dist.new_subgroups(1)
+    >>> dist.get_world_size(mine), len(groups)
+    (1, 1)
+    >>> dist.destroy_process_group()
     """
     whole = the_group(group, "new_subgroups")
     assert whole is not None
@@ -498,6 +544,12 @@ def get_rank(group: ProcessGroup | None = None) -> int:
 
     Args:
         group: the group; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.get_rank(), dist.get_world_size()
+    (0, 1)
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "get_rank")
     return -1 if made is None else made.rank()
@@ -508,6 +560,12 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
 
     Args:
         group: the group; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.get_world_size()
+    1
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "get_world_size")
     return -1 if made is None else made.size()
@@ -519,6 +577,12 @@ def get_backend(group: ProcessGroup | None = None) -> str:
 
     Args:
         group: the group; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.get_backend()
+    'gloo'
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "get_backend")
     if made is None:
@@ -542,6 +606,12 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     Args:
         group: the group; None is the default one.
         global_rank: a rank of the default group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.get_group_rank(dist.group.WORLD, 0)
+    0
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "get_group_rank")
     if made is None:
@@ -555,6 +625,12 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     Args:
         group: the group; None is the default one.
         group_rank: a number within the group, 0 to its size - 1.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.get_global_rank(dist.group.WORLD, 0)
+    0
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "get_global_rank")
     if made is None:
@@ -569,6 +645,12 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
     Args:
         group: the group; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.get_process_group_ranks(dist.group.WORLD)
+    [0]
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "get_process_group_ranks")
     return [] if made is None else list(made._ranks)

@@ -32,6 +32,11 @@ def save(
         ep: the program
         f: a path, or an object with `write`
         extra_files: texts or bytes to keep beside the program, by name (default: None)
+
+    >>> program = taeda.export.export(taeda.nn.Linear(2, 1), (taeda.ones(1, 2),))
+    >>> taeda.export.save(program, "linear.pt2")
+    >>> taeda.export.load("linear.pt2").module()(taeda.ones(1, 2)).shape
+    taeda.Size([1, 1])
     """
     if not isinstance(ep, ExportedProgram):
         raise TypeError(f"save: wanted an ExportedProgram, got {type(ep).__name__}")
@@ -62,6 +67,11 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None) -> ExportedProgra
         f: a path, or an object with `read` and `seek`
         extra_files: names of files beside the program; their texts become the values (default:
             None)
+
+    >>> program = taeda.export.export(taeda.nn.Linear(2, 1), (taeda.ones(1, 2),))
+    >>> taeda.export.save(program, "linear.pt2")
+    >>> taeda.export.load("linear.pt2").module()(taeda.ones(1, 2)).shape
+    taeda.Size([1, 1])
     """
     with opened(f, False) as source:
         archive = Archive(source)

@@ -18,7 +18,11 @@ def _refuse(asked: str) -> NoReturn:
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    >>> taeda.profiler.itt.is_available()
+    False
+    """
     return False
 
 

@@ -67,6 +67,9 @@ def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
 
     Args:
         exclude_tags: tags, as a sequence of strings; None leaves out nothing.
+
+    >>> "inductor" in taeda.compiler.list_backends()
+    True
     """
     hidden = set(exclude_tags or ())
     return [*BUILT_IN, *(n for n, (_, tags) in _registered.items() if not hidden & set(tags))]

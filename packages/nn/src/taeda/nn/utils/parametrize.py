@@ -72,6 +72,14 @@ class ParametrizationList(ModuleList):
         modules: the parametrizations, at least one.
         original: the tensor that is parametrized.
         unsafe: whether shape and dtype may change, and nothing is checked (False).
+
+    >>> class Positive(taeda.nn.Module):
+    ...     def forward(self, x):
+    ...         return x.exp()
+    >>> layer = taeda.nn.Linear(2, 1)
+    >>> _ = taeda.nn.utils.parametrize.register_parametrization(layer, "weight", Positive())
+    >>> len(layer.parametrizations.weight), bool((layer.weight > 0).all())
+    (1, True)
     """
 
     original: Tensor

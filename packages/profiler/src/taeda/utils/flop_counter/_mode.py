@@ -32,6 +32,12 @@ class FlopCounterMode(TorchDispatchMode):
     `mods` needs not be given: modules are found as they run. `depth` is how deep the table goes,
     which is printed at the end unless `display` is False. `custom_mapping` holds formulas for this
     count alone, by packets of `taeda.ops`.
+
+    >>> from taeda.utils.flop_counter import FlopCounterMode
+    >>> with FlopCounterMode(display=False) as counter:
+    ...     _ = taeda.ones(2, 3) @ taeda.ones(3, 4)
+    >>> counter.get_total_flops()
+    48
     """
 
     def __init__(

@@ -100,6 +100,11 @@ class FakeQuantize(FakeQuantizeBase):
 
     `forward(x)` has the shape and dtype of `x`; the gradient passes where nothing was clamped.
     AssertionError for integers that the dtype does not hold.
+
+    >>> fake = taeda.ao.quantization.FakeQuantize()
+    >>> y = fake(taeda.tensor([0.0, 1.0, 2.55]))
+    >>> bool((y - taeda.tensor([0.0, 1.0, 2.55])).abs().max() < 0.02)
+    True
     """
 
     scale: Tensor

@@ -229,6 +229,11 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         dtype, qscheme, reduce_range, quant_min, quant_max, eps, is_dynamic: as in `MinMaxObserver`.
 
     NotImplementedError for channels.
+
+    >>> observer = taeda.ao.quantization.MovingAverageMinMaxObserver(averaging_constant=0.5)
+    >>> _ = observer(taeda.tensor([0.0, 1.0])), observer(taeda.tensor([0.0, 3.0]))
+    >>> observer.max_val
+    tensor(2.)
     """
 
     def __init__(
@@ -282,6 +287,11 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             `UniformQuantizationObserverBase`, with a scheme for channels.
 
     NotImplementedError for a dynamic one and for a scheme of whole tensors.
+
+    >>> observer = taeda.ao.quantization.PerChannelMinMaxObserver(ch_axis=0)
+    >>> _ = observer(taeda.tensor([[0.0, 1.0], [0.0, 10.0]]))
+    >>> observer.max_val
+    tensor([ 1., 10.])
     """
 
     def __init__(
@@ -349,6 +359,11 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
             `PerChannelMinMaxObserver`.
 
     NotImplementedError as there.
+
+    >>> observer = taeda.ao.quantization.MovingAveragePerChannelMinMaxObserver(0.5)
+    >>> _ = observer(taeda.tensor([[0.0, 1.0], [0.0, 10.0]]))
+    >>> observer.max_val
+    tensor([ 1., 10.])
     """
 
     def __init__(
@@ -398,6 +413,12 @@ class HistogramObserver(UniformQuantizationObserverBase):
             `MinMaxObserver`.
 
     NotImplementedError for channels and a dynamic one.
+
+    >>> observer = taeda.ao.quantization.HistogramObserver(bins=64)
+    >>> _ = observer(taeda.linspace(0.0, 1.0, 100))
+    >>> scale, zero = observer.calculate_qparams()
+    >>> bool((scale * 255 - 1).abs() < 0.1), zero
+    (True, tensor([0], dtype=taeda.int32))
     """
 
     histogram: Tensor
@@ -491,6 +512,10 @@ class FixedQParamsObserver(ObserverBase):
     Args:
         scale, zero_point: those.
         dtype, qscheme, quant_min, quant_max, is_dynamic: as in `UniformQuantizationObserverBase`.
+
+    >>> observer = taeda.ao.quantization.FixedQParamsObserver(scale=0.5, zero_point=3)
+    >>> observer.calculate_qparams()
+    (tensor([0.5000]), tensor([3], dtype=taeda.int32))
     """
 
     scale: Tensor
@@ -532,6 +557,10 @@ class PlaceholderObserver(ObserverBase):
         compute_dtype: kept for old programs: `dtype` and `is_dynamic=True` say it.
         quant_min, quant_max, qscheme, eps: what will be asked of the quantization.
         is_dynamic: whether scales are those of each input.
+
+    >>> observer = taeda.ao.quantization.PlaceholderObserver(dtype=taeda.float16)
+    >>> observer.dtype
+    taeda.float16
     """
 
     def __init__(
@@ -573,6 +602,11 @@ class RecordingObserver(ObserverBase):
 
     Args:
         dtype: as in `ObserverBase`.
+
+    >>> observer = taeda.ao.quantization.RecordingObserver()
+    >>> _ = observer(taeda.tensor([1.0])), observer(taeda.tensor([2.0]))
+    >>> observer.get_tensor_value()
+    [tensor([1.]), tensor([2.])]
     """
 
     def __init__(self, dtype: Any = taeda.quint8) -> None:
@@ -598,6 +632,9 @@ class NoopObserver(ObserverBase):
     Args:
         dtype: of the tensor that will be computed with.
         custom_op_name: a name of a custom operator, for other libraries.
+
+    >>> taeda.ao.quantization.NoopObserver()(taeda.ones(2))
+    tensor([1., 1.])
     """
 
     def __init__(self, dtype: Any = taeda.float16, custom_op_name: str = "") -> None:

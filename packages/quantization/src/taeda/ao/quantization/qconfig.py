@@ -68,6 +68,11 @@ class QConfig(_Pair):
         weight: the same for weights.
 
     ValueError for modules that are made already: every layer needs its own.
+
+    >>> from taeda.ao.quantization import MinMaxObserver, QConfig
+    >>> config = QConfig(MinMaxObserver, MinMaxObserver.with_args(dtype=taeda.qint8))
+    >>> config.weight().dtype
+    taeda.qint8
     """
 
     __slots__ = ()
@@ -179,6 +184,9 @@ def get_default_qat_qconfig(backend: str = "x86", version: int = 1) -> QConfig:
         version: 1 with observers and rounding in one operation, 0 apart.
 
     AssertionError for another backend or version.
+
+    >>> taeda.ao.quantization.get_default_qat_qconfig("x86").weight().dtype
+    taeda.qint8
     """
     reduce_range, channels = _backend(backend)
     if version not in (0, 1):

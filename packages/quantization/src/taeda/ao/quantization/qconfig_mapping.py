@@ -156,6 +156,10 @@ def get_default_qconfig_mapping(backend: str = "x86", version: int = 0) -> QConf
 
     Args:
         backend, version: as in `get_default_qconfig`.
+
+    >>> mapping = taeda.ao.quantization.get_default_qconfig_mapping("x86")
+    >>> mapping.global_qconfig is not None
+    True
     """
     return _mapping(get_default_qconfig(backend, version), default_weight_observer, False)
 

@@ -261,6 +261,14 @@ def convert(
         use_precomputed_fake_quant: handed on to `from_float`.
 
     RuntimeError, with the layer's name, if an observer saw nothing.
+
+    >>> from taeda.ao import quantization
+    >>> model = quantization.QuantWrapper(taeda.nn.Linear(2, 1)).eval()
+    >>> model.qconfig = quantization.get_default_qconfig("x86")
+    >>> prepared = quantization.prepare(model)
+    >>> _ = prepared(taeda.rand(8, 2))
+    >>> quantization.convert(prepared).module._get_name()
+    'QuantizedLinear'
     """
     if is_reference:
         raise NotImplementedError(

@@ -27,6 +27,9 @@ class QuantStub(_Stub):
 
     Args:
         qconfig: how, if not as the model around it.
+
+    >>> taeda.ao.quantization.QuantStub()(taeda.ones(2))  # until convert makes it quantize
+    tensor([1., 1.])
     """
 
 
@@ -35,6 +38,9 @@ class DeQuantStub(_Stub):
 
     Args:
         qconfig: how, if not as the model around it.
+
+    >>> taeda.ao.quantization.DeQuantStub()(taeda.ones(2))
+    tensor([1., 1.])
     """
 
 
@@ -43,6 +49,10 @@ class QuantWrapper(nn.Module):
 
     Args:
         module: what computes with integers after `convert`.
+
+    >>> wrapped = taeda.ao.quantization.QuantWrapper(taeda.nn.Linear(2, 1))
+    >>> [name for name, _ in wrapped.named_children()]
+    ['quant', 'dequant', 'module']
     """
 
     def __init__(self, module: nn.Module) -> None:

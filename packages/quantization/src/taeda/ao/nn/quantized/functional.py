@@ -49,6 +49,10 @@ def avg_pool2d(
         input: the quantized tensor.
         kernel_size, stride, padding, ceil_mode: as in `nn.functional.avg_pool2d`.
         count_include_pad, divisor_override: as there.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.avg_pool2d(x, 2).shape
+    taeda.Size([1, 2, 2, 2])
     """
     _refuse(input, "avg_pool2d")
     return F.avg_pool2d(
@@ -85,6 +89,10 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     Args:
         input: the quantized tensor.
         output_size: numbers of windows, or one number for all dimensions; None keeps a size.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.adaptive_avg_pool2d(x, 2).shape
+    taeda.Size([1, 2, 2, 2])
     """
     _refuse(input, "adaptive_avg_pool2d")
     return F.adaptive_avg_pool2d(input, output_size)
@@ -141,6 +149,10 @@ def max_pool2d(
         input: the quantized tensor.
         kernel_size, stride, padding, dilation, ceil_mode: as in `nn.functional.max_pool2d`.
         return_indices: False; indices are refused.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.max_pool2d(x, 2).shape
+    taeda.Size([1, 2, 2, 2])
     """
     _refuse(input, "max_pool2d")
     _no_indices(return_indices)
@@ -329,6 +341,10 @@ def hardtanh(
         input: the quantized tensor.
         min_val, max_val: the bounds.
         inplace: whether the result is written into `input`.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.hardtanh(x, 0.0, 0.5).shape
+    taeda.Size([1, 2, 4, 4])
     """
     _refuse(input, "hardtanh")
     return input.clamp_(min_val, max_val) if inplace else input.clamp(min_val, max_val)
@@ -340,6 +356,10 @@ def clamp(input: Tensor, min_: float, max_: float) -> Tensor:
     Args:
         input: the quantized tensor.
         min_, max_: the bounds.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.clamp(x, 0.0, 0.5).shape
+    taeda.Size([1, 2, 4, 4])
     """
     _refuse(input, "clamp")
     return input.clamp(min_, max_)
@@ -352,6 +372,10 @@ def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
         input: the quantized tensor.
         threshold: what numbers are compared with.
         value: what takes the place of the others.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.threshold(x, 0.1, 0.0).shape
+    taeda.Size([1, 2, 4, 4])
     """
     _refuse(input, "threshold")
     if threshold is None or value is None:
@@ -366,6 +390,10 @@ def elu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Ten
         input: the quantized tensor.
         scale, zero_point: those of the result.
         alpha: how far results go below 0.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.elu(x, 0.1, 0).shape
+    taeda.Size([1, 2, 4, 4])
     """
     _refuse(input, "elu")
     return mapped(input, "elu", lambda x: F.elu(x, alpha), scale, zero_point)
@@ -378,6 +406,10 @@ def celu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Te
         input: the quantized tensor.
         scale, zero_point: those of the result.
         alpha: how far results go below 0.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.celu(x, 0.1, 0).shape
+    taeda.Size([1, 2, 4, 4])
     """
     _refuse(input, "celu")
     return mapped(input, "celu", lambda x: F.celu(x, alpha), scale, zero_point)
@@ -398,6 +430,10 @@ def leaky_relu(
         negative_slope: the factor below 0.
         inplace: whether the result is written into `input`.
         scale, zero_point: those of the result, or None.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.leaky_relu(x, 0.1).shape
+    taeda.Size([1, 2, 4, 4])
     """
     _refuse(input, "leaky_relu")
     if scale is not None and zero_point is not None:
@@ -416,6 +452,10 @@ def hardswish(input: Tensor, scale: float, zero_point: int) -> Tensor:
     Args:
         input: the quantized tensor.
         scale, zero_point: those of the result.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.hardswish(x, 0.1, 0).shape
+    taeda.Size([1, 2, 4, 4])
     """
     _refuse(input, "hardswish")
     return mapped(input, "hardswish", F.hardswish, scale, zero_point)
@@ -427,6 +467,10 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: the quantized tensor.
         inplace: whether the result is written into `input`.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.hardsigmoid(x).shape
+    taeda.Size([1, 2, 4, 4])
     """
     _refuse(input, "hardsigmoid")
     made = F.hardsigmoid(input)
@@ -450,6 +494,10 @@ def interpolate(
         input: the quantized tensor.
         size, scale_factor: the new sizes, or the factor to them.
         mode, align_corners: as in `nn.functional.interpolate`.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.interpolate(x, scale_factor=2).shape
+    taeda.Size([1, 2, 8, 8])
     """
     _refuse(input, "interpolate")
     return F.interpolate(input, size, scale_factor, mode, align_corners)
@@ -466,6 +514,10 @@ def upsample(
 
     Args:
         input, size, scale_factor, mode, align_corners: as in `interpolate`.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.upsample(x, scale_factor=2).shape
+    taeda.Size([1, 2, 8, 8])
     """
     return interpolate(input, size, scale_factor, mode, align_corners)
 
@@ -475,6 +527,10 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
 
     Args:
         input, size, scale_factor: as in `interpolate`.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.upsample_bilinear(x, scale_factor=2).shape
+    taeda.Size([1, 2, 8, 8])
     """
     return interpolate(input, size, scale_factor, "bilinear", True)
 
@@ -484,5 +540,9 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 
     Args:
         input, size, scale_factor: as in `interpolate`.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.upsample_nearest(x, scale_factor=2).shape
+    taeda.Size([1, 2, 8, 8])
     """
     return interpolate(input, size, scale_factor, "nearest")
