@@ -89,3 +89,19 @@ def test_arguments_that_would_do_nothing_are_refused(name):
 def test_questions_before_the_end():
     with profile() as prof, pytest.raises(RuntimeError, match="nothing is recorded yet"):
         prof.key_averages()
+
+
+@pytest.mark.parametrize("plan", [None, schedule(wait=0, warmup=0, active=1)])
+def test_steps_outside_of_the_block_are_counted_and_record_nothing(plan):
+    prof = profile(schedule=plan)
+    prof.step()
+    taeda.zeros(1)
+    with prof:
+        taeda.ones(1)
+    prof.step()
+    taeda.zeros(1)
+    assert prof.step_num == 2
+    assert "aten::ones" in names(prof)
+    assert "aten::zeros" not in names(prof)
+    with profile():  # nothing of the first one is left that would refuse it
+        taeda.ones(1)

@@ -341,6 +341,7 @@ class profile(_KinetoProfile):
         self.step_num = 0
         self.current_action = self.schedule(0)
         self._step: record_function | None = None
+        self._running = False
 
     def __enter__(self) -> Self:
         self.start()
@@ -351,19 +352,23 @@ class profile(_KinetoProfile):
 
     def start(self) -> None:
         """Begin with the first step."""
+        self._running = True
         self._move(Action.NONE, self.current_action)
         self._enter_step()
 
     def stop(self) -> None:
         """End the last step, and the recording."""
+        self._running = False
         self._leave_step()
         self._move(self.current_action, None)
 
     def step(self) -> None:
-        """The next step of the program begins."""
+        """The next step of the program begins. Before `start` and after `stop` it is counted and no more."""
         self._leave_step()
         before, self.step_num = self.current_action, self.step_num + 1
         self.current_action = self.schedule(self.step_num)
+        if not self._running:  # nobody would end a recording that begins here
+            return
         self._move(before, self.current_action)
         self._enter_step()
 
