@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import zlib
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._parts.data import read
 
 __all__ = ["SobolEngine"]
 
@@ -22,7 +22,7 @@ def _numbers() -> list[tuple[int, list[int]]]:
     """For each dimension after the first: its primitive polynomial with all coefficients as bits,
     and its first numbers.
     """
-    data = zlib.decompress(resources.files("taeda").joinpath("_sobol.z").read_bytes())
+    data = zlib.decompress(read("taeda", "_sobol.z"))
     words = memoryview(data).cast("H")
     found, at = [], 0
     while at < len(words):

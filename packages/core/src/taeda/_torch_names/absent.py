@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib import resources
 from typing import Any
+
+from taeda._parts.data import read
 
 __all__ = ["answer", "message", "table"]
 
@@ -20,7 +21,7 @@ def table() -> dict[str, str]:
     """The reason of each absent name, by its full name."""
     found: dict[str, str] = {}
     reason = ""
-    for line in resources.files(__package__).joinpath("absent.txt").read_text("utf-8").splitlines():
+    for line in read(__package__, "absent.txt").decode().splitlines():
         if not line.startswith(" "):
             reason = line
             continue
