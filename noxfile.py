@@ -44,7 +44,8 @@ each_package = nox.parametrize("package", [nox.param(name, id=name) for name in 
 each_device = nox.parametrize(
     "package, device", [nox.param(*pair, id=", ".join(pair)) for pair in DEVICES]
 )
-FILES = ("core", "autograd", "nn", "compile", "export")  # what reads files
+KINDS = ("sparse", "nested", "masked", "quantization")
+FILES = ("core", "autograd", "nn", "compile", "export", *KINDS)  # what reads files
 HUNT = "python tools/hunt"
 
 # (name, what it shows, its commands); `{}` stands for the words behind `--`
