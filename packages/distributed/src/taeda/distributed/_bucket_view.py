@@ -20,6 +20,13 @@ class GradBucket:
         params: the parameters they are of.
         lengths: how many numbers each has.
         last: whether it is the last bucket of its backward.
+
+    >>> from taeda import distributed as dist
+    >>> weight, flat = taeda.zeros(2, 2), taeda.tensor([1.0, 2.0, 3.0, 4.0])
+    >>> bucket = dist.GradBucket(0, flat, [flat.view(2, 2)], [weight], [4], last=True)
+    >>> bucket.gradients()
+    [tensor([[1., 2.],
+            [3., 4.]])]
     """
 
     def __init__(

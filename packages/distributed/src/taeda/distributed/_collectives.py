@@ -182,6 +182,14 @@ def all_reduce_coalesced(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> grads = [taeda.tensor([1.0, 2.0]), taeda.tensor([3.0])]
+    >>> dist.all_reduce_coalesced(grads)
+    >>> grads
+    [tensor([1., 2.]), tensor([3.])]
+    >>> dist.destroy_process_group()
     """
     checked = check_tensors(tensors, "tensors")
     made = the_group(group, "all_reduce_coalesced")
@@ -311,6 +319,14 @@ def all_gather_coalesced(
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> got = [[taeda.zeros(2), taeda.zeros(1)] for _ in range(dist.get_world_size())]
+    >>> dist.all_gather_coalesced(got, [taeda.tensor([1.0, 2.0]), taeda.tensor([3.0])])
+    >>> got
+    [[tensor([1., 2.]), tensor([3.])]]
+    >>> dist.destroy_process_group()
     """
     made = the_group(group, "all_gather_coalesced")
     if made is None:

@@ -127,6 +127,19 @@ def send(
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
         group_dst: the same by its number within the group.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from taeda import distributed as dist
+    >>> store = dist.HashStore()
+    >>> def rank(number):  # ranks are threads here; mostly they are processes
+    ...     dist.init_process_group("inproc", store=store, rank=number, world_size=2)
+    ...     x = taeda.full((2,), float(number))
+    ...     dist.send(x, dst=1) if number == 0 else dist.recv(x, src=0)
+    ...     dist.destroy_process_group()
+    ...     return x
+    >>> with ThreadPoolExecutor(2) as threads:
+    ...     list(threads.map(rank, range(2)))
+    [tensor([0., 0.]), tensor([0., 0.])]
     """
     if work := _begin("send", tensor, dst, group_dst, group, tag):
         work.wait()
@@ -148,6 +161,19 @@ def recv(
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
         group_src: the same by its number within the group.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from taeda import distributed as dist
+    >>> store = dist.HashStore()
+    >>> def rank(number):  # ranks are threads here; mostly they are processes
+    ...     dist.init_process_group("inproc", store=store, rank=number, world_size=2)
+    ...     x = taeda.full((2,), float(number))
+    ...     said = dist.recv(x) if number == 0 else dist.send(x, dst=0)
+    ...     dist.destroy_process_group()
+    ...     return said
+    >>> with ThreadPoolExecutor(2) as threads:
+    ...     list(threads.map(rank, range(2)))  # rank 0 got what rank 1 sent
+    [1, None]
     """
     work = _begin("recv", tensor, src, group_src, group, tag)
     if work is None:
@@ -171,6 +197,15 @@ def isend(
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
         group_dst: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> got, work = taeda.zeros(2), dist.isend(taeda.tensor([1.0, 2.0]), dst=0)
+    >>> dist.irecv(got, src=0).wait() and work.wait()
+    True
+    >>> got
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     return _begin("isend", tensor, dst, group_dst, group, tag)
 
@@ -191,6 +226,16 @@ def irecv(
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
         group_src: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> got = taeda.zeros(2)
+    >>> works = [dist.irecv(got, src=0), dist.isend(taeda.tensor([1.0, 2.0]), dst=0)]
+    >>> all(work.wait() for work in works)
+    True
+    >>> got
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     return _begin("irecv", tensor, src, group_src, group, tag)
 
@@ -205,6 +250,12 @@ class P2POp:
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
         group_peer: the same by its number within the group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.P2POp(dist.isend, taeda.ones(2), 0)
+    P2POp(isend, float32 (2,), peer=0)
+    >>> dist.destroy_process_group()
     """
 
     def __init__(
@@ -235,6 +286,16 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
 
     Args:
         p2p_op_list: at least one `P2POp`, all of one group; ValueError else.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> given, got = taeda.tensor([1.0, 2.0]), taeda.zeros(2)
+    >>> both = [dist.P2POp(dist.isend, given, 0), dist.P2POp(dist.irecv, got, 0)]
+    >>> all(work.wait() for work in dist.batch_isend_irecv(both))
+    True
+    >>> got
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
     """
     if not p2p_op_list:
         raise ValueError("p2p_op_list is empty")

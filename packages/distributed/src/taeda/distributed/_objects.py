@@ -267,6 +267,20 @@ def send_object_list(
         device: None, or the device by which the group's objects travel; ValueError for another.
         group_dst: the same by its number within the group.
         use_batch: nothing depends on it; it is here for programs that pass it.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from taeda import distributed as dist
+    >>> store = dist.HashStore()
+    >>> def rank(number):  # ranks are threads here; mostly they are processes
+    ...     dist.init_process_group("inproc", store=store, rank=number, world_size=2)
+    ...     words = ["lr", {"step": 3}] if number == 0 else [None, None]
+    ...     act = dist.send_object_list if number == 0 else dist.recv_object_list
+    ...     act(words, 1 - number)
+    ...     dist.destroy_process_group()
+    ...     return words
+    >>> with ThreadPoolExecutor(2) as threads:
+    ...     list(threads.map(rank, range(2)))[1]
+    ['lr', {'step': 3}]
     """
     made = the_group(group, "send_object_list")
     _check_device(device, made)
@@ -296,6 +310,22 @@ def recv_object_list(
         device: None, or the device by which the group's objects travel; ValueError for another.
         group_src: the same by its number within the group.
         use_batch: nothing depends on it; it is here for programs that pass it.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from taeda import distributed as dist
+    >>> store, got = dist.HashStore(), [None]
+    >>> def rank(number):  # ranks are threads here; mostly they are processes
+    ...     dist.init_process_group("inproc", store=store, rank=number, world_size=2)
+    ...     if number == 0:
+    ...         dist.send_object_list([{"step": 3}], dst=1)
+    ...     else:
+    ...         print("from rank", dist.recv_object_list(got, src=0))
+    ...     dist.destroy_process_group()
+    >>> with ThreadPoolExecutor(2) as threads:
+    ...     _ = list(threads.map(rank, range(2)))
+    from rank 0
+    >>> got
+    [{'step': 3}]
     """
     made = the_group(group, "recv_object_list")
     _check_device(device, made)

@@ -13,7 +13,12 @@ STORE_TIMEOUT = timedelta(seconds=300)
 
 
 class DebugLevel(enum.IntEnum):
-    """How much is checked and said: OFF, INFO (names of unused parameters), DETAIL (every collective)."""
+    """How much is checked and said: OFF, INFO (names of unused parameters), DETAIL (every collective).
+
+    >>> from taeda import distributed as dist
+    >>> dist.DebugLevel["DETAIL"] > dist.DebugLevel.INFO
+    True
+    """
 
     OFF = 0
     INFO = 1
@@ -45,13 +50,30 @@ def set_debug_level(level: DebugLevel) -> None:
 
     Args:
         level: OFF, INFO or DETAIL.
+
+    >>> from taeda import distributed as dist
+    >>> before = dist.get_debug_level()
+    >>> dist.set_debug_level(dist.DebugLevel.INFO)
+    >>> dist.get_debug_level().name
+    'INFO'
+    >>> dist.set_debug_level(before)
     """
     global _level
     _level = DebugLevel(level)
 
 
 def set_debug_level_from_env() -> None:
-    """Use what TAEDA_DISTRIBUTED_DEBUG says. ValueError for a word that is no level."""
+    """Use what TAEDA_DISTRIBUTED_DEBUG says. ValueError for a word that is no level.
+
+    >>> import os
+    >>> from unittest import mock
+    >>> from taeda import distributed as dist
+    >>> with mock.patch.dict(os.environ, TAEDA_DISTRIBUTED_DEBUG="info"):
+    ...     dist.set_debug_level_from_env()
+    >>> dist.get_debug_level().name
+    'INFO'
+    >>> dist.set_debug_level(dist.DebugLevel.OFF)
+    """
     word = env("DISTRIBUTED_DEBUG", "OFF").upper()
     if word not in DebugLevel.__members__:
         wanted = ", ".join(DebugLevel.__members__)

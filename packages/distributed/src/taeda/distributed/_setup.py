@@ -80,7 +80,11 @@ def is_initialized() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """Is the engine of the backend "mpi" installed?"""
+    """Is the engine of the backend "mpi" installed?
+
+    >>> taeda.distributed.is_mpi_available()
+    True
+    """
     return mpi_world.is_available()
 
 
@@ -94,17 +98,30 @@ def is_gloo_available() -> bool:
 
 
 def is_nccl_available() -> bool:
-    """Are NCCL's library and a GPU there?"""
+    """Are NCCL's library and a GPU there?
+
+    >>> dist = taeda.distributed
+    >>> dist.is_nccl_available() == dist.is_backend_available("nccl")
+    True
+    """
     return nccl_library.is_available()
 
 
 def is_ucc_available() -> bool:
-    """False."""
+    """False.
+
+    >>> taeda.distributed.is_ucc_available()
+    False
+    """
     return False
 
 
 def is_xccl_available() -> bool:
-    """False."""
+    """False.
+
+    >>> taeda.distributed.is_xccl_available()
+    False
+    """
     return False
 
 
@@ -113,6 +130,10 @@ def is_backend_available(backend: str) -> bool:
 
     Args:
         backend: its name, in any case.
+
+    >>> from taeda.distributed import is_backend_available
+    >>> is_backend_available("Gloo"), is_backend_available("ucc")
+    (True, False)
     """
     word = backend.lower()
     if word in (Backend.MPI, Backend.GLOO):
@@ -136,6 +157,9 @@ def get_default_backend_for_device(device: str | taeda.device) -> str:
 
     Args:
         device: a device or its name, such as "cpu".
+
+    >>> taeda.distributed.get_default_backend_for_device("cpu")
+    'gloo'
     """
     kind = taeda.device(device).type
     if kind not in ("cpu", "cuda"):
@@ -490,6 +514,13 @@ def new_subgroups_by_enumeration(
         backend: as in `new_group`.
         pg_options: only None; ValueError for anything else.
         group_desc: a text that describes the groups.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mine, made = dist.new_subgroups_by_enumeration([[0]])
+    >>> mine is made[0], mine.size()
+    (True, 1)
+    >>> dist.destroy_process_group()
     """
     if not ranks_per_subgroup_list:
         raise ValueError("ranks_per_subgroup_list has no lists")
@@ -525,6 +556,12 @@ def split_group(
         pg_options: only None; ValueError for anything else.
         group_desc: a text that describes the groups.
         backend: as in `new_group`.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.split_group(split_ranks=[[0]]).size()
+    1
+    >>> dist.destroy_process_group()
     """
     parent = the_group(parent_pg, "split_group")
     if parent is None or not split_ranks:
@@ -595,6 +632,12 @@ def get_backend_config(group: ProcessGroup | None = None) -> str:
 
     Args:
         group: the group; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.get_backend_config()
+    'cpu:gloo'
+    >>> dist.destroy_process_group()
     """
     name = get_backend(group)
     return name if ":" in name else named(backends_of(name))
@@ -657,7 +700,15 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
 
 def get_pg_count() -> int:
-    """How many groups this process is in."""
+    """How many groups this process is in.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> group = dist.new_group([0])
+    >>> dist.get_pg_count()
+    2
+    >>> dist.destroy_process_group()
+    """
     return len(world().groups)
 
 
@@ -668,6 +719,12 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 
     Args:
         fallback_rank: the answer where no number is set; None raises RuntimeError then.
+
+    >>> import os
+    >>> from unittest import mock
+    >>> with mock.patch.dict(os.environ, LOCAL_RANK="3"):  # taedarun sets it
+    ...     taeda.distributed.get_node_local_rank()
+    3
     """
     told = local_rank()
     if told is not None:

@@ -9,7 +9,12 @@ __all__ = ["Backend", "RedOpType", "ReduceOp", "reduce_op", "supports_complex"]
 
 
 class RedOpType(enum.Enum):
-    """The kinds of reduction."""
+    """The kinds of reduction.
+
+    >>> from taeda import distributed as dist
+    >>> dist.ReduceOp.MAX.op is dist.RedOpType.MAX
+    True
+    """
 
     SUM = 0
     AVG = 1
@@ -77,7 +82,12 @@ for _kind in RedOpType:
 
 
 class reduce_op:
-    """The older name of the reductions: `reduce_op.SUM`. Use ReduceOp."""
+    """The older name of the reductions: `reduce_op.SUM`. Use ReduceOp.
+
+    >>> from taeda import distributed as dist
+    >>> dist.reduce_op.SUM == dist.ReduceOp.SUM
+    True
+    """
 
     SUM = ReduceOp.SUM
     PRODUCT = ReduceOp.PRODUCT
@@ -90,6 +100,10 @@ def supports_complex(reduceOp: ReduceOp) -> bool:
 
     Args:
         reduceOp: the reduction.
+
+    >>> from taeda import distributed as dist
+    >>> dist.supports_complex(dist.ReduceOp.SUM), dist.supports_complex(dist.ReduceOp.MAX)
+    (True, False)
     """
     return reduceOp.op in (RedOpType.SUM, RedOpType.AVG, RedOpType.PRODUCT, RedOpType.PREMUL_SUM)
 

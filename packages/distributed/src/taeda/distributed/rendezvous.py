@@ -29,6 +29,15 @@ def register_rendezvous_handler(scheme: str, handler: Handler) -> None:
     Args:
         scheme: what stands before "://" in such addresses.
         handler: called as `handler(url, timeout=...)`, yields (store, rank, world size).
+
+    >>> from taeda import distributed as dist
+    >>> def alone(url, timeout):
+    ...     yield dist.HashStore(), 0, 1
+    >>> dist.register_rendezvous_handler("alone", alone)
+    >>> dist.init_process_group("gloo", init_method="alone://")
+    >>> dist.get_world_size()
+    1
+    >>> dist.destroy_process_group()
     """
     if scheme in _handlers:
         raise RuntimeError(f"the scheme {scheme}:// has a handler already")
@@ -46,6 +55,13 @@ def rendezvous(
         rank: this process's number; -1, the default, leaves it to the address.
         world_size: how many processes there are; -1, the default, leaves it to the address.
         timeout: how long the store waits, as a timedelta.
+
+    >>> import pathlib, tempfile
+    >>> from taeda import distributed as dist
+    >>> place = pathlib.Path(tempfile.mkdtemp(), "store").as_uri()
+    >>> store, rank, world_size = next(dist.rendezvous(place, rank=0, world_size=2))
+    >>> rank, world_size
+    (0, 2)
     """
     if not isinstance(url, str):
         raise RuntimeError(f"init_method is a str such as 'env://', not {url!r}")

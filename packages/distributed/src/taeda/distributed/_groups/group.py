@@ -54,6 +54,13 @@ class ProcessGroup:
     Collectives run in the order in which they were called. One that blocks runs on the caller's
     thread if nothing is under way, everything else on one thread of the group. Made by
     `init_process_group` and `new_group`.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> pair = dist.new_group([0])
+    >>> isinstance(pair, dist.ProcessGroup), pair.rank(), pair.size()
+    (True, 0, 1)
+    >>> dist.destroy_process_group()
     """
 
     def __init__(

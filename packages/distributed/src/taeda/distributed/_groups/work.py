@@ -17,7 +17,15 @@ __all__ = ["StreamWork", "Work"]
 
 
 class Work:
-    """A collective under way. `wait()` returns when its outputs are there, and raises what went wrong."""
+    """A collective under way. `wait()` returns when its outputs are there, and raises what went wrong.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> work = dist.all_reduce(taeda.ones(2), async_op=True)
+    >>> work.wait(), work.is_success()
+    (True, True)
+    >>> dist.destroy_process_group()
+    """
 
     def __init__(self, what: object = "", result: Any = None) -> None:
         self._what, self._result = what, result

@@ -60,11 +60,23 @@ class _Meta(type):
 
 
 class group(metaclass=_Meta):
-    """`group.WORLD` is the default group."""
+    """`group.WORLD` is the default group.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.group.WORLD.size()
+    1
+    >>> dist.destroy_process_group()
+    """
 
 
 class GroupMember(metaclass=_Meta):
-    """`GroupMember.WORLD` is the default group; NON_GROUP_MEMBER stands for a group that one is not in."""
+    """`GroupMember.WORLD` is the default group; NON_GROUP_MEMBER stands for a group that one is not in.
+
+    >>> from taeda import distributed as dist
+    >>> dist.GroupMember.WORLD is None  # before init_process_group
+    True
+    """
 
     NON_GROUP_MEMBER: Any = _NonMember()
 

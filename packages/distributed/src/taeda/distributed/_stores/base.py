@@ -49,6 +49,20 @@ class Store:
 
     Subclass it and define `set`, `get`, `add`, `compare_set`, `check`, `wait`, `delete_key`, `num_keys` and
     `append` to make a store of one's own; those may be given to `init_process_group`.
+
+    >>> from taeda import distributed as dist
+    >>> class Words(dist.Store):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.values = {}
+    ...     def set(self, key, value):
+    ...         self.values[key] = value.encode() if isinstance(value, str) else value
+    ...     def get(self, key):
+    ...         return self.values[key]
+    >>> store = Words()
+    >>> store.set("a", "b")
+    >>> store.get("a")
+    b'b'
     """
 
     def __init__(self) -> None:

@@ -21,6 +21,13 @@ __all__ = ["Join", "JoinHook", "Joinable"]
 class JoinHook:
     """What a joinable does after this rank has run out of inputs: `main_hook` each step,
     `post_hook` at the end.
+
+    >>> from taeda.distributed.algorithms import JoinHook
+    >>> class Told(JoinHook):
+    ...     def post_hook(self, is_last_joiner):
+    ...         print("all ranks are done; among the last:", is_last_joiner)
+    >>> Told().post_hook(True)
+    all ranks are done; among the last: True
     """
 
     def main_hook(self) -> None:
@@ -41,7 +48,20 @@ class _Config:
 
 
 class Joinable(ABC):
-    """A class whose collectives can be shadowed. Its `__init__` must call this one's."""
+    """A class whose collectives can be shadowed. Its `__init__` must call this one's.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.algorithms import Joinable, JoinHook
+    >>> class Counter(Joinable):
+    ...     join_device = taeda.device("cpu")
+    ...     join_process_group = None  # the default group
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...     def join_hook(self, **kwargs):
+    ...         return JoinHook()
+    >>> isinstance(Counter().join_hook(), JoinHook)
+    True
+    """
 
     @abstractmethod
     def __init__(self) -> None:
@@ -68,6 +88,15 @@ class Join:
     The first joinable calls `Join.notify_join_context(self)` before its collectives of a step. With
     `throw_on_early_termination` all ranks raise RuntimeError as soon as one has run out. Other keywords go to
     every `join_hook`. ValueError for no joinables or several groups, TypeError for what is no Joinable.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.algorithms import Join
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = nn.parallel.DistributedDataParallel(nn.Linear(2, 1))
+    >>> with Join([model]):
+    ...     for batch in taeda.ones(3, 4, 2):  # another rank may have more or fewer
+    ...         model(batch).sum().backward()
+    >>> dist.destroy_process_group()
     """
 
     def __init__(

@@ -63,6 +63,20 @@ def fully_shard(
             of GPUs parameters and buffers move to the current one; with a CPUOffloadPolicy shards
             are kept by the processor.
         ignored_params: parameters that stay as they are, and are not averaged.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.fsdp import fully_shard
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 1))
+    >>> for layer in model:
+    ...     fully_shard(layer)
+    FSDPLinear(in_features=2, out_features=4, bias=True)
+    FSDPLinear(in_features=4, out_features=1, bias=True)
+    >>> optimizer = taeda.optim.SGD(fully_shard(model).parameters(), lr=0.1)
+    >>> model(taeda.ones(3, 2)).sum().backward()
+    >>> model[0].weight.placements
+    (Shard(dim=0),)
+    >>> dist.destroy_process_group()
     """
     modules = list(module) if isinstance(module, (list, tuple)) else [module]
     for one in modules:

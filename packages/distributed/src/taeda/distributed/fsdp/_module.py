@@ -18,6 +18,16 @@ class UnshardHandle:
 
     Args:
         unit: whose gather was begun; None for one that is over.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.fsdp import fully_shard
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = fully_shard(nn.Linear(2, 3))
+    >>> handle = model.unshard(async_op=True)
+    >>> handle.wait()  # after other work
+    >>> type(model.weight).__name__  # the whole one, where a DTensor was
+    'Tensor'
+    >>> dist.destroy_process_group()
     """
 
     def __init__(self, unit: Unit | None) -> None:
@@ -31,7 +41,17 @@ class UnshardHandle:
 
 
 class FSDPModule:
-    """The class of a module after `fully_shard`, beside its own: what to set between its passes."""
+    """The class of a module after `fully_shard`, beside its own: what to set between its passes.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.fsdp import FSDPModule, fully_shard
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = fully_shard(nn.Linear(2, 3))
+    >>> isinstance(model, FSDPModule), isinstance(model, nn.Linear)
+    (True, True)
+    >>> model.set_requires_gradient_sync(False)  # add up over several backwards, on this rank
+    >>> dist.destroy_process_group()
+    """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The module's forward, with whole parameters."""
@@ -174,6 +194,18 @@ def register_fsdp_forward_method(module: nn.Module, method_name: str) -> None:
     Args:
         module: a module for which `fully_shard` was called; nothing happens to others.
         method_name: the name of its method.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.fsdp import fully_shard, register_fsdp_forward_method
+    >>> class Model(nn.Linear):
+    ...     def generate(self, x):
+    ...         return self(self(x))
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = fully_shard(Model(2, 2))
+    >>> register_fsdp_forward_method(model, "generate")
+    >>> model.generate(taeda.ones(4, 2)).shape
+    taeda.Size([4, 2])
+    >>> dist.destroy_process_group()
     """
     if not isinstance(module, FSDPModule):
         return

@@ -19,6 +19,9 @@ class MixedPrecisionPolicy:
         output_dtype: the dtype of floating outputs of the forward; None leaves them.
         cast_forward_inputs: True, the default, casts floating inputs of the forward to
             `param_dtype`.
+
+    >>> MixedPrecisionPolicy(param_dtype=taeda.bfloat16, reduce_dtype=taeda.float32).reduce_dtype
+    taeda.float32
     """
 
     param_dtype: taeda.dtype | None = None
@@ -36,7 +39,11 @@ class MixedPrecisionPolicy:
 
 
 class OffloadPolicy:
-    """Shards stay where they are."""
+    """Shards stay where they are.
+
+    >>> isinstance(CPUOffloadPolicy(), OffloadPolicy)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,9 @@ class CPUOffloadPolicy(OffloadPolicy):
     Args:
         pin_memory: whether their pages are locked, which makes copies to GPUs quicker; on the
             processor it changes nothing.
+
+    >>> CPUOffloadPolicy(pin_memory=False)
+    CPUOffloadPolicy(pin_memory=False)
     """
 
     pin_memory: bool = True

@@ -20,7 +20,11 @@ __all__ = [
 
 
 class ShardingStrategy(Enum):
-    """What is cut, and when whole parameters go."""
+    """What is cut, and when whole parameters go.
+
+    >>> ShardingStrategy["SHARD_GRAD_OP"].name  # by the word of a program's settings
+    'SHARD_GRAD_OP'
+    """
 
     FULL_SHARD = auto()  # they go after forward, and again after backward
     SHARD_GRAD_OP = auto()  # they stay between forward and backward
@@ -30,7 +34,11 @@ class ShardingStrategy(Enum):
 
 
 class BackwardPrefetch(Enum):
-    """When backward gathers the parameters of the unit that comes next."""
+    """When backward gathers the parameters of the unit that comes next.
+
+    >>> [when.name for when in BackwardPrefetch]
+    ['BACKWARD_PRE', 'BACKWARD_POST']
+    """
 
     BACKWARD_PRE = auto()  # while this unit's gradients are computed
     BACKWARD_POST = auto()  # after it
@@ -47,6 +55,9 @@ class MixedPrecision:
         keep_low_precision_grads: taken; gradients have the dtype of the shards.
         cast_forward_inputs: True, the default, casts floating inputs of a unit to `param_dtype`.
         cast_root_forward_inputs: the same of the outermost unit.
+
+    >>> MixedPrecision(param_dtype=taeda.bfloat16, reduce_dtype=taeda.float32).param_dtype
+    taeda.bfloat16
     """
 
     param_dtype: taeda.dtype | None = None
@@ -68,13 +79,20 @@ class CPUOffload:
     Args:
         offload_params: True asks for shards in the memory of the processor, where they are on
             meshes of processors; False is the default.
+
+    >>> CPUOffload(offload_params=True)
+    CPUOffload(offload_params=True)
     """
 
     offload_params: bool = False
 
 
 class StateDictType(Enum):
-    """Of what the states of a model consist."""
+    """Of what the states of a model consist.
+
+    >>> settings_of(StateDictType.SHARDED_STATE_DICT).state_dict_type.name
+    'SHARDED_STATE_DICT'
+    """
 
     FULL_STATE_DICT = auto()  # whole tensors
     LOCAL_STATE_DICT = auto()  # this rank's parts, as plain tensors
@@ -82,7 +100,11 @@ class StateDictType(Enum):
 
 
 class OptimStateKeyType(Enum):
-    """By what the state of an optimizer is named."""
+    """By what the state of an optimizer is named.
+
+    >>> [key.name for key in OptimStateKeyType]
+    ['PARAM_NAME', 'PARAM_ID']
+    """
 
     PARAM_NAME = auto()
     PARAM_ID = auto()
@@ -95,6 +117,9 @@ class StateDictConfig:
     Args:
         offload_to_cpu: True moves what is given to the memory of the processor; False, the
             default, leaves it.
+
+    >>> StateDictConfig(offload_to_cpu=True)
+    StateDictConfig(offload_to_cpu=True)
     """
 
     offload_to_cpu: bool = False
@@ -108,6 +133,9 @@ class FullStateDictConfig(StateDictConfig):
         offload_to_cpu: True moves what is given to the memory of the processor; False, the
             default, leaves it.
         rank0_only: True gives the others an empty dict; False, the default, all tensors to all.
+
+    >>> FullStateDictConfig(rank0_only=True)
+    FullStateDictConfig(offload_to_cpu=False, rank0_only=True)
     """
 
     rank0_only: bool = False
@@ -120,6 +148,9 @@ class LocalStateDictConfig(StateDictConfig):
     Args:
         offload_to_cpu: True moves what is given to the memory of the processor; False, the
             default, leaves it.
+
+    >>> LocalStateDictConfig().offload_to_cpu
+    False
     """
 
 
@@ -130,6 +161,9 @@ class ShardedStateDictConfig(StateDictConfig):
     Args:
         offload_to_cpu: True moves what is given to the memory of the processor; False, the
             default, leaves it.
+
+    >>> ShardedStateDictConfig(offload_to_cpu=True).offload_to_cpu
+    True
     """
 
     _use_dtensor: bool = True
@@ -142,6 +176,9 @@ class OptimStateDictConfig:
     Args:
         offload_to_cpu: True moves what is given to the memory of the processor, as it does by
             default.
+
+    >>> OptimStateDictConfig()
+    OptimStateDictConfig(offload_to_cpu=True)
     """
 
     offload_to_cpu: bool = True
@@ -155,6 +192,9 @@ class FullOptimStateDictConfig(OptimStateDictConfig):
         offload_to_cpu: True moves what is given to the memory of the processor, as it does by
             default.
         rank0_only: True gives the others an empty dict; False, the default, all tensors to all.
+
+    >>> FullOptimStateDictConfig(rank0_only=True)
+    FullOptimStateDictConfig(offload_to_cpu=True, rank0_only=True)
     """
 
     rank0_only: bool = False
@@ -167,6 +207,9 @@ class LocalOptimStateDictConfig(OptimStateDictConfig):
     Args:
         offload_to_cpu: True moves what is given to the memory of the processor; False, the
             default, leaves it.
+
+    >>> LocalOptimStateDictConfig().offload_to_cpu
+    False
     """
 
     offload_to_cpu: bool = False
@@ -179,6 +222,9 @@ class ShardedOptimStateDictConfig(OptimStateDictConfig):
     Args:
         offload_to_cpu: True moves what is given to the memory of the processor, as it does by
             default.
+
+    >>> ShardedOptimStateDictConfig().offload_to_cpu
+    True
     """
 
     _use_dtensor: bool = True
@@ -192,6 +238,11 @@ class StateDictSettings:
         state_dict_type: of what states consist.
         state_dict_config: the settings of the model's states.
         optim_state_dict_config: the settings of the optimizers' states.
+
+    >>> kind = StateDictType.FULL_STATE_DICT
+    >>> settings = StateDictSettings(kind, FullStateDictConfig(), FullOptimStateDictConfig())
+    >>> settings.state_dict_config.rank0_only
+    False
     """
 
     state_dict_type: StateDictType

@@ -86,6 +86,14 @@ class FullyShardedDataParallel(nn.Module):
         ignored_states: parameters or modules that stay as they are. Not with `ignored_modules`.
         device_mesh: the ranks; of two dimensions the first has replicas. Not with
             `process_group`.
+
+    >>> from taeda import distributed as dist, nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = FullyShardedDataParallel(nn.Linear(2, 1))
+    >>> model(taeda.ones(3, 2)).sum().backward()
+    >>> sorted(model.state_dict())
+    ['bias', 'weight']
+    >>> dist.destroy_process_group()
     """
 
     def __init__(

@@ -18,7 +18,11 @@ Policy = Callable[..., Any]
 
 
 def always_wrap_policy(*args: Any, **kwargs: Any) -> bool:
-    """Every module is a unit."""
+    """Every module is a unit.
+
+    >>> always_wrap_policy(module=nn.ReLU(), recurse=False, nonwrapped_numel=0)
+    True
+    """
     return True
 
 
@@ -30,7 +34,13 @@ def size_based_auto_wrap_policy(
     force_leaf_modules: set[type[nn.Module]] | None = None,
     exclude_wrap_modules: set[type[nn.Module]] | None = None,
 ) -> bool:
-    """A module is a unit if at least `min_num_params` elements in it belong to no unit yet."""
+    """A module is a unit if at least `min_num_params` elements in it belong to no unit yet.
+
+    >>> import functools
+    >>> policy = functools.partial(size_based_auto_wrap_policy, min_num_params=100)
+    >>> policy(nn.Linear(4, 4), False, 20), policy(nn.Linear(20, 20), False, 420)
+    (False, True)
+    """
     leaves = tuple(force_leaf_modules or (nn.MultiheadAttention,))
     excluded = tuple(exclude_wrap_modules or (nn.ModuleList, nn.ModuleDict))
     large = nonwrapped_numel >= min_num_params
@@ -49,19 +59,37 @@ def transformer_auto_wrap_policy(
     nonwrapped_numel: int,
     transformer_layer_cls: Iterable[type[nn.Module]],
 ) -> bool:
-    """Modules of these classes are units."""
+    """Modules of these classes are units.
+
+    >>> import functools
+    >>> policy = functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={nn.Linear})
+    >>> policy(nn.Linear(4, 4), False, 20), policy(nn.ReLU(), False, 0)
+    (True, False)
+    """
     return recurse or isinstance(module, tuple(transformer_layer_cls))
 
 
 def lambda_auto_wrap_policy(
     module: nn.Module, recurse: bool, nonwrapped_numel: int, lambda_fn: Callable[[nn.Module], bool]
 ) -> bool:
-    """Modules for which the function says so are units."""
+    """Modules for which the function says so are units.
+
+    >>> import functools
+    >>> wide = lambda module: getattr(module, "out_features", 0) > 8
+    >>> policy = functools.partial(lambda_auto_wrap_policy, lambda_fn=wide)
+    >>> policy(nn.Linear(4, 4), False, 20), policy(nn.Linear(4, 16), False, 80)
+    (False, True)
+    """
     return recurse or bool(lambda_fn(module))
 
 
 class ModuleWrapPolicy:
-    """Modules of these classes are units."""
+    """Modules of these classes are units.
+
+    >>> policy = ModuleWrapPolicy({nn.TransformerEncoderLayer, nn.Linear})
+    >>> policy(nn.Linear(4, 4), recurse=False), policy(nn.ReLU(), recurse=False)
+    (True, False)
+    """
 
     def __init__(self, module_classes: Iterable[type[nn.Module]]) -> None:
         self._classes = tuple(module_classes)
@@ -72,7 +100,13 @@ class ModuleWrapPolicy:
 
 
 class CustomPolicy:
-    """Modules for which `lambda_fn` returns True are units, or a dict: with these settings of their own."""
+    """Modules for which `lambda_fn` returns True are units, or a dict: with these settings of their own.
+
+    >>> settings = {"forward_prefetch": True}
+    >>> policy = CustomPolicy(lambda module: settings if isinstance(module, nn.Linear) else False)
+    >>> policy(nn.Linear(4, 4), recurse=False), policy(nn.ReLU(), recurse=False)
+    ({'forward_prefetch': True}, False)
+    """
 
     def __init__(self, lambda_fn: Callable[[nn.Module], bool | dict[str, Any]]) -> None:
         self._function = lambda_fn
@@ -138,7 +172,17 @@ _wrapping = _Wrapping()
 
 @contextlib.contextmanager
 def enable_wrap(*, wrapper_cls: Any, **wrapper_kwargs: Any) -> Iterator[None]:
-    """Inside, `wrap(module)` makes units by `wrapper_cls` with these settings."""
+    """Inside, `wrap(module)` makes units by `wrapper_cls` with these settings.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.fsdp import FullyShardedDataParallel
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> with enable_wrap(wrapper_cls=FullyShardedDataParallel):
+    ...     model = nn.Sequential(wrap(nn.Linear(2, 4)), nn.ReLU())
+    >>> [type(part).__name__ for part in model]
+    ['FullyShardedDataParallel', 'ReLU']
+    >>> dist.destroy_process_group()
+    """
     _wrapping.held.append((wrapper_cls, wrapper_kwargs))
     try:
         yield
@@ -147,7 +191,12 @@ def enable_wrap(*, wrapper_cls: Any, **wrapper_kwargs: Any) -> Iterator[None]:
 
 
 def wrap(module: nn.Module, **wrap_overrides: Any) -> nn.Module:
-    """The module as a unit inside `enable_wrap`, and as it is outside."""
+    """The module as a unit inside `enable_wrap`, and as it is outside.
+
+    >>> layer = nn.Linear(2, 4)
+    >>> wrap(layer) is layer  # outside of `enable_wrap`
+    True
+    """
     if not _wrapping.held:
         return module
     kind, settings = _wrapping.held[-1]

@@ -17,7 +17,12 @@ def _register(model: Any, state: Any, hook: Callable[..., Any]) -> None:
 
 
 class DDPCommHookType(Enum):
-    """The hooks that come with this package; each value registers one."""
+    """The hooks that come with this package; each value registers one.
+
+    >>> from taeda.distributed.algorithms.ddp_comm_hooks import DDPCommHookType
+    >>> DDPCommHookType["FP16_COMPRESS"].name  # by the word of a program's settings
+    'FP16_COMPRESS'
+    """
 
     ALLREDUCE = partial(_register, hook=default_hooks.allreduce_hook)
     FP16_COMPRESS = partial(_register, hook=default_hooks.fp16_compress_hook)
@@ -28,5 +33,17 @@ class DDPCommHookType(Enum):
 
 
 def register_ddp_comm_hook(comm_hook_type: DDPCommHookType, model: Any, state: Any = None) -> None:
-    """Register a hook of this package on a wrapped model."""
+    """Register a hook of this package on a wrapped model.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.algorithms import ddp_comm_hooks
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = nn.parallel.DistributedDataParallel(nn.Linear(2, 1, bias=False))
+    >>> kind = ddp_comm_hooks.DDPCommHookType.BF16_COMPRESS
+    >>> ddp_comm_hooks.register_ddp_comm_hook(kind, model)
+    >>> model(taeda.tensor([[1.0, 2.0]])).backward()
+    >>> model.module.weight.grad
+    tensor([[1., 2.]])
+    >>> dist.destroy_process_group()
+    """
     comm_hook_type.value(model=model, state=state)

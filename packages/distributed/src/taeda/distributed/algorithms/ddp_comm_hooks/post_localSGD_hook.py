@@ -19,6 +19,10 @@ class PostLocalSGDState:
     processes for None).
 
     Without `post_local_gradient_allreduce` gradients stay local after that step.
+
+    >>> state = PostLocalSGDState(process_group=None, subgroup=None, start_localSGD_iter=100)
+    >>> state.iter, state.post_local_gradient_allreduce
+    (0, True)
     """
 
     def __init__(
@@ -40,7 +44,18 @@ class PostLocalSGDState:
 
 
 def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Future[Tensor]:
-    """The mean over the group that the state names for this step."""
+    """The mean over the group that the state names for this step.
+
+    >>> from taeda import distributed as dist, nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = nn.parallel.DistributedDataParallel(nn.Linear(2, 1, bias=False))
+    >>> state = PostLocalSGDState(None, None, start_localSGD_iter=1)
+    >>> model.register_comm_hook(state, post_localSGD_hook)
+    >>> model(taeda.tensor([[1.0, 2.0]])).backward()  # the mean of all: later ones are a machine's
+    >>> model.module.weight.grad, state.iter
+    (tensor([[1., 2.]]), 1)
+    >>> dist.destroy_process_group()
+    """
     buffer, late = bucket.buffer(), state.iter >= state.start_localSGD_iter
     state.maybe_increase_iter(bucket)
     if not late:

@@ -13,7 +13,19 @@ __all__ = ["ModelAverager", "PeriodicModelAverager"]
 
 
 class ModelAverager(ABC):
-    """Counts steps, and averages in some."""
+    """Counts steps, and averages in some.
+
+    >>> from taeda import distributed as dist
+    >>> class Never(ModelAverager):
+    ...     def average_parameters(self, params):
+    ...         self.step += 1
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> averager = Never()
+    >>> averager.average_parameters([])
+    >>> averager.step
+    1
+    >>> dist.destroy_process_group()
+    """
 
     def __init__(self, process_group: Any = None) -> None:
         self.process_group = the_group(process_group, type(self).__name__)
@@ -27,6 +39,15 @@ class ModelAverager(ABC):
 class PeriodicModelAverager(ModelAverager):
     """Averages every `period` steps after `warmup_steps`.
     ValueError for a period below 1 or a negative warm-up.
+
+    >>> from taeda import distributed as dist, nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model, averager = nn.Linear(2, 1), PeriodicModelAverager(period=4, warmup_steps=100)
+    >>> for _ in range(3):  # after every step of the optimizer
+    ...     averager.average_parameters(model.parameters())
+    >>> averager.step
+    3
+    >>> dist.destroy_process_group()
     """
 
     def __init__(self, period: int, warmup_steps: int = 0, process_group: Any = None) -> None:

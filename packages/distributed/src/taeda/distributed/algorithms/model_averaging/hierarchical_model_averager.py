@@ -17,6 +17,15 @@ class HierarchicalModelAverager(ModelAverager):
     that of the whole group.
 
     In a step that several periods divide the largest group counts. ValueError for anything else.
+
+    >>> from taeda import distributed as dist, nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> averager = HierarchicalModelAverager({4: 1})  # of 8 ranks {2: 4, 4: 8}
+    >>> model = nn.Linear(2, 1)
+    >>> averager.average_parameters(model.parameters())
+    >>> averager.step
+    1
+    >>> dist.destroy_process_group()
     """
 
     def __init__(
