@@ -55,6 +55,13 @@ class DeviceMesh:
             mesh.
         mesh_dim_names: a name for each dimension, to slice by; None for none.
         backend_override: None: ValueError for others, as the processor has one backend.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = DeviceMesh("cpu", [[0]], mesh_dim_names=("dp", "tp"))  # of 4 ranks [[0, 1], [2, 3]]
+    >>> mesh["tp"].size(), mesh.ndim
+    (1, 2)
+    >>> dist.destroy_process_group()
     """
 
     def __init__(
@@ -379,6 +386,13 @@ def init_device_mesh(
             has.
         mesh_dim_names: a name for each dimension, to slice by; None for none.
         backend_override: None: ValueError for others, as the processor has one backend.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = init_device_mesh("cpu", (1, 1), mesh_dim_names=("dp", "tp"))
+    >>> mesh.shape, mesh.get_coordinate()
+    ((1, 1), [0, 0])
+    >>> dist.destroy_process_group()
     """
     _check_device(device_type)
     shape = (mesh_shape,) if isinstance(mesh_shape, int) else tuple(mesh_shape)

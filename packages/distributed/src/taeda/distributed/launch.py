@@ -17,7 +17,15 @@ __all__ = ["main"]
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command."""
+    """The command.
+
+    >>> import contextlib, io, warnings
+    >>> with warnings.catch_warnings(record=True), contextlib.suppress(SystemExit):
+    ...     with contextlib.redirect_stdout(io.StringIO()) as text:
+    ...         main(["--help"])  # the flags are those of taedarun
+    >>> "--nproc-per-node" in text.getvalue()
+    True
+    """
     warn(
         "taeda.distributed.launch is the older way: use taedarun, and read LOCAL_RANK from the environment",
         FutureWarning,

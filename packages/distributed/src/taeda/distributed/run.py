@@ -32,7 +32,12 @@ _log = logging.getLogger("taedarun")
 
 
 def get_args_parser() -> argparse.ArgumentParser:
-    """The flags."""
+    """The flags.
+
+    >>> words = ["--nproc-per-node", "4", "train.py", "--lr", "0.1"]
+    >>> get_args_parser().parse_args(words).training_script_args
+    ['--lr', '0.1']
+    """
     parser = argparse.ArgumentParser(
         prog="taedarun", description="Start a program on several processes."
     )
@@ -130,7 +135,14 @@ def get_args_parser() -> argparse.ArgumentParser:
 
 
 def parse_args(args: Sequence[str] | None = None) -> argparse.Namespace:
-    """The flags' values; each may also come from PET_<FLAG> in the environment."""
+    """The flags' values; each may also come from PET_<FLAG> in the environment.
+
+    >>> from unittest import mock
+    >>> with mock.patch.dict(os.environ, PET_MAX_RESTARTS="3"):
+    ...     options = parse_args(["--nproc-per-node", "4", "train.py"])
+    >>> options.max_restarts, options.nproc_per_node, options.training_script
+    (3, '4', 'train.py')
+    """
     parser = get_args_parser()
     for action in parser._actions:
         name = f"PET_{action.dest.upper()}"
@@ -215,7 +227,10 @@ def _command(options: argparse.Namespace) -> tuple[str, list[str]]:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the program to its end. ChildFailedError if a process failed and no restart was left."""
+    """Run the program to its end. ChildFailedError if a process failed and no restart was left.
+
+    >>> run(parse_args(["--standalone", "--no-python", "true"]))
+    """
     _, high = _nodes(options.nnodes)
     processes = _processes(options.nproc_per_node)
     _threads(processes)
@@ -245,7 +260,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command. Exit status 1 if a process failed, 128 + n after signal n."""
+    """The command. Exit status 1 if a process failed, 128 + n after signal n.
+
+    >>> import contextlib, io
+    >>> with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as text:
+    ...     main(["--help"])
+    >>> text.getvalue()[:15]
+    'usage: taedarun'
+    """
     logging.basicConfig(format="taedarun: %(message)s", level=logging.INFO)
     options = parse_args(args)
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # inherited: exit codes would be lost

@@ -15,7 +15,14 @@ __all__ = ["load", "main", "verdict"]
 
 
 def load(folder: str | Path) -> dict[int, dict[str, Any]]:
-    """The dumps in a folder, by rank. ValueError if there are none."""
+    """The dumps in a folder, by rank. ValueError if there are none.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "rank0.json").write_text('{"rank": 0, "reason": "a signal", "calls": []}')
+    >>> load(folder)[0]["reason"]
+    'a signal'
+    """
     dumps = [json.loads(path.read_bytes()) for path in sorted(Path(folder).glob("rank*.json"))]
     if not dumps:
         raise ValueError(f"no dumps rank*.json in {folder}: was TAEDA_TRACE_DIR set?")
@@ -86,7 +93,17 @@ def _first_difference(group: str, members: dict[int, dict[int, dict[str, Any]]])
 
 
 def main() -> None:
-    """The command."""
+    """The command.
+
+    >>> import tempfile
+    >>> from unittest import mock
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "rank0.json").write_text('{"rank": 0, "reason": "a signal", "calls": []}')
+    >>> with mock.patch.object(sys, "argv", ["trace", str(folder)]):
+    ...     main()
+    rank 0: 0 calls; a signal
+    rank 0 agree on all collectives
+    """
     if len(sys.argv) != 2:
         sys.exit("usage: python -m taeda.distributed.trace FOLDER")
     try:

@@ -61,6 +61,11 @@ class DefaultSavePlanner(SavePlanner):
         flatten_state_dict: True, the default, gives nested dicts as names with dots.
         dedup_save_to_lowest_rank: True lets the first rank write what several hold; False, the
             default, shares it out by bytes.
+
+    >>> planner = DefaultSavePlanner()
+    >>> planner.set_up_planner({"model": {"weight": taeda.ones(2)}, "epoch": 4})
+    >>> [item.index.fqn for item in planner.create_local_plan().items]
+    ['model.weight', 'epoch']
     """
 
     def __init__(
@@ -238,6 +243,15 @@ class DefaultLoadPlanner(LoadPlanner):
         flatten_state_dict: True, the default, takes nested dicts as names with dots.
         allow_partial_load: True leaves entries as they are that the checkpoint does not have;
             False, the default, names them in an error.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> folder, got = tempfile.mkdtemp(), {"weight": taeda.zeros(2), "bias": taeda.zeros(1)}
+    >>> _ = checkpoint.save({"weight": taeda.ones(2)}, checkpoint_id=folder)
+    >>> planner = DefaultLoadPlanner(allow_partial_load=True)
+    >>> checkpoint.load(got, checkpoint_id=folder, planner=planner)
+    >>> got
+    {'weight': tensor([1., 1.]), 'bias': tensor([0.])}
     """
 
     def __init__(

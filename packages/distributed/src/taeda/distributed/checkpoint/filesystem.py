@@ -48,6 +48,13 @@ class FileSystemWriter(StorageWriter):
         sync_files: True, the default, returns when the bytes are on the disk; without meaning for
             addresses.
         overwrite: True, the default, replaces a checkpoint in the folder; False refuses.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> writer = FileSystemWriter(tempfile.mkdtemp(), sync_files=False)
+    >>> metadata = checkpoint.save({"weight": taeda.ones(2)}, storage_writer=writer)
+    >>> metadata.state_dict_metadata["weight"].size
+    taeda.Size([2])
     """
 
     def __init__(self, path: Place, *, sync_files: bool = True, overwrite: bool = True) -> None:
@@ -140,6 +147,14 @@ class FileSystemReader(StorageReader):
 
     Args:
         path: the folder, or an address such as `memory://run`.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> folder, got = tempfile.mkdtemp(), {"weight": taeda.zeros(2)}
+    >>> _ = checkpoint.save({"weight": taeda.ones(2)}, checkpoint_id=folder)
+    >>> checkpoint.load(got, storage_reader=FileSystemReader(folder))
+    >>> got
+    {'weight': tensor([1., 1.])}
     """
 
     def __init__(self, path: Place) -> None:

@@ -39,6 +39,15 @@ class HuggingFaceStorageReader(StorageReader):
 
     Args:
         path: the folder.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> folder, got = tempfile.mkdtemp(), {"weight": taeda.zeros(2)}
+    >>> writer = HuggingFaceStorageWriter(folder)
+    >>> _ = checkpoint.save({"weight": taeda.ones(2)}, storage_writer=writer)
+    >>> checkpoint.load(got, storage_reader=HuggingFaceStorageReader(folder))
+    >>> got
+    {'weight': tensor([1., 1.])}
     """
 
     def __init__(self, path: Place) -> None:
@@ -131,6 +140,14 @@ class HuggingFaceStorageWriter(StorageWriter):
     Args:
         path: the folder; made if it is not there.
         sync_files: True, the default, returns when the bytes are on the disk.
+
+    >>> import os, tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> folder = tempfile.mkdtemp()
+    >>> writer = HuggingFaceStorageWriter(folder, sync_files=False)
+    >>> _ = checkpoint.save({"weight": taeda.ones(2)}, storage_writer=writer)
+    >>> sorted(name for name in os.listdir(folder) if name.endswith(".safetensors"))
+    ['model.safetensors']
     """
 
     def __init__(self, path: Place, *, sync_files: bool = True) -> None:

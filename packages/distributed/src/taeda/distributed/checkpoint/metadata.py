@@ -27,6 +27,10 @@ class ChunkStorageMetadata:
     Args:
         offsets: where the box begins in each dimension.
         sizes: its size in each dimension.
+
+    >>> box = ChunkStorageMetadata(taeda.Size([4, 0]), taeda.Size([4, 2]))  # rows 4 to 7
+    >>> box.offsets, box.sizes
+    (taeda.Size([4, 0]), taeda.Size([4, 2]))
     """
 
     offsets: taeda.Size
@@ -35,7 +39,11 @@ class ChunkStorageMetadata:
 
 @dataclass
 class TensorProperties:
-    """What a tensor is, besides its size."""
+    """What a tensor is, besides its size.
+
+    >>> TensorProperties.create_from_tensor(taeda.ones(2, requires_grad=True))
+    TensorProperties(dtype=taeda.float32, requires_grad=True)
+    """
 
     dtype: taeda.dtype
     requires_grad: bool = False
@@ -54,6 +62,11 @@ class TensorStorageMetadata:
         properties: dtype and what else a tensor is.
         size: the shape of the whole.
         chunks: its boxes.
+
+    >>> whole = ChunkStorageMetadata(taeda.Size([0]), taeda.Size([2]))
+    >>> entry = TensorStorageMetadata(TensorProperties(taeda.float32), taeda.Size([2]), [whole])
+    >>> entry.size, len(entry.chunks)
+    (taeda.Size([2]), 1)
     """
 
     properties: TensorProperties
@@ -63,7 +76,11 @@ class TensorStorageMetadata:
 
 @dataclass
 class BytesStorageMetadata:
-    """An entry that is no tensor."""
+    """An entry that is no tensor.
+
+    >>> Metadata({"epoch": BytesStorageMetadata()}).state_dict_metadata
+    {'epoch': BytesStorageMetadata()}
+    """
 
 
 @dataclass(frozen=True)
@@ -74,6 +91,9 @@ class MetadataIndex:
         fqn: the name of the entry.
         offset: where a box begins; None for an entry of one piece.
         index: the number of the box among its tensor's, as a hint; no part of what is compared.
+
+    >>> MetadataIndex("weight", [4, 0], index=1) == MetadataIndex("weight", [4, 0])
+    True
     """
 
     fqn: str
@@ -90,7 +110,11 @@ class MetadataIndex:
 
 @dataclass
 class StorageMeta:
-    """Which checkpoint this is: its place, and the numbers of the save and of the load."""
+    """Which checkpoint this is: its place, and the numbers of the save and of the load.
+
+    >>> StorageMeta("/runs/1", save_id="3")
+    StorageMeta(checkpoint_id='/runs/1', save_id='3', load_id=None)
+    """
 
     checkpoint_id: Any = None
     save_id: str | None = None
@@ -106,6 +130,14 @@ class Metadata:
         planner_data: what the planner kept, such as the path of each name in nested dicts.
         storage_data: where the storage has the bytes of each box.
         storage_meta: which checkpoint this is; None where the storage does not say.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = checkpoint.save({"weight": taeda.ones(2, 3), "epoch": 4}, checkpoint_id=folder)
+    >>> metadata = checkpoint.FileSystemReader(folder).read_metadata()
+    >>> metadata.state_dict_metadata["weight"].size
+    taeda.Size([2, 3])
     """
 
     state_dict_metadata: dict[str, TensorStorageMetadata | BytesStorageMetadata]

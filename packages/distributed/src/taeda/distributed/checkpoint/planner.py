@@ -34,7 +34,11 @@ __all__ = [
 
 
 class WriteItemType(Enum):
-    """Is it a tensor, a box of one, or no tensor?"""
+    """Is it a tensor, a box of one, or no tensor?
+
+    >>> [kind.name for kind in WriteItemType]
+    ['TENSOR', 'SHARD', 'BYTE_IO']
+    """
 
     TENSOR = auto()
     SHARD = auto()
@@ -42,7 +46,11 @@ class WriteItemType(Enum):
 
 
 class LoadItemType(Enum):
-    """Is it a tensor, or no tensor?"""
+    """Is it a tensor, or no tensor?
+
+    >>> [kind.name for kind in LoadItemType]
+    ['TENSOR', 'BYTE_IO']
+    """
 
     TENSOR = auto()
     BYTE_IO = auto()
@@ -50,7 +58,13 @@ class LoadItemType(Enum):
 
 @dataclass(frozen=True)
 class TensorWriteData:
-    """The box that is written, and the tensor that it is a box of."""
+    """The box that is written, and the tensor that it is a box of.
+
+    >>> upper = ChunkStorageMetadata(taeda.Size([0, 0]), taeda.Size([2, 3]))
+    >>> data = TensorWriteData(upper, TensorProperties(taeda.float32), taeda.Size([4, 3]))
+    >>> data.chunk.sizes, data.size
+    (taeda.Size([2, 3]), taeda.Size([4, 3]))
+    """
 
     chunk: ChunkStorageMetadata
     properties: TensorProperties
@@ -65,6 +79,11 @@ class WriteItem:
         index: the name, and for a box of a tensor where it begins.
         type: a tensor, a box of one, or no tensor.
         tensor_data: the box and its tensor; None for what is no tensor.
+
+    >>> box = ChunkStorageMetadata(taeda.Size([0, 0]), taeda.Size([2, 3]))
+    >>> data = TensorWriteData(box, TensorProperties(taeda.float32), taeda.Size([4, 3]))
+    >>> WriteItem(MetadataIndex("weight", [0, 0]), WriteItemType.SHARD, data).tensor_storage_size()
+    24
     """
 
     index: MetadataIndex
@@ -90,6 +109,11 @@ class ReadItem:
         storage_index: the entry that is stored.
         storage_offsets: where in its box they begin.
         lengths: how many of them, in each dimension.
+
+    >>> name, zero = MetadataIndex("weight", [0]), taeda.Size([0])
+    >>> item = ReadItem(LoadItemType.TENSOR, name, zero, name, zero, taeda.Size([2]))
+    >>> item.storage_index.fqn, item.lengths
+    ('weight', taeda.Size([2]))
     """
 
     type: LoadItemType
@@ -108,6 +132,10 @@ class SavePlan:
         items: what is written, in this order.
         storage_data: what the storage adds.
         planner_data: what the planner adds.
+
+    >>> plan = SavePlan([WriteItem(MetadataIndex("epoch"), WriteItemType.BYTE_IO)])
+    >>> [item.index.fqn for item in plan.items]
+    ['epoch']
     """
 
     items: list[WriteItem]
@@ -123,6 +151,9 @@ class LoadPlan:
         items: what is read.
         storage_data: what the storage adds.
         planner_data: what the planner adds.
+
+    >>> LoadPlan().items
+    []
     """
 
     items: list[ReadItem] = field(default_factory=list)
@@ -131,7 +162,19 @@ class LoadPlan:
 
 
 class SavePlanner(abc.ABC):
-    """Decides what is written. Methods are called in the order in which they stand here."""
+    """Decides what is written. Methods are called in the order in which they stand here.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> class Halved(checkpoint.DefaultSavePlanner):  # one's own, from the default one
+    ...     def resolve_data(self, write_item):
+    ...         return super().resolve_data(write_item) / 2
+    >>> folder, got = tempfile.mkdtemp(), {"weight": taeda.zeros(2)}
+    >>> _ = checkpoint.save({"weight": taeda.ones(2)}, checkpoint_id=folder, planner=Halved())
+    >>> checkpoint.load(got, checkpoint_id=folder)
+    >>> got
+    {'weight': tensor([0.5000, 0.5000])}
+    """
 
     @abc.abstractmethod
     def set_up_planner(
@@ -160,7 +203,19 @@ class SavePlanner(abc.ABC):
 
 
 class LoadPlanner(abc.ABC):
-    """Decides what is read, and where to. Methods are called in the order in which they stand here."""
+    """Decides what is read, and where to. Methods are called in the order in which they stand here.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> class Doubled(checkpoint.DefaultLoadPlanner):  # one's own, from the default one
+    ...     def commit_tensor(self, read_item, tensor):
+    ...         super().commit_tensor(read_item, tensor.mul_(2))
+    >>> folder, got = tempfile.mkdtemp(), {"weight": taeda.zeros(2)}
+    >>> _ = checkpoint.save({"weight": taeda.ones(2)}, checkpoint_id=folder)
+    >>> checkpoint.load(got, checkpoint_id=folder, planner=Doubled())
+    >>> got
+    {'weight': tensor([2., 2.])}
+    """
 
     @abc.abstractmethod
     def set_up_planner(

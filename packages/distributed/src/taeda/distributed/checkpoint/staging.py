@@ -17,6 +17,15 @@ class AsyncStager(Protocol):
 
     `async_save` calls `stage`, starts to write what it returns, and calls `synchronize_staging`
     before it returns if `should_synchronize_after_execute` is True.
+
+    >>> class Kept:  # a copy that lies on the device
+    ...     should_synchronize_after_execute = False
+    ...     def stage(self, state_dict):
+    ...         return {name: value.clone() for name, value in state_dict.items()}
+    ...     def synchronize_staging(self):
+    ...         pass
+    >>> Kept().stage({"weight": taeda.ones(2)})
+    {'weight': tensor([1., 1.])}
     """
 
     _synchronize_after_execute: bool = True
@@ -41,6 +50,13 @@ class BlockingAsyncStager(AsyncStager):
         cache_staged_state_dict: True keeps the copy's memory for the next one; False is the
             default.
         type_check: taken from programs that give it; types are not compared.
+
+    >>> weight, stager = taeda.ones(2), BlockingAsyncStager(cache_staged_state_dict=True)
+    >>> staged = stager.stage({"weight": weight})
+    >>> weight.zero_()
+    tensor([0., 0.])
+    >>> staged
+    {'weight': tensor([1., 1.])}
     """
 
     _synchronize_after_execute = False

@@ -50,6 +50,9 @@ class StateDictOptions:
             `full_state_dict` only, and all ranks call.
         flatten_optimizer_state_dict: True gives an optimizer's state as one dict without dicts in
             it.
+
+    >>> StateDictOptions(full_state_dict=True, cpu_offload=True).strict
+    True
     """
 
     full_state_dict: bool = False
@@ -168,6 +171,12 @@ def get_model_state_dict(
     Args:
         model: the model, of any wrapper.
         options: what is given; None is shards of all parameters.
+
+    >>> model = nn.Linear(2, 1)
+    >>> model.bias.requires_grad_(False).shape
+    taeda.Size([1])
+    >>> list(get_model_state_dict(model, options=StateDictOptions(ignore_frozen_params=True)))
+    ['weight']
     """
     options, names = options or StateDictOptions(), _Names(model)
     state = {names.clean(name): value for name, value in model.state_dict().items()}
@@ -187,6 +196,12 @@ def set_model_state_dict(
         model: the model, of any wrapper.
         model_state_dict: values by names without wrappers.
         options: what is given, as when it was made; None is shards.
+
+    >>> model = nn.Linear(2, 1, bias=False)
+    >>> set_model_state_dict(model, {"weight": taeda.ones(1, 2)})
+    <All keys matched successfully>
+    >>> model.weight.detach()
+    tensor([[1., 1.]])
     """
     options, names = options or StateDictOptions(), _Names(model)
     raw = {names.clean(name): name for name in model.state_dict()}
@@ -221,6 +236,11 @@ def get_optimizer_state_dict(
         model: the model that the optimizers are of.
         optimizers: one, or several.
         options: what is given; None is shards of all parameters.
+
+    >>> model = nn.Linear(2, 1)
+    >>> state = get_optimizer_state_dict(model, optim.Adam(model.parameters()))
+    >>> sorted(state["state"]), state["param_groups"][0]["params"]
+    (['bias', 'weight'], ['weight', 'bias'])
     """
     options, names = options or StateDictOptions(), _Names(model)
     states: dict[str, Any] = {}
@@ -321,6 +341,14 @@ def set_optimizer_state_dict(
         optimizers: one, or several.
         optim_state_dict: states by names of parameters.
         options: what is given, as when it was made; None is shards.
+
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.SGD(model.parameters(), lr=0.1)
+    >>> state = get_optimizer_state_dict(model, optimizer)
+    >>> state["param_groups"][0]["lr"] = 0.5
+    >>> set_optimizer_state_dict(model, optimizer, state)
+    >>> optimizer.param_groups[0]["lr"]
+    0.5
     """
     options, names = options or StateDictOptions(), _Names(model)
     saved = optim_state_dict
@@ -429,6 +457,11 @@ def get_state_dict(
         model: the model, of any wrapper.
         optimizers: one, or several of its optimizers.
         options: what is given; None is shards of all parameters.
+
+    >>> model = nn.Linear(2, 1)
+    >>> of_model, of_optimizer = get_state_dict(model, optim.SGD(model.parameters(), lr=0.1))
+    >>> list(of_model), sorted(of_optimizer)
+    (['weight', 'bias'], ['param_groups', 'state'])
     """
     model_state = get_model_state_dict(model, options=options)
     return model_state, get_optimizer_state_dict(model, optimizers, options=options)
@@ -450,6 +483,14 @@ def set_state_dict(
         model_state_dict: values by names without wrappers.
         optim_state_dict: states by names of parameters.
         options: what is given, as when it was made; None is shards.
+
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.Adam(model.parameters())
+    >>> of_model, of_optimizer = get_state_dict(model, optimizer)  # or from a checkpoint
+    >>> set_state_dict(
+    ...     model, optimizer, model_state_dict=of_model, optim_state_dict=of_optimizer
+    ... )
+    <All keys matched successfully>
     """
     keys = set_model_state_dict(model, model_state_dict, options=options)
     set_optimizer_state_dict(model, optimizers, optim_state_dict, options=options)

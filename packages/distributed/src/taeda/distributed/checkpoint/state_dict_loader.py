@@ -83,6 +83,15 @@ def load_state_dict(
         planner: who decides what each rank does; None is the default one.
         state_dict: what is wanted, by names; filled in place.
         coordinator_rank: 0, who makes the common plan.
+
+    >>> import tempfile, warnings
+    >>> from taeda.distributed import checkpoint
+    >>> folder, wanted = tempfile.mkdtemp(), {"weight": taeda.zeros(2)}
+    >>> _ = checkpoint.save({"weight": taeda.ones(2)}, checkpoint_id=folder)
+    >>> with warnings.catch_warnings(record=True):
+    ...     load_state_dict(wanted, checkpoint.FileSystemReader(folder))
+    >>> wanted
+    {'weight': tensor([1., 1.])}
     """
     warn("load_state_dict is the old name of load", FutureWarning)
     if coordinator_rank != 0:

@@ -143,6 +143,14 @@ def save_state_dict(
             the group if there is one.
         planner: who decides what each rank does; None is the default one.
         coordinator_rank: 0, who writes the index.
+
+    >>> import tempfile, warnings
+    >>> from taeda.distributed.checkpoint import FileSystemWriter
+    >>> writer = FileSystemWriter(tempfile.mkdtemp())
+    >>> with warnings.catch_warnings(record=True):
+    ...     metadata = save_state_dict({"weight": taeda.ones(2)}, writer)
+    >>> sorted(metadata.state_dict_metadata)
+    ['weight']
     """
     warn("save_state_dict is the old name of save", FutureWarning)
     if coordinator_rank != 0:
@@ -160,7 +168,11 @@ def save_state_dict(
 
 
 class AsyncCheckpointerType(Enum):
-    """Where `async_save` writes."""
+    """Where `async_save` writes.
+
+    >>> AsyncCheckpointerType("thread") is AsyncCheckpointerType.THREAD
+    True
+    """
 
     THREAD = "thread"
     PROCESS = "process"
@@ -196,6 +208,14 @@ def async_save(
             the group if there is one.
         async_checkpointer_type: THREAD, the default; NotImplementedError for PROCESS.
         async_stager: makes the copy that is written; None is a BlockingAsyncStager.
+
+    >>> import tempfile
+    >>> weight = taeda.ones(2)
+    >>> future = async_save({"weight": weight}, checkpoint_id=tempfile.mkdtemp())
+    >>> weight.zero_()  # training goes on; ones are written
+    tensor([0., 0.])
+    >>> sorted(future.result().state_dict_metadata)
+    ['weight']
     """
     if async_checkpointer_type is AsyncCheckpointerType.PROCESS:
         raise NotImplementedError(

@@ -19,7 +19,11 @@ Place = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class WriteResult:
-    """An item that was written. `storage_data` is plain data: it goes to the coordinator."""
+    """An item that was written. `storage_data` is plain data: it goes to the coordinator.
+
+    >>> WriteResult(MetadataIndex("weight", [0]), size_in_bytes=8).size_in_bytes
+    8
+    """
 
     index: MetadataIndex
     size_in_bytes: int
@@ -27,7 +31,18 @@ class WriteResult:
 
 
 class StorageWriter(abc.ABC):
-    """Writes a checkpoint. Methods are called in the order in which they stand here."""
+    """Writes a checkpoint. Methods are called in the order in which they stand here.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> class Told(checkpoint.FileSystemWriter):  # a writer of one's own, from that of folders
+    ...     def finish(self, metadata, results):
+    ...         super().finish(metadata, results)
+    ...         print("written:", *metadata.state_dict_metadata)
+    >>> writer = Told(tempfile.mkdtemp())
+    >>> _ = checkpoint.save({"weight": taeda.ones(2)}, storage_writer=writer)
+    written: weight
+    """
 
     @abc.abstractmethod
     def reset(self, checkpoint_id: Place | None = None) -> None:
@@ -64,7 +79,19 @@ class StorageWriter(abc.ABC):
 
 
 class StorageReader(abc.ABC):
-    """Reads a checkpoint. Methods are called in the order in which they stand here."""
+    """Reads a checkpoint. Methods are called in the order in which they stand here.
+
+    >>> import tempfile
+    >>> from taeda.distributed import checkpoint
+    >>> class Told(checkpoint.FileSystemReader):  # a reader of one's own, from that of folders
+    ...     def read_data(self, plan, planner):
+    ...         print("read:", *(item.dest_index.fqn for item in plan.items))
+    ...         return super().read_data(plan, planner)
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = checkpoint.save({"weight": taeda.ones(2), "epoch": 4}, checkpoint_id=folder)
+    >>> checkpoint.load({"weight": taeda.zeros(2)}, storage_reader=Told(folder))
+    read: weight
+    """
 
     @abc.abstractmethod
     def reset(self, checkpoint_id: Place | None = None) -> None:

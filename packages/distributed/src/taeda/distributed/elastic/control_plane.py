@@ -61,7 +61,11 @@ def _serving(path: str) -> Iterator[None]:
 
 @contextmanager
 def worker_main() -> Iterator[None]:
-    """Inside, this process answers at the socket that TAEDA_WORKER_SERVER_SOCKET names, if it is set."""
+    """Inside, this process answers at the socket that TAEDA_WORKER_SERVER_SOCKET names, if it is set.
+
+    >>> with worker_main():  # no socket is named here, so nothing answers
+    ...     loss = 0.5
+    """
     path = os.environ.get(
         "TAEDA_WORKER_SERVER_SOCKET", os.environ.get(TORCH_WORKER_SERVER_SOCKET, "")
     )

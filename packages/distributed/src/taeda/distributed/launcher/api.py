@@ -34,6 +34,10 @@ class LaunchConfig:
         start_method: how a function's processes start: spawn, fork or forkserver.
         log_line_prefix_template: what stands before each line of output.
         local_addr: the address of this machine for the others.
+
+    >>> config = LaunchConfig(1, 1, nproc_per_node=4, max_restarts=0, rdzv_timeout=60)
+    >>> config.rdzv_backend, config.rdzv_configs
+    ('static', {'timeout': 60})
     """
 
     min_nodes: int
@@ -65,6 +69,10 @@ class elastic_launch:
         entrypoint: a function, or the path of a program; None stands for the Python interpreter.
 
     ChildFailedError if a process failed and no restart was left.
+
+    >>> config = LaunchConfig(min_nodes=1, max_nodes=1, nproc_per_node=1)
+    >>> elastic_launch(config, "true")()  # a program returns None, a function what it returns
+    {0: None}
     """
 
     def __init__(self, config: LaunchConfig, entrypoint: Callable[..., Any] | str | None) -> None:
@@ -77,7 +85,11 @@ class elastic_launch:
 def launch_agent(
     config: LaunchConfig, entrypoint: Callable[..., Any] | str | None, args: list[Any]
 ) -> dict[int, Any]:
-    """What `elastic_launch(config, entrypoint)(*args)` does."""
+    """What `elastic_launch(config, entrypoint)(*args)` does.
+
+    >>> launch_agent(LaunchConfig(1, 1, nproc_per_node=1), "true", [])
+    {0: None}
+    """
     entrypoint = sys.executable if entrypoint is None else entrypoint
     if config.max_nodes == 1:
         make_secret()

@@ -57,6 +57,15 @@ def broadcast(tensor: Tensor, src: int, group: Any = None) -> Tensor:
         tensor: on `src` what is sent; elsewhere its shape and dtype.
         src: the rank that gives.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> (dist_nn.broadcast(x, src=0) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     return _Broadcast.apply(src, group, tensor)
 
@@ -81,6 +90,15 @@ def all_reduce(tensor: Tensor, op: ReduceOp = SUM, group: Any = None) -> Tensor:
         tensor: this rank's values.
         op: `ReduceOp.SUM`, the default; a gradient is known of sums alone.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> (dist_nn.all_reduce(x) ** 2).sum().backward()  # through the sum of all ranks
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     _only_sum(op, "all_reduce")
     return _AllReduce.apply(op, group, tensor)
@@ -108,6 +126,15 @@ def reduce(tensor: Tensor, dst: int, op: ReduceOp = SUM, group: Any = None) -> T
         dst: the rank that gets the sum.
         op: `ReduceOp.SUM`, the default; a gradient is known of sums alone.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> (dist_nn.reduce(x, dst=0) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     _only_sum(op, "reduce")
     return _Reduce.apply(dst, group, tensor)
@@ -134,6 +161,16 @@ def all_gather(tensor: Tensor, group: Any = None) -> tuple[Tensor, ...]:
     Args:
         tensor: this rank's values, of one shape on all.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> parts = dist_nn.all_gather(x)  # such as the features of a contrastive loss
+    >>> (taeda.cat(parts) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     return _AllGather.apply(group, tensor)
 
@@ -162,6 +199,16 @@ def reduce_scatter(
         input_list: a tensor for each rank.
         op: `ReduceOp.SUM`, the default; a gradient is known of sums alone.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> got = dist_nn.reduce_scatter(taeda.zeros(2), [x])  # a tensor for each rank
+    >>> (got**2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     _only_sum(op, "reduce_scatter")
     return _ReduceScatter.apply(group, output, *input_list)
@@ -187,6 +234,15 @@ def gather(tensor: Tensor, dst: int = 0, group: Any = None) -> tuple[Tensor, ...
         tensor: this rank's values, of one shape on all.
         dst: the rank that gets them: 0 by default.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> (dist_nn.gather(x, dst=0)[0] ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     return _Gather.apply(dst, group, tensor)
 
@@ -211,6 +267,15 @@ def scatter(tensors: Sequence[Tensor], src: int = 0, group: Any = None) -> Tenso
         tensors: a tensor for each rank, of one shape; `src` gives their values.
         src: the rank that gives: 0 by default.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> (dist_nn.scatter([x], src=0) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     return _Scatter.apply(src, group, *tensors)
 
@@ -239,6 +304,16 @@ def all_to_all(
             written.
         input_tensor_list: a tensor for each rank.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> (got,) = dist_nn.all_to_all([taeda.zeros(2)], [x])
+    >>> (got**2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     return _AllToAll.apply(group, output_tensor_list, *input_tensor_list)
 
@@ -275,5 +350,15 @@ def all_to_all_single(
         output_split_sizes: how many rows come from each rank; None is as many from each.
         input_split_sizes: how many rows go to each rank; None is as many to each.
         group: the group that takes part; None is the default one.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed import nn as dist_nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = taeda.tensor([1.0, 2.0], requires_grad=True)
+    >>> got = dist_nn.all_to_all_single(taeda.zeros(2), x)
+    >>> (got**2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
     """
     return _AllToAllSingle.apply(group, output, output_split_sizes, input_split_sizes, input)

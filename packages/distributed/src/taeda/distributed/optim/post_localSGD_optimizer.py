@@ -21,6 +21,18 @@ class PostLocalSGDOptimizer(Optimizer):
     Args:
         optim: the optimizer that steps on this rank alone.
         averager: averages parameters over ranks when it is time, such as a PeriodicModelAverager.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.algorithms.model_averaging import averagers
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> weight = taeda.ones(2, requires_grad=True)
+    >>> averager = averagers.PeriodicModelAverager(period=4)
+    >>> optimizer = PostLocalSGDOptimizer(taeda.optim.SGD([weight], lr=0.5), averager)
+    >>> weight.sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach(), averager.step
+    (tensor([0.5000, 0.5000]), 1)
+    >>> dist.destroy_process_group()
     """
 
     def __init__(self, optim: Optimizer, averager: ModelAverager) -> None:

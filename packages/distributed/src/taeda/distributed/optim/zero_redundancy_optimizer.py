@@ -46,6 +46,16 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
             sending them needs no copy; False is the default.
         overlap_with_ddp: False: NotImplementedError for True.
         **defaults: arguments of `optimizer_class`.
+
+    >>> from taeda import distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> weight = taeda.ones(2, requires_grad=True)
+    >>> optimizer = ZeroRedundancyOptimizer([weight], taeda.optim.SGD, lr=0.5)
+    >>> weight.sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([0.5000, 0.5000])
+    >>> dist.destroy_process_group()
     """
 
     def __init__(

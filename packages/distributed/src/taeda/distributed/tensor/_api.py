@@ -25,6 +25,15 @@ class DTensor(Tensor):
     Made by `distribute_tensor`, `DTensor.from_local`, the functions of this package that create
     tensors, and `fully_shard`. Programs are written as for one device; every operator computes on
     parts where that gives the same numbers, and gathers first where it does not.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import DTensor, Shard
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> x = DTensor.from_local(taeda.ones(2, 3), mesh, [Shard(0)])  # this rank's rows
+    >>> (x + x).placements, (x + x).to_local().shape
+    ((Shard(dim=0),), taeda.Size([2, 3]))
+    >>> dist.destroy_process_group()
     """
 
     __torch_function__ = staticmethod(disabled_torch_function)
@@ -307,6 +316,15 @@ def distribute_tensor(
             rank.
         src_data_rank: whose values are taken, by its place in each line of the mesh: 0 by
             default. None takes each rank's own and sends nothing.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import Shard, distribute_tensor
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> x = distribute_tensor(taeda.ones(4, 3), mesh, [Shard(0)])
+    >>> x.shape, x.to_local().shape  # of two ranks each has two rows
+    (taeda.Size([4, 3]), taeda.Size([4, 3]))
+    >>> dist.destroy_process_group()
     """
     mesh = check_mesh(mesh_or_current(device_mesh, "distribute_tensor"), "distribute_tensor")
     if not isinstance(tensor, Tensor):

@@ -64,6 +64,15 @@ def zeros(
         requires_grad: True for a leaf that gets a gradient; False is the default.
         device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
         placements: how it lies along each dimension of the mesh; None is whole on every rank.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import Shard, zeros
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> x = zeros(2, device_mesh=mesh, placements=[Shard(0)])
+    >>> x.to_local()  # this rank's part
+    tensor([0., 0.])
+    >>> dist.destroy_process_group()
     """
     return full(
         size,
@@ -93,6 +102,15 @@ def ones(
         requires_grad: True for a leaf that gets a gradient; False is the default.
         device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
         placements: how it lies along each dimension of the mesh; None is whole on every rank.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import Shard, ones
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> x = ones(2, device_mesh=mesh, placements=[Shard(0)])
+    >>> x.to_local()  # this rank's part
+    tensor([1., 1.])
+    >>> dist.destroy_process_group()
     """
     return full(
         size,
@@ -122,6 +140,14 @@ def empty(
         requires_grad: True for a leaf that gets a gradient; False is the default.
         device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
         placements: how it lies along each dimension of the mesh; None is whole on every rank.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import Shard, empty
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> empty(4, 3, device_mesh=mesh, placements=[Shard(0)]).shape
+    taeda.Size([4, 3])
+    >>> dist.destroy_process_group()
     """
 
     def make(spec: Spec, dtype: Any) -> Tensor:
@@ -150,6 +176,15 @@ def full(
         device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
         placements: how it lies along each dimension of the mesh; None is whole on every rank.
         fill_value: the number.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import Shard, full
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> x = full((2,), 7.0, device_mesh=mesh, placements=[Shard(0)])
+    >>> x.to_local()  # this rank's part
+    tensor([7., 7.])
+    >>> dist.destroy_process_group()
     """
     if dtype is None:
         dtype = taeda.full((), fill_value).dtype
@@ -181,6 +216,17 @@ def rand(
         requires_grad: True for a leaf that gets a gradient; False is the default.
         device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
         placements: how it lies along each dimension of the mesh; None is whole on every rank.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import Shard, rand
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> _ = taeda.manual_seed(0)
+    >>> x = rand(2, 3, device_mesh=mesh, placements=[Shard(0)])
+    >>> _ = taeda.manual_seed(0)
+    >>> taeda.equal(x.full_tensor(), taeda.rand(2, 3))
+    True
+    >>> dist.destroy_process_group()
     """
     make = _draw(taeda.rand)
     return _made("rand", size, make, device_mesh, placements, dtype, layout, requires_grad)
@@ -203,6 +249,17 @@ def randn(
         requires_grad: True for a leaf that gets a gradient; False is the default.
         device_mesh: the ranks that it lies on; None is the mesh of the `with` around.
         placements: how it lies along each dimension of the mesh; None is whole on every rank.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import Shard, randn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> _ = taeda.manual_seed(0)
+    >>> x = randn(2, 3, device_mesh=mesh, placements=[Shard(0)])
+    >>> _ = taeda.manual_seed(0)
+    >>> taeda.equal(x.full_tensor(), taeda.randn(2, 3))
+    True
+    >>> dist.destroy_process_group()
     """
     make = _draw(taeda.randn)
     return _made("randn", size, make, device_mesh, placements, dtype, layout, requires_grad)

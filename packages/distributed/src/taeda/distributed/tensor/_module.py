@@ -47,6 +47,15 @@ def distribute_module(
             None leaves them.
         output_fn: called as `output_fn(module, outputs, mesh)`, gives the outputs; None leaves
             them.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.tensor import distribute_module
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> layer = distribute_module(nn.Linear(2, 3), mesh)
+    >>> layer.weight.placements
+    (Replicate(),)
+    >>> dist.destroy_process_group()
     """
     mesh = check_mesh(mesh_or_current(device_mesh, "distribute_module"), "distribute_module")
     if not isinstance(module, nn.Module):

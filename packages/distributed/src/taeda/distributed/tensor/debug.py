@@ -170,6 +170,15 @@ def visualize_sharding(dtensor: DTensor, header: str = "", use_rich: bool = Fals
 
     Nothing for one without elements. RuntimeError for more dimensions; `use_rich` is taken and makes
     no difference.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import Shard, distribute_tensor
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> visualize_sharding(distribute_tensor(taeda.ones(4, 3), mesh, [Shard(0)]))
+              columns 0-2
+    rows 0-3  cpu: 0
+    >>> dist.destroy_process_group()
     """
     if not isinstance(dtensor, DTensor):
         raise TypeError(f"visualize_sharding takes a DTensor, not {type(dtensor).__name__}")

@@ -11,7 +11,11 @@ REDUCTIONS = ("sum", "avg", "product", "max", "min")
 
 
 class Placement:
-    """How a tensor lies along one dimension of a mesh."""
+    """How a tensor lies along one dimension of a mesh.
+
+    >>> [place.is_shard() for place in (Shard(0), Replicate(), Partial())]
+    [True, False, False]
+    """
 
     def is_shard(self, dim: int | None = None) -> bool:
         """Is it cut (along this dimension)?"""
@@ -75,7 +79,11 @@ class _StridedShard(Placement):
 
 @dataclass(frozen=True)
 class Replicate(Placement):
-    """Whole on every rank."""
+    """Whole on every rank.
+
+    >>> Replicate().is_replicate(), str(Replicate())
+    (True, 'R')
+    """
 
     def is_replicate(self) -> bool:
         """Does every rank have all of it?"""
@@ -94,6 +102,9 @@ class Partial(Placement):
     Args:
         reduce_op: how the terms of the ranks are put together: "sum", the default, "avg",
             "product", "max" or "min".
+
+    >>> Partial("max").is_partial("max"), Partial().reduce_op
+    (True, 'sum')
     """
 
     reduce_op: str = "sum"

@@ -28,14 +28,22 @@ EventMetadataValue = str | int | float | bool | None
 
 
 class EventSource(str, Enum):  # noqa: UP042 - as the interface has it
-    """Who tells."""
+    """Who tells.
+
+    >>> EventSource("WORKER").value
+    'WORKER'
+    """
 
     AGENT = "AGENT"
     WORKER = "WORKER"
 
 
 class NodeState(str, Enum):  # noqa: UP042 - as the interface has it
-    """Where a machine stands in a rendezvous."""
+    """Where a machine stands in a rendezvous.
+
+    >>> NodeState["RUNNING"].value
+    'RUNNING'
+    """
 
     INIT = "INIT"
     RUNNING = "RUNNING"
@@ -45,7 +53,14 @@ class NodeState(str, Enum):  # noqa: UP042 - as the interface has it
 
 @dataclass
 class Event:
-    """Something that happened."""
+    """Something that happened.
+
+    >>> event = Event("restart", EventSource.AGENT, metadata={"round": 2})
+    >>> str(event)
+    '{"name": "restart", "source": "AGENT", "timestamp": 0, "metadata": {"round": 2}}'
+    >>> Event.deserialize(str(event)) == event
+    True
+    """
 
     name: str
     source: EventSource
@@ -71,7 +86,12 @@ class Event:
 
 @dataclass
 class RdzvEvent:
-    """Something that happened in a rendezvous."""
+    """Something that happened in a rendezvous.
+
+    >>> event = RdzvEvent("join", "job-7", "a machine came", "node-1", 4711, NodeState.INIT)
+    >>> event.node_state.value, event.rank
+    ('INIT', None)
+    """
 
     name: str
     run_id: str
@@ -93,7 +113,11 @@ class RdzvEvent:
 
 
 def get_logging_handler(destination: str = "null") -> logging.Handler:
-    """What takes events for a destination: "console", or "null" for nothing. ValueError for another."""
+    """What takes events for a destination: "console", or "null" for nothing. ValueError for another.
+
+    >>> type(get_logging_handler("console")).__name__
+    'StreamHandler'
+    """
     makers = {"console": logging.StreamHandler, "null": logging.NullHandler}
     if destination not in makers:
         raise ValueError(f"no destination {destination!r} of events; there are {', '.join(makers)}")
@@ -110,12 +134,18 @@ def _logger(destination: str) -> logging.Logger:
 
 
 def record(event: Event, destination: str = "null") -> None:
-    """Give an event to a destination."""
+    """Give an event to a destination.
+
+    >>> record(Event("restart", EventSource.AGENT), destination="null")  # "console" shows it
+    """
     _logger(destination).info(event.serialize())
 
 
 def record_rdzv_event(event: RdzvEvent) -> None:
-    """Give an event of a rendezvous to its logger."""
+    """Give an event of a rendezvous to its logger.
+
+    >>> record_rdzv_event(RdzvEvent("join", "job-7", "a machine came", "node-1", 1, NodeState.INIT))
+    """
     _logger("null").info(event.serialize())
 
 
@@ -132,6 +162,8 @@ def construct_and_record_rdzv_event(
 ) -> None:
     """Make an event of a rendezvous and give it to its logger; with the trace of the error that is
     being handled.
+
+    >>> construct_and_record_rdzv_event("job-7", "all machines are there", NodeState.RUNNING)
     """
     trace = traceback.format_exc() if node_state == NodeState.FAILED else ""
     record_rdzv_event(

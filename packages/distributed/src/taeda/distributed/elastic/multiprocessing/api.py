@@ -61,7 +61,11 @@ def raise_on_signal(number: int, frame: FrameType | None) -> None:
 
 @dataclass
 class RunProcsResult:
-    """How processes ended, by local rank: what functions returned, what failed, where output went."""
+    """How processes ended, by local rank: what functions returned, what failed, where output went.
+
+    >>> RunProcsResult(return_values={0: "done"}).is_failed()
+    False
+    """
 
     return_values: dict[int, Any] = field(default_factory=dict)
     failures: dict[int, ProcessFailure] = field(default_factory=dict)
@@ -74,7 +78,15 @@ class RunProcsResult:
 
 
 class PContext(ABC):
-    """Processes that were started together."""
+    """Processes that were started together.
+
+    >>> from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs
+    >>> context = start_processes("job", "/bin/true", {0: ()}, {0: {}}, DefaultLogsSpecs())
+    >>> isinstance(context, PContext), context.nprocs
+    (True, 1)
+    >>> context.wait().is_failed()
+    False
+    """
 
     def __init__(
         self,
@@ -207,7 +219,14 @@ def end_with(parent: int) -> None:
 
 
 class SubprocessContext(PContext):
-    """Programs."""
+    """Programs.
+
+    >>> from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs
+    >>> context = SubprocessContext("job", "/bin/false", {0: ()}, {0: {}}, DefaultLogsSpecs())
+    >>> context.start()
+    >>> context.wait().failures[0].exitcode
+    1
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -266,7 +285,14 @@ class SubprocessContext(PContext):
 
 
 class MultiprocessContext(PContext):
-    """Functions, in processes of multiprocessing; what they return must be picklable."""
+    """Functions, in processes of multiprocessing; what they return must be picklable.
+
+    >>> from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs
+    >>> context = MultiprocessContext("job", abs, {0: (-3,)}, {0: {}}, "spawn", DefaultLogsSpecs())
+    >>> context.nprocs, context.pids()  # before `start`
+    (1, {})
+    >>> context.close()
+    """
 
     def __init__(
         self,
@@ -356,6 +382,14 @@ def start_processes(
 
     ValueError if the numbers of `args` and `envs` are not 0, 1, 2, ...; RuntimeError while SIGCHLD
     is ignored.
+
+    >>> import tempfile
+    >>> from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs, Std
+    >>> logs = DefaultLogsSpecs(tempfile.mkdtemp(), redirects=Std.OUT)
+    >>> args = {0: ("rank 0",), 1: ("rank 1",)}
+    >>> result = start_processes("job", "/bin/echo", args, {0: {}, 1: {}}, logs).wait()
+    >>> [open(path).read().strip() for path in result.stdouts.values()]
+    ['rank 0', 'rank 1']
     """
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
         raise RuntimeError(

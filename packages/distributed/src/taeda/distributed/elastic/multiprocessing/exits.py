@@ -16,6 +16,13 @@ __all__ = ["Exits", "left_by", "signal_all"]
 class Exits:
     """Notes the time at which each of some processes ends, by local rank, on a thread of its own:
     who looks from time to time sees several at once, and not which was the first.
+
+    >>> import subprocess
+    >>> program = subprocess.Popen(["true"])
+    >>> exits = Exits({0: program.pid})
+    >>> program.wait(), exits.place(0)  # the first that ended
+    (0, 0)
+    >>> exits.stop()
     """
 
     def __init__(self, pids: Mapping[int, int]) -> None:
@@ -57,7 +64,11 @@ class Exits:
 
 
 def left_by(sessions: Collection[int]) -> list[int]:
-    """The processes that run in sessions of these numbers, without the leaders."""
+    """The processes that run in sessions of these numbers, without the leaders.
+
+    >>> left_by({-1})  # no session has this number
+    []
+    """
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) in sessions:
@@ -73,7 +84,14 @@ def left_by(sessions: Collection[int]) -> list[int]:
 
 
 def signal_all(pids: Collection[int], number: int) -> None:
-    """Send a signal; one that is stopped is woken to hear it."""
+    """Send a signal; one that is stopped is woken to hear it.
+
+    >>> import subprocess
+    >>> program = subprocess.Popen(["sleep", "60"])
+    >>> signal_all([program.pid], signal.SIGTERM)
+    >>> program.wait()
+    -15
+    """
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)

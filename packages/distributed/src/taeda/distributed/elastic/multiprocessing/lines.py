@@ -17,6 +17,18 @@ LONGEST = 1 << 16
 class Lines:
     """Pipes whose lines go to a descriptor as they come. A process that prints a line in several
     writes does not mix it with another's.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryFile() as console:
+    ...     lines = Lines(console.fileno())
+    ...     path = lines.pipe()
+    ...     with open(path, "w") as process:
+    ...         lines.start()
+    ...         print("one line,", "whole", file=process)
+    ...     lines.stop()
+    ...     at = console.seek(0)
+    ...     print(console.read().decode().strip())
+    one line, whole
     """
 
     def __init__(self, out: int) -> None:

@@ -41,7 +41,11 @@ class Std(IntFlag):
 
 
 def to_map(value: Std | Mapping[int, Std], count: int) -> dict[int, Std]:
-    """A value for each of `count` processes; NONE for those that a mapping leaves out."""
+    """A value for each of `count` processes; NONE for those that a mapping leaves out.
+
+    >>> to_map({1: Std.OUT}, 2)
+    {0: <Std.NONE: 0>, 1: <Std.OUT: 1>}
+    """
     if isinstance(value, Std):
         return dict.fromkeys(range(count), value)
     return {rank: value.get(rank, Std.NONE) for rank in range(count)}
@@ -49,7 +53,11 @@ def to_map(value: Std | Mapping[int, Std], count: int) -> dict[int, Std]:
 
 @dataclass
 class LogsDest:
-    """Paths by local rank: '' where a stream goes to the console."""
+    """Paths by local rank: '' where a stream goes to the console.
+
+    >>> LogsDest(stdouts={0: "/logs/0/stdout.log", 1: ""}).stdouts[1]  # to the console
+    ''
+    """
 
     stdouts: dict[int, str] = field(default_factory=dict)
     stderrs: dict[int, str] = field(default_factory=dict)
@@ -61,6 +69,14 @@ class LogsDest:
 class LogsSpecs(ABC):
     """How logs are laid out. `redirects` go to files, `tee` to files and the console; a filter
     keeps the console to some ranks.
+
+    >>> class Silent(LogsSpecs):  # what processes print goes nowhere
+    ...     root_log_dir = "/dev"
+    ...     def reify(self, envs):
+    ...         paths = dict.fromkeys(envs, "/dev/null")
+    ...         return LogsDest(paths, paths, error_files=paths)
+    >>> Silent().reify({0: {}}).stdouts
+    {0: '/dev/null'}
     """
 
     def __init__(
@@ -87,7 +103,14 @@ class LogsSpecs(ABC):
 
 
 class DefaultLogsSpecs(LogsSpecs):
-    """Files `<log_dir>/<run id>/attempt_<n>/<local rank>/{stdout.log,stderr.log,error.json}`."""
+    """Files `<log_dir>/<run id>/attempt_<n>/<local rank>/{stdout.log,stderr.log,error.json}`.
+
+    >>> folder = tempfile.mkdtemp()
+    >>> specs = DefaultLogsSpecs(folder, redirects=Std.ERR)
+    >>> logs = specs.reify({0: {"TORCHELASTIC_RUN_ID": "job-7"}})
+    >>> os.path.relpath(logs.stderrs[0], folder), logs.stdouts[0]
+    ('job-7/attempt_0/0/stderr.log', '')
+    """
 
     _temporary = False  # the folder is ours, and has no logs
 

@@ -9,7 +9,17 @@ __all__ = ["Tail"]
 
 
 class Tail:
-    """Shows the lines of some files with a prefix each, on one thread."""
+    """Shows the lines of some files with a prefix each, on one thread.
+
+    >>> import io, os, tempfile
+    >>> path, console = os.path.join(tempfile.mkdtemp(), "stdout.log"), io.StringIO()
+    >>> tail = Tail({path: "[trainer0]:"}, console)
+    >>> with open(path, "w") as file:
+    ...     print("step 1", file=file)
+    >>> tail.stop()
+    >>> console.getvalue().strip()
+    '[trainer0]:step 1'
+    """
 
     def __init__(self, files: dict[str, str], out: TextIO) -> None:
         self._files, self._out = files, out  # path -> prefix

@@ -53,7 +53,12 @@ class RendezvousGracefulExitError(RendezvousError):
 
 @dataclass
 class RendezvousStoreInfo:
-    """The address of the store that a job's processes use."""
+    """The address of the store that a job's processes use.
+
+    >>> from taeda import distributed as dist
+    >>> RendezvousStoreInfo.build(0, dist.HashStore(), local_addr="10.0.0.1", server_port=29500)
+    RendezvousStoreInfo(master_addr='10.0.0.1', master_port=29500)
+    """
 
     master_addr: str
     master_port: int
@@ -87,7 +92,14 @@ def _free_port() -> int:
 
 @dataclass
 class RendezvousInfo:
-    """What a machine gets: a store, its number, how many there are, and where processes find their store."""
+    """What a machine gets: a store, its number, how many there are, and where processes find their store.
+
+    >>> from taeda import distributed as dist
+    >>> place = RendezvousStoreInfo("10.0.0.1", 29500)
+    >>> info = RendezvousInfo(dist.HashStore(), 1, 4, place)
+    >>> info.rank, info.world_size, info.bootstrap_store_info.master_port
+    (1, 4, 29500)
+    """
 
     store: Store
     rank: int
@@ -96,7 +108,17 @@ class RendezvousInfo:
 
 
 class RendezvousHandler(ABC):
-    """One machine's side of a rendezvous."""
+    """One machine's side of a rendezvous.
+
+    >>> from taeda.distributed.elastic import rendezvous
+    >>> params = RendezvousParameters("static", "127.0.0.1:0", "job-7", 1, 1, rank=0)
+    >>> handler = rendezvous.get_rendezvous_handler(params)
+    >>> info = handler.next_rendezvous()
+    >>> info.rank, info.world_size, handler.get_run_id()
+    (0, 1, 'job-7')
+    >>> handler.shutdown()
+    True
+    """
 
     @abstractmethod
     def get_backend(self) -> str:
@@ -138,6 +160,10 @@ class RendezvousParameters:
     """How to meet: kind, place, name of the job, how many machines, and a handler's own words.
 
     ValueError for no backend, no name, or numbers of machines that make no sense.
+
+    >>> params = RendezvousParameters("c10d", "node-1:29400", "job-7", 1, 4, join_timeout="60")
+    >>> params.max_nodes, params.get_as_int("join_timeout")
+    (4, 60)
     """
 
     def __init__(
@@ -193,7 +219,13 @@ RendezvousHandlerCreator = Callable[[RendezvousParameters], RendezvousHandler]
 
 
 class RendezvousHandlerRegistry:
-    """Makers of handlers by backend."""
+    """Makers of handlers by backend.
+
+    >>> registry = RendezvousHandlerRegistry()
+    >>> registry.register("spoken", lambda params: f"a handler of {params.run_id}")
+    >>> registry.create_handler(RendezvousParameters("spoken", "", "job-7", 1, 1))
+    'a handler of job-7'
+    """
 
     def __init__(self) -> None:
         self._makers: dict[str, RendezvousHandlerCreator] = {}

@@ -19,7 +19,14 @@ _NONE = "-"  # what the key holds before there is a state
 
 
 class C10dRendezvousBackend(RendezvousBackend):
-    """The state of the job `run_id`, under one key of `store`."""
+    """The state of the job `run_id`, under one key of `store`.
+
+    >>> from taeda import distributed as dist
+    >>> backend = C10dRendezvousBackend(dist.HashStore(), "job-7")
+    >>> _, token, replaced = backend.set_state(b"first")
+    >>> replaced, backend.get_state()[0]
+    (True, b'first')
+    """
 
     def __init__(self, store: Store, run_id: str) -> None:
         if not run_id:
@@ -50,6 +57,13 @@ class C10dRendezvousBackend(RendezvousBackend):
 def create_backend(params: RendezvousParameters) -> tuple[C10dRendezvousBackend, Store]:
     """A backend and its store: "tcp" (the first machine at the endpoint serves it) or "file", by
     the word `store_type`.
+
+    >>> import os, tempfile
+    >>> place = os.path.join(tempfile.mkdtemp(), "store")
+    >>> params = RendezvousParameters("c10d", place, "job-7", 1, 4, store_type="file")
+    >>> backend, store = create_backend(params)
+    >>> backend.name, type(store).__name__
+    ('c10d', 'FileStore')
     """
     kind = str(params.get("store_type", "tcp")).lower()
     if kind == "file":

@@ -36,7 +36,20 @@ Token = Any
 
 
 class RendezvousBackend(ABC):
-    """Where the state lies."""
+    """Where the state lies.
+
+    >>> class Kept(RendezvousBackend):  # the state of one process
+    ...     name, state, version = "kept", None, 0
+    ...     def get_state(self):
+    ...         return None if self.state is None else (self.state, self.version)
+    ...     def set_state(self, state, token=None):
+    ...         if replaced := (token or 0) == self.version:
+    ...             self.state, self.version = state, self.version + 1
+    ...         return self.state, self.version, replaced
+    >>> backend = Kept()
+    >>> backend.set_state(b"first"), backend.set_state(b"late")
+    ((b'first', 1, True), (b'first', 1, False))
+    """
 
     @property
     @abstractmethod
@@ -59,6 +72,10 @@ class RendezvousBackend(ABC):
 class RendezvousTimeout:
     """How long to wait: for the least number (`join`), for more after that (`last_call`), to close,
     for a sign of life.
+
+    >>> timeout = RendezvousTimeout(join=timedelta(seconds=60))
+    >>> timeout.join.seconds, timeout.last_call.seconds
+    (60, 30)
     """
 
     def __init__(
@@ -112,6 +129,17 @@ def _fresh() -> dict[str, Any]:
 class DynamicRendezvousHandler(RendezvousHandler):
     """One machine's side. Machines that are silent for some `keep_alive_max_attempt` intervals no
     longer count.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.elastic.rendezvous import c10d_rendezvous_backend
+    >>> store = dist.HashStore()
+    >>> backend = c10d_rendezvous_backend.C10dRendezvousBackend(store, "job-7")
+    >>> handler = DynamicRendezvousHandler.from_backend("job-7", store, backend, 1, 1)
+    >>> info = handler.next_rendezvous()  # one machine is enough here
+    >>> info.rank, info.world_size
+    (0, 1)
+    >>> handler.shutdown()
+    True
     """
 
     @classmethod
@@ -320,7 +348,17 @@ class DynamicRendezvousHandler(RendezvousHandler):
 def create_handler(
     store: Store, backend: RendezvousBackend, params: RendezvousParameters
 ) -> DynamicRendezvousHandler:
-    """From parameters; timeouts by the words join_timeout, last_call_timeout, close_timeout, in seconds."""
+    """From parameters; timeouts by the words join_timeout, last_call_timeout, close_timeout, in seconds.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.elastic.rendezvous import c10d_rendezvous_backend
+    >>> store = dist.HashStore()
+    >>> backend = c10d_rendezvous_backend.C10dRendezvousBackend(store, "job-7")
+    >>> params = RendezvousParameters("c10d", "", "job-7", 1, 4, join_timeout=60)
+    >>> handler = create_handler(store, backend, params)
+    >>> handler.get_run_id(), handler.is_closed()
+    ('job-7', False)
+    """
     words = {name: params.get_as_int(f"{name}_timeout") for name in ("join", "last_call", "close")}
     limits = {name: timedelta(seconds=value) for name, value in words.items() if value is not None}
     return DynamicRendezvousHandler.from_backend(

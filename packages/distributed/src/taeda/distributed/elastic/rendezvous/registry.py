@@ -20,5 +20,11 @@ rendezvous_handler_registry.register("c10d", _create_c10d)
 
 
 def get_rendezvous_handler(params: RendezvousParameters) -> RendezvousHandler:
-    """A handler for `params.backend`: "static", "c10d", or one that was registered."""
+    """A handler for `params.backend`: "static", "c10d", or one that was registered.
+
+    >>> params = RendezvousParameters("static", "node-1:29500", "job-7", 2, 2, rank=1)
+    >>> handler = get_rendezvous_handler(params)
+    >>> handler.get_backend(), handler.get_run_id()
+    ('static', 'job-7')
+    """
     return rendezvous_handler_registry.create_handler(params)

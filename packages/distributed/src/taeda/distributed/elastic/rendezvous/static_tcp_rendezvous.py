@@ -20,6 +20,13 @@ __all__ = ["StaticTCPRendezvous", "create_rdzv_handler"]
 class StaticTCPRendezvous(RendezvousHandler):
     """Machine `rank` of `world_size`; they meet at `master_addr` and `master_port`, port 0 being a
     free one of machine 0.
+
+    >>> handler = StaticTCPRendezvous("127.0.0.1", 0, 0, 1, "job-7", timeout=60)
+    >>> info = handler.next_rendezvous()
+    >>> info.rank, info.world_size, info.bootstrap_store_info.master_port > 0
+    (0, 1, True)
+    >>> handler.shutdown()
+    True
     """
 
     def __init__(
@@ -77,7 +84,13 @@ class StaticTCPRendezvous(RendezvousHandler):
 
 
 def create_rdzv_handler(params: RendezvousParameters) -> RendezvousHandler:
-    """From parameters with the endpoint host:port and the word `rank`."""
+    """From parameters with the endpoint host:port and the word `rank`.
+
+    >>> params = RendezvousParameters("static", "node-1", "job-7", 2, 2, rank=1)
+    >>> handler = create_rdzv_handler(params)
+    >>> handler.master_addr, handler.master_port, handler.rank
+    ('node-1', 29500, 1)
+    """
     host, port = split_endpoint(params.endpoint, 29500)
     rank = params.get_as_int("rank")
     if rank is None:

@@ -21,7 +21,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class TimerRequest:
-    """A worker must leave `scope_id` before `expiration_time`; a negative time releases it."""
+    """A worker must leave `scope_id` before `expiration_time`; a negative time releases it.
+
+    >>> TimerRequest(4711, "forward", expiration_time=-1).scope_id  # the block was left
+    'forward'
+    """
 
     worker_id: Any
     scope_id: str
@@ -29,7 +33,18 @@ class TimerRequest:
 
 
 class TimerClient(ABC):
-    """The process's side."""
+    """The process's side.
+
+    >>> class Told(TimerClient):
+    ...     def acquire(self, scope_id, expiration_time):
+    ...         print("in", scope_id)
+    ...     def release(self, scope_id):
+    ...         print("out of", scope_id)
+    >>> with expires(after=60, scope="forward", client=Told()):
+    ...     loss = 0.5
+    in forward
+    out of forward
+    """
 
     @abstractmethod
     def acquire(self, scope_id: str, expiration_time: float) -> None:
@@ -41,7 +56,16 @@ class TimerClient(ABC):
 
 
 class TimerServer(ABC):
-    """The agent's side: looks every `max_interval` seconds, and ends workers whose limits have passed."""
+    """The agent's side: looks every `max_interval` seconds, and ends workers whose limits have passed.
+
+    >>> import queue
+    >>> from taeda.distributed.elastic.timer import LocalTimerServer
+    >>> server = LocalTimerServer(queue.Queue(), max_interval=0.01)
+    >>> server.start()
+    >>> server.stop()
+    >>> isinstance(server, TimerServer)
+    True
+    """
 
     def __init__(self, request_queue: Any, max_interval: float, daemon: bool = True) -> None:
         self._queue, self._max_interval, self._daemon = request_queue, max_interval, daemon
@@ -100,7 +124,17 @@ _client: TimerClient | None = None
 
 
 def configure(timer_client: TimerClient) -> None:
-    """Let `expires` use this client, in this process."""
+    """Let `expires` use this client, in this process.
+
+    >>> import queue
+    >>> from taeda.distributed.elastic.timer import LocalTimerClient
+    >>> requests = queue.Queue()  # that of the server
+    >>> configure(LocalTimerClient(requests))
+    >>> with expires(after=60, scope="forward"):
+    ...     loss = 0.5
+    >>> requests.get().scope_id
+    'forward'
+    """
     global _client
     _client = timer_client
 
@@ -111,6 +145,14 @@ def expires(
 ) -> Iterator[None]:
     """The block must be left within `after` seconds, or the process is ended.
     RuntimeError without a client.
+
+    >>> import queue
+    >>> from taeda.distributed.elastic.timer import LocalTimerClient
+    >>> requests = queue.Queue()
+    >>> with expires(after=60, scope="forward", client=LocalTimerClient(requests)):
+    ...     loss = 0.5
+    >>> requests.get().expiration_time > time.time(), requests.get().expiration_time
+    (True, -1)
     """
     chosen = client or _client
     if chosen is None:

@@ -19,13 +19,27 @@ _LINE = 480  # bytes: what a pipe takes in one piece, and less
 
 @dataclass
 class FileTimerRequest(TimerRequest):
-    """A request with the signal that ends the worker."""
+    """A request with the signal that ends the worker.
+
+    >>> FileTimerRequest(4711, "forward", 10.0, signal.SIGTERM).signal.name
+    'SIGTERM'
+    """
 
     signal: int = signal.SIGKILL
 
 
 class FileTimerClient(TimerClient):
-    """Writes requests to the pipe `file_path`; `signal` is what the server sends when the time has passed."""
+    """Writes requests to the pipe `file_path`; `signal` is what the server sends when the time has passed.
+
+    >>> import tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "timer")
+    >>> server = FileTimerServer(path, "job-7", max_interval=0.01)
+    >>> server.start()
+    >>> client = FileTimerClient(path, signal.SIGTERM)
+    >>> client.acquire("forward", 1e12)
+    >>> client.release("forward")
+    >>> server.stop()
+    """
 
     def __init__(self, file_path: str, signal: int = signal.SIGKILL) -> None:
         self._path, self.signal = file_path, int(signal)
@@ -54,6 +68,16 @@ class FileTimerClient(TimerClient):
 class FileTimerServer(LocalTimerServer):
     """Makes the pipe `file_path`, reads requests from it, and sends signals to processes whose
     limits have passed.
+
+    >>> import tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "timer")
+    >>> server = FileTimerServer(path, "job-7")  # `start` begins to look
+    >>> server.register_timers([FileTimerRequest(4711, "forward", expiration_time=10.0)])
+    >>> [request.scope_id for request in server.get_expired_timers(deadline=11.0)[4711]]
+    ['forward']
+    >>> server.stop()
+    >>> os.path.exists(path)
+    False
     """
 
     def __init__(

@@ -13,7 +13,13 @@ __all__ = ["LocalTimerClient", "LocalTimerServer"]
 
 
 class LocalTimerClient(TimerClient):
-    """Puts requests into the queue; the worker is this process."""
+    """Puts requests into the queue; the worker is this process.
+
+    >>> requests = queue.Queue()  # of multiprocessing, where processes share it
+    >>> LocalTimerClient(requests).acquire("forward", 10.0)
+    >>> requests.get().worker_id == os.getpid()
+    True
+    """
 
     def __init__(self, mp_queue: Any) -> None:
         self._queue = mp_queue
@@ -26,7 +32,13 @@ class LocalTimerClient(TimerClient):
 
 
 class LocalTimerServer(TimerServer):
-    """Takes requests from the queue and kills processes whose limits have passed."""
+    """Takes requests from the queue and kills processes whose limits have passed.
+
+    >>> server = LocalTimerServer(queue.Queue())
+    >>> server.register_timers([TimerRequest(4711, "forward", expiration_time=10.0)])
+    >>> server.get_expired_timers(deadline=11.0)
+    {4711: [TimerRequest(worker_id=4711, scope_id='forward', expiration_time=10.0)]}
+    """
 
     def __init__(self, mp_queue: Any, max_interval: float = 60, daemon: bool = True) -> None:
         super().__init__(mp_queue, max_interval, daemon)

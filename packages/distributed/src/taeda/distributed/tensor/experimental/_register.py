@@ -91,6 +91,18 @@ def _strategy(
 
 @contextlib.contextmanager
 def implicit_replication() -> Iterator[None]:
-    """Inside, plain tensors among DTensors are taken to be the same on all ranks."""
+    """Inside, plain tensors among DTensors are taken to be the same on all ranks.
+
+    >>> from taeda import distributed as dist
+    >>> from taeda.distributed.tensor import ones
+    >>> from taeda.distributed.tensor.experimental import implicit_replication
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> x = ones(2, device_mesh=mesh)
+    >>> with implicit_replication():
+    ...     (x + taeda.tensor([1.0, 2.0])).to_local()
+    tensor([2., 3.])
+    >>> dist.destroy_process_group()
+    """
     with _settings.replicating():
         yield

@@ -30,6 +30,17 @@ class PrepareModuleInput(ParallelStyle):
         input_kwarg_layouts: the same of inputs given by name.
         desired_input_kwarg_layouts: how those shall lie.
         use_local_output: True gives the module this rank's parts; False, the default, DTensors.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.tensor import Replicate, Shard
+    >>> from taeda.distributed.tensor.parallel import PrepareModuleInput, parallelize_module
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> style = PrepareModuleInput(input_layouts=Shard(0), desired_input_layouts=Replicate())
+    >>> model = parallelize_module(nn.Identity(), mesh, style)
+    >>> model(taeda.ones(4, 2)).placements  # a part came, and the module got the whole
+    (Replicate(),)
+    >>> dist.destroy_process_group()
     """
 
     def __init__(
@@ -94,6 +105,18 @@ class PrepareModuleOutput(ParallelStyle):
             output as it is.
         desired_output_layouts: how each of them shall lie, as many.
         use_local_output: True, the default, gives this rank's parts; False DTensors.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.tensor import Replicate, Shard
+    >>> from taeda.distributed.tensor.parallel import PrepareModuleOutput, parallelize_module
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> style = PrepareModuleOutput(
+    ...     output_layouts=Replicate(), desired_output_layouts=Shard(0), use_local_output=False
+    ... )
+    >>> parallelize_module(nn.Identity(), mesh, style)(taeda.ones(4, 2)).placements
+    (Shard(dim=0),)
+    >>> dist.destroy_process_group()
     """
 
     def __init__(
@@ -141,6 +164,22 @@ class PrepareModuleInputOutput(ParallelStyle):
         output_layouts: how each plain output lies.
         desired_output_layouts: how each of them shall lie.
         use_local_output: True, the default, gives this rank's parts of outputs; False DTensors.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.tensor import Replicate, Shard
+    >>> from taeda.distributed.tensor.parallel import PrepareModuleInputOutput, parallelize_module
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> style = PrepareModuleInputOutput(
+    ...     input_layouts=Shard(0),
+    ...     desired_input_layouts=Replicate(),
+    ...     output_layouts=Replicate(),
+    ...     desired_output_layouts=Shard(0),
+    ... )
+    >>> model = parallelize_module(nn.Identity(), mesh, style)
+    >>> model(taeda.ones(4, 2)).shape  # this rank's part in, and out again
+    taeda.Size([4, 2])
+    >>> dist.destroy_process_group()
     """
 
     def __init__(

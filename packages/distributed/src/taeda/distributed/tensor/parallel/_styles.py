@@ -17,7 +17,15 @@ __all__ = ["ColwiseParallel", "ParallelStyle", "RowwiseParallel", "SequenceParal
 
 
 class ParallelStyle(ABC):
-    """How a module is cut. Own styles define `_apply(module, device_mesh)`, which returns the module."""
+    """How a module is cut. Own styles define `_apply(module, device_mesh)`, which returns the module.
+
+    >>> from taeda.distributed.tensor.parallel import ParallelStyle
+    >>> class Frozen(ParallelStyle):  # not trained
+    ...     def _apply(self, module, device_mesh):
+    ...         return module.requires_grad_(False)
+    >>> Frozen().src_data_rank
+    0
+    """
 
     src_data_rank: int | None = 0
 
@@ -132,6 +140,15 @@ class ColwiseParallel(_Layer):
         input_layouts: how a plain input lies; None is whole on every rank.
         output_layouts: how the output is to lie; None is cut along its last dimension.
         use_local_output: True, the default, gives this rank's part; False a DTensor.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.tensor.parallel import ColwiseParallel, parallelize_module
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> layer = parallelize_module(nn.Linear(2, 4), mesh, ColwiseParallel())
+    >>> layer.weight.placements, layer(taeda.ones(3, 2)).shape
+    ((Shard(dim=0),), taeda.Size([3, 4]))
+    >>> dist.destroy_process_group()
     """
 
     places: ClassVar[dict[type[nn.Module], dict[str, Placement]]] = {
@@ -168,6 +185,18 @@ class RowwiseParallel(_Layer):
         output_layouts: how the output is to lie, which begins as terms of a sum; None is whole on
             every rank.
         use_local_output: True, the default, gives this rank's part; False a DTensor.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
+    >>> from taeda.distributed.tensor.parallel import parallelize_module
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> plan = {"0": ColwiseParallel(), "2": RowwiseParallel()}  # one sum over ranks for both
+    >>> model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 2))
+    >>> model = parallelize_module(model, mesh, plan)
+    >>> model[2].weight.placements, model(taeda.ones(3, 2)).shape
+    ((Shard(dim=1),), taeda.Size([3, 2]))
+    >>> dist.destroy_process_group()
     """
 
     places: ClassVar[dict[type[nn.Module], dict[str, Placement]]] = {
@@ -201,6 +230,15 @@ class SequenceParallel(ParallelStyle):
     Args:
         sequence_dim: the dimension of the sequence in a plain input: 1 by default.
         use_local_output: False, the default, gives a DTensor; True this rank's part.
+
+    >>> from taeda import distributed as dist, nn
+    >>> from taeda.distributed.tensor.parallel import SequenceParallel, parallelize_module
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> mesh = dist.init_device_mesh("cpu", (1,))
+    >>> norm = parallelize_module(nn.LayerNorm(8), mesh, SequenceParallel())
+    >>> norm(taeda.ones(2, 5, 8)).placements  # the batch, the sequence, the features
+    (Shard(dim=1),)
+    >>> dist.destroy_process_group()
     """
 
     def __init__(self, *, sequence_dim: int = 1, use_local_output: bool = False) -> None:

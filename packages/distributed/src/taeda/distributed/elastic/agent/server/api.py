@@ -37,6 +37,13 @@ _log = logging.getLogger(__name__)
 class WorkerSpec:
     """What to run on this machine: a program or function, how often, and what to do when one of
     them fails.
+
+    >>> from taeda.distributed.elastic import rendezvous
+    >>> params = rendezvous.RendezvousParameters("static", "127.0.0.1:0", "job-7", 1, 1, rank=0)
+    >>> handler = rendezvous.get_rendezvous_handler(params)
+    >>> spec = WorkerSpec("trainer", 2, handler, entrypoint="train.py", max_restarts=1)
+    >>> spec.get_entrypoint_name(), spec.local_world_size
+    ('train.py', 2)
     """
 
     role: str
@@ -68,7 +75,11 @@ class WorkerSpec:
 
 
 class Worker:
-    """One process: its numbers on the machine, in the job and in its role."""
+    """One process: its numbers on the machine, in the job and in its role.
+
+    >>> Worker(local_rank=1, global_rank=5, world_size=8)
+    Worker(local_rank=1, global_rank=5, world_size=8)
+    """
 
     def __init__(
         self,
@@ -90,7 +101,11 @@ class Worker:
 
 
 class WorkerState(str, Enum):  # noqa: UP042 - as the interface has it
-    """Where a group of processes stands."""
+    """Where a group of processes stands.
+
+    >>> WorkerState.is_running(WorkerState.HEALTHY), WorkerState.is_running(WorkerState.FAILED)
+    (True, False)
+    """
 
     UNKNOWN = "UNKNOWN"
     INIT = "INIT"
@@ -107,7 +122,15 @@ class WorkerState(str, Enum):  # noqa: UP042 - as the interface has it
 
 
 class WorkerGroup:
-    """The processes on this machine."""
+    """The processes on this machine.
+
+    >>> from taeda.distributed.elastic import rendezvous
+    >>> params = rendezvous.RendezvousParameters("static", "127.0.0.1:0", "job-7", 1, 1, rank=0)
+    >>> spec = WorkerSpec("trainer", 2, rendezvous.get_rendezvous_handler(params), fn=print)
+    >>> group = WorkerGroup(spec)
+    >>> group.state.value, [worker.local_rank for worker in group.workers]
+    ('INIT', [0, 1])
+    """
 
     def __init__(self, spec: WorkerSpec) -> None:
         self.spec = spec
@@ -122,7 +145,12 @@ class WorkerGroup:
 
 @dataclass
 class RunResult:
-    """How it ended: the state, what functions returned and what failed, by rank of the job."""
+    """How it ended: the state, what functions returned and what failed, by rank of the job.
+
+    >>> result = RunResult(WorkerState.SUCCEEDED, return_values={0: "done"})
+    >>> result.is_failed(), result.return_values
+    (False, {0: 'done'})
+    """
 
     state: WorkerState
     return_values: dict[int, Any] = field(default_factory=dict)
@@ -134,7 +162,16 @@ class RunResult:
 
 
 class ElasticAgent(ABC):
-    """Runs a job's processes on one machine."""
+    """Runs a job's processes on one machine.
+
+    >>> class Here(ElasticAgent):  # an agent that runs nothing
+    ...     def run(self, role="default"):
+    ...         return RunResult(WorkerState.SUCCEEDED)
+    ...     def get_worker_group(self, role="default"):
+    ...         raise NotImplementedError
+    >>> Here().run().is_failed()
+    False
+    """
 
     @abstractmethod
     def run(self, role: str = DEFAULT_ROLE) -> RunResult:
@@ -146,7 +183,12 @@ class ElasticAgent(ABC):
 
 
 class SimpleElasticAgent(ElasticAgent):
-    """An agent for one role. A subclass says how processes are started, watched and stopped."""
+    """An agent for one role. A subclass says how processes are started, watched and stopped.
+
+    >>> from taeda.distributed.elastic.agent.server import LocalElasticAgent
+    >>> issubclass(LocalElasticAgent, SimpleElasticAgent)  # which starts them on this machine
+    True
+    """
 
     def __init__(self, spec: WorkerSpec, exit_barrier_timeout: float = 300) -> None:
         self._worker_group = WorkerGroup(spec)

@@ -16,6 +16,17 @@ __all__ = ["LocalElasticAgent"]
 class LocalElasticAgent(SimpleElasticAgent):
     """Starts the processes, tells them their ranks by environment variables, and restarts all when
     one fails.
+
+    >>> from taeda.distributed.elastic import rendezvous
+    >>> from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs
+    >>> params = rendezvous.RendezvousParameters("static", "127.0.0.1:0", "job-7", 1, 1, rank=0)
+    >>> handler = rendezvous.get_rendezvous_handler(params)
+    >>> spec = WorkerSpec("trainer", 1, handler, entrypoint="/bin/true")
+    >>> result = LocalElasticAgent(spec, DefaultLogsSpecs()).run()
+    >>> result.is_failed()
+    False
+    >>> handler.shutdown()
+    True
     """
 
     def __init__(

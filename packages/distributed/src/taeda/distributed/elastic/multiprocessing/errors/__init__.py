@@ -25,7 +25,16 @@ VARIABLES = ("TAEDA_ELASTIC_ERROR_FILE", "TORCHELASTIC_ERROR_FILE")
 
 
 class ErrorHandler:
-    """Writes an exception as JSON to the file that the launcher named."""
+    """Writes an exception as JSON to the file that the launcher named.
+
+    >>> import tempfile
+    >>> from unittest import mock
+    >>> path = os.path.join(tempfile.mkdtemp(), "error.json")
+    >>> with mock.patch.dict(os.environ, TAEDA_ELASTIC_ERROR_FILE=path):
+    ...     ErrorHandler().record_exception(ValueError("no such layer"))
+    >>> json.load(open(path))["message"]["message"]
+    'ValueError: no such layer'
+    """
 
     def initialize(self) -> None:
         """Called before the function runs."""
@@ -50,7 +59,11 @@ class ErrorHandler:
 
 
 def get_error_handler() -> ErrorHandler:
-    """The handler that `record` uses unless it is given one."""
+    """The handler that `record` uses unless it is given one.
+
+    >>> isinstance(get_error_handler(), ErrorHandler)
+    True
+    """
     return ErrorHandler()
 
 
@@ -90,6 +103,12 @@ def record(fn: _Function, error_handler: ErrorHandler | None = None) -> _Functio
 class ProcessFailure:
     """A process that failed: its number on this machine, id, exit code (negative for a signal), and
     what it wrote.
+
+    >>> failure = ProcessFailure(local_rank=0, pid=4711, exitcode=-9, error_file="/none")
+    >>> failure.signal_name()
+    'SIGKILL'
+    >>> failure.message
+    'Signal 9 (SIGKILL) received by PID 4711'
     """
 
     local_rank: int

@@ -18,7 +18,15 @@ def get_subprocess_handler(
     local_rank_id: int,
     numa_options: None = None,
 ) -> SubprocessHandler:
-    """Start the program. ValueError for `numa_options`, which this release has not."""
+    """Start the program. ValueError for `numa_options`, which this release has not.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as out:
+    ...     program = get_subprocess_handler("/bin/echo", ("rank", 0), {}, out.name, "", 0)
+    ...     program.proc.wait(), open(out.name).read().strip()
+    (0, 'rank 0')
+    >>> program.close()
+    """
     if numa_options is not None:
         raise ValueError(
             "numa_options: binding to memory nodes is not in this release; use numactl"

@@ -11,6 +11,11 @@ __all__ = ["SubprocessHandler"]
 class SubprocessHandler:
     """The program `entrypoint` with `args`; output goes to the files `stdout` and `stderr`, or ''
     to the console.
+
+    >>> program = SubprocessHandler("/bin/true", (), {}, "", "", local_rank_id=0)
+    >>> program.proc.wait()
+    0
+    >>> program.close()
     """
 
     def __init__(
