@@ -263,7 +263,9 @@ def main(args: Sequence[str] | None = None) -> None:
     """The command. Exit status 1 if a process failed, 128 + n after signal n.
 
     >>> import contextlib, io
-    >>> with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as text:
+    >>> from unittest import mock
+    >>> text, quiet = io.StringIO(), mock.patch.object(logging, "basicConfig")
+    >>> with quiet, contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
     ...     main(["--help"])
     >>> text.getvalue()[:15]
     'usage: taedarun'

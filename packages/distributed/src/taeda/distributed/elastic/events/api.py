@@ -163,7 +163,9 @@ def construct_and_record_rdzv_event(
     """Make an event of a rendezvous and give it to its logger; with the trace of the error that is
     being handled.
 
-    >>> construct_and_record_rdzv_event("job-7", "all machines are there", NodeState.RUNNING)
+    >>> construct_and_record_rdzv_event(
+    ...     "job-7", "all machines are there", NodeState.RUNNING, hostname="node-1"
+    ... )
     """
     trace = traceback.format_exc() if node_state == NodeState.FAILED else ""
     record_rdzv_event(

@@ -383,12 +383,12 @@ def start_processes(
     ValueError if the numbers of `args` and `envs` are not 0, 1, 2, ...; RuntimeError while SIGCHLD
     is ignored.
 
-    >>> import tempfile
+    >>> import pathlib, tempfile
     >>> from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs, Std
     >>> logs = DefaultLogsSpecs(tempfile.mkdtemp(), redirects=Std.OUT)
     >>> args = {0: ("rank 0",), 1: ("rank 1",)}
     >>> result = start_processes("job", "/bin/echo", args, {0: {}, 1: {}}, logs).wait()
-    >>> [open(path).read().strip() for path in result.stdouts.values()]
+    >>> [pathlib.Path(path).read_text().strip() for path in result.stdouts.values()]
     ['rank 0', 'rank 1']
     """
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:

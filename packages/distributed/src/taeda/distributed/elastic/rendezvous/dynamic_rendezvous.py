@@ -134,7 +134,7 @@ class DynamicRendezvousHandler(RendezvousHandler):
     >>> from taeda.distributed.elastic.rendezvous import c10d_rendezvous_backend
     >>> store = dist.HashStore()
     >>> backend = c10d_rendezvous_backend.C10dRendezvousBackend(store, "job-7")
-    >>> handler = DynamicRendezvousHandler.from_backend("job-7", store, backend, 1, 1)
+    >>> handler = DynamicRendezvousHandler.from_backend("job-7", store, backend, 1, 1, "127.0.0.1")
     >>> info = handler.next_rendezvous()  # one machine is enough here
     >>> info.rank, info.world_size
     (0, 1)

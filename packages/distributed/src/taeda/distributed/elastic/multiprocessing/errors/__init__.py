@@ -27,12 +27,12 @@ VARIABLES = ("TAEDA_ELASTIC_ERROR_FILE", "TORCHELASTIC_ERROR_FILE")
 class ErrorHandler:
     """Writes an exception as JSON to the file that the launcher named.
 
-    >>> import tempfile
+    >>> import pathlib, tempfile
     >>> from unittest import mock
-    >>> path = os.path.join(tempfile.mkdtemp(), "error.json")
-    >>> with mock.patch.dict(os.environ, TAEDA_ELASTIC_ERROR_FILE=path):
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "error.json")
+    >>> with mock.patch.dict(os.environ, TAEDA_ELASTIC_ERROR_FILE=str(path)):
     ...     ErrorHandler().record_exception(ValueError("no such layer"))
-    >>> json.load(open(path))["message"]["message"]
+    >>> json.loads(path.read_text())["message"]["message"]
     'ValueError: no such layer'
     """
 

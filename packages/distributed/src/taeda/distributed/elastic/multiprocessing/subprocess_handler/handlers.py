@@ -23,7 +23,7 @@ def get_subprocess_handler(
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as out:
     ...     program = get_subprocess_handler("/bin/echo", ("rank", 0), {}, out.name, "", 0)
-    ...     program.proc.wait(), open(out.name).read().strip()
+    ...     program.proc.wait(), out.read().decode().strip()
     (0, 'rank 0')
     >>> program.close()
     """
