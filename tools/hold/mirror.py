@@ -22,8 +22,8 @@ A family of operations is one thing in three folders: `tests/ops/test_<family>.p
 Modules of these folders that begin with an underscore are no families.
 
 An `__init__.py` is the module of its folder: `optim/_x/__init__.py` is tested by `tests/test_x.py`;
-one that defines nothing is a table of contents and needs no test. Modules of at most 25 lines need
-none either.
+one that defines nothing is a table of contents and needs no test. Modules of at most 25 lines, their
+docstrings left out, need none either.
 
 Coverage needs the distribution `coverage`. A line counts when the tests of that one file run it.
 Lines within functions are given apart, because an import runs all the others. What tests do in
@@ -46,7 +46,7 @@ __all__ = ["MOST", "check", "modules", "place_of", "shares"]
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = "tools/hold/mirror.json"
-#: lines of a module that may go without a test of its own
+#: lines of a module, without docstrings, that may go without a test of its own
 MOST = 25
 #: folders that hold a module a family of operations, and the folder of the tests of families
 FAMILIES, OF_FAMILIES = ("_table", "_composite", "_numpy"), "ops"
@@ -66,9 +66,17 @@ def modules(package: str, root: Path = ROOT) -> list[Path]:
 
 def _needs_test(path: Path) -> bool:
     text = path.read_text()
-    if len(text.splitlines()) <= MOST:
+    if len(text.splitlines()) - _described(text) <= MOST:
         return False
     return path.name != "__init__.py" or _defines(text)
+
+
+def _described(text: str) -> int:
+    """How many lines docstrings have: examples are tested where they stand."""
+    kinds = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+    first = [node.body[0] for node in nodes if ast.get_docstring(node) is not None]
+    return sum((one.end_lineno or one.lineno) - one.lineno + 1 for one in first)
 
 
 def _defines(text: str) -> bool:

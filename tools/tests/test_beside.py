@@ -1,4 +1,4 @@
-"""Data of a package is read by `importlib.resources`, and modules are listed by `pkgutil`. `__file__` stands
+"""Data of a package is read by `taeda._parts.data`, and modules are listed by `pkgutil`. `__file__` stands
 where a real file is wanted: a compiler or another program opens it, or a path is what is told.
 """
 
@@ -50,7 +50,7 @@ FILES = sorted(
 @pytest.mark.parametrize("place", FILES)
 def test_files_beside_a_module_are_resources(place):
     assert place in ALLOWED, (
-        f"packages/{place} uses __file__: read data by importlib.resources.files(__package__), list "
+        f"packages/{place} uses __file__: read data by taeda._parts.data.read, list "
         "modules by pkgutil.iter_modules, or say here why a real file is wanted"
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._parts.data import read
 
 __all__ = ["DTYPES", "Array", "Axis", "axes_of", "common", "kind_of", "named", "pair", "wide"]
 
@@ -112,6 +112,6 @@ def named(
 @cache
 def _examples() -> dict[str, str]:
     """The calls of `_examples.txt` by the name that stands above each."""
-    blocks = (Path(__file__).parent / "_examples.txt").read_text().split("\n\n")
+    blocks = read(__package__, "_examples.txt").decode().split("\n\n")
     pairs = (block.strip().partition("\n") for block in blocks)
     return {name: lines for name, _, lines in pairs}
