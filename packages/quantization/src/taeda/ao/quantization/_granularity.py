@@ -12,7 +12,11 @@ __all__ = [
 
 
 class MappingType(enum.Enum):
-    """How floats are mapped to integers."""
+    """How floats are mapped to integers.
+
+    >>> [kind.name for kind in MappingType]
+    ['SYMMETRIC', 'SYMMETRIC_NO_CLIPPING_ERR', 'ASYMMETRIC']
+    """
 
     SYMMETRIC = enum.auto()  #: the greatest size becomes the greatest integer
     SYMMETRIC_NO_CLIPPING_ERR = enum.auto()  #: each end becomes an end
@@ -20,7 +24,11 @@ class MappingType(enum.Enum):
 
 
 class ZeroPointDomain(enum.Enum):
-    """What a zero point is."""
+    """What a zero point is.
+
+    >>> [kind.name for kind in ZeroPointDomain]
+    ['INT', 'FLOAT', 'NONE']
+    """
 
     INT = enum.auto()
     FLOAT = enum.auto()
@@ -28,7 +36,11 @@ class ZeroPointDomain(enum.Enum):
 
 
 class TorchAODType(enum.Enum):
-    """Integers of fewer than 8 bits, which no dtype holds."""
+    """Integers of fewer than 8 bits, which no dtype holds.
+
+    >>> [kind.name for kind in TorchAODType]
+    ['INT1', 'INT2', 'INT3', 'INT4', 'INT5', 'INT6', 'INT7']
+    """
 
     INT1 = enum.auto()
     INT2 = enum.auto()
@@ -41,12 +53,20 @@ class TorchAODType(enum.Enum):
 
 @dataclass(frozen=True)
 class Granularity:
-    """Which numbers share a scale."""
+    """Which numbers share a scale.
+
+    >>> all(isinstance(kind, Granularity) for kind in (PerTensor(), PerAxis(0), PerGroup(32)))
+    True
+    """
 
 
 @dataclass(frozen=True)
 class PerTensor(Granularity):
-    """All of a tensor."""
+    """All of a tensor.
+
+    >>> get_block_size((4, 6), PerTensor())
+    (4, 6)
+    """
 
 
 @dataclass(frozen=True)
@@ -55,6 +75,9 @@ class PerAxis(Granularity):
 
     Args:
         axis: the dimension.
+
+    >>> get_block_size((4, 6), PerAxis(axis=1))
+    (4, 1)
     """
 
     axis: int
@@ -66,6 +89,9 @@ class PerGroup(Granularity):
 
     Args:
         group_size: how many.
+
+    >>> get_block_size((4, 6), PerGroup(group_size=2))
+    (1, 2)
     """
 
     group_size: int
@@ -77,17 +103,28 @@ class PerBlock(Granularity):
 
     Args:
         block_size: how many, a number for each dimension.
+
+    >>> get_block_size((4, 6), PerBlock(block_size=(2, 3)))
+    (2, 3)
     """
 
     block_size: tuple[int, ...]
 
 
 class PerRow(Granularity):
-    """Those of one row: all but the last dimension tell rows apart."""
+    """Those of one row: all but the last dimension tell rows apart.
+
+    >>> get_block_size((4, 6), PerRow())
+    (1, 6)
+    """
 
 
 class PerToken(Granularity):
-    """Those of one token: all but the last dimension tell tokens apart."""
+    """Those of one token: all but the last dimension tell tokens apart.
+
+    >>> get_block_size((2, 4, 6), PerToken())
+    (1, 1, 6)
+    """
 
 
 def get_block_size(input_shape: tuple[int, ...], granularity: Granularity) -> tuple[int, ...]:

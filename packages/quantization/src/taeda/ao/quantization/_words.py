@@ -71,7 +71,15 @@ def range_of(
 
 
 class Factory:
-    """A class with some of its arguments: called, it makes a module. `with_args` gives one with more."""
+    """A class with some of its arguments: called, it makes a module. `with_args` gives one with more.
+
+    >>> make = taeda.ao.quantization.default_observer
+    >>> watch = make()
+    >>> type(watch).__name__, watch.quant_min, watch.quant_max
+    ('MinMaxObserver', 0, 127)
+    >>> make.with_args(dtype=taeda.qint8, quant_min=-64, quant_max=63)().quant_min
+    -64
+    """
 
     def __init__(self, p: functools.partial[Any]) -> None:
         self.p = p

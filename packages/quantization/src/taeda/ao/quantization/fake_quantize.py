@@ -39,7 +39,15 @@ __all__ = [
 
 
 class FakeQuantizeBase(ABC, nn.Module):
-    """What all fake quantizers have: two switches, for rounding and for observing, kept in the state dict."""
+    """What all fake quantizers have: two switches, for rounding and for observing, kept in the state dict.
+
+    >>> fake = FakeQuantize()
+    >>> isinstance(fake, FakeQuantizeBase)
+    True
+    >>> fake.disable_fake_quant()
+    >>> fake(taeda.tensor([0.123456, 255.0]))[0].item() == taeda.tensor(0.123456).item()
+    True
+    """
 
     fake_quant_enabled: Tensor
     observer_enabled: Tensor
@@ -188,6 +196,10 @@ class FixedQParamsFakeQuantize(FakeQuantize):
         observer: a factory of `FixedQParamsObserver`.
 
     AssertionError for another observer.
+
+    >>> fake = FixedQParamsFakeQuantize(default_fixed_qparams_range_0to1_observer)
+    >>> fake(taeda.tensor([0.3, 7.0])).tolist()
+    [0.30078125, 0.99609375]
     """
 
     def __init__(self, observer: Any) -> None:
@@ -223,6 +235,12 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         **observer_kwargs: for `observer`.
 
     AssertionError for an observer that is no moving average.
+
+    >>> fake = FusedMovingAvgObsFakeQuantize(dtype=taeda.quint8)
+    >>> fake(taeda.tensor([0.0, 1.2, 255.0])).tolist()
+    [0.0, 1.0, 255.0]
+    >>> fake.scale.tolist()
+    [1.0]
     """
 
     def __init__(
@@ -359,7 +377,11 @@ def _switch(name: str, what: str) -> Any:
     switch.__name__ = switch.__qualname__ = name
     switch.__doc__ = (
         f"{what} in a module if it is a fake quantizer: `model.apply({name})` does so in all.\n\n"
-        "    Args:\n        mod: any module\n    "
+        "    Args:\n        mod: any module\n\n"
+        "    >>> from taeda.ao.quantization import FakeQuantize\n"
+        f"    >>> model = taeda.nn.Sequential(FakeQuantize()).apply({name})\n"
+        f"    >>> model[0].{name.split('_', 1)[1]}_enabled.item()\n"
+        f"    {int(name.startswith('enable'))}\n    "
     )
     return switch
 

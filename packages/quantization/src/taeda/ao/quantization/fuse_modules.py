@@ -24,6 +24,10 @@ def fuse_known_modules(
         additional_fuser_method_mapping: functions by tuples of classes, which win.
 
     NotImplementedError for layers that are not joined, AssertionError for a wrong mode.
+
+    >>> layers = [nn.Linear(2, 3), nn.ReLU()]
+    >>> [type(layer).__name__ for layer in fuse_known_modules(layers, is_qat=False)]
+    ['LinearReLU', 'Identity']
     """
     method = get_fuser_method([type(mod) for mod in mod_list], additional_fuser_method_mapping)
     fused = method(is_qat, *mod_list)
@@ -105,5 +109,10 @@ def fuse_modules_qat(
 
     Args:
         model, modules_to_fuse, inplace, fuser_func, fuse_custom_config_dict: as in `fuse_modules`.
+
+    >>> model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU()).train()
+    >>> joined = fuse_modules_qat(model, ["0", "1", "2"])
+    >>> [type(layer).__name__ for layer in joined]
+    ['ConvBnReLU2d', 'Identity', 'Identity']
     """
     return _fuse(model, modules_to_fuse, True, inplace, fuser_func, fuse_custom_config_dict)

@@ -50,6 +50,12 @@ def fuse_conv_bn(is_qat: bool, conv: Any, bn: Any) -> Any:
         conv, bn: the layers, both in train mode if `is_qat`, else in eval mode.
 
     AssertionError for another mode.
+
+    >>> conv, bn = nn.Conv2d(1, 2, 3).eval(), nn.BatchNorm2d(2).eval()
+    >>> type(fuse_conv_bn(False, conv, bn)).__name__
+    'Conv2d'
+    >>> type(fuse_conv_bn(True, conv.train(), bn.train())).__name__
+    'ConvBn2d'
     """
     _check_norm(is_qat, conv, bn)
     if is_qat:
@@ -65,6 +71,10 @@ def fuse_conv_bn_relu(is_qat: bool, conv: Any, bn: Any, relu: Any) -> Any:
         conv, bn, relu: the layers, as in `fuse_conv_bn`.
 
     AssertionError for another mode.
+
+    >>> layers = nn.Conv2d(1, 2, 3).eval(), nn.BatchNorm2d(2).eval(), nn.ReLU().eval()
+    >>> type(fuse_conv_bn_relu(False, *layers)).__name__
+    'ConvReLU2d'
     """
     _check_norm(is_qat, conv, bn)
     if is_qat:
@@ -82,6 +92,12 @@ def fuse_linear_bn(is_qat: bool, linear: Any, bn: Any) -> Any:
         linear, bn: the layers.
 
     AssertionError in train mode.
+
+    >>> linear, bn = nn.Linear(2, 3).eval(), nn.BatchNorm1d(3).eval()
+    >>> one = fuse_linear_bn(False, linear, bn)
+    >>> x = taeda.ones(4, 2)
+    >>> bool((one(x) - bn(linear(x))).abs().max() < 1e-6)
+    True
     """
     if is_qat:
         raise NotImplementedError(
@@ -139,6 +155,10 @@ def get_fuser_method(
         additional_fuser_method_mapping: functions by tuples of classes, which win.
 
     NotImplementedError for classes that are not joined.
+
+    >>> join = get_fuser_method([nn.Linear, nn.ReLU])
+    >>> type(join(False, nn.Linear(2, 3), nn.ReLU())).__name__
+    'LinearReLU'
     """
     table = {**_METHODS, **(additional_fuser_method_mapping or {})}
     kinds = tuple(op_list)

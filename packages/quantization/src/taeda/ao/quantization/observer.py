@@ -63,6 +63,18 @@ class ObserverBase(ABC, nn.Module):
         is_dynamic: whether the scale will be that of each input; nothing is kept then.
 
     `forward(x)` looks at `x` and returns it; `calculate_qparams()` gives (scales, zero points).
+
+    >>> class Widest(ObserverBase):
+    ...     seen = taeda.tensor(0.0)
+    ...     def forward(self, x):
+    ...         self.seen = taeda.maximum(self.seen, x.abs().max())
+    ...         return x
+    ...     def calculate_qparams(self):
+    ...         return self.seen / 127, taeda.tensor(0)
+    >>> watch = Widest(taeda.qint8)
+    >>> _ = watch(taeda.tensor([1.0, -254.0]))
+    >>> watch.calculate_qparams()
+    (tensor(2.), tensor(0))
     """
 
     def __init__(self, dtype: Any, is_dynamic: bool = False) -> None:
@@ -106,6 +118,12 @@ class UniformQuantizationObserverBase(ObserverBase):
 
     NotImplementedError for an unknown scheme, ValueError for a dtype without integers, AssertionError for a
     range without 0.
+
+    >>> watch = MinMaxObserver(dtype=taeda.qint8, qscheme=taeda.per_tensor_symmetric)
+    >>> isinstance(watch, UniformQuantizationObserverBase)
+    True
+    >>> watch.quant_min, watch.quant_max
+    (-128, 127)
     """
 
     eps: Tensor
@@ -650,7 +668,12 @@ class NoopObserver(ObserverBase):
 
 
 class ReuseInputObserver(ObserverBase):
-    """Stands for: the result has the scale of the input. Such an operation copies integers alone."""
+    """Stands for: the result has the scale of the input. Such an operation copies integers alone.
+
+    >>> watch = ReuseInputObserver()
+    >>> watch(taeda.tensor([1.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
 
     def __init__(self) -> None:
         super().__init__(taeda.quint8, is_dynamic=False)
@@ -677,6 +700,18 @@ class AffineQuantizedObserverBase(ABC, nn.Module):
         zero_point_domain: what a zero point is.
 
     A subclass defines `forward` and `calculate_qparams`. ValueError if `zero_point_domain` is None.
+
+    >>> class Largest(AffineQuantizedObserverBase):
+    ...     def forward(self, input):
+    ...         self.block = get_block_size(input.shape, self.granularity)
+    ...         self.most = input.abs().amax(-1)
+    ...         return input
+    ...     def calculate_qparams(self):
+    ...         return self.most / self.quant_max, taeda.zeros_like(self.most)
+    >>> watch = Largest(MappingType.SYMMETRIC, taeda.int8, PerRow(), -8, 8)
+    >>> _ = watch(taeda.tensor([[1.0, -4.0], [16.0, 2.0]]))
+    >>> watch.block, watch.calculate_qparams()[0].tolist()
+    ((1, 2), [0.5, 2.0])
     """
 
     def __init__(
@@ -765,6 +800,14 @@ def get_observer_state_dict(mod: nn.Module) -> OrderedDict[str, Any]:
 
     Args:
         mod: a prepared model.
+
+    >>> model = taeda.ao.quantization.QuantWrapper(nn.Linear(2, 1)).eval()
+    >>> model.qconfig = taeda.ao.quantization.default_qconfig
+    >>> ready = taeda.ao.quantization.prepare(model)
+    >>> _ = ready(taeda.tensor([[-1.0, 3.0]]))
+    >>> found = get_observer_state_dict(ready)
+    >>> found["quant.activation_post_process.max_val"]
+    tensor(3.)
     """
     words = ("observer", "activation_post_process")
     entries = mod.state_dict().items()
@@ -779,6 +822,14 @@ def load_observer_state_dict(mod: nn.Module, obs_dict: dict[str, Any]) -> None:
         obs_dict: what `get_observer_state_dict` gave.
 
     RuntimeError for entries that are missing or belong to no observer.
+
+    >>> model = taeda.ao.quantization.QuantWrapper(nn.Linear(2, 1)).eval()
+    >>> model.qconfig = taeda.ao.quantization.default_qconfig
+    >>> ready, other = (taeda.ao.quantization.prepare(model) for _ in range(2))
+    >>> _ = ready(taeda.tensor([[-1.0, 3.0]]))
+    >>> load_observer_state_dict(other, get_observer_state_dict(ready))
+    >>> other.quant.activation_post_process.max_val
+    tensor(3.)
     """
     wanted = set(get_observer_state_dict(mod))
     missing, unknown = sorted(wanted - set(obs_dict)), sorted(set(obs_dict) - wanted)

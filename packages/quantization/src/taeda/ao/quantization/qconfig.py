@@ -208,5 +208,10 @@ def qconfig_equals(q1: Any, q2: Any) -> bool:
 
     Args:
         q1, q2: `QConfig`s, or None.
+
+    >>> qconfig_equals(get_default_qconfig("x86"), get_default_qconfig("x86"))
+    True
+    >>> qconfig_equals(get_default_qconfig("x86"), None)
+    False
     """
     return bool(q1 == q2)

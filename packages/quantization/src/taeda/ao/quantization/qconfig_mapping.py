@@ -169,15 +169,29 @@ def get_default_qat_qconfig_mapping(backend: str = "x86", version: int = 1) -> Q
 
     Args:
         backend, version: as in `get_default_qat_qconfig`.
+
+    >>> mapping = taeda.ao.quantization.get_default_qat_qconfig_mapping("x86")
+    >>> type(mapping.global_qconfig.weight()).__name__
+    'FusedMovingAvgObsFakeQuantize'
     """
     return _mapping(get_default_qat_qconfig(backend, version), default_weight_fake_quant, True)
 
 
 def get_symmetric_qnnpack_qconfig_mapping() -> QConfigMapping:
-    """All layers with ranges as wide on both sides of 0, for XNNPACK."""
+    """All layers with ranges as wide on both sides of 0, for XNNPACK.
+
+    >>> mapping = taeda.ao.quantization.get_symmetric_qnnpack_qconfig_mapping()
+    >>> mapping.global_qconfig.weight().qscheme
+    taeda.per_tensor_symmetric
+    """
     return _mapping(default_symmetric_qnnpack_qconfig, default_weight_observer, False)
 
 
 def get_symmetric_qnnpack_qat_qconfig_mapping() -> QConfigMapping:
-    """The same while training."""
+    """The same while training.
+
+    >>> mapping = taeda.ao.quantization.get_symmetric_qnnpack_qat_qconfig_mapping()
+    >>> type(mapping.global_qconfig.weight()).__name__
+    'FusedMovingAvgObsFakeQuantize'
+    """
     return _mapping(default_symmetric_qnnpack_qat_qconfig, default_weight_fake_quant, True)

@@ -79,33 +79,60 @@ _EMBEDDINGS: dict[Any, Any] = {
 
 
 def get_default_static_quant_module_mappings() -> dict[Any, Any]:
-    """Float layers, and those that are trained for integers, by layers on integers."""
+    """Float layers, and those that are trained for integers, by layers on integers.
+
+    >>> get_default_static_quant_module_mappings()[nn.Conv2d]
+    <class 'taeda.ao.nn.quantized.modules.conv.Conv2d'>
+    """
     return dict(DEFAULT_STATIC_QUANT_MODULE_MAPPINGS)
 
 
 def get_embedding_static_quant_module_mappings() -> dict[Any, Any]:
-    """The same, and embeddings that are trained for integers."""
+    """The same, and embeddings that are trained for integers.
+
+    >>> get_embedding_static_quant_module_mappings()[nnqat.Embedding]
+    <class 'taeda.ao.nn.quantized.modules.embedding_ops.Embedding'>
+    """
     return {**DEFAULT_STATIC_QUANT_MODULE_MAPPINGS, **_EMBEDDINGS}
 
 
 def get_default_qat_module_mappings() -> dict[Any, Any]:
-    """Float layers by those that are trained for integers."""
+    """Float layers by those that are trained for integers.
+
+    >>> get_default_qat_module_mappings()[nn.Linear]
+    <class 'taeda.ao.nn.qat.Linear'>
+    """
     return dict(DEFAULT_QAT_MODULE_MAPPINGS)
 
 
 def get_embedding_qat_module_mappings() -> dict[Any, Any]:
-    """The same, and embeddings."""
+    """The same, and embeddings.
+
+    >>> nn.Embedding in get_embedding_qat_module_mappings()
+    True
+    >>> nn.Embedding in get_default_qat_module_mappings()
+    False
+    """
     more: dict[Any, Any] = {nn.EmbeddingBag: nnqat.EmbeddingBag, nn.Embedding: nnqat.Embedding}
     return {**DEFAULT_QAT_MODULE_MAPPINGS, **more}
 
 
 def get_default_dynamic_quant_module_mappings() -> dict[Any, Any]:
-    """Float layers by layers with weights in integers whose inputs are floats."""
+    """Float layers by layers with weights in integers whose inputs are floats.
+
+    >>> get_default_dynamic_quant_module_mappings()[nn.LSTM]
+    <class 'taeda.ao.nn.quantized.dynamic.modules.rnn.LSTM'>
+    """
     return dict(DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS)
 
 
 def get_default_qconfig_propagation_list() -> set[Any]:
-    """The classes of modules that are observed when they are leaves."""
+    """The classes of modules that are observed when they are leaves.
+
+    >>> kinds = get_default_qconfig_propagation_list()
+    >>> nn.Linear in kinds, nn.MaxPool2d in kinds
+    (True, False)
+    """
     tables: tuple[dict[Any, Any], ...] = (
         DEFAULT_STATIC_QUANT_MODULE_MAPPINGS, DEFAULT_QAT_MODULE_MAPPINGS,
         DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
@@ -114,7 +141,12 @@ def get_default_qconfig_propagation_list() -> set[Any]:
 
 
 def get_default_compare_output_module_list() -> set[Any]:
-    """The classes of layers whose results are worth comparing: before and after."""
+    """The classes of layers whose results are worth comparing: before and after.
+
+    >>> kinds = get_default_compare_output_module_list()
+    >>> nn.Linear in kinds, nnq.Linear in kinds, QuantStub in kinds
+    (True, True, False)
+    """
     tables: tuple[dict[Any, Any], ...] = (
         DEFAULT_STATIC_QUANT_MODULE_MAPPINGS, DEFAULT_QAT_MODULE_MAPPINGS,
         DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
@@ -133,6 +165,9 @@ def get_static_quant_module_class(
         additional_static_quant_mapping: more of them, which win.
 
     AssertionError if there is none.
+
+    >>> get_static_quant_module_class(nn.Linear)
+    <class 'taeda.ao.nn.quantized.modules.linear.Linear'>
     """
     more = additional_static_quant_mapping or {}
     return _found(float_module_class, {**DEFAULT_STATIC_QUANT_MODULE_MAPPINGS, **more})
@@ -148,6 +183,9 @@ def get_dynamic_quant_module_class(
         additional_dynamic_quant_mapping: more of them, which win.
 
     AssertionError if there is none.
+
+    >>> get_dynamic_quant_module_class(nn.Linear)
+    <class 'taeda.ao.nn.quantized.dynamic.modules.linear.Linear'>
     """
     more = additional_dynamic_quant_mapping or {}
     return _found(float_module_class, {**DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS, **more})

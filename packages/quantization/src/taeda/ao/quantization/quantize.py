@@ -380,6 +380,12 @@ def quantize(
         run_fn: called with the prepared model and `run_args`, to run it on examples.
         run_args: more arguments.
         mapping, inplace: as in `convert`.
+
+    >>> model = QuantWrapper(nn.Linear(2, 1))
+    >>> model.qconfig = taeda.ao.quantization.default_qconfig
+    >>> whole = quantize(model, lambda ready, x: ready(x), [taeda.ones(4, 2)])
+    >>> whole.module.weight().dtype
+    taeda.qint8
     """
     if not inplace:
         model = copy.deepcopy(model)
@@ -456,6 +462,11 @@ def prepare_qat(
         inplace: whether the model itself is changed.
 
     AssertionError in eval mode.
+
+    >>> model = nn.Sequential(nn.Linear(2, 1))
+    >>> model.qconfig = taeda.ao.quantization.default_qat_qconfig
+    >>> prepare_qat(model)[0].__class__
+    <class 'taeda.ao.nn.qat.Linear'>
     """
     if not model.training:
         raise AssertionError("prepare_qat only works on models in training mode: call train()")

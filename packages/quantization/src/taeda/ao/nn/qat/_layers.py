@@ -80,6 +80,11 @@ class Linear(_Rounded, nn.Linear):
         qconfig: how: its `weight` makes the fake quantizer
 
     AssertionError without a `qconfig`.
+
+    >>> how = taeda.ao.quantization.default_qat_qconfig
+    >>> layer = taeda.ao.nn.qat.Linear(2, 3, qconfig=how)
+    >>> layer(taeda.ones(4, 2)).shape, type(layer.weight_fake_quant).__name__
+    (taeda.Size([4, 3]), 'FakeQuantize')
     """
 
     _FLOAT_MODULE: Any = nn.Linear
@@ -113,7 +118,16 @@ _TEXT = """`nn.Conv{rank}d` whose weight is rounded to the steps that it will ha
         qconfig: how: its `weight` makes the fake quantizer
 
     AssertionError without a `qconfig`.
+
+    >>> how = taeda.ao.quantization.default_qat_qconfig
+    >>> layer = taeda.ao.nn.qat.Conv{rank}d(1, 2, 3, qconfig=how)
+    >>> layer(taeda.ones({shape})).shape
+    taeda.Size({made})
     """
+
+
+def _text(rank: int) -> str:
+    return _TEXT.format(rank=rank, shape=(1, 1, *(4,) * rank), made=[1, 2, *[2] * rank])
 
 
 class _Conv(_Rounded):
@@ -161,19 +175,19 @@ class _Conv(_Rounded):
 
 
 class Conv1d(_Conv, nn.Conv1d):
-    __doc__ = _TEXT.format(rank=1)
+    __doc__ = _text(1)
     _FLOAT_MODULE: Any = nn.Conv1d
     _plain = nn.Conv1d
 
 
 class Conv2d(_Conv, nn.Conv2d):
-    __doc__ = _TEXT.format(rank=2)
+    __doc__ = _text(2)
     _FLOAT_MODULE: Any = nn.Conv2d
     _plain = nn.Conv2d
 
 
 class Conv3d(_Conv, nn.Conv3d):
-    __doc__ = _TEXT.format(rank=3)
+    __doc__ = _text(3)
     _FLOAT_MODULE: Any = nn.Conv3d
     _plain = nn.Conv3d
 
@@ -187,6 +201,12 @@ class Embedding(_Rounded, nn.Embedding):
         qconfig: how: its `weight` makes the fake quantizer, with zero points in float
 
     AssertionError without a `qconfig`.
+
+    >>> how = taeda.ao.quantization.default_embedding_qat_qconfig
+    >>> weight = taeda.tensor([[-1.0, 1.0], [-2.0, 3.0]])
+    >>> layer = taeda.ao.nn.qat.Embedding(2, 2, _weight=weight, qconfig=how)
+    >>> layer(taeda.tensor([1, 0, 1])).shape, layer.weight_fake_quant.dtype
+    (taeda.Size([3, 2]), taeda.quint8)
     """
 
     _FLOAT_MODULE: Any = nn.Embedding
@@ -226,6 +246,12 @@ class EmbeddingBag(_Rounded, nn.EmbeddingBag):
         qconfig: how: its `weight` makes the fake quantizer, with zero points in float
 
     AssertionError without a `qconfig`.
+
+    >>> how = taeda.ao.quantization.default_embedding_qat_qconfig
+    >>> weight = taeda.tensor([[-1.0, 1.0], [-2.0, 3.0]])
+    >>> layer = taeda.ao.nn.qat.EmbeddingBag(2, 2, mode="sum", _weight=weight, qconfig=how)
+    >>> layer(taeda.tensor([[1, 0], [1, 1]])).shape
+    taeda.Size([2, 2])
     """
 
     _FLOAT_MODULE: Any = nn.EmbeddingBag

@@ -21,6 +21,12 @@ class MultiheadAttention(nn.MultiheadAttention):
         device, dtype: of the weights.
 
     `prepare` puts it in the place of an `nn.MultiheadAttention` with a `qconfig`.
+
+    >>> layer = taeda.ao.nn.quantizable.MultiheadAttention(4, 2)
+    >>> x = taeda.ones(5, 1, 4)
+    >>> results, weights = layer(x, x, x)
+    >>> results.shape, weights.shape
+    (taeda.Size([5, 1, 4]), taeda.Size([1, 5, 5]))
     """
 
     _FLOAT_MODULE = nn.MultiheadAttention

@@ -24,6 +24,11 @@ class LSTMCell(nn.Module):
         input_dim, hidden_dim: features of input and state.
         bias: whether linear layers have one.
         device, dtype: of the weights.
+
+    >>> cell = taeda.ao.nn.quantizable.LSTMCell(3, 4)
+    >>> hidden, state = cell(taeda.ones(2, 3))
+    >>> hidden.shape, state.shape
+    (taeda.Size([2, 4]), taeda.Size([2, 4]))
     """
 
     _FLOAT_MODULE = nn.LSTMCell
@@ -130,6 +135,11 @@ class LSTM(nn.Module):
 
     `prepare` puts it in the place of an `nn.LSTM` with a `qconfig`. NotImplementedError for dropout while
     training: numbers that are dropped have no scale.
+
+    >>> layer = taeda.ao.nn.quantizable.LSTM(3, 4)
+    >>> results, (hidden, state) = layer(taeda.ones(5, 2, 3))
+    >>> results.shape, hidden.shape
+    (taeda.Size([5, 2, 4]), taeda.Size([1, 2, 4]))
     """
 
     _FLOAT_MODULE: Any = nn.LSTM

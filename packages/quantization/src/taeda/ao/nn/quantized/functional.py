@@ -76,6 +76,10 @@ def avg_pool3d(
         input: the quantized tensor.
         kernel_size, stride, padding, ceil_mode: as in `nn.functional.avg_pool3d`.
         count_include_pad, divisor_override: as there.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.avg_pool3d(x, 2).shape
+    taeda.Size([1, 2, 2, 2, 2])
     """
     _refuse(input, "avg_pool3d")
     return F.avg_pool3d(
@@ -105,6 +109,10 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     Args:
         input: the quantized tensor.
         output_size: numbers of windows, or one number for all dimensions; None keeps a size.
+
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4, 4), 1 / 128, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.adaptive_avg_pool3d(x, 1).shape
+    taeda.Size([1, 2, 1, 1, 1])
     """
     _refuse(input, "adaptive_avg_pool3d")
     return F.adaptive_avg_pool3d(input, output_size)
@@ -126,6 +134,10 @@ def max_pool1d(
         input: the quantized tensor.
         kernel_size, stride, padding, dilation, ceil_mode: as in `nn.functional.max_pool1d`.
         return_indices: False; indices are refused.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([[[1.0, 3.0, 2.0, 0.0]]]), 0.5, 0, taeda.quint8)
+    >>> taeda.ao.nn.quantized.functional.max_pool1d(x, 2).dequantize().tolist()
+    [[[3.0, 2.0]]]
     """
     _refuse(input, "max_pool1d")
     _no_indices(return_indices)
@@ -219,6 +231,12 @@ def conv1d(
         scale, zero_point, dtype: those of the result.
 
     NotImplementedError for another padding or dtype, RuntimeError for a weight in float.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([[[1.0, 3.0, 2.0]]]), 0.5, 0, taeda.quint8)
+    >>> weight = taeda.quantize_per_tensor(taeda.tensor([[[1.0, 0.5]]]), 0.5, 0, taeda.qint8)
+    >>> made = taeda.ao.nn.quantized.functional.conv1d(x, weight, None, scale=0.5)
+    >>> made.dequantize().tolist()
+    [[[2.5, 4.0]]]
     """
     return _conv(
         1,
@@ -255,6 +273,12 @@ def conv2d(
         input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv2d`.
         padding_mode: "zeros".
         scale, zero_point, dtype: those of the result.
+
+    >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4, 4), 0.5, 0, taeda.quint8)
+    >>> weight = taeda.quantize_per_tensor(taeda.ones(2, 1, 3, 3), 0.5, 0, taeda.qint8)
+    >>> made = taeda.ao.nn.quantized.functional.conv2d(x, weight, taeda.tensor([0.0, 1.0]))
+    >>> made.shape, made.dequantize().amax((0, 2, 3)).tolist()
+    (taeda.Size([1, 2, 2, 2]), [9.0, 10.0])
     """
     return _conv(
         2,
@@ -291,6 +315,11 @@ def conv3d(
         input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv3d`.
         padding_mode: "zeros".
         scale, zero_point, dtype: those of the result.
+
+    >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4, 4, 4), 0.5, 0, taeda.quint8)
+    >>> weight = taeda.quantize_per_tensor(taeda.ones(2, 1, 3, 3, 3), 0.5, 0, taeda.qint8)
+    >>> taeda.ao.nn.quantized.functional.conv3d(x, weight, None).shape
+    taeda.Size([1, 2, 2, 2, 2])
     """
     return _conv(
         3,
@@ -322,6 +351,11 @@ def linear(
         input: the quantized tensor.
         weight, bias: the weight in qint8, the bias in float32 (out,) or None.
         scale, zero_point: those of the result, or None.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([[4.0, 2.0]]), 0.5, 0, taeda.quint8)
+    >>> weight = taeda.quantize_per_tensor(taeda.tensor([[1.0, -0.5]]), 0.5, 0, taeda.qint8)
+    >>> taeda.ao.nn.quantized.functional.linear(x, weight).dequantize().tolist()
+    [[3.0]]
     """
     _refuse(input, "linear")
     scale = input.q_scale() if scale is None else scale

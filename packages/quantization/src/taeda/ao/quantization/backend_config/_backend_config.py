@@ -15,7 +15,11 @@ __all__ = [
 
 
 class ObservationType(enum.Enum):
-    """Where results of a pattern get their scale."""
+    """Where results of a pattern get their scale.
+
+    >>> ObservationType.OUTPUT_SHARE_OBSERVER_WITH_INPUT.value
+    1
+    """
 
     OUTPUT_USE_DIFFERENT_OBSERVER_AS_INPUT = 0  #: from an observer of their own: convolutions, sums
     OUTPUT_SHARE_OBSERVER_WITH_INPUT = 1  #: they have that of the input: pooling, views
@@ -31,6 +35,12 @@ class DTypeWithConstraints:
         quant_min_lower_bound, quant_max_upper_bound: the integers that the backend takes.
         scale_min_lower_bound, scale_max_upper_bound: the scales that it takes.
         scale_exact_match, zero_point_exact_match: the one scale and zero point that it takes.
+
+    >>> import taeda
+    >>> seven_bits = DTypeWithConstraints(taeda.quint8, quant_max_upper_bound=127)
+    >>> config = DTypeConfig(seven_bits, taeda.quint8)
+    >>> config.input_dtype_with_constraints.quant_max_upper_bound
+    127
     """
 
     dtype: Any = None
@@ -216,6 +226,12 @@ class BackendPatternConfig:
             follow each other.
 
     Each `set_...` returns the config, so that calls can be chained.
+
+    >>> from taeda import nn
+    >>> pooling = ObservationType.OUTPUT_SHARE_OBSERVER_WITH_INPUT
+    >>> config = BackendPatternConfig(nn.MaxPool2d).set_observation_type(pooling)
+    >>> config.pattern.__name__, config.observation_type.name
+    ('MaxPool2d', 'OUTPUT_SHARE_OBSERVER_WITH_INPUT')
     """
 
     def __init__(self, pattern: Any = None) -> None:

@@ -36,11 +36,24 @@ def _name(kind: Any) -> str:
     return kind[0].__name__ if isinstance(kind, tuple) else str(kind.__name__)
 
 
+def _example(name: str, kinds: tuple[Any, ...]) -> str:
+    sizes = {"Conv": "(1, 2, 3)", "Linear": "(1, 2)", "BatchNorm": "(2)", "ReLU": "()"}
+    names = [_name(kind) for kind in kinds]
+    layers = ", ".join(f"nn.{name}{sizes[name.rstrip('123d')]}" for name in names)
+    order = ", ".join(map(repr, names))
+    return f"""    >>> from taeda import nn
+    >>> layer = taeda.ao.nn.intrinsic.{name}({layers})
+    >>> [type(part).__name__ for part in layer]
+    [{order}]
+"""
+
+
 def _joined(name: str, *kinds: Any) -> Any:
     words = ", ".join(_name(kind) for kind in kinds)
     doc = (
         f"{words} as one module, called one after the other.\n\n    Args:\n"
-        "        *layers: those, in this order\n\n    AssertionError for others.\n    "
+        "        *layers: those, in this order\n\n    AssertionError for others.\n\n"
+        f"{_example(name, kinds)}    "
     )
     return type(name, (_Joined,), {"kinds": kinds, "__doc__": doc, "__module__": __name__})
 

@@ -24,7 +24,13 @@ F = nn.functional
 
 
 class LinearReLU(qat.Linear, fused._FusedModule):
-    """`nn.qat.Linear` and ReLU in one. The arguments are those of `nn.qat.Linear`."""
+    """`nn.qat.Linear` and ReLU in one. The arguments are those of `nn.qat.Linear`.
+
+    >>> how = taeda.ao.quantization.default_qat_qconfig
+    >>> layer = taeda.ao.nn.intrinsic.qat.LinearReLU(2, 3, qconfig=how)
+    >>> layer(taeda.ones(4, 2)).min().item() >= 0
+    True
+    """
 
     _FLOAT_MODULE = fused.LinearReLU
 
@@ -48,6 +54,13 @@ def _conv_relu(rank: int) -> Any:
         return F.relu(plain.forward(self, input))
 
     doc = f"`nn.qat.Conv{rank}d` and ReLU in one. The arguments are those of `nn.qat.Conv{rank}d`."
+    doc += f"""
+
+    >>> how = taeda.ao.quantization.default_qat_qconfig
+    >>> layer = taeda.ao.nn.intrinsic.qat.{name}(1, 2, 3, qconfig=how)
+    >>> layer(taeda.ones({(1, 1) + (4,) * rank})).min().item() >= 0
+    True
+    """
     body = {"__init__": make, "forward": forward, "_FLOAT_MODULE": getattr(fused, name)}
     return type(name, (plain, fused._FusedModule), {**body, "__doc__": doc, "__module__": __name__})
 
@@ -100,13 +113,25 @@ class _ConvBn(nn.Module):
         return F.relu(made) if self._relu else made
 
     def update_bn_stats(self) -> _ConvBn:
-        """Let statistics follow the examples."""
+        """Let statistics follow the examples.
+
+        >>> how = taeda.ao.quantization.default_qat_qconfig
+        >>> layer = ConvBn2d(1, 2, 3, freeze_bn=True, qconfig=how)
+        >>> layer.apply(update_bn_stats).bn.training
+        True
+        """
         self.freeze_bn = False
         self.bn.train(self.training)
         return self
 
     def freeze_bn_stats(self) -> _ConvBn:
-        """Keep statistics as they are."""
+        """Keep statistics as they are.
+
+        >>> how = taeda.ao.quantization.default_qat_qconfig
+        >>> layer = ConvBn2d(1, 2, 3, qconfig=how)
+        >>> layer.apply(freeze_bn_stats).bn.training
+        False
+        """
         self.freeze_bn = True
         self.bn.eval()
         return self
@@ -228,6 +253,11 @@ def _conv_bn(rank: int, relu: bool) -> Any:
         qconfig: how: its `weight` makes the fake quantizer
 
     AssertionError without a `qconfig`.
+
+    >>> how = taeda.ao.quantization.default_qat_qconfig
+    >>> layer = taeda.ao.nn.intrinsic.qat.{name}(1, 2, 3, qconfig=how)
+    >>> layer(taeda.ones({(2, 1, *(4,) * rank)})).shape
+    taeda.Size({[2, 2, *[2] * rank]})
     """
     body = {
         "__init__": make, "_rank": rank, "_relu": relu, "_FLOAT_MODULE": getattr(fused, name),

@@ -19,6 +19,11 @@ class LinearReLU(linear.Linear):
         in_features, out_features: sizes of the last dimension before and after.
         bias: whether there is a bias, in float32.
         dtype: of the weight: qint8.
+
+    >>> layer = taeda.ao.nn.intrinsic.quantized.LinearReLU(2, 3)
+    >>> x = taeda.quantize_per_tensor(taeda.ones(4, 2), 0.5, 0, taeda.quint8)
+    >>> layer(x).shape, layer(x).dtype
+    (taeda.Size([4, 3]), taeda.quint8)
     """
 
     _FLOAT_MODULE: Any = (fused.LinearReLU,)
@@ -39,6 +44,11 @@ class ConvReLU1d(conv.Conv1d):
     Args:
         in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv1d`.
         dilation, groups, bias, padding_mode, device, dtype: as there.
+
+    >>> layer = taeda.ao.nn.intrinsic.quantized.ConvReLU1d(1, 2, 3)
+    >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4), 0.5, 0, taeda.quint8)
+    >>> layer(x).shape
+    taeda.Size([1, 2, 2])
     """
 
     _relu = True
@@ -50,6 +60,11 @@ class ConvReLU2d(conv.Conv2d):
     Args:
         in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv2d`.
         dilation, groups, bias, padding_mode, device, dtype: as there.
+
+    >>> layer = taeda.ao.nn.intrinsic.quantized.ConvReLU2d(1, 2, 3)
+    >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4, 4), 0.5, 0, taeda.quint8)
+    >>> layer(x).shape
+    taeda.Size([1, 2, 2, 2])
     """
 
     _relu = True
@@ -61,6 +76,11 @@ class ConvReLU3d(conv.Conv3d):
     Args:
         in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv3d`.
         dilation, groups, bias, padding_mode, device, dtype: as there.
+
+    >>> layer = taeda.ao.nn.intrinsic.quantized.ConvReLU3d(1, 2, 3)
+    >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4, 4, 4), 0.5, 0, taeda.quint8)
+    >>> layer(x).shape
+    taeda.Size([1, 2, 2, 2, 2])
     """
 
     _relu = True
@@ -71,6 +91,11 @@ class BNReLU2d(batchnorm.BatchNorm2d):
 
     Args:
         num_features, eps, momentum, device, dtype: as in `nn.quantized.BatchNorm2d`.
+
+    >>> layer = taeda.ao.nn.intrinsic.quantized.BNReLU2d(1).eval()
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([[[[-3.0, 2.0]]]]), 1.0, 3, taeda.quint8)
+    >>> layer(x).dequantize().tolist()
+    [[[[0.0, 2.0]]]]
     """
 
     _relu = True
@@ -81,6 +106,11 @@ class BNReLU3d(batchnorm.BatchNorm3d):
 
     Args:
         num_features, eps, momentum, device, dtype: as in `nn.quantized.BatchNorm3d`.
+
+    >>> layer = taeda.ao.nn.intrinsic.quantized.BNReLU3d(1).eval()
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([[[[[-3.0, 2.0]]]]]), 1.0, 3, taeda.quint8)
+    >>> layer(x).dequantize().tolist()
+    [[[[[0.0, 2.0]]]]]
     """
 
     _relu = True

@@ -17,6 +17,11 @@ class Linear(_layers.Linear):
         qconfig: how; its `activation` is dynamic.
 
     ValueError for an activation that keeps a scale, AssertionError without a `qconfig`.
+
+    >>> how = taeda.ao.quantization.default_dynamic_qat_qconfig
+    >>> layer = taeda.ao.nn.qat.dynamic.Linear(2, 3, qconfig=how)
+    >>> layer(taeda.ones(4, 2)).shape
+    taeda.Size([4, 3])
     """
 
     def __init__(

@@ -21,6 +21,12 @@ __all__ = ["LinearPackedParams", "WeightedQuantizedModule", "hide_vals"]
 class WeightedQuantizedModule(nn.Module):
     """A layer with a weight in integers: `weight()` and `bias()` give them, `set_weight_bias` sets them,
     `from_float` makes one of an observed float layer.
+
+    >>> layer = taeda.ao.nn.quantized.Linear(2, 3)
+    >>> isinstance(layer, WeightedQuantizedModule)
+    True
+    >>> layer.weight().shape, layer.bias().shape
+    (taeda.Size([3, 2]), taeda.Size([3]))
     """
 
     scale: float
@@ -65,6 +71,12 @@ class LinearPackedParams(nn.Module):
 
     Args:
         dtype: `qint8`, or `float16` for weights of 16 bits.
+
+    >>> part = LinearPackedParams()
+    >>> weight = taeda.quantize_per_tensor(taeda.ones(3, 2), 0.5, 0, taeda.qint8)
+    >>> part.set_weight_bias(weight, taeda.zeros(3))
+    >>> list(part.state_dict())
+    ['dtype', '_packed_params']
     """
 
     _version = 3

@@ -20,6 +20,10 @@ class ReLU6(nn.ReLU):
 
     Args:
         inplace: whether results are written into the input.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([-1.0, 3.0, 8.0]), 0.5, 10, taeda.quint8)
+    >>> taeda.ao.nn.quantized.ReLU6()(x).dequantize().tolist()
+    [0.0, 3.0, 6.0]
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -41,6 +45,10 @@ class Hardswish(nn.Hardswish):
     Args:
         scale, zero_point: those of results.
         device, dtype: kept for callers.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([-1.5, 0.0, 3.0]), 0.5, 10, taeda.quint8)
+    >>> taeda.ao.nn.quantized.Hardswish(scale=0.25, zero_point=8)(x).dequantize().tolist()
+    [-0.5, 0.0, 3.0]
     """
 
     def __init__(
@@ -70,6 +78,10 @@ class ELU(nn.ELU):
     Args:
         scale, zero_point: those of results.
         alpha: the size of the least value.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([-4.0, 0.0, 2.0]), 0.5, 10, taeda.quint8)
+    >>> taeda.ao.nn.quantized.ELU(scale=0.5, zero_point=10)(x).dequantize().tolist()
+    [-1.0, 0.0, 2.0]
     """
 
     def __init__(self, scale: float, zero_point: int, alpha: float = 1.0) -> None:
@@ -100,6 +112,11 @@ class LeakyReLU(nn.LeakyReLU):
         inplace: kept for callers: results have a scale of their own, so nothing is written into the
             input.
         device, dtype: kept for callers.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([-4.0, 0.0, 2.0]), 0.5, 10, taeda.quint8)
+    >>> layer = taeda.ao.nn.quantized.LeakyReLU(scale=0.5, zero_point=10, negative_slope=0.25)
+    >>> layer(x).dequantize().tolist()
+    [-1.0, 0.0, 2.0]
     """
 
     def __init__(
@@ -141,6 +158,11 @@ class Sigmoid(nn.Sigmoid):
 
     Args:
         output_scale, output_zero_point: those of results.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([-9.0, 0.0, 9.0]), 1.0, 10, taeda.quint8)
+    >>> layer = taeda.ao.nn.quantized.Sigmoid(output_scale=1 / 256, output_zero_point=0)
+    >>> layer(x).dequantize().tolist()
+    [0.0, 0.5, 0.99609375]
     """
 
     def __init__(self, output_scale: float, output_zero_point: int) -> None:
@@ -166,6 +188,10 @@ class Softmax(nn.Softmax):
         dim: the dimension that adds up to 1.
         scale, zero_point: those of results.
         device, dtype: kept for callers.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([[1.0, 1.0]]), 0.5, 10, taeda.quint8)
+    >>> taeda.ao.nn.quantized.Softmax(dim=1, scale=1 / 256)(x).dequantize().tolist()
+    [[0.5, 0.5]]
     """
 
     def __init__(self, dim: int | None = None, scale: float = 1.0, zero_point: int = 0) -> None:
@@ -196,6 +222,12 @@ class PReLU(nn.Module):
     Args:
         output_scale, output_zero_point: those of results.
         num_parameters: 1, or the number of channels in dimension 1.
+
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([-4.0, 2.0]), 0.5, 10, taeda.quint8)
+    >>> layer = taeda.ao.nn.quantized.PReLU(output_scale=0.5, output_zero_point=10)
+    >>> layer.set_weight(taeda.quantize_per_tensor(taeda.tensor([0.25]), 0.25, 0, taeda.quint8))
+    >>> layer(x).dequantize().tolist()
+    [-1.0, 2.0]
     """
 
     def __init__(

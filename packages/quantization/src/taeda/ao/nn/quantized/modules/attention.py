@@ -18,6 +18,14 @@ class MultiheadAttention(_Quantizable):
         embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn: as in `nn.MultiheadAttention`.
         kdim, vdim, batch_first: as there.
         device, dtype: of the weights before they become integers.
+
+    >>> layer = taeda.ao.nn.quantizable.MultiheadAttention(4, 2).eval()
+    >>> layer.qconfig = taeda.ao.quantization.default_qconfig
+    >>> ready = taeda.ao.quantization.prepare(layer)
+    >>> x = taeda.ones(5, 1, 4)
+    >>> _ = ready(x, x, x)
+    >>> MultiheadAttention.from_observed(ready)._get_name()
+    'QuantizedMultiheadAttention'
     """
 
     def _get_name(self) -> str:

@@ -78,14 +78,24 @@ _TEXT = """Batch normalisation of integers (samples, num_features, {places}) wit
         eps: what is added to variances
         momentum: kept for callers: no statistics are gathered
         device, dtype: of weights and statistics
+
+    >>> layer = taeda.ao.nn.quantized.BatchNorm{rank}d(2).eval()
+    >>> x = taeda.quantize_per_tensor(taeda.ones({shape}), 0.5, 0, taeda.quint8)
+    >>> layer(x).shape, layer(x).q_scale()
+    (taeda.Size({made}), 1.0)
     """
 
 
+def _text(rank: int, places: str) -> str:
+    shape = [1, 2, *[3] * rank]
+    return _TEXT.format(rank=rank, places=places, shape=tuple(shape), made=shape)
+
+
 class BatchNorm2d(_BatchNorm):
-    __doc__ = _TEXT.format(places="height, width")
+    __doc__ = _text(2, "height, width")
     _rank = 2
 
 
 class BatchNorm3d(_BatchNorm):
-    __doc__ = _TEXT.format(places="depth, height, width")
+    __doc__ = _text(3, "depth, height, width")
     _rank = 3

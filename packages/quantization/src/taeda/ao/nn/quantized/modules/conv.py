@@ -221,8 +221,19 @@ _CONV = """A convolution on integers (samples, in_channels, {places}), with a we
 
     The state dict has `weight`, `bias`,
     `scale` and `zero_point`, as PyTorch's. NotImplementedError for floats: a `QuantStub` quantizes them.
+
+    >>> layer = taeda.ao.nn.quantized.Conv{rank}d(1, 2, 3)
+    >>> x = taeda.quantize_per_tensor(taeda.ones({shape}), 0.5, 0, taeda.quint8)
+    >>> layer(x).shape
+    taeda.Size({made})
     """
 _PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
+
+
+def _text(template: str, rank: int, size: int) -> str:
+    """The text for a rank; its example makes `size` places of 4 along each dimension."""
+    shape, made = (1, 1, *(4,) * rank), [1, 2, *[size] * rank]
+    return template.format(rank=rank, places=_PLACES[rank], shape=shape, made=made)
 
 
 class _Plain(_ConvNd):
@@ -256,17 +267,17 @@ class _Plain(_ConvNd):
 
 
 class Conv1d(_Plain):
-    __doc__ = _CONV.format(rank=1, places=_PLACES[1])
+    __doc__ = _text(_CONV, 1, 2)
     _rank, _float = 1, nn.Conv1d
 
 
 class Conv2d(_Plain):
-    __doc__ = _CONV.format(rank=2, places=_PLACES[2])
+    __doc__ = _text(_CONV, 2, 2)
     _rank, _float = 2, nn.Conv2d
 
 
 class Conv3d(_Plain):
-    __doc__ = _CONV.format(rank=3, places=_PLACES[3])
+    __doc__ = _text(_CONV, 3, 2)
     _rank, _float = 3, nn.Conv3d
 
 
@@ -280,6 +291,11 @@ _TRANSPOSED = """A transposed convolution on integers (samples, in_channels, {pl
 
     The weight has one scale:
     NotImplementedError for channels, and for floats.
+
+    >>> layer = taeda.ao.nn.quantized.ConvTranspose{rank}d(1, 2, 3)
+    >>> x = taeda.quantize_per_tensor(taeda.ones({shape}), 0.5, 0, taeda.quint8)
+    >>> layer(x).shape
+    taeda.Size({made})
     """
 
 
@@ -350,15 +366,15 @@ class _Transposed(_ConvNd):
 
 
 class ConvTranspose1d(_Transposed):
-    __doc__ = _TRANSPOSED.format(rank=1, places=_PLACES[1])
+    __doc__ = _text(_TRANSPOSED, 1, 6)
     _rank, _float = 1, nn.ConvTranspose1d
 
 
 class ConvTranspose2d(_Transposed):
-    __doc__ = _TRANSPOSED.format(rank=2, places=_PLACES[2])
+    __doc__ = _text(_TRANSPOSED, 2, 6)
     _rank, _float = 2, nn.ConvTranspose2d
 
 
 class ConvTranspose3d(_Transposed):
-    __doc__ = _TRANSPOSED.format(rank=3, places=_PLACES[3])
+    __doc__ = _text(_TRANSPOSED, 3, 6)
     _rank, _float = 3, nn.ConvTranspose3d

@@ -14,6 +14,9 @@ class Dropout(nn.Dropout):
 
     Args:
         p, inplace: kept for callers, as in `nn.Dropout`.
+
+    >>> taeda.ao.nn.quantized.Dropout(0.5).train()(taeda.tensor([1.0, 2.0]))
+    tensor([1., 2.])
     """
 
     def forward(self, input: Tensor) -> Tensor:

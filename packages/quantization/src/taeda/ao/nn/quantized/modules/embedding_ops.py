@@ -27,6 +27,13 @@ class EmbeddingPackedParams(nn.Module):
     Args:
         num_embeddings, embedding_dim: rows and columns.
         dtype: `quint8` or `quint4x2`.
+
+    >>> rows = taeda.tensor([[0.0, 1.0], [2.0, 4.0]])
+    >>> ones, zeros = taeda.ones(2), taeda.zeros(2)
+    >>> part = EmbeddingPackedParams(2, 2)
+    >>> part.set_weight(taeda.quantize_per_channel(rows, ones, zeros, 0, taeda.quint8))
+    >>> list(part.state_dict())
+    ['dtype', '_packed_weight']
     """
 
     _version = 1
@@ -99,6 +106,12 @@ class Embedding(nn.Module):
             while training.
         _weight: a weight in integers.
         dtype: `quint8` or `quint4x2`.
+
+    >>> rows = taeda.tensor([[0.0, 1.0], [2.0, 4.0]])
+    >>> weight = taeda.quantize_per_channel(rows, taeda.ones(2), taeda.zeros(2), 0, taeda.quint8)
+    >>> layer = taeda.ao.nn.quantized.Embedding(2, 2, _weight=weight)
+    >>> layer(taeda.tensor([1, 0])).tolist()
+    [[2.0, 4.0], [0.0, 1.0]]
     """
 
     _version = 1
@@ -220,6 +233,12 @@ class EmbeddingBag(Embedding):
         dtype: `quint8` or `quint4x2`.
 
     NotImplementedError for another mode.
+
+    >>> rows = taeda.tensor([[0.0, 1.0], [2.0, 4.0]])
+    >>> weight = taeda.quantize_per_channel(rows, taeda.ones(2), taeda.zeros(2), 0, taeda.quint8)
+    >>> layer = taeda.ao.nn.quantized.EmbeddingBag(2, 2, _weight=weight)
+    >>> layer(taeda.tensor([[1, 1], [0, 1]])).tolist()
+    [[4.0, 8.0], [2.0, 5.0]]
     """
 
     _version = 1

@@ -71,7 +71,11 @@ class FloatFunctional(_Floats):
 
 
 class FXFloatFunctional(_Floats):
-    """The same operations without observers."""
+    """The same operations without observers.
+
+    >>> FXFloatFunctional().add_relu(taeda.tensor([1.0, -3.0]), taeda.tensor([1.0, 1.0])).tolist()
+    [2.0, 0.0]
+    """
 
 
 class QFunctional(nn.Module):

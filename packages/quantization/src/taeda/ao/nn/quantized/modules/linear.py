@@ -24,6 +24,13 @@ class Linear(WeightedQuantizedModule):
 
     The state dict has `scale`, `zero_point` and `_packed_params`, as PyTorch's. NotImplementedError for
     floats: a `QuantStub` quantizes them.
+
+    >>> layer = taeda.ao.nn.quantized.Linear(2, 1)
+    >>> weight = taeda.quantize_per_tensor(taeda.tensor([[1.0, -0.5]]), 0.5, 0, taeda.qint8)
+    >>> layer.set_weight_bias(weight, taeda.tensor([3.0]))
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([[4.0, 2.0]]), 0.5, 0, taeda.quint8)
+    >>> layer(x).dequantize().tolist()
+    [[6.0]]
     """
 
     _version = 3

@@ -51,6 +51,11 @@ class LayerNorm(_Scaled, nn.LayerNorm):
         eps: what is added to variances
         elementwise_affine: whether there are weights
         device, dtype: kept for callers
+
+    >>> layer = taeda.ao.nn.quantized.LayerNorm(2, None, None, scale=0.5, zero_point=128)
+    >>> x = taeda.quantize_per_tensor(taeda.tensor([[1.0, 3.0]]), 0.5, 0, taeda.quint8)
+    >>> layer(x).dequantize().tolist()
+    [[-1.0, 1.0]]
     """
 
     def __init__(
@@ -92,6 +97,11 @@ class GroupNorm(_Scaled, nn.GroupNorm):
         eps: what is added to variances
         affine: whether there are weights
         device, dtype: kept for callers
+
+    >>> layer = taeda.ao.nn.quantized.GroupNorm(2, 4, None, None, scale=0.02, zero_point=128)
+    >>> x = taeda.quantize_per_tensor(taeda.rand(1, 4, 3), 0.01, 0, taeda.quint8)
+    >>> layer(x).shape, layer(x).q_zero_point()
+    (taeda.Size([1, 4, 3]), 128)
     """
 
     def __init__(
@@ -134,7 +144,17 @@ _INSTANCE = """`nn.InstanceNorm{rank}d` on integers (samples, num_features, ...)
         momentum, track_running_stats: kept for callers: each sample has its own statistics
         affine: whether there are weights
         device, dtype: kept for callers
+
+    >>> layer = taeda.ao.nn.quantized.InstanceNorm{rank}d(2, None, None, scale=0.02, zero_point=128)
+    >>> x = taeda.quantize_per_tensor(taeda.rand({shape}), 0.01, 0, taeda.quint8)
+    >>> layer(x).shape, layer(x).q_zero_point()
+    (taeda.Size({made}), 128)
     """
+
+
+def _text(rank: int) -> str:
+    shape = [1, 2, *[3] * rank]
+    return _INSTANCE.format(rank=rank, shape=tuple(shape), made=shape)
 
 
 class _Instance(_Scaled):
@@ -174,7 +194,7 @@ class _Instance(_Scaled):
 
 
 class InstanceNorm1d(_Instance, nn.InstanceNorm1d):
-    __doc__ = _INSTANCE.format(rank=1)
+    __doc__ = _text(1)
 
     def __init__(
         self,
@@ -205,7 +225,7 @@ class InstanceNorm1d(_Instance, nn.InstanceNorm1d):
 
 
 class InstanceNorm2d(_Instance, nn.InstanceNorm2d):
-    __doc__ = _INSTANCE.format(rank=2)
+    __doc__ = _text(2)
 
     def __init__(
         self,
@@ -236,7 +256,7 @@ class InstanceNorm2d(_Instance, nn.InstanceNorm2d):
 
 
 class InstanceNorm3d(_Instance, nn.InstanceNorm3d):
-    __doc__ = _INSTANCE.format(rank=3)
+    __doc__ = _text(3)
 
     def __init__(
         self,

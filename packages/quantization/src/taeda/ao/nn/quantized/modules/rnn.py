@@ -15,6 +15,13 @@ class LSTM(_rnn.LSTM):
     Args:
         input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in `nn.LSTM`.
         device, dtype: of the weights before they become integers.
+
+    >>> model = taeda.nn.Sequential(taeda.nn.LSTM(2, 3)).eval()
+    >>> model.qconfig = taeda.ao.quantization.default_qconfig
+    >>> ready = taeda.ao.quantization.prepare(model)
+    >>> _ = ready(taeda.ones(4, 1, 2))
+    >>> type(taeda.ao.quantization.convert(ready)[0]) is LSTM
+    True
     """
 
     def _get_name(self) -> str:

@@ -19,6 +19,10 @@ class LinearReLU(Linear):
         in_features, out_features: sizes of the last dimension before and after.
         bias: whether there is a bias, in float32.
         dtype: of the weight: `qint8` or `float16`.
+
+    >>> layer = taeda.ao.nn.intrinsic.quantized.dynamic.LinearReLU(2, 3)
+    >>> layer(taeda.ones(4, 2)).dtype, layer.weight().dtype
+    (taeda.float32, taeda.qint8)
     """
 
     _FLOAT_MODULE: Any = (fused.LinearReLU,)

@@ -26,6 +26,10 @@ class Linear(_Static):
 
     The input becomes integers with the scale of its own range, of 7 bits as PyTorch's kernels want it. The
     state dict is PyTorch's.
+
+    >>> layer = taeda.ao.nn.quantized.dynamic.Linear(2, 3)
+    >>> layer(taeda.ones(4, 2)).dtype, layer.weight().dtype
+    (taeda.float32, taeda.qint8)
     """
 
     _FLOAT_MODULE: Any = (nn.Linear,)

@@ -281,6 +281,11 @@ _LAYERS = """`nn.{name}` on floats, with weights in qint8, or in float16.
         input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in
             `nn.{name}`
         dtype: of the weights: `qint8` or `float16`
+
+    >>> layer = taeda.ao.nn.quantized.dynamic.{name}(3, 4)
+    >>> results, last = layer(taeda.ones(5, 2, 3))
+    >>> results.shape, layer.get_weight()["weight_ih_l0"].dtype
+    (taeda.Size([5, 2, 4]), taeda.qint8)
     """
 
 
@@ -393,11 +398,16 @@ _CELLS = """`nn.{name}` on floats, with weights in qint8, or in float16.
         input_size, hidden_size: features of input and state
         bias: whether there are biases, in float32{more}
         dtype: of the weights: `qint8` or `float16`
+
+    >>> layer = taeda.ao.nn.quantized.dynamic.{name}(3, 4)
+    >>> state = layer(taeda.ones(2, 3))
+    >>> layer.get_weight()["weight_hh"].shape, layer.get_weight()["weight_hh"].dtype
+    (taeda.Size([{rows}, 4]), taeda.qint8)
     """
 
 
 class LSTMCell(_Cell):
-    __doc__ = _CELLS.format(name="LSTMCell", more="")
+    __doc__ = _CELLS.format(name="LSTMCell", more="", rows=16)
     _gates, _states, _kind = 4, 2, nn.LSTMCell
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, ...]:
@@ -406,7 +416,7 @@ class LSTMCell(_Cell):
 
 
 class GRUCell(_Cell):
-    __doc__ = _CELLS.format(name="GRUCell", more="")
+    __doc__ = _CELLS.format(name="GRUCell", more="", rows=12)
     _gates, _states, _kind = 3, 1, nn.GRUCell
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
@@ -415,7 +425,7 @@ class GRUCell(_Cell):
 
 
 class RNNCell(_Cell):
-    __doc__ = _CELLS.format(name="RNNCell", more='\n        nonlinearity: "tanh" or "relu"')
+    __doc__ = _CELLS.format(name="RNNCell", more='\n        nonlinearity: "tanh" or "relu"', rows=4)
     _gates, _states, _kind = 1, 1, nn.RNNCell
 
     def __init__(
