@@ -251,7 +251,11 @@ def is_compiling() -> bool:
 
 
 def is_dynamo_compiling() -> bool:
-    """The same."""
+    """The same.
+
+    >>> taeda.compiler.is_dynamo_compiling()
+    False
+    """
     return is_compiling()
 
 

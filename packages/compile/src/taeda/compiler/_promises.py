@@ -140,4 +140,11 @@ def cudagraph_mark_step_begin() -> None:
     """Where another step begins: results of the one before may be written over where they lie in a
     pool of a recorded device graph. Results have memory of their own here, so there is nothing to
     mark.
+
+    >>> step = taeda.compile(lambda x: x * 2)
+    >>> for x in (taeda.ones(2), taeda.zeros(2)):
+    ...     taeda.compiler.cudagraph_mark_step_begin()
+    ...     print(step(x).tolist())
+    [2.0, 2.0]
+    [0.0, 0.0]
     """

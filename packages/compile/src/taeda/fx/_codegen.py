@@ -24,7 +24,15 @@ TransformBody = Callable[[list[str]], list[str]]
 
 @dataclass
 class PythonCode:
-    """Text of a function, and the objects behind the global names in it."""
+    """Text of a function, and the objects behind the global names in it.
+
+    >>> from taeda.fx import symbolic_trace
+    >>> code = symbolic_trace(lambda x: x + 1).graph.python_code("self")
+    >>> print(code.src.strip())
+    def forward(self, x):
+        add = x + 1;  x = None
+        return add
+    """
 
     src: str
     globals: dict[str, Any] = field(default_factory=dict)

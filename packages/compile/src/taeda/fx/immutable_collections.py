@@ -17,7 +17,17 @@ def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
 
 
 class immutable_list(list):  # type: ignore[type-arg]  # of anything
-    """A list that refuses changes with NotImplementedError; it hashes as the tuple of its entries."""
+    """A list that refuses changes with NotImplementedError; it hashes as the tuple of its entries.
+
+    >>> kept = immutable_list([1, 2])
+    >>> kept[0], hash(kept) == hash((1, 2))
+    (1, True)
+    >>> try:
+    ...     kept.append(3)
+    ... except NotImplementedError:
+    ...     print("refused")
+    refused
+    """
 
     __delitem__ = __iadd__ = __imul__ = __setitem__ = append = clear = extend = insert = _refuse
     pop = remove = reverse = sort = _refuse
@@ -30,7 +40,12 @@ class immutable_list(list):  # type: ignore[type-arg]  # of anything
 
 
 class immutable_dict(dict):  # type: ignore[type-arg]  # of anything
-    """A dict that refuses changes with NotImplementedError."""
+    """A dict that refuses changes with NotImplementedError.
+
+    >>> kept = immutable_dict(alpha=2)
+    >>> kept["alpha"], dict(kept)
+    (2, {'alpha': 2})
+    """
 
     __delitem__ = __ior__ = __setitem__ = clear = pop = popitem = setdefault = update = _refuse
 

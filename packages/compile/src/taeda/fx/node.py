@@ -39,6 +39,15 @@ def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     Args:
         fn: a function
+
+    >>> from taeda.fx import Graph
+    >>> @has_side_effect
+    ... def log(x):
+    ...     pass
+    >>> graph = Graph()
+    >>> node = graph.call_function(log, (graph.placeholder("x"),))
+    >>> node.is_impure()
+    True
     """
     _side_effects.add(fn)
     return fn

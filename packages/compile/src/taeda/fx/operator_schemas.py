@@ -12,7 +12,11 @@ __all__ = ["ArgsKwargsPair", "normalize_function", "normalize_module"]
 
 
 class ArgsKwargsPair(NamedTuple):
-    """Arguments of a call: by place, and by name."""
+    """Arguments of a call: by place, and by name.
+
+    >>> ArgsKwargsPair((1,), {"alpha": 2}).kwargs
+    {'alpha': 2}
+    """
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -66,6 +70,10 @@ def normalize_module(
 ) -> ArgsKwargsPair | None:
     """The same for a call of the module at the path `target` below `root`: as its forward has them.
     RuntimeError if there is no such module.
+
+    >>> model = nn.Sequential(nn.Linear(2, 3))
+    >>> normalize_module(model, "0", (1,), normalize_to_only_use_kwargs=True)
+    ArgsKwargsPair(args=(), kwargs={'input': 1})
     """
     try:
         module = root.get_submodule(target)

@@ -36,7 +36,15 @@ def _located(text: str) -> str:
 
 
 class TracerBase:
-    """What makes nodes of calls. A subclass may decide what arguments and control flow become."""
+    """What makes nodes of calls. A subclass may decide what arguments and control flow become.
+
+    >>> from taeda.fx import Graph
+    >>> tracer = GraphAppendingTracer(Graph())
+    >>> isinstance(tracer, TracerBase)
+    True
+    >>> tracer.create_proxy("placeholder", "x", (), {})
+    Proxy(x)
+    """
 
     graph: Graph
     record_stack_traces = False
@@ -154,7 +162,15 @@ def _holds_proxy(value: Any) -> bool:
 
 
 class GraphAppendingTracer(TracerBase):
-    """A tracer that only appends to a graph: for rules written with proxies."""
+    """A tracer that only appends to a graph: for rules written with proxies.
+
+    >>> from taeda.fx import Graph
+    >>> graph = Graph()
+    >>> x = Proxy(graph.placeholder("x"), GraphAppendingTracer(graph))
+    >>> made = x.relu() + 1
+    >>> [node.name for node in graph.nodes]
+    ['x', 'relu', 'add']
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -170,6 +186,14 @@ class Proxy:
     Args:
         node: the node whose value it stands for
         tracer: what records; a tracer that appends to the graph of `node` if None (default: None)
+
+    >>> from taeda.fx import Graph
+    >>> graph = Graph()
+    >>> x = Proxy(graph.placeholder("x"))
+    >>> taeda.relu(x) + x.shape[0]
+    Proxy(add)
+    >>> [node.name for node in graph.nodes]
+    ['x', 'relu', 'getattr_1', 'getitem', 'add']
     """
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
@@ -237,7 +261,13 @@ class Proxy:
 
 
 class Attribute(Proxy):
-    """An attribute of a traced value: a node of its own only if it is used as more than a method."""
+    """An attribute of a traced value: a node of its own only if it is used as more than a method.
+
+    >>> from taeda.fx import Graph
+    >>> x = Proxy(Graph().placeholder("x"))
+    >>> type(x.relu).__name__, x.relu(), x.shape.node.name
+    ('Attribute', Proxy(relu), 'getattr_1')
+    """
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root, self.attr, self.tracer = root, attr, root.tracer

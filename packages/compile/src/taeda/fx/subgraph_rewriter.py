@@ -18,6 +18,12 @@ __all__ = ["Match", "replace_pattern"]
 class Match(NamedTuple):
     """One place that was replaced: the node that gave the result there, and the graph's node for
     each of the pattern's.
+
+    >>> from taeda.fx import symbolic_trace
+    >>> gm = symbolic_trace(lambda x: (x + 1).relu())
+    >>> found = replace_pattern(gm, lambda x: x + 1, lambda x: x - 1)
+    >>> [match.anchor.name for match in found]
+    ['add']
     """
 
     anchor: Node

@@ -55,6 +55,9 @@ class _Dependent(Constraint):
     Args:
         is_discrete: whether its values are separate, as integers are (default: False).
         event_dim: how many of the last dimensions are one event (default: 0).
+
+    >>> taeda.distributions.constraints.dependent(is_discrete=True).is_discrete
+    True
     """
 
     def __init__(self, *, is_discrete: bool = False, event_dim: int = 0) -> None:
@@ -93,6 +96,15 @@ class dependent_property(property, _Dependent):
         fn: the function of the property
         is_discrete: whether the values are separate (default: False)
         event_dim: how many of the last dimensions are one event (default: 0)
+
+    >>> from taeda.distributions import constraints
+    >>> class Below:
+    ...     most = 3.0
+    ...     @constraints.dependent_property
+    ...     def support(self):
+    ...         return constraints.less_than(self.most)
+    >>> constraints.is_dependent(Below.support), Below().support
+    (True, LessThan(upper_bound=3.0))
     """
 
     def __init__(

@@ -22,6 +22,12 @@ __all__ = ["InterpreterModule", "KeptCall", "KeptCallModule"]
 class InterpreterModule(nn.Module):
     """A module that runs `graph` node by node, so an error names its node. What the graph names by
     `get_attr` and `call_module` are members of the module. `ty` is the class it stands for.
+
+    >>> from taeda.export import export, unflatten
+    >>> ep = export(nn.Sequential(nn.Linear(3, 2), nn.ReLU()), (taeda.ones(4, 3),))
+    >>> part = unflatten(ep).get_submodule("0")
+    >>> type(part).__name__, part.type_name()
+    ('InterpreterModule', 'Linear')
     """
 
     def __init__(self, graph: Graph, ty: str | None = None) -> None:

@@ -23,6 +23,12 @@ class ModuleCallSignature:
         in_spec: the tree of the arguments
         out_spec: the tree of the results
         forward_arg_names: names that `forward` has for the arguments (default: None)
+
+    >>> from taeda import nn
+    >>> from taeda.export import export
+    >>> ep = export(nn.Linear(3, 2), (taeda.ones(4, 3),))
+    >>> [argument.name for argument in ep.module_call_graph[0].signature.inputs]
+    ['input_1']
     """
 
     inputs: list[ArgumentSpec]
@@ -45,6 +51,13 @@ class ModuleCallEntry:
     Args:
         fqn: the name of the module; empty for the program
         signature: how it is called; None where that is not known (default: None)
+
+    >>> from taeda import nn
+    >>> from taeda.export import export
+    >>> model = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+    >>> ep = export(model, (taeda.ones(4, 3),), preserve_module_call_signature=("0",))
+    >>> [entry.fqn for entry in ep.module_call_graph]
+    ['', '0']
     """
 
     fqn: str

@@ -18,35 +18,55 @@ _Spec = TypeVar("_Spec", "InputSpec", "OutputSpec")
 
 @dataclass(frozen=True)
 class TensorArgument:
-    """A tensor, by the name of its node."""
+    """A tensor, by the name of its node.
+
+    >>> TensorArgument("x")
+    TensorArgument(name='x')
+    """
 
     name: str
 
 
 @dataclass(frozen=True)
 class SymIntArgument:
-    """An integer that differs from call to call, by the name of its node."""
+    """An integer that differs from call to call, by the name of its node.
+
+    >>> SymIntArgument("length").name
+    'length'
+    """
 
     name: str
 
 
 @dataclass(frozen=True)
 class SymFloatArgument:
-    """A float that differs from call to call, by the name of its node."""
+    """A float that differs from call to call, by the name of its node.
+
+    >>> SymFloatArgument("rate").name
+    'rate'
+    """
 
     name: str
 
 
 @dataclass(frozen=True)
 class SymBoolArgument:
-    """A truth value that differs from call to call, by the name of its node."""
+    """A truth value that differs from call to call, by the name of its node.
+
+    >>> SymBoolArgument("training").name
+    'training'
+    """
 
     name: str
 
 
 @dataclass(frozen=True)
 class TokenArgument:
-    """A value that only orders operators with effects, by the name of its node."""
+    """A value that only orders operators with effects, by the name of its node.
+
+    >>> str(InputSpec(InputKind.TOKEN, TokenArgument("token"), None))
+    'token: TOKEN'
+    """
 
     name: str
 
@@ -55,6 +75,9 @@ class TokenArgument:
 class CustomObjArgument:
     """An object of a registered class, by the name of its node. `class_fqn` is the name of the
     class, `fake_val` what stands for the object in a trace.
+
+    >>> CustomObjArgument("queue", "mine.Queue").class_fqn
+    'mine.Queue'
     """
 
     name: str
@@ -64,7 +87,11 @@ class CustomObjArgument:
 
 @dataclass(frozen=True)
 class ConstantArgument:
-    """A value of Python that is the same in every call."""
+    """A value of Python that is the same in every call.
+
+    >>> ConstantArgument("alpha", 2).value
+    2
+    """
 
     name: str
     value: int | float | bool | str | None
@@ -84,6 +111,11 @@ ArgumentSpec = (
 class InputKind(Enum):
     """What an input of the graph is. `export` makes the first four; the others are there for graphs
     that programs build themselves.
+
+    >>> from taeda.export import export
+    >>> signature = export(taeda.nn.Linear(3, 2), (taeda.ones(4, 3),)).graph_signature
+    >>> [spec.kind.name for spec in signature.input_specs]
+    ['PARAMETER', 'PARAMETER', 'USER_INPUT']
     """
 
     USER_INPUT = auto()
@@ -97,6 +129,11 @@ class InputKind(Enum):
 class OutputKind(Enum):
     """What an output of the graph is: a result of the call, the new value of a tensor that the call
     writes, or, in a graph of a training step, the loss and the gradients.
+
+    >>> from taeda.export import export
+    >>> signature = export(taeda.nn.Linear(3, 2), (taeda.ones(4, 3),)).graph_signature
+    >>> [spec.kind.name for spec in signature.output_specs]
+    ['USER_OUTPUT']
     """
 
     USER_OUTPUT = auto()
@@ -120,6 +157,9 @@ class InputSpec:
     """An input: its node, what it is, and the name of the tensor that it stands for.
     `persistent` says of a buffer whether it is in the state of the module. AssertionError for an
     `arg` that is no argument, and a buffer without `persistent`.
+
+    >>> print(InputSpec(InputKind.PARAMETER, TensorArgument("p_weight"), "fc.weight"))
+    p_weight: PARAMETER target='fc.weight'
     """
 
     kind: InputKind
@@ -144,6 +184,9 @@ class InputSpec:
 class OutputSpec:
     """An output: its node, what it is, and what it is the new value or the gradient of.
     AssertionError for an `arg` that is no argument.
+
+    >>> print(OutputSpec(OutputKind.USER_OUTPUT, TensorArgument("linear")))
+    linear: USER_OUTPUT
     """
 
     kind: OutputKind
@@ -167,6 +210,13 @@ class ExportBackwardSignature:
         gradients_to_parameters: names of gradients, and the parameters that they are of
         gradients_to_user_inputs: names of gradients, and the arguments that they are of
         loss_output: the name of the loss
+
+    >>> made = ExportGraphSignature([], [
+    ...     OutputSpec(OutputKind.LOSS_OUTPUT, TensorArgument("loss")),
+    ...     OutputSpec(OutputKind.GRADIENT_TO_PARAMETER, TensorArgument("grad"), "fc.weight"),
+    ... ])
+    >>> made.backward_signature.gradients_to_parameters
+    {'grad': 'fc.weight'}
     """
 
     gradients_to_parameters: dict[str, str]

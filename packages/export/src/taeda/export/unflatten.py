@@ -29,6 +29,14 @@ __all__ = [
 class FlatArgsAdapter(abc.ABC):
     """Makes arguments of one tree those of another, for programs that are called otherwise than they
     were exported.
+
+    >>> from taeda.export import export
+    >>> class FromDict(FlatArgsAdapter):
+    ...     def adapt(self, target_spec, input_spec, input_args, metadata=None, obj=None):
+    ...         return list(input_args)
+    >>> ep = export(nn.ReLU(), (taeda.tensor([1.0]),))
+    >>> unflatten(ep, FromDict())({"x": taeda.tensor([-1.0])})
+    tensor([0.])
     """
 
     @abc.abstractmethod
@@ -52,6 +60,13 @@ class FlatArgsAdapter(abc.ABC):
 class InterpreterModuleDispatcher(nn.Module):
     """A module that was called several times: each call runs the next of `call_modules`, and the
     first again after the last. `attrs` are names of members of the first that are its own as well.
+
+    >>> from taeda.export import export
+    >>> layer = nn.Linear(3, 3)
+    >>> ep = export(nn.Sequential(layer, nn.ReLU(), layer), (taeda.ones(4, 3),))
+    >>> part = unflatten(ep).get_submodule("0")
+    >>> type(part).__name__
+    'InterpreterModuleDispatcher'
     """
 
     def __init__(self, attrs: set[str], call_modules: list[InterpreterModule]) -> None:
@@ -104,6 +119,11 @@ class UnflattenedModule(nn.Module):
     Args:
         export_module: the program
         flat_args_adapter: makes arguments of another tree those of the program (default: None)
+
+    >>> from taeda.export import export
+    >>> made = unflatten(export(nn.Sequential(nn.Linear(3, 2), nn.ReLU()), (taeda.ones(4, 3),)))
+    >>> type(made).__name__, made(taeda.ones(4, 3)).shape
+    ('UnflattenedModule', taeda.Size([4, 2]))
     """
 
     def __init__(

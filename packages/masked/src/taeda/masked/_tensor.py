@@ -24,6 +24,10 @@ class MaskedTensor(Tensor):
         data: a strided tensor.
         mask: bools of the same shape: True for what counts.
         requires_grad: whether gradients are wanted, False by default; the tensor is a leaf in any case.
+
+    >>> x = MaskedTensor(taeda.tensor([1.0, 2.0, 9.0]), taeda.tensor([True, True, False]))
+    >>> x.sum().get_data().item(), (x * 2).get_mask().tolist()
+    (3.0, [True, True, False])
     """
 
     __torch_function__ = staticmethod(disabled_torch_function)

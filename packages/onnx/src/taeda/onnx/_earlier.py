@@ -38,6 +38,10 @@ class DiagnosticOptions:
     Args:
         verbosity_level: of an earlier interface (default: 30)
         warnings_as_errors: of an earlier interface (default: False)
+
+    >>> import logging
+    >>> DiagnosticOptions(logging.INFO, warnings_as_errors=True).verbosity_level
+    20
     """
 
     verbosity_level: int = logging.WARNING
@@ -143,6 +147,13 @@ class ExportOptions:
         fake_context: of an earlier interface (default: None)
         onnx_registry: of an earlier interface (default: None)
         diagnostic_options: of an earlier interface (default: None)
+
+    >>> import taeda, warnings
+    >>> options = ExportOptions(dynamic_shapes=True)
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     made = dynamo_export(taeda.nn.Linear(3, 2), taeda.ones(4, 3), export_options=options)
+    >>> made.model.inputs[0].sizes
+    ['s0', 3]
     """
 
     dynamic_shapes: bool | None = None
@@ -215,6 +226,9 @@ class ONNXRuntimeOptions:
         session_options: of an earlier interface (default: None)
         execution_providers: of an earlier interface (default: None)
         execution_provider_options: of an earlier interface (default: None)
+
+    >>> ONNXRuntimeOptions(execution_providers=["CPUExecutionProvider"]).execution_providers
+    ['CPUExecutionProvider']
     """
 
     def __init__(
@@ -243,5 +257,8 @@ class ONNXRuntimeOptions:
 def is_onnxrt_backend_supported() -> bool:
     """Whether `taeda.compile` can run graphs in onnxruntime: False, for it has no such backend.
     A function that gives `export(gm, example_inputs)` to `taeda.compiler.register_backend` is one.
+
+    >>> is_onnxrt_backend_supported()
+    False
     """
     return "onnxrt" in list_backends(exclude_tags=())

@@ -15,7 +15,11 @@ __all__ = [
 
 
 class TrainingMode(IntEnum):
-    """In which mode a module is exported."""
+    """In which mode a module is exported.
+
+    >>> [mode.name for mode in TrainingMode]
+    ['EVAL', 'PRESERVE', 'TRAINING']
+    """
 
     EVAL = 0
     PRESERVE = 1
@@ -23,7 +27,11 @@ class TrainingMode(IntEnum):
 
 
 class OperatorExportTypes(IntEnum):
-    """Which operators a model may hold. There is ONNX alone; the others are refused."""
+    """Which operators a model may hold. There is ONNX alone; the others are refused.
+
+    >>> OperatorExportTypes.ONNX.value
+    0
+    """
 
     ONNX = 0
     ONNX_ATEN = 1
@@ -62,6 +70,14 @@ def select_model_mode_for_export(model: nn.Module, mode: TrainingMode) -> Iterat
     Args:
         model: the module
         mode: the mode that it has meanwhile
+
+    >>> import taeda
+    >>> model = taeda.nn.Dropout().train()
+    >>> with select_model_mode_for_export(model, TrainingMode.EVAL):
+    ...     model.training
+    False
+    >>> model.training
+    True
     """
     if not isinstance(mode, TrainingMode):
         raise TypeError(f"training must be a TrainingMode, got {mode!r:.100}")

@@ -33,6 +33,10 @@ class ONNXProgram:
     Args:
         model: the model
         exported_program: the program that it was made of
+
+    >>> import taeda
+    >>> taeda.onnx.export(taeda.nn.Linear(3, 2), (taeda.ones(4, 3),), verify=False)
+    ONNXProgram(opset 20, 1 nodes, 32 bytes of weights: (input_1) -> (linear))
     """
 
     def __init__(self, model: Model, exported_program: ExportedProgram) -> None:

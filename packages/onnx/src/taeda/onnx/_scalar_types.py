@@ -14,7 +14,11 @@ __all__ = ["JitScalarType", "TensorProtoDataType"]
 
 
 class TensorProtoDataType(IntEnum):
-    """`TensorProto.DataType` of the ONNX standard: what a file says of the elements of a tensor."""
+    """`TensorProto.DataType` of the ONNX standard: what a file says of the elements of a tensor.
+
+    >>> TensorProtoDataType.BFLOAT16.value, TensorProtoDataType(7).name
+    (16, 'INT64')
+    """
 
     UNDEFINED = 0
     FLOAT = 1

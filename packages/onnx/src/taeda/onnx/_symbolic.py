@@ -26,6 +26,13 @@ def register_custom_op_symbolic(
         symbolic_name: the operator, like `domain::name`
         symbolic_fn: the function that translates it
         opset_version: the opset from which on it does
+
+    >>> import taeda
+    >>> register_custom_op_symbolic("aten::relu", lambda g, x: g.op("Elu", x), 18)
+    >>> made = taeda.onnx.export(taeda.nn.ReLU(), (taeda.ones(2),), verify=False)
+    >>> unregister_custom_op_symbolic("aten::relu", 18)
+    >>> [node.kind for node in made.model.nodes]
+    ['Elu']
     """
     _entered.setdefault(row_name(symbolic_name), {})[opset_version] = symbolic_fn
 
@@ -36,6 +43,13 @@ def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> Non
     Args:
         symbolic_name: the operator, like `domain::name`
         opset_version: the opset from which on the function translated it
+
+    >>> import taeda
+    >>> register_custom_op_symbolic("aten::relu", lambda g, x: g.op("Elu", x), 18)
+    >>> unregister_custom_op_symbolic("aten::relu", 18)
+    >>> made = taeda.onnx.export(taeda.nn.ReLU(), (taeda.ones(2),), verify=False)
+    >>> [node.kind for node in made.model.nodes]
+    ['Relu']
     """
     _entered.get(row_name(symbolic_name), {}).pop(opset_version, None)
 

@@ -89,6 +89,13 @@ def symbolic_multi_out(
 ) -> Sequence[Tensor]:
     """`symbolic` for an operator of several results, each of its dtype and sizes. ValueError for as
     many dtypes as there are not shapes.
+
+    >>> import taeda
+    >>> first, second = symbolic_multi_out(
+    ...     "mine::Halves", (taeda.ones(4),), dtypes=[taeda.float32, 7], shapes=[(2,), (3,)]
+    ... )
+    >>> first, second
+    (tensor([0., 0.]), tensor([0, 0, 0]))
     """
     if len(dtypes) != len(shapes):
         raise ValueError(f"symbolic_multi_out: {len(dtypes)} dtypes and {len(shapes)} shapes")
@@ -162,6 +169,12 @@ def rotary_embedding(
     are (positions, half) with `position_ids` (batch, length), else (batch, length, half). Pairs are
     neighbours if `interleaved`, else the first half with the second. `rotary_embedding_dim` numbers
     of a head are turned, all by default. ValueError for sizes that do not fit.
+
+    >>> import taeda
+    >>> x = taeda.tensor([[[[1.0, 2.0]]]])
+    >>> quarter = taeda.zeros(1, 1, 1), taeda.ones(1, 1, 1)  # cosine and sine
+    >>> rotary_embedding(x, *quarter).tolist()
+    [[[[-2.0, 1.0]]]]
     """
     if X.dim() not in (3, 4) or (X.dim() == 3 and num_heads <= 0):
         raise ValueError(
@@ -229,6 +242,12 @@ def attention(
     it is True. `softcap` squeezes scores into (-softcap, softcap); `softmax_precision` is a number of
     ONNX for the dtype of the softmax. The scores are those of the product (mode 0), with the mask
     (1), squeezed (2), or after the softmax (3). ValueError for other ranks and modes.
+
+    >>> import taeda
+    >>> x = taeda.ones(1, 2, 3, 4)
+    >>> made, keys, values, scores = attention(x, x, x, is_causal=True, qk_matmul_output_mode=3)
+    >>> made.shape, scores[0, 0, 0].tolist()
+    (taeda.Size([1, 2, 3, 4]), [1.0, 0.0, 0.0])
     """
     if {Q.dim(), K.dim(), V.dim()} not in ({3}, {4}):
         raise ValueError("attention: Q, K and V have 3 dimensions, or 4, all of them")

@@ -84,7 +84,14 @@ def _of(value: Any, kinds: Any, what: str) -> Any:
 
 
 class EventHandlerHandle:
-    """What `register_event_handler` returns, for `unregister_event_handler`; not made by programs."""
+    """What `register_event_handler` returns, for `unregister_event_handler`; not made by programs.
+
+    >>> seen = []
+    >>> handle = register_event_handler(seen.append)
+    >>> type(handle).__name__
+    'EventHandlerHandle'
+    >>> unregister_event_handler(handle)
+    """
 
     _callback: Callable[[Event], None]
 

@@ -14,7 +14,11 @@ __all__ = ["Aggregation", "Stat"]
 
 
 class Aggregation(enum.Enum):
-    """What a statistic says of the values of a window."""
+    """What a statistic says of the values of a window.
+
+    >>> [kind.name for kind in Aggregation]
+    ['VALUE', 'MEAN', 'COUNT', 'SUM', 'MAX', 'MIN']
+    """
 
     VALUE = 0
     MEAN = 1

@@ -17,6 +17,13 @@ class TensorboardEventHandler:
 
     Args:
         writer: a SummaryWriter
+
+    >>> import tempfile
+    >>> from taeda import monitor
+    >>> from taeda.utils.tensorboard import SummaryWriter
+    >>> with tempfile.TemporaryDirectory() as folder, SummaryWriter(folder) as writer:
+    ...     handle = monitor.register_event_handler(TensorboardEventHandler(writer))
+    ...     monitor.unregister_event_handler(handle)
     """
 
     def __init__(self, writer: SummaryWriter) -> None:

@@ -168,6 +168,12 @@ class Int4Linear(_Linear, _Nibbles):
         bias: (out_features,), or None.
 
     The input may be float32, bfloat16 or float16, and the result has its dtype.
+
+    >>> linear = taeda.nn.Linear(128, 8)
+    >>> packed = taeda.quantization.int4_weight_only(64).pack(linear.weight)
+    >>> small = Int4Linear(8, 128, packed, linear.bias)
+    >>> small.weight.shape, small(taeda.ones(2, 128)).shape
+    (taeda.Size([8, 64]), taeda.Size([2, 8]))
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -216,6 +222,11 @@ class Int8Embedding(_Embedding, _Bytes):
         packed: as of `Int8Linear`.
         padding_idx: kept for callers: it matters while training.
         dtype: that of the results.
+
+    >>> packed = taeda.quantization.int8_weight_only().pack(taeda.ones(10, 64))
+    >>> rows = Int8Embedding(10, 64, packed, None, taeda.float32)
+    >>> rows(taeda.tensor([1, 9])).shape, rows.weight.dtype
+    (taeda.Size([2, 64]), taeda.int8)
     """
 
 
@@ -227,4 +238,9 @@ class Int4Embedding(_Embedding, _Nibbles):
         packed: as of `Int4Linear`.
         padding_idx: kept for callers: it matters while training.
         dtype: that of the results.
+
+    >>> packed = taeda.quantization.int4_weight_only(64).pack(taeda.ones(10, 128))
+    >>> rows = Int4Embedding(10, 128, packed, None, taeda.float32)
+    >>> rows(taeda.tensor([1, 9])).shape, rows.weight.dtype
+    (taeda.Size([2, 128]), taeda.uint8)
     """

@@ -21,6 +21,10 @@ class Row:
         ms_before, ms_after: milliseconds for one row of input, as it was and packed: medians of calls in
             turns; None if they were not measured.
         note: why it stayed float, or what else is worth knowing.
+
+    >>> row = Row("fc", "int8", 16384, 4224, error=0.004)
+    >>> row.bytes_after / row.bytes_before < 0.26
+    True
     """
 
     layer: str
@@ -40,6 +44,11 @@ class Report:
     Args:
         rows: a row for each linear layer.
         bytes_before, bytes_after: parameters and buffers of the whole model, each memory once.
+
+    >>> rows = Row("fc", "int8", 16384, 4224), Row("head", "float", 256, 256, note="filter_fn")
+    >>> report = Report(rows, 16640, 4480)
+    >>> [row.layer for row in report.quantized]
+    ['fc']
     """
 
     rows: tuple[Row, ...]

@@ -32,6 +32,11 @@ class SparseSemiStructuredTensor(Tensor):
             of int32 for int8.
         transposed: whether `shape` and rows above are those of the transposed matrix (False).
         requires_grad: whether its gradient is recorded; it is a strided matrix (False).
+
+    >>> dense = taeda.tensor([0.0, 0, 1, 2]).repeat(64, 16).half()
+    >>> halved = taeda.sparse.to_sparse_semi_structured(dense)
+    >>> isinstance(halved, SparseSemiStructuredTensor), halved.shape, halved.packed.shape
+    (True, taeda.Size([64, 64]), taeda.Size([64, 32]))
     """
 
     packed: Tensor

@@ -16,6 +16,10 @@ class Explanation:
 
     Args:
         compiled: the state behind the function, as `explain` finds it.
+
+    >>> found = taeda.compiler.explain(lambda x: x.sin() + 1)(taeda.ones(3))
+    >>> found.graph_count, found.op_count
+    (1, 2)
     """
 
     def __init__(self, compiled: Any) -> None:

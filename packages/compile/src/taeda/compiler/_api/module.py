@@ -21,6 +21,10 @@ class OptimizedModule(nn.Module):
     Args:
         module: the original.
         compiled: the state behind it; None leaves it as it is (None).
+
+    >>> model = taeda.compile(nn.Linear(3, 2))
+    >>> type(model).__name__, list(model.state_dict())
+    ('OptimizedModule', ['_orig_mod.weight', '_orig_mod.bias'])
     """
 
     def __init__(self, module: nn.Module, compiled: Any = None) -> None:

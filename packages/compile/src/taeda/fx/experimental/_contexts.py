@@ -23,6 +23,9 @@ class DimDynamic(enum.Enum):
     `DYNAMIC`: a symbol of its own. `DUCK`: the symbol of equal sizes. `STATIC`: the number.
     `UNBACKED`: a symbol without a number in this call, which nothing may branch on.
     `INFER_STRIDE`, for strides: a formula in the sizes, where one gives the stride.
+
+    >>> [kind.name for kind in DimDynamic]
+    ['DYNAMIC', 'DUCK', 'STATIC', 'UNBACKED', 'INFER_STRIDE']
     """
 
     DYNAMIC = 0
@@ -34,7 +37,12 @@ class DimDynamic(enum.Enum):
 
 @dataclass(frozen=True)
 class ShapeEnvSettings:
-    """What a `ShapeEnv` was told about the numbers that it tells apart."""
+    """What a `ShapeEnv` was told about the numbers that it tells apart.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> ShapeEnv(duck_shape=False).settings.duck_shape
+    False
+    """
 
     assume_static_by_default: bool
     specialize_zero_one: bool
@@ -113,7 +121,11 @@ class EqualityConstraint:
 
 
 class SymbolicContext:
-    """How `ShapeEnv.create_symbolic_sizes_strides_storage_offset` makes symbols."""
+    """How `ShapeEnv.create_symbolic_sizes_strides_storage_offset` makes symbols.
+
+    >>> isinstance(StatelessSymbolicContext([DimDynamic.DYNAMIC]), SymbolicContext)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -122,6 +134,10 @@ class StatelessSymbolicContext(SymbolicContext):
     Strides are formulas in the sizes if nothing is said.
 
     ValueError for lists of different lengths.
+
+    >>> context = StatelessSymbolicContext([DimDynamic.DYNAMIC, DimDynamic.STATIC])
+    >>> [kind.name for kind in context.dynamic_strides]
+    ['INFER_STRIDE', 'INFER_STRIDE']
     """
 
     dynamic_sizes: Sequence[DimDynamic]
@@ -153,6 +169,10 @@ class StatelessSymbolicContext(SymbolicContext):
 class StatefulSymbolicContext(StatelessSymbolicContext):
     """The same, which remembers the symbols that it made for each environment, so that they are the
     same when the tensor is met again; `tensor_source` is where the tensor is read.
+
+    >>> context = StatefulSymbolicContext([DimDynamic.DYNAMIC], tensor_source="x")
+    >>> context.tensor_source, context.shape_env_to_source_to_symbol_cache
+    ('x', {})
     """
 
     tensor_source: Any = field(kw_only=True)
@@ -165,6 +185,13 @@ class StatefulSymbolicContext(StatelessSymbolicContext):
 class SubclassSymbolicContext(StatefulSymbolicContext):
     """The same for a tensor that holds others: `inner_contexts` has their contexts, by the names of
     the attributes that hold them. Symbols are made for those as well.
+
+    >>> inner = StatelessSymbolicContext([DimDynamic.STATIC])
+    >>> context = SubclassSymbolicContext(
+    ...     [DimDynamic.STATIC], tensor_source="x", inner_contexts={"data": inner}
+    ... )
+    >>> list(context.inner_contexts)
+    ['data']
     """
 
     inner_contexts: dict[str, SymbolicContext] = field(default_factory=dict)

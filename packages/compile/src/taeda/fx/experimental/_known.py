@@ -21,21 +21,42 @@ __all__ = [
 
 
 def is_concrete_int(a: int | SymInt) -> bool:
-    """Whether an integer is a number already: an int, or a size that guards have fixed."""
+    """Whether an integer is a number already: an int, or a size that guards have fixed.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> is_concrete_int(6), is_concrete_int(n)
+    (True, False)
+    """
     if isinstance(a, SymInt):
         return a.env.replace(a.expr).number is not None
     return isinstance(a, int)
 
 
 def is_concrete_float(a: float | SymFloat) -> bool:
-    """Whether a float is a number already: a float, or one of sizes that guards have fixed."""
+    """Whether a float is a number already: a float, or one of sizes that guards have fixed.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> is_concrete_float(0.5), is_concrete_float(n / 4)
+    (True, False)
+    """
     if isinstance(a, SymFloat):
         return a.env.replace(a.expr).number is not None
     return isinstance(a, float)
 
 
 def is_concrete_bool(a: bool | SymBool) -> bool:
-    """Whether a bool has its answer already: nothing would be guarded by asking."""
+    """Whether a bool has its answer already: nothing would be guarded by asking.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> is_concrete_bool(n > 4), is_concrete_bool(n >= 0)
+    (False, True)
+    """
     return isinstance(a, bool) if not isinstance(a, SymBool) else _answer(a) is not None
 
 
@@ -44,12 +65,27 @@ def _answer(a: Any) -> bool | None:
 
 
 def has_free_symbols(val: Any) -> bool:
-    """Whether a value, or something in a tuple, list or dict of values, depends on a symbol."""
+    """Whether a value, or something in a tuple, list or dict of values, depends on a symbol.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> has_free_symbols((3, [n])), has_free_symbols((3, [4]))
+    (True, False)
+    """
     return any(True for _ in _symbols(val))
 
 
 def has_free_unbacked_symbols(x: Any) -> bool:
-    """Whether a value, or something in a tree of values, depends on a symbol that only data decide."""
+    """Whether a value, or something in a tree of values, depends on a symbol that only data decide.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> u = env.create_unbacked_symint()
+    >>> has_free_unbacked_symbols(n), has_free_unbacked_symbols((n, u))
+    (False, True)
+    """
     return any(env.is_unbacked_symint(name) for env, name in _symbols(x))
 
 
@@ -68,6 +104,13 @@ def _symbols(val: Any) -> Iterator[tuple[Any, Any]]:
 def hint_int(a: int | SymInt, fallback: int | None = None) -> int:
     """What an integer is in this call, without a guard; `fallback` if only data decide it, and
     GuardOnDataDependentSymNode if there is none.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> u = env.create_unbacked_symint()
+    >>> hint_int(n * 2), hint_int(u, fallback=64)
+    (12, 64)
     """
     if fallback is not None and has_free_unbacked_symbols(a):
         return fallback
@@ -82,17 +125,43 @@ def statically_known_true(x: bool | SymBool) -> bool:
     """Whether something holds for all sizes that the guards allow, as far as ranges, fixed sizes,
     equal polynomials and what follows from one guard tell. Guards nothing, so False says only that
     it is not known.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> statically_known_true(n >= 1), statically_known_true(n > 4), env.guards
+    (True, False, [])
     """
     return _answer(x) is True if isinstance(x, SymBool) else x is True
 
 
 def guard_or_true(a: bool | SymBool) -> bool:
-    """The answer, which is guarded; True where only data decide."""
+    """The answer, which is guarded; True where only data decide.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> u = env.create_unbacked_symint()
+    >>> guard_or_true(u == 3), guard_or_true(n > 8)
+    (True, False)
+    >>> env.format_guards()
+    ' - s0 <= 8'
+    """
     return _guarded_or(a, True)
 
 
 def guard_or_false(a: bool | SymBool) -> bool:
-    """The answer, which is guarded; False where only data decide."""
+    """The answer, which is guarded; False where only data decide.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> u = env.create_unbacked_symint()
+    >>> guard_or_false(u == 3), guard_or_false(n > 4)
+    (False, True)
+    >>> env.format_guards()
+    ' - s0 > 4'
+    """
     return _guarded_or(a, False)
 
 
@@ -106,6 +175,13 @@ def _guarded_or(a: bool | SymBool, default: bool) -> bool:
 def definitely_true(a: bool | SymBool) -> bool:
     """Whether something certainly holds: the answer is guarded, and where only data decide it is not
     certain.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> u = env.create_unbacked_symint()
+    >>> definitely_true(n > 4), definitely_true(u > 4)
+    (True, False)
     """
     return guard_or_false(a)
 
@@ -113,17 +189,38 @@ def definitely_true(a: bool | SymBool) -> bool:
 def definitely_false(a: bool | SymBool) -> bool:
     """Whether something certainly does not hold: the answer is guarded, and where only data decide
     it is not certain.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> u = env.create_unbacked_symint()
+    >>> definitely_false(n > 8), definitely_false(u > 8)
+    (True, False)
     """
     return not guard_or_true(a)
 
 
 def sym_and(x: bool | SymBool, *others: bool | SymBool) -> Any:
-    """Whether all hold; nothing is guarded."""
+    """Whether all hold; nothing is guarded.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> bool(sym_and(n > 4, n < 8)), sym_and(True, False)
+    (True, False)
+    """
     return functools.reduce(lambda a, b: a & b, others, x)
 
 
 def sym_or(x: bool | SymBool, *others: bool | SymBool) -> Any:
-    """Whether one of them holds; nothing is guarded."""
+    """Whether one of them holds; nothing is guarded.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> bool(sym_or(n > 8, n < 8)), sym_or(False, False)
+    (True, False)
+    """
     return functools.reduce(lambda a, b: a | b, others, x)
 
 
@@ -131,6 +228,13 @@ def constrain_range(a: int | SymInt, *, min: int | None, max: int | None = None)
     """Say that an integer is at least `min` and at most `max`, without a guard: for what only data
     decide. None is no limit. ValueError if the integer is another one in this call, and for a
     formula that is no symbol.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> u = env.create_unbacked_symint()
+    >>> constrain_range(u, min=2, max=8)
+    >>> statically_known_true(u < 9)
+    True
     """
     limits = ValueRanges(-math.inf if min is None else min, math.inf if max is None else max)
     if isinstance(a, SymInt):

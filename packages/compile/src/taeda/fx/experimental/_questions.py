@@ -20,6 +20,12 @@ __all__ = [
 def sym_eq(x: Any, y: Any) -> bool | SymBool:
     """Whether two sizes, or trees of sizes in tuples and lists, are equal; nothing is guarded.
     TypeError for values of two kinds.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> bool(sym_eq((n, 3), (6, 3))), sym_eq((n, 3), (6,))
+    (True, False)
     """
     total, env = constant(0), None
     for a, b in _pairs(x, y):
@@ -56,12 +62,28 @@ def _expression(value: int | SymInt) -> Expression:
 
 
 def guard_size_oblivious(expr: bool | SymBool) -> bool:
-    """The answer, which is guarded. Sizes of 0 and 1 are numbers here, so a symbol never is one."""
+    """The answer, which is guarded. Sizes of 0 and 1 are numbers here, so a symbol never is one.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> guard_size_oblivious(n == 1)
+    False
+    """
     return bool(expr)
 
 
 def constrain_unify(a: int | SymInt, b: int | SymInt) -> None:
-    """Guard that two sizes are equal. ValueError if they are not in this call."""
+    """Guard that two sizes are equal. ValueError if they are not in this call.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> m = env.create_symintnode(env.create_symbol(6, "y.size(0)"), hint=6)
+    >>> constrain_unify(n, m)
+    >>> n, m
+    (s0, s0)
+    """
     if not a == b:
         raise ValueError(f"{a} and {b} are not equal in this call, so they cannot be one size")
 
@@ -69,6 +91,12 @@ def constrain_unify(a: int | SymInt, b: int | SymInt) -> None:
 def canonicalize_bool_expr(expr: Relation) -> Relation:
     """The same relation with the bare number on the left and all else on the right, by < or <= in
     place of > or >=; the sides of floats stay whole.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> print(canonicalize_bool_expr((n - 4 > 1).relation))
+    5 < s0
     """
     if expr.sign in (">", ">="):
         expr = Relation("<" if expr.sign == ">" else "<=", expr.right, expr.left)
@@ -80,7 +108,13 @@ def canonicalize_bool_expr(expr: Relation) -> Relation:
 
 
 def is_accessor_node(node: Node) -> bool:
-    """Whether a node reads a size, stride, offset or value of a tensor that another node gives."""
+    """Whether a node reads a size, stride, offset or value of a tensor that another node gives.
+
+    >>> from taeda.fx import symbolic_trace
+    >>> gm = symbolic_trace(lambda x: x.relu() * x.size(0))
+    >>> [node.name for node in gm.graph.nodes if is_accessor_node(node)]
+    ['size']
+    """
     if node.op == "call_method":
         return node.target in ("size", "stride", "storage_offset", "item")
     if node.op != "call_function":
@@ -93,6 +127,12 @@ def is_accessor_node(node: Node) -> bool:
 def check_consistent(new: Any, old: Any) -> None:
     """AssertionError unless two values that nodes had in two traces are alike: tensors of one
     shape, sizes and numbers equal.
+
+    >>> check_consistent(taeda.ones(2), taeda.zeros(2))
+    >>> check_consistent(3, 4)
+    Traceback (most recent call last):
+        ...
+    AssertionError: 4 became 3
     """
     from .symbolic_shapes import statically_known_true  # late: it has this function as well
 

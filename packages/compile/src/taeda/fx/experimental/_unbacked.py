@@ -36,7 +36,11 @@ class PendingUnbackedSymbolNotFound(RuntimeError):
 
 @dataclass(frozen=True)
 class ConvertIntKey:
-    """A bool as an integer."""
+    """A bool as an integer.
+
+    >>> ConvertIntKey().get(True), str(ConvertIntKey())
+    (1, '.cast_bool_to_int()')
+    """
 
     def __str__(self) -> str:
         return ".cast_bool_to_int()"
@@ -52,7 +56,11 @@ class ConvertIntKey:
 
 @dataclass(frozen=True)
 class CallMethodKey:
-    """What a method without arguments gives."""
+    """What a method without arguments gives.
+
+    >>> CallMethodKey("size").get(taeda.ones(2, 3)), str(CallMethodKey("size"))
+    (taeda.Size([2, 3]), '.size()')
+    """
 
     name: str
 
@@ -66,7 +74,11 @@ class CallMethodKey:
 
 @dataclass(frozen=True)
 class InnerTensorKey:
-    """A tensor that another one holds, by the attribute's name."""
+    """A tensor that another one holds, by the attribute's name.
+
+    >>> InnerTensorKey("real").get(2 + 1j), str(InnerTensorKey("real"))
+    (2.0, '.real')
+    """
 
     inner_name: str
 
@@ -80,7 +92,11 @@ class InnerTensorKey:
 
 @dataclass(frozen=True)
 class DivideByKey:
-    """An integer, divided."""
+    """An integer, divided.
+
+    >>> DivideByKey(4).get(12), str(DivideByKey(4))
+    (3, '.__floordiv__(4)')
+    """
 
     divisor: int
 
@@ -107,6 +123,13 @@ def compute_unbacked_bindings(
     `old_example_value` is the result of the same call in an earlier trace, whose symbols keep their
     places: a new symbol at the place of an old one becomes the old one.
     PendingUnbackedSymbolNotFound if the result does not tell one.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> u = env.create_unbacked_symint()
+    >>> bindings = compute_unbacked_bindings(env, [2, u])
+    >>> {str(name): [str(key) for key in path] for name, path in bindings.items()}
+    {'u0': ['[1]']}
     """
     if shape_env is None or not shape_env.pending_fresh_unbacked_symbols:
         return None
@@ -197,7 +220,15 @@ def _rename(env: ShapeEnv, made: Any, before: Any) -> None:
 def resolve_unbacked_bindings(
     shape_env: ShapeEnv | None, bindings: Bindings | None
 ) -> Bindings | None:
-    """The same bindings of the symbols by the names that they have now."""
+    """The same bindings of the symbols by the names that they have now.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> u = env.create_unbacked_symint()
+    >>> bindings = compute_unbacked_bindings(env, (u,))
+    >>> resolve_unbacked_bindings(env, bindings) == bindings
+    True
+    """
     if bindings is None or shape_env is None:
         return bindings
     return {shape_env.replace(name): path for name, path in bindings.items()}
@@ -212,6 +243,16 @@ def rebind_unbacked(shape_env: ShapeEnv | None, n: Node, result: Any) -> None:
     has a number, the old symbol is that number from now on.
 
     ValueError for bindings without an environment.
+
+    >>> from taeda.fx import Graph
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> u = env.create_unbacked_symint()
+    >>> node = Graph().placeholder("x")
+    >>> node.meta["unbacked_bindings"] = compute_unbacked_bindings(env, (u,))
+    >>> rebind_unbacked(env, node, (3,))
+    >>> bool(u == 3)
+    True
     """
     bindings = resolve_unbacked_bindings(shape_env, n.meta.get("unbacked_bindings"))
     if not bindings:

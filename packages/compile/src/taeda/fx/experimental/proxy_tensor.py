@@ -85,7 +85,15 @@ def make_fx(
 
 
 def get_proxy_mode() -> Any:
-    """The trace that `make_fx` makes in this thread right now, or None."""
+    """The trace that `make_fx` makes in this thread right now, or None.
+
+    >>> get_proxy_mode() is None
+    True
+    >>> seen = []
+    >>> gm = make_fx(lambda x: seen.append(get_proxy_mode()) or x + 1)(taeda.ones(2))
+    >>> seen[0] is None
+    False
+    """
     return getattr(_here, "trace", None)
 
 
@@ -110,6 +118,13 @@ def maybe_disable_thunkify() -> Iterator[None]:
 def maybe_enable_thunkify() -> Iterator[None]:
     """In this block formulas in sizes become nodes where the graph uses them, and only there: as
     always, but for blocks of `maybe_disable_thunkify`.
+
+    >>> def rows(x):
+    ...     unused = x.shape[0] * 2
+    ...     return x + 1
+    >>> gm = make_fx(maybe_enable_thunkify()(rows), tracing_mode="symbolic")(taeda.ones(3, 4))
+    >>> [node.name for node in gm.graph.nodes]
+    ['x', 'add', 'output']
     """
     with _writing(False):
         yield
@@ -133,6 +148,13 @@ def handle_sym_dispatch(
 ) -> Any:
     """`func(*args, **kwargs)` for sizes, and what it computes is in the graph of the trace that
     runs. RuntimeError if none does.
+
+    >>> import operator
+    >>> def grown(x):
+    ...     return x.new_ones(handle_sym_dispatch(operator.mul, (x.shape[0], 2), {}))
+    >>> gm = make_fx(grown, tracing_mode="symbolic")(taeda.ones(3))
+    >>> gm(taeda.ones(5)).shape
+    taeda.Size([10])
     """
     if get_proxy_mode() is None:
         raise RuntimeError("handle_sym_dispatch: make_fx traces nothing in this thread right now")

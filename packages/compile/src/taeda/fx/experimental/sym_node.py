@@ -91,6 +91,12 @@ class SymInt(_Number, taeda.SymInt):
     gives a `SymBool`, and a branch on that one guards: the trace holds where the answer is the
     same. What needs the number itself (`range`, `int`, `float`, a key of a dict) fixes it: the
     trace holds for this number only.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> n * 2 + 1, (n * 2 + 1).hint
+    (2*s0 + 1, 13)
     """
 
     __slots__ = ("env", "expr")
@@ -146,6 +152,13 @@ class SymFloat(_Number, taeda.SymFloat):
 
     Arithmetic gives another one, with the bits that Python's operators give; a comparison gives a
     `SymBool`. What needs the number itself (`float`, `int`, `round`, `math.sqrt`) fixes it.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> rate = n / 4
+    >>> type(rate).__name__, rate.hint
+    ('SymFloat', 1.5)
     """
 
     __slots__ = ("env", "expr")
@@ -269,6 +282,15 @@ def _comparison(sign: str) -> Any:
 class SymBool(taeda.SymBool):
     """Whether something holds for sizes; asking (`if`, `bool`, `not`, `and`, `or`) guards the answer.
     `&`, `|` and `~` ask nothing: they give another one.
+
+    >>> from taeda.fx.experimental.symbolic_shapes import ShapeEnv
+    >>> env = ShapeEnv()
+    >>> n = env.create_symintnode(env.create_symbol(6, "x.size(0)"), hint=6)
+    >>> asked = (n > 4) & (n < 8)
+    >>> env.format_guards()
+    ''
+    >>> "between" if asked else "outside"
+    'between'
     """
 
     __slots__ = ("env", "relation")

@@ -23,7 +23,12 @@ _COLORS = {
 
 
 class Dot:
-    """A drawing as text in graphviz's language; `dot -Tsvg` and the like turn it into a picture."""
+    """A drawing as text in graphviz's language; `dot -Tsvg` and the like turn it into a picture.
+
+    >>> print(Dot("digraph {\\n}"))
+    digraph {
+    }
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -17,6 +17,13 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 class TensorMetadata(NamedTuple):
     """What is known of a tensor without its numbers.
     `memory_format` is the first that the strides fit; None if none does.
+
+    >>> from taeda.fx import symbolic_trace
+    >>> gm = symbolic_trace(lambda x: x.T)
+    >>> _ = ShapeProp(gm).propagate(taeda.ones(2, 3))
+    >>> facts = gm.graph.output_node().args[0].meta["tensor_meta"]
+    >>> facts.shape, facts.stride
+    (taeda.Size([3, 2]), (1, 3))
     """
 
     shape: taeda.Size

@@ -25,6 +25,17 @@ class OnnxTestCaseRepro:
     call. Reading one needs the package `onnx`.
 
     ValueError for a folder that holds something else.
+
+    >>> import os, tempfile
+    >>> from pathlib import Path
+    >>> x = taeda.ones(2)
+    >>> model = taeda.onnx.export(taeda.nn.ReLU(), (x,), verify=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(os.path.join(folder, "relu.onnx"))
+    ...     proto = Path(folder, "relu.onnx").read_bytes()
+    ...     path = OnnxTestCaseRepro.create_test_case_repro(proto, [x], [x], folder, "relu")
+    ...     sorted(os.listdir(path))
+    ['model.onnx', 'test_data_set_0']
     """
 
     def __init__(self, repro_dir: str | os.PathLike[str]) -> None:

@@ -27,7 +27,11 @@ __all__ = [
 
 
 class OnnxBackend(enum.Enum):
-    """What runs a model."""
+    """What runs a model.
+
+    >>> OnnxBackend.ONNX_RUNTIME_CPU.value
+    'CPUExecutionProvider'
+    """
 
     REFERENCE = "ONNXReferenceEvaluator"
     ONNX_RUNTIME_CPU = "CPUExecutionProvider"
@@ -41,6 +45,10 @@ class VerificationOptions:
     sizes and dtypes must agree if `check_shape`, `check_dtype`, numbers by `rtol` and `atol`, but for
     the share `acceptable_error_percentage` (from 0 to 1) of the elements. `remained_onnx_input_idx`
     are the arguments that the model has, by position.
+
+    >>> options = VerificationOptions(rtol=1e-2, acceptable_error_percentage=0.01)
+    >>> options.rtol, options.atol
+    (0.01, 1e-07)
     """
 
     flatten: bool = True

@@ -36,6 +36,12 @@ class GraphInfo:
     that it gets (`input_args` are what calls of it differ in, `params_dict` the weights, by name of
     the node), `mismatch_error` or None, its results `pt_outs`, and both halves where it was halved.
     `id` is a text of U and L: which half of which half it is.
+
+    >>> from taeda.export import export
+    >>> graph = export(taeda.nn.ReLU(), (taeda.ones(2),)).graph
+    >>> info = GraphInfo(graph, (taeda.ones(2),))
+    >>> info.essential_node_count(), info.has_mismatch()
+    (1, False)
     """
 
     graph: Graph
@@ -130,6 +136,11 @@ class GraphInfo:
 class GraphInfoPrettyPrinter:
     """Prints the parts of a search, one a line: its id, its number of operators, and whether it
     differs.
+
+    >>> from taeda.export import export
+    >>> graph = export(taeda.nn.ReLU(), (taeda.ones(2),)).graph
+    >>> GraphInfoPrettyPrinter(GraphInfo(graph, (taeda.ones(2),))).pretty_print()
+    whole (1 nodes: aten.relu.default) is right
     """
 
     def __init__(self, graph_info: GraphInfo | None) -> None:

@@ -32,6 +32,14 @@ class FileWriter:
         max_queue: after how many events the thread writes (default: 10)
         flush_secs: seconds after which it writes whatever there is, more than 0 (default: 120)
         filename_suffix: what the name of the file ends with (default: "")
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     writer = FileWriter(folder)
+    ...     writer.flush()
+    ...     writer.close()
+    ...     len(os.listdir(folder))
+    1
     """
 
     def __init__(

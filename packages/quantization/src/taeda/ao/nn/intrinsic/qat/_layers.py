@@ -113,25 +113,13 @@ class _ConvBn(nn.Module):
         return F.relu(made) if self._relu else made
 
     def update_bn_stats(self) -> _ConvBn:
-        """Let statistics follow the examples.
-
-        >>> how = taeda.ao.quantization.default_qat_qconfig
-        >>> layer = ConvBn2d(1, 2, 3, freeze_bn=True, qconfig=how)
-        >>> layer.apply(update_bn_stats).bn.training
-        True
-        """
+        """Let statistics follow the examples."""
         self.freeze_bn = False
         self.bn.train(self.training)
         return self
 
     def freeze_bn_stats(self) -> _ConvBn:
-        """Keep statistics as they are.
-
-        >>> how = taeda.ao.quantization.default_qat_qconfig
-        >>> layer = ConvBn2d(1, 2, 3, qconfig=how)
-        >>> layer.apply(freeze_bn_stats).bn.training
-        False
-        """
+        """Keep statistics as they are."""
         self.freeze_bn = True
         self.bn.eval()
         return self
@@ -275,6 +263,11 @@ def update_bn_stats(mod: nn.Module) -> None:
 
     Args:
         mod: any module
+
+    >>> how = taeda.ao.quantization.default_qat_qconfig
+    >>> layer = ConvBn2d(1, 2, 3, freeze_bn=True, qconfig=how)
+    >>> layer.apply(update_bn_stats).bn.training
+    True
     """
     if isinstance(mod, _ConvBn):
         mod.update_bn_stats()
@@ -285,6 +278,11 @@ def freeze_bn_stats(mod: nn.Module) -> None:
 
     Args:
         mod: any module
+
+    >>> how = taeda.ao.quantization.default_qat_qconfig
+    >>> layer = ConvBn2d(1, 2, 3, qconfig=how)
+    >>> layer.apply(freeze_bn_stats).bn.training
+    False
     """
     if isinstance(mod, _ConvBn):
         mod.freeze_bn_stats()
