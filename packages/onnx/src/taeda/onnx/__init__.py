@@ -5,7 +5,7 @@
 >>> model = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
 >>> program = export(model, (taeda.ones(4, 3),), verify=False)
 >>> [node.kind for node in program.model.nodes]
-['Gemm', 'Relu', 'Identity']
+['Gemm', 'Relu']
 """
 
 from __future__ import annotations

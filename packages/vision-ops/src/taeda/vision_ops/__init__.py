@@ -46,3 +46,8 @@ nms = _defined.nms
 roi_align, roi_pool = _defined.roi_align, _defined.roi_pool
 ps_roi_align, ps_roi_pool = _defined.ps_roi_align, _defined.ps_roi_pool
 deform_conv2d = _defined.deform_conv2d
+for _function in (
+    _boxes.nms, _regions.roi_align, _regions.roi_pool, _regions.ps_roi_align, _regions.ps_roi_pool,
+    _deform.deform_conv2d,
+):  # fmt: skip
+    getattr(_defined, _function.__name__).__doc__ = _function.__doc__

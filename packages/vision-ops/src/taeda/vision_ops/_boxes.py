@@ -16,9 +16,13 @@ __all__ = ["OPERATORS", "nms"]
 def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     """The numbers of boxes that overlap no better one, by falling score, as int64.
 
-    dets: [N, 4] of a floating-point dtype, x1, y1, x2, y2 with x1 <= x2, y1 <= y2. scores: [N], of that
-    dtype. iou_threshold: a box goes whose common area with one that stays is a larger part of their
-    union than this. RuntimeError for shapes and dtypes that do not fit.
+    RuntimeError for shapes and dtypes that do not fit.
+
+    Args:
+        dets: [N, 4] of a floating-point dtype, x1, y1, x2, y2 with x1 <= x2, y1 <= y2
+        scores: [N], of that dtype
+        iou_threshold: a box goes whose common area with one that stays is a larger part of their
+            union than this
 
     >>> boxes = taeda.tensor([[0.0, 0, 2, 2], [0, 0, 2, 1.9], [5, 5, 6, 6]])
     >>> nms(boxes, taeda.tensor([0.5, 0.9, 0.1]), 0.5)

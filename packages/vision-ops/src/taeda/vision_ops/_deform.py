@@ -32,11 +32,27 @@ def deform_conv2d(
 ) -> Tensor:
     """A convolution that reads between places, each tap moved by its offset and weighed by its mask.
 
-    input: [N, C, H, W]. weight: [O, C / groups, kH, kW]. offset: [N, 2 * offset_groups * kH * kW, oH, oW],
-    how far each tap goes down, then right. mask: [N, offset_groups * kH * kW, oH, oW], or anything without
-    `use_mask`. bias: [O]. stride, pad, dilation: as of a convolution, downwards and to the right.
-    offset_groups: how many groups of channels have offsets of their own. All of one dtype; RuntimeError
-    for what does not fit. Returns [N, O, oH, oW].
+    All tensors are of one dtype; RuntimeError for what does not fit. Returns [N, O, oH, oW].
+
+    Args:
+        input: [N, C, H, W]
+        weight: [O, C / groups, kH, kW]
+        offset: [N, 2 * offset_groups * kH * kW, oH, oW], how far each tap goes down, then right
+        mask: [N, offset_groups * kH * kW, oH, oW], or anything without `use_mask`
+        bias: [O]
+        stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w: as of a convolution
+        groups: as of a convolution
+        offset_groups: how many groups of channels have offsets of their own
+        use_mask: whether `mask` is read
+
+    >>> picture, weight = taeda.arange(16.0).reshape(1, 1, 4, 4), taeda.ones(1, 1, 1, 1)
+    >>> right = taeda.tensor([0.0, 1.0]).reshape(1, 2, 1, 1).expand(1, 2, 4, 4)
+    >>> mask, bias = taeda.ones(1, 1, 4, 4), taeda.zeros(1)
+    >>> made = deform_conv2d(
+    ...     picture, weight, right, mask, bias, 1, 1, 0, 0, 1, 1, 1, 1, False
+    ... )
+    >>> made[0, 0, 0].tolist()
+    [1.0, 2.0, 3.0, 0.0]
     """
     same_dtype("deform_conv2d", input=input, weight=weight, offset=offset, mask=mask, bias=bias)
     window = _window(

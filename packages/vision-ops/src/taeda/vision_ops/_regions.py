@@ -75,11 +75,20 @@ def roi_align(
 ) -> Tensor:
     """The mean of samples between places, in each bin of each region.
 
-    input: [N, C, H, W], of a floating-point dtype. rois: [K, 5] of that dtype: the number of a picture,
-    and x1, y1, x2, y2. spatial_scale: places of `input` for a unit of those. pooled_height,
-    pooled_width: bins of a region. sampling_ratio: samples along a side of a bin; 0 or less: as many as
-    it has places. aligned: places lie in the middle of their squares; else regions are at least one
-    place large. Returns [K, C, pooled_height, pooled_width]; RuntimeError for what does not fit.
+    Returns [K, C, pooled_height, pooled_width]; RuntimeError for what does not fit.
+
+    Args:
+        input: [N, C, H, W], of a floating-point dtype
+        rois: [K, 5] of that dtype: the number of a picture, and x1, y1, x2, y2
+        spatial_scale: places of `input` for a unit of those
+        pooled_height, pooled_width: bins of a region
+        sampling_ratio: samples along a side of a bin; 0 or less: as many as it has places
+        aligned: places lie in the middle of their squares; else regions are at least one place large
+
+    >>> picture = taeda.arange(16.0).reshape(1, 1, 4, 4)
+    >>> region = taeda.tensor([[0.0, 0, 0, 4, 4]])
+    >>> roi_align(picture, region, 1.0, 2, 2, 2, True).tolist()
+    [[[[2.5, 4.5], [10.5, 12.5]]]]
     """
     size = pooled_height, pooled_width
     check_regions("roi_align", input, rois, spatial_scale, *size)
@@ -112,7 +121,16 @@ def roi_pool(
 ) -> tuple[Tensor, Tensor]:
     """The largest value in each bin of each region, and its place as int32; 0 and -1 of an empty bin.
 
-    Arguments as of `roi_align`. A region is rounded to whole places, and holds its last ones.
+    A region is rounded to whole places, and holds its last ones.
+
+    Args:
+        input, rois, spatial_scale, pooled_height, pooled_width: as of `roi_align`
+
+    >>> picture = taeda.arange(16.0).reshape(1, 1, 4, 4)
+    >>> region = taeda.tensor([[0.0, 0, 0, 3, 3]])
+    >>> largest, places = roi_pool(picture, region, 1.0, 2, 2)
+    >>> largest.tolist(), places.dtype
+    ([[[[5.0, 7.0], [13.0, 15.0]]]], taeda.int32)
     """
     size = pooled_height, pooled_width
     check_regions("roi_pool", input, rois, spatial_scale, *size)
@@ -149,6 +167,15 @@ def ps_roi_align(
     """`roi_align` where each bin reads a channel of its own, and the number of that channel as int32.
 
     The channels of `input` are those of the result times the bins; RuntimeError for others.
+
+    Args:
+        input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio: as of `roi_align`
+
+    >>> pictures = taeda.ones(1, 8, 4, 4)  # 2 channels for each of 4 bins
+    >>> region = taeda.tensor([[0.0, 0, 0, 4, 4]])
+    >>> made, channels = ps_roi_align(pictures, region, 1.0, 2, 2, 2)
+    >>> made.shape, channels[0, 0].tolist()
+    (taeda.Size([1, 2, 2, 2]), [[0, 1], [2, 3]])
     """
     size = pooled_height, pooled_width
     check_regions("ps_roi_align", input, rois, spatial_scale, *size)
@@ -180,8 +207,16 @@ def ps_roi_pool(
 ) -> tuple[Tensor, Tensor]:
     """The mean of whole places in each bin, of a channel of the bin's own, and the channel's number.
 
-    Arguments as of `ps_roi_align`. The last row and column of a picture are not read, and get no
-    gradient; a bin without places is 0.
+    The last row and column of a picture are not read, and get no gradient; a bin without places is 0.
+
+    Args:
+        input, rois, spatial_scale, pooled_height, pooled_width: as of `ps_roi_align`
+
+    >>> pictures = taeda.ones(1, 8, 4, 4)  # 2 channels for each of 4 bins
+    >>> region = taeda.tensor([[0.0, 0, 0, 4, 4]])
+    >>> made, channels = ps_roi_pool(pictures, region, 1.0, 2, 2)
+    >>> made.shape, channels[0, 1].tolist()
+    (taeda.Size([1, 2, 2, 2]), [[4, 5], [6, 7]])
     """
     size = pooled_height, pooled_width
     check_regions("ps_roi_pool", input, rois, spatial_scale, *size)

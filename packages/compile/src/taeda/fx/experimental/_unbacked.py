@@ -285,6 +285,11 @@ def _unify(env: ShapeEnv, old: Any, made: Any, place: str) -> None:
 class PropagateUnbackedSymInts(Interpreter):
     """Runs a graph again, and gives the symbols that only data decide the names that the graph's
     nodes know them by (`rebind_unbacked`).
+
+    >>> from taeda.fx import symbolic_trace
+    >>> gm = symbolic_trace(lambda x: x + 1)
+    >>> PropagateUnbackedSymInts(gm).run(taeda.ones(2))
+    tensor([2., 2.])
     """
 
     def run_node(self, n: Node) -> Any:
