@@ -21,7 +21,12 @@ __all__ = [
 
 
 class Stream:
-    """Stands for the order of work, of which the CPU has one."""
+    """Stands for the order of work, of which the CPU has one.
+
+    >>> side = taeda.cpu.Stream()
+    >>> side.record_event().query()  # what a stream was given is done
+    True
+    """
 
     def __init__(self, priority: int = -1) -> None: ...
 
@@ -37,7 +42,13 @@ class Stream:
 
 
 class Event:
-    """A mark in the order of work. All work before it is done when it is set."""
+    """A mark in the order of work. All work before it is done when it is set.
+
+    >>> done = taeda.cpu.Event()
+    >>> done.record()
+    >>> done.query()
+    True
+    """
 
     def record(self, stream: Stream | None = None) -> None:
         """Nothing: a call on the CPU has done its work when it returns."""
@@ -54,7 +65,13 @@ class Event:
 
 
 class StreamContext:
-    """Within the block the stream is the one given; None changes nothing."""
+    """Within the block the stream is the one given; None changes nothing.
+
+    >>> side = taeda.cpu.Stream()
+    >>> with taeda.cpu.StreamContext(side):
+    ...     taeda.cpu.current_stream() is side
+    True
+    """
 
     def __init__(self, stream: Stream | None) -> None:
         self.stream = stream
@@ -84,12 +101,24 @@ def _select(stream: Stream) -> Stream:
 
 
 def stream(stream: Stream | None) -> StreamContext:
-    """`with taeda.cpu.stream(s):` makes `s` the current stream."""
+    """`with taeda.cpu.stream(s):` makes `s` the current stream.
+
+    >>> side = taeda.cpu.Stream()
+    >>> with taeda.cpu.stream(side):
+    ...     taeda.cpu.current_stream() is side
+    True
+    """
     return StreamContext(stream)
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream that `stream` chose."""
+    """The stream that `stream` chose.
+
+    >>> first = taeda.cpu.current_stream()
+    >>> with taeda.cpu.stream(taeda.cpu.Stream()):
+    ...     taeda.cpu.current_stream() is first
+    False
+    """
     return _current
 
 
@@ -128,4 +157,9 @@ def current_device() -> str:
 
 
 def set_device(device: Any) -> None:
-    """Nothing: there is one."""
+    """Nothing: there is one.
+
+    >>> taeda.cpu.set_device("cpu")
+    >>> taeda.cpu.current_device()
+    'cpu'
+    """

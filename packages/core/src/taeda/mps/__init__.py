@@ -40,44 +40,85 @@ Tensor = _core.Tensor
 
 
 def synchronize() -> None:
-    """RuntimeError: there is nothing to wait for."""
+    """RuntimeError: there is nothing to wait for.
+
+    >>> taeda.mps.synchronize()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.synchronize needs a mps device...
+    """
     refuse("mps", "synchronize")
 
 
 def current_allocated_memory() -> int:
-    """0 bytes."""
+    """0 bytes.
+
+    >>> taeda.mps.current_allocated_memory()
+    0
+    """
     return 0
 
 
 def driver_allocated_memory() -> int:
-    """0 bytes."""
+    """0 bytes.
+
+    >>> taeda.mps.driver_allocated_memory()
+    0
+    """
     return 0
 
 
 def recommended_max_memory() -> int:
-    """RuntimeError: there is no memory to tell of."""
+    """RuntimeError: there is no memory to tell of.
+
+    >>> taeda.mps.recommended_max_memory()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.recommended_max_memory needs a mps device...
+    """
     refuse("mps", "recommended_max_memory")
 
 
 def set_per_process_memory_fraction(fraction: float) -> None:
-    """RuntimeError: there is no memory to limit."""
+    """RuntimeError: there is no memory to limit.
+
+    >>> taeda.mps.set_per_process_memory_fraction(0.5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.set_per_process_memory_fraction needs a mps device...
+    """
     refuse("mps", "set_per_process_memory_fraction")
 
 
 def seed() -> None:
-    """Nothing, as `manual_seed`."""
+    """Nothing, as `manual_seed`.
+
+    >>> taeda.mps.seed()  # of no device
+    """
 
 
 def compile_shader(source: str) -> Any:
-    """RuntimeError: there is no Metal to compile for."""
+    """RuntimeError: there is no Metal to compile for.
+
+    >>> taeda.mps.compile_shader("kernel void fill() {}")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.compile_shader needs a mps device...
+    """
     refuse("mps", "compile_shader")
 
 
 def get_rng_state(device: Any = "mps") -> Tensor:
-    """RuntimeError: no device has a generator."""
+    """RuntimeError: no device has a generator.
+
+    >>> taeda.mps.get_rng_state()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.get_rng_state needs a mps device...
+    """
     refuse("mps", "get_rng_state")
 
 
 def set_rng_state(new_state: Tensor, device: Any = "mps") -> None:
-    """RuntimeError: no device has a generator."""
+    """RuntimeError: no device has a generator.
+
+    >>> taeda.mps.set_rng_state(taeda.get_rng_state())  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.set_rng_state needs a mps device...
+    """
     refuse("mps", "set_rng_state")

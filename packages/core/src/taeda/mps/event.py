@@ -8,6 +8,11 @@ __all__ = ["Event"]
 
 
 class Event(AbsentEvent):
-    """RuntimeError: there is no device whose work could be marked."""
+    """RuntimeError: there is no device whose work could be marked.
+
+    >>> taeda.mps.event.Event(enable_timing=True)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.Event needs a mps device...
+    """
 
     kind = "mps"

@@ -8,5 +8,9 @@ __all__ = ["memory_stats"]
 
 
 def memory_stats(device: Any = None) -> dict[str, Any]:
-    """An empty dict: no allocator has begun."""
+    """An empty dict: no allocator has begun.
+
+    >>> taeda.mtia.memory_stats()
+    {}
+    """
     return {}
