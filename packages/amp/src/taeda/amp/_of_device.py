@@ -33,6 +33,13 @@ def older_autocast(device: str, lower: dtype) -> type[autocast]:
             enabled: whether the region does anything (True).
             dtype: bfloat16 or float16 ({str(lower).partition(".")[2]}).
             cache_enabled: whether cast weights are kept (True).
+
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     region = taeda.{device}.amp.autocast(enabled=False)
+        >>> with region:
+        ...     (taeda.eye(2) @ taeda.ones(2, 2)).dtype
+        taeda.float32
         """
 
         def __init__(
@@ -56,6 +63,12 @@ def older_scaler(device: str) -> type[GradScaler]:
             backoff_factor: factor after an overflow, below 1 (0.5).
             growth_interval: good steps in a row before the scale grows (2000).
             enabled: whether anything is done (True).
+
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     scaler = taeda.{device}.amp.GradScaler(enabled=False)
+        >>> scaler.scale(taeda.tensor(3.0)).item()
+        3.0
         """
 
         def __init__(
@@ -89,6 +102,14 @@ def older_custom_fwd(device: str) -> Callable[..., Any]:
         Args:
             fwd: the function below the decorator without further words (None).
             cast_inputs: floating-point dtype of the arguments (None: as they are).
+
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     class Double(taeda.autograd.Function):
+        ...         forward = staticmethod(taeda.cuda.amp.custom_fwd(lambda ctx, x: 2 * x))
+        ...         backward = staticmethod(taeda.cuda.amp.custom_bwd(lambda ctx, g: 2 * g))
+        >>> Double.apply(taeda.ones(2)).tolist()
+        [2.0, 2.0]
         """
         _warn(device, "custom_fwd")
         return custom_fwd(fwd, device_type=device, cast_inputs=cast_inputs)
@@ -104,6 +125,16 @@ def older_custom_bwd(device: str) -> Callable[..., Any]:
 
         Args:
             bwd: the function below the decorator without further words (None).
+
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     class Double(taeda.autograd.Function):
+        ...         forward = staticmethod(taeda.cuda.amp.custom_fwd(lambda ctx, x: 2 * x))
+        ...         backward = staticmethod(taeda.cuda.amp.custom_bwd(lambda ctx, g: 2 * g))
+        >>> x = taeda.ones(2, requires_grad=True)
+        >>> Double.apply(x).sum().backward()
+        >>> x.grad.tolist()
+        [2.0, 2.0]
         """
         _warn(device, "custom_bwd")
         return custom_bwd(bwd, device_type=device)

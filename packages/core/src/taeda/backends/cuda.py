@@ -91,27 +91,53 @@ matmul = MatmulSettings()
 
 
 def is_built() -> bool:
-    """True: CUDA's part is in every build. Whether there is a device, `cuda.is_available()` says."""
+    """True: CUDA's part is in every build. Whether there is a device, `cuda.is_available()` says.
+
+    >>> taeda.backends.cuda.is_built()  # also where taeda.cuda.is_available() is False
+    True
+    """
     return True
 
 
 def is_flash_attention_available() -> bool:
-    """False: the flash kernels are CUDA's."""
+    """False: the flash kernels are CUDA's.
+
+    >>> taeda.backends.cuda.is_flash_attention_available()
+    False
+    """
     return False
 
 
 def can_use_flash_attention(params: Any, debug: bool = False) -> bool:
-    """False: the flash kernels are CUDA's."""
+    """False: the flash kernels are CUDA's.
+
+    >>> q = taeda.ones(1, 2, 4, 8)
+    >>> call = taeda.backends.cuda.SDPAParams(q, q, q, None, 0.0, True, False)
+    >>> taeda.backends.cuda.can_use_flash_attention(call)
+    False
+    """
     return False
 
 
 def can_use_efficient_attention(params: Any, debug: bool = False) -> bool:
-    """False: the memory-efficient kernels are CUDA's."""
+    """False: the memory-efficient kernels are CUDA's.
+
+    >>> q = taeda.ones(1, 2, 4, 8)
+    >>> call = taeda.backends.cuda.SDPAParams(q, q, q, None, 0.0, True, False)
+    >>> taeda.backends.cuda.can_use_efficient_attention(call)
+    False
+    """
     return False
 
 
 def can_use_cudnn_attention(params: Any, debug: bool = False) -> bool:
-    """False: there is no cuDNN."""
+    """False: there is no cuDNN.
+
+    >>> q = taeda.ones(1, 2, 4, 8)
+    >>> call = taeda.backends.cuda.SDPAParams(q, q, q, None, 0.0, True, False)
+    >>> taeda.backends.cuda.can_use_cudnn_attention(call)
+    False
+    """
     return False
 
 
@@ -120,7 +146,15 @@ def can_use_cudnn_attention(params: Any, debug: bool = False) -> bool:
 
 @dataclass
 class SDPAParams:
-    """The arguments of one call of `scaled_dot_product_attention`, for the questions `can_use_...`."""
+    """The arguments of one call of `scaled_dot_product_attention`, for the questions `can_use_...`.
+
+    >>> q = taeda.ones(1, 2, 4, 8)
+    >>> call = taeda.backends.cuda.SDPAParams(
+    ...     q, q, q, attn_mask=None, dropout=0.0, is_causal=True, enable_gqa=False
+    ... )
+    >>> call.query.shape, call.is_causal
+    (taeda.Size([1, 2, 4, 8]), True)
+    """
 
     query: Any
     key: Any
@@ -226,7 +260,13 @@ def fp16_bf16_reduction_math_sdp_allowed() -> bool:
 
 
 def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
-    """Keep whether CUDA may add up half types in half precision."""
+    """Keep whether CUDA may add up half types in half precision.
+
+    >>> taeda.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)
+    >>> taeda.backends.cuda.fp16_bf16_reduction_math_sdp_allowed()
+    True
+    >>> taeda.backends.cuda.allow_fp16_bf16_reduction_math_sdp(False)
+    """
     _Allowed.low_reduction = bool(enabled)
 
 
@@ -237,7 +277,12 @@ def sdp_kernel(
     enable_mem_efficient: bool = True,
     enable_cudnn: bool = True,
 ) -> Iterator[None]:
-    """Within the block the four settings are these; `nn.attention.sdpa_kernel` is the newer form."""
+    """Within the block the four settings are these; `nn.attention.sdpa_kernel` is the newer form.
+
+    >>> with taeda.backends.cuda.sdp_kernel(enable_flash=False):
+    ...     taeda.backends.cuda.flash_sdp_enabled(), taeda.backends.cuda.math_sdp_enabled()
+    (False, True)
+    """
     before = _Allowed.flash, _Allowed.math, _Allowed.mem_efficient, _Allowed.cudnn
     _take(enable_flash, enable_math, enable_mem_efficient, enable_cudnn)
     try:
@@ -271,6 +316,11 @@ def _choice(name: str, backend: str | None, known: tuple[str, ...]) -> str:
 def preferred_linalg_library(backend: str | None = None) -> str:
     """The library that CUDA would prefer for linear algebra: keep "default", "magma" or "cusolver";
     return the setting.
+
+    >>> taeda.backends.cuda.preferred_linalg_library("cusolver")
+    'cusolver'
+    >>> taeda.backends.cuda.preferred_linalg_library("default")
+    'default'
     """
     return _choice("linalg", backend, ("default", "cusolver", "magma"))
 
@@ -278,6 +328,11 @@ def preferred_linalg_library(backend: str | None = None) -> str:
 def preferred_blas_library(backend: str | None = None) -> str:
     """The library to prefer for products: keep "default", "cublas", "cublaslt" or "ck"; return the
     setting. Products go through cuBLASLt whatever it says.
+
+    >>> taeda.backends.cuda.preferred_blas_library("cublaslt")
+    'cublaslt'
+    >>> taeda.backends.cuda.preferred_blas_library("default")
+    'default'
     """
     return _choice("blas", backend, ("default", "cublas", "cublaslt", "hipblaslt", "ck"))
 
@@ -285,6 +340,11 @@ def preferred_blas_library(backend: str | None = None) -> str:
 def preferred_rocm_fa_library(backend: str | None = None) -> str:
     """The library that ROCm would prefer for attention: keep "default", "aotriton" or "ck"; return
     the setting.
+
+    >>> taeda.backends.cuda.preferred_rocm_fa_library("ck")
+    'ck'
+    >>> taeda.backends.cuda.preferred_rocm_fa_library("default")
+    'default'
     """
     return _choice("attention", backend, ("default", "aotriton", "ck"))
 

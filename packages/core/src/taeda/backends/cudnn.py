@@ -29,12 +29,20 @@ allow_tf32 = True
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    >>> taeda.backends.cudnn.is_available()
+    False
+    """
     return False
 
 
 def version() -> int | None:
-    """None: there is no library that has one."""
+    """None: there is no library that has one.
+
+    >>> taeda.backends.cudnn.version() is None
+    True
+    """
     return None
 
 

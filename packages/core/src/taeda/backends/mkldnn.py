@@ -26,13 +26,21 @@ VERBOSE_OFF, VERBOSE_ON, VERBOSE_ON_CREATION = 0, 1, 2
 
 
 def is_available() -> bool:
-    """False: the kernels are our own."""
+    """False: the kernels are our own.
+
+    >>> taeda.backends.mkldnn.is_available()
+    False
+    """
     return False
 
 
 class verbose:
     """Would print each call of oneDNN within the block: RuntimeError unless the level is
     VERBOSE_OFF, for none is made.
+
+    >>> with taeda.backends.mkldnn.verbose(taeda.backends.mkldnn.VERBOSE_OFF):
+    ...     (taeda.eye(2) @ taeda.ones(2, 1)).tolist()
+    [[1.0], [1.0]]
     """
 
     def __init__(self, level: int) -> None:
@@ -54,6 +62,11 @@ def set_flags(
 ) -> tuple[Any, ...]:
     """Set `enabled`, and give back what was set before. RuntimeError for what only oneDNN could do:
     float32 is computed in float32 here, and every convolution gives the same bits each time.
+
+    >>> before = taeda.backends.mkldnn.set_flags(_enabled=True)
+    >>> taeda.backends.mkldnn.enabled
+    True
+    >>> _ = taeda.backends.mkldnn.set_flags(*before[:1])
     """
     global enabled
     given = {
@@ -77,7 +90,12 @@ def flags(
     allow_tf32: bool = False,
     fp32_precision: str = "none",
 ) -> Iterator[None]:
-    """What `set_flags` sets, within a block."""
+    """What `set_flags` sets, within a block.
+
+    >>> with taeda.backends.mkldnn.flags(enabled=True):
+    ...     taeda.backends.mkldnn.enabled
+    True
+    """
     before = set_flags(enabled, deterministic, allow_tf32, fp32_precision)
     try:
         yield

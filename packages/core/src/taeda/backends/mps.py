@@ -24,10 +24,18 @@ def is_available() -> bool:
 
 
 def is_macos_or_newer(major: int, minor: int) -> bool:
-    """False: no version of macOS gives this build a device."""
+    """False: no version of macOS gives this build a device.
+
+    >>> taeda.backends.mps.is_macos_or_newer(14, 0)
+    False
+    """
     return False
 
 
 def is_macos13_or_newer(minor: int = 0) -> bool:
-    """False, as `is_macos_or_newer`."""
+    """False, as `is_macos_or_newer`.
+
+    >>> taeda.backends.mps.is_macos13_or_newer()
+    False
+    """
     return False

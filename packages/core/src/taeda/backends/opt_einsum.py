@@ -22,5 +22,9 @@ def is_available() -> bool:
 
 
 def get_opt_einsum() -> Any:
-    """None: the package is not used."""
+    """None: the package is not used.
+
+    >>> taeda.backends.opt_einsum.get_opt_einsum() is None
+    True
+    """
     return None

@@ -71,6 +71,9 @@ def current_blas_handle() -> int:
 
     Products of taeda go through cuBLASLt and do not use it. RuntimeError without a device or
     without cuBLAS.
+
+    >>> if taeda.cuda.is_available():
+    ...     handle = taeda.cuda.current_blas_handle()  # for a library that calls cuBLAS
     """
     init()
     library, ordinal = _library(), current_device()

@@ -79,7 +79,12 @@ def cudart() -> ModuleType:
 
 
 def init() -> None:
-    """Open the driver and the current device now. RuntimeError that says why where that cannot be."""
+    """Open the driver and the current device now. RuntimeError that says why where that cannot be.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.init()  # now, and not within what is timed
+    ...     assert taeda.cuda.is_initialized()
+    """
     _core.cuda_start()
 
 
@@ -103,7 +108,12 @@ def ordinal_of(device: Any, otherwise: int | None = None) -> int:
 
 
 def current_device() -> int:
-    """The ordinal of this thread's current device: where `device="cuda"` is."""
+    """The ordinal of this thread's current device: where `device="cuda"` is.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.set_device(0)
+    ...     assert taeda.cuda.current_device() == 0
+    """
     init()
     return int(_core.cuda_current())
 
@@ -113,6 +123,11 @@ def set_device(device: Any) -> None:
 
     Args:
         device: a device or its number; a negative one changes nothing.
+
+    >>> taeda.cuda.set_device(-1)  # changes nothing
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.set_device(0)
+    ...     assert taeda.ones(2, device="cuda").device.index == 0
     """
     if isinstance(device, int) and device < 0:
         return
@@ -125,6 +140,12 @@ class device:
 
     Args:
         device: a device or its number; None and negative numbers change nothing.
+
+    >>> with taeda.cuda.device(None):  # changes nothing
+    ...     x = taeda.ones(2)
+    >>> if taeda.cuda.is_available():
+    ...     with taeda.cuda.device(taeda.cuda.device_count() - 1):
+    ...         x = x.to("cuda")  # on the last device
     """
 
     def __init__(self, device: Any) -> None:
@@ -148,6 +169,11 @@ class device_of(device):
 
     Args:
         obj: a tensor of any device.
+
+    >>> x = taeda.ones(2)
+    >>> with taeda.cuda.device_of(x):  # new tensors of "cuda" would lie beside `x`
+    ...     (x + x).tolist()
+    [2.0, 2.0]
     """
 
     def __init__(self, obj: Any) -> None:
@@ -159,6 +185,10 @@ def synchronize(device: Any = None) -> None:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     y = taeda.ones(8, 8, device="cuda").exp()
+    ...     taeda.cuda.synchronize()  # `y` is computed
     """
     _core.cuda_synchronize(ordinal_of(device))
 
@@ -166,6 +196,9 @@ def synchronize(device: Any = None) -> None:
 def ipc_collect() -> None:
     """Let go of memory that was sent to other processes and that they have released. The next send
     does it, too, and an allocation that finds no memory.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.ipc_collect()
     """
     _core.cuda_ipc_collect()
 
@@ -207,6 +240,10 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     facts = taeda.cuda.get_device_properties(0)
+    ...     assert facts.name and facts.total_memory > 0
     """
     index = ordinal_of(device)
     uuid, bus = _core.cuda_names(index)
@@ -224,6 +261,9 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
     Args:
         device: the one that reads, or its number.
         peer_device: the one whose memory is read, or its number.
+
+    >>> if taeda.cuda.device_count() > 1:
+    ...     direct = taeda.cuda.can_device_access_peer(0, 1)
     """
     here, there = ordinal_of(device), ordinal_of(peer_device)
     return bool(_core.cuda_can_reach(here, there))
@@ -242,6 +282,11 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
 
     Args:
         debug_mode: "default", "warn" or "error", or its number 0 to 2; ValueError for another.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.set_sync_debug_mode("warn")
+    ...     assert taeda.cuda.get_sync_debug_mode() == 1
+    ...     taeda.cuda.set_sync_debug_mode("default")
     """
     if isinstance(debug_mode, str):
         if debug_mode not in _MODES:
@@ -255,7 +300,11 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_sync_debug_mode() -> int:
-    """0, 1 or 2, as `set_sync_debug_mode` takes them."""
+    """0, 1 or 2, as `set_sync_debug_mode` takes them.
+
+    >>> taeda.cuda.get_sync_debug_mode()
+    0
+    """
     return int(_core.cuda_sync_mode(-1))
 
 
@@ -264,6 +313,9 @@ def get_device_name(device: Any = None) -> str:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     assert taeda.cuda.get_device_name() == taeda.cuda.get_device_properties().name
     """
     return get_device_properties(device).name
 
@@ -273,13 +325,21 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     major, minor = taeda.cuda.get_device_capability()
+    ...     assert (major, minor) >= (3, 0)
     """
     found = get_device_properties(device)
     return found.major, found.minor
 
 
 def get_arch_list() -> list[str]:
-    """Architectures that kernels are compiled for when first used, as "sm_90"; empty without a device."""
+    """Architectures that kernels are compiled for when first used, as "sm_90"; empty without a device.
+
+    >>> bool(taeda.cuda.get_arch_list()) == taeda.cuda.is_available()
+    True
+    """
     return [f"sm_{arch}" for arch in _ARCHES] if is_available() else []
 
 
@@ -289,6 +349,8 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
     Args:
         including_emulation: whether conversions to float32 count, too (True).
+
+    >>> dtype = taeda.bfloat16 if taeda.cuda.is_bf16_supported() else taeda.float32
     """
     return is_available() and (including_emulation or get_device_capability()[0] >= 8)
 
@@ -296,11 +358,18 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 def is_tf32_supported() -> bool:
     """Has the current device units for TensorFloat-32? False without a device. Products do not use
     them yet.
+
+    >>> taeda.cuda.is_tf32_supported() <= taeda.cuda.is_available()
+    True
     """
     return is_available() and get_device_capability()[0] >= 8
 
 
 def get_gencode_flags() -> str:
-    """The architectures of `get_arch_list` as options of nvcc; empty without a device."""
+    """The architectures of `get_arch_list` as options of nvcc; empty without a device.
+
+    >>> taeda.cuda.get_gencode_flags().count("-gencode") == len(taeda.cuda.get_arch_list())
+    True
+    """
     archs = (name.removeprefix("sm_") for name in get_arch_list())
     return " ".join(f"-gencode compute=compute_{arch},code=sm_{arch}" for arch in archs)

@@ -34,12 +34,20 @@ _pools: weakref.WeakValueDictionary[tuple[int, int], MemPool] = weakref.WeakValu
 def graph_pool_handle() -> tuple[int, int]:
     """A number for a pool that several graphs share, as `pool=`. Graphs that share one must be
     replayed in the order of their captures, for they reuse each other's memory.
+
+    >>> pool = taeda.cuda.graph_pool_handle()
+    >>> pool != taeda.cuda.graph_pool_handle()  # a new one each time
+    True
     """
     return (1, next(_numbers))
 
 
 def is_current_stream_capturing() -> bool:
-    """Does work of the current stream go into a graph? False without a device."""
+    """Does work of the current stream go into a graph? False without a device.
+
+    >>> taeda.cuda.is_current_stream_capturing()
+    False
+    """
     return bool(_core.cuda_capturing(_core.cuda_current())) if _core.cuda_started() else False
 
 
@@ -70,6 +78,11 @@ class CUDAGraph:
     Args:
         keep_graph: whether the description stays until `instantiate` or the first `replay`; without
             it (False) that happens at the end of the capture.
+
+    >>> g = taeda.cuda.CUDAGraph()
+    >>> g.replay()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: Called CUDAGraph::replay without a preceding successful capture...
     """
 
     def __init__(self, keep_graph: bool = False) -> None:
@@ -179,6 +192,16 @@ class graph:
         stream: where work goes within; None is a stream that all captures share.
         capture_error_mode: what other threads may do meanwhile: "global" (nothing that waits),
             "thread_local" or "relaxed".
+
+    >>> if taeda.cuda.is_available():
+    ...     x = taeda.zeros(4, device="cuda")
+    ...     _ = x + 1  # its kernel is compiled before the capture
+    ...     g = taeda.cuda.CUDAGraph()
+    ...     with taeda.cuda.graph(g):
+    ...         y = x + 1
+    ...     _ = x.copy_(taeda.arange(4.0))
+    ...     g.replay()
+    ...     assert y.tolist() == [1.0, 2.0, 3.0, 4.0]
     """
 
     default_capture_stream: Stream | None = None

@@ -29,6 +29,10 @@ def memory_stats(device: Any = None) -> dict[str, int]:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     x = taeda.ones(256, device="cuda")
+    ...     assert taeda.cuda.memory_stats()["allocated_bytes.all.current"] >= 1024
     """
     if not is_initialized():
         return {}
@@ -41,6 +45,10 @@ def memory_allocated(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     x = taeda.ones(256, device="cuda")
+    ...     assert taeda.cuda.memory_allocated() >= 1024  # 256 numbers of 4 bytes
     """
     return memory_stats(device).get("allocated_bytes.all.current", 0)
 
@@ -50,6 +58,11 @@ def max_memory_allocated(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.reset_peak_memory_stats()
+    ...     _ = taeda.ones(256, device="cuda") + 1
+    ...     assert taeda.cuda.max_memory_allocated() >= 2048  # both at once
     """
     return memory_stats(device).get("allocated_bytes.all.peak", 0)
 
@@ -59,6 +72,9 @@ def memory_reserved(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> taeda.cuda.memory_reserved() >= taeda.cuda.memory_allocated()
+    True
     """
     return memory_stats(device).get("reserved_bytes.all.current", 0)
 
@@ -68,6 +84,9 @@ def max_memory_reserved(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> taeda.cuda.max_memory_reserved() >= taeda.cuda.memory_reserved()
+    True
     """
     return memory_stats(device).get("reserved_bytes.all.peak", 0)
 
@@ -77,6 +96,10 @@ def reset_peak_memory_stats(device: Any = None) -> None:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.reset_peak_memory_stats()
+    ...     assert taeda.cuda.max_memory_allocated() == taeda.cuda.memory_allocated()
     """
     _core.cuda_reset(ordinal_of(device), True)
 
@@ -86,6 +109,9 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.reset_accumulated_memory_stats()
     """
     _core.cuda_reset(ordinal_of(device), False)
 
@@ -108,18 +134,28 @@ def empty_cache() -> None:
 def host_memory_stats() -> dict[str, int]:
     """Counts and bytes of pinned memory: "allocation" is in use, "segment" is held; times are in
     microseconds.
+
+    >>> stats = taeda.cuda.host_memory_stats()
+    >>> stats.get("allocated_bytes.current", 0) >= 0
+    True
     """
     found: dict[str, int] = _core.cuda_host_stats()
     return {name.replace(".all.", "."): value for name, value in found.items()}
 
 
 def reset_peak_host_memory_stats() -> None:
-    """Peaks of pinned memory start again from what is used and held now."""
+    """Peaks of pinned memory start again from what is used and held now.
+
+    >>> taeda.cuda.reset_peak_host_memory_stats()
+    """
     _core.cuda_host_reset(True)
 
 
 def reset_accumulated_host_memory_stats() -> None:
-    """What was pinned and freed is counted from now on."""
+    """What was pinned and freed is counted from now on.
+
+    >>> taeda.cuda.reset_accumulated_host_memory_stats()
+    """
     _core.cuda_host_reset(False)
 
 
@@ -128,6 +164,10 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     free, total = taeda.cuda.mem_get_info()
+    ...     assert 0 <= free <= total
     """
     free, total = _core.cuda_memory(ordinal_of(device))
     return free, total
@@ -145,6 +185,10 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
     Args:
         fraction: 0 to 1.
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.set_per_process_memory_fraction(0.5)  # another process gets the rest
+    ...     taeda.cuda.set_per_process_memory_fraction(1.0)
     """
     if isinstance(fraction, bool) or not isinstance(fraction, (int, float)):
         raise TypeError(f"Invalid type for fraction argument, must be `float`, got {fraction!r}")
@@ -161,12 +205,19 @@ def get_per_process_memory_fraction(device: Any = None) -> float:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     assert 0 < taeda.cuda.get_per_process_memory_fraction() <= 1
     """
     return _fractions.get(ordinal_of(device), 1.0)
 
 
 def get_allocator_backend() -> str:
-    """`"native"`, or `"cudaMallocAsync"` where the settings of the allocator ask for it."""
+    """`"native"`, or `"cudaMallocAsync"` where the settings of the allocator ask for it.
+
+    >>> taeda.cuda.get_allocator_backend() in ("native", "cudaMallocAsync")
+    True
+    """
     return str(_core.cuda_pool_backend())
 
 
@@ -185,6 +236,9 @@ def caching_allocator_enable(value: bool = True) -> None:
 
     Args:
         value: whether freed memory is kept (True).
+
+    >>> taeda.cuda.caching_allocator_enable(False)  # for a tool that looks for faults
+    >>> taeda.cuda.caching_allocator_enable(True)
     """
     _core.cuda_pool_uncached(not value)
 
@@ -200,6 +254,10 @@ def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -
         size: bytes, not negative.
         device: a device or its number; None is the current one.
         stream: a `Stream` or its address; None is the current one of the device.
+
+    >>> if taeda.cuda.is_available():
+    ...     address = taeda.cuda.caching_allocator_alloc(1024)
+    ...     taeda.cuda.caching_allocator_delete(address)
     """
     index = ordinal_of(device)
     place = _core.cuda_stream_get(index) if stream is None else stream
@@ -213,6 +271,10 @@ def caching_allocator_delete(mem_ptr: int) -> None:
 
     Args:
         mem_ptr: the address.
+
+    >>> taeda.cuda.caching_allocator_delete(64)
+    Traceback (most recent call last):
+    ValueError: no memory of caching_allocator_alloc is at 0x40
     """
     block = _raw.pop(mem_ptr, None)
     if block is None:
@@ -242,6 +304,11 @@ def memory_cached(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     taeda.cuda.memory_cached() == taeda.cuda.memory_reserved()
+    True
     """
     _older("memory_cached", "memory_reserved")
     return memory_reserved(device)
@@ -252,6 +319,11 @@ def max_memory_cached(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     taeda.cuda.max_memory_cached() == taeda.cuda.max_memory_reserved()
+    True
     """
     _older("max_memory_cached", "max_memory_reserved")
     return max_memory_reserved(device)
@@ -262,6 +334,9 @@ def reset_max_memory_allocated(device: Any = None) -> None:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.reset_peak_memory_stats()  # in its place
     """
     _older("reset_max_memory_allocated", "reset_peak_memory_stats")
     reset_peak_memory_stats(device)
@@ -272,6 +347,9 @@ def reset_max_memory_cached(device: Any = None) -> None:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.reset_peak_memory_stats()  # in its place
     """
     _older("reset_max_memory_cached", "reset_peak_memory_stats")
     reset_peak_memory_stats(device)

@@ -43,6 +43,10 @@ class CUDAPluggableAllocator:
         path_to_so_file: the shared library.
         alloc_fn_name: the name of its function that allocates.
         free_fn_name: the name of the one that frees.
+
+    >>> taeda.cuda.CUDAPluggableAllocator("missing.so", "give", "take")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    OSError: missing.so...
     """
 
     def __init__(self, path_to_so_file: Any, alloc_fn_name: str, free_fn_name: str) -> None:
@@ -66,6 +70,10 @@ def change_current_allocator(allocator: CUDAPluggableAllocator) -> None:
 
     Args:
         allocator: two functions of a shared library.
+
+    >>> taeda.cuda.change_current_allocator("library.so")
+    Traceback (most recent call last):
+    TypeError: wanted a CUDAPluggableAllocator, got str
     """
     _core.cuda_pool_replace(*_addresses(allocator))
 
@@ -78,6 +86,12 @@ class MemPool:
 
     Args:
         allocator: whose functions give the segments; None is the driver's.
+
+    >>> if taeda.cuda.is_available():
+    ...     pool = taeda.cuda.MemPool()
+    ...     with taeda.cuda.use_mem_pool(pool):
+    ...         x = taeda.ones(4, device="cuda")
+    ...     assert pool.snapshot()  # the segment that `x` lies in
     """
 
     def __init__(self, allocator: CUDAPluggableAllocator | None = None) -> None:
@@ -112,6 +126,10 @@ def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
     Args:
         pool: where memory comes from within.
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     with taeda.cuda.use_mem_pool(taeda.cuda.MemPool()):
+    ...         x = taeda.ones(4, device="cuda")
     """
     if not isinstance(pool, MemPool):
         raise TypeError(f"wanted a MemPool, got {type(pool).__name__}")

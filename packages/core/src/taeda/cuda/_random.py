@@ -46,18 +46,29 @@ def manual_seed_all(seed: int) -> None:
 
 
 def seed() -> None:
-    """Seed the generator with a number that nobody knows. Without a device nothing happens."""
+    """Seed the generator with a number that nobody knows. Without a device nothing happens.
+
+    >>> taeda.cuda.seed()
+    """
     if is_available():
         taeda.seed()
 
 
 def seed_all() -> None:
-    """As `seed`."""
+    """As `seed`.
+
+    >>> taeda.cuda.seed_all()
+    """
     seed()
 
 
 def initial_seed() -> int:
-    """The seed of the generator."""
+    """The seed of the generator.
+
+    >>> _ = taeda.manual_seed(7)
+    >>> taeda.cuda.initial_seed()
+    7
+    """
     return int(taeda.initial_seed())
 
 
@@ -66,6 +77,12 @@ def get_rng_state(device: Any = "cuda") -> Tensor:
 
     Args:
         device: a device or its number ("cuda"); all have one generator.
+
+    >>> if taeda.cuda.is_available():
+    ...     before = taeda.cuda.get_rng_state()
+    ...     x = taeda.rand(3, device="cuda")
+    ...     taeda.cuda.set_rng_state(before)
+    ...     assert taeda.equal(taeda.rand(3, device="cuda"), x)
     """
     ordinal_of(device)
     return taeda.get_rng_state()
@@ -77,13 +94,23 @@ def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
     Args:
         new_state: the bytes.
         device: a device or its number ("cuda"); all have one generator.
+
+    >>> if taeda.cuda.is_available():
+    ...     before = taeda.cuda.get_rng_state()
+    ...     x = taeda.rand(3, device="cuda")
+    ...     taeda.cuda.set_rng_state(before)
+    ...     assert taeda.equal(taeda.rand(3, device="cuda"), x)
     """
     ordinal_of(device)
     taeda.set_rng_state(new_state)
 
 
 def get_rng_state_all() -> list[Tensor]:
-    """A state for each device; an empty list without one."""
+    """A state for each device; an empty list without one.
+
+    >>> len(taeda.cuda.get_rng_state_all()) == taeda.cuda.device_count()
+    True
+    """
     return [get_rng_state(ordinal) for ordinal in range(device_count())]
 
 
@@ -92,6 +119,8 @@ def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
 
     Args:
         new_states: a state for each device.
+
+    >>> taeda.cuda.set_rng_state_all(taeda.cuda.get_rng_state_all())
     """
     for ordinal, state in enumerate(new_states):
         set_rng_state(state, ordinal)

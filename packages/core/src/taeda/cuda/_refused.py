@@ -25,5 +25,10 @@ def refused(name: str, way: str) -> Callable[..., NoReturn]:
 
     function.__qualname__ = function.__name__ = name.rpartition(".")[2]
     function.__module__ = name.rpartition(".")[0]
-    function.__doc__ = f"Raises NotImplementedError. {way}"
+    function.__doc__ = f"""Raises NotImplementedError. {way}
+
+    >>> {name}()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    NotImplementedError: {name} is not implemented. ...
+    """
     return function

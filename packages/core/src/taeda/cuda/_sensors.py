@@ -59,6 +59,10 @@ def utilization(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> from importlib.util import find_spec
+    >>> if taeda.cuda.is_available() and find_spec("pynvml"):
+    ...     assert 0 <= taeda.cuda.utilization() <= 100
     """
     return int(_ask("nvmlDeviceGetUtilizationRates", device).gpu)
 
@@ -68,6 +72,10 @@ def memory_usage(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> from importlib.util import find_spec
+    >>> if taeda.cuda.is_available() and find_spec("pynvml"):
+    ...     assert 0 <= taeda.cuda.memory_usage() <= 100
     """
     return int(_ask("nvmlDeviceGetUtilizationRates", device).memory)
 
@@ -77,6 +85,10 @@ def device_memory_used(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> from importlib.util import find_spec
+    >>> if taeda.cuda.is_available() and find_spec("pynvml"):
+    ...     assert taeda.cuda.device_memory_used() > 0
     """
     return int(_ask("nvmlDeviceGetMemoryInfo", device).used)
 
@@ -86,6 +98,10 @@ def temperature(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> from importlib.util import find_spec
+    >>> if taeda.cuda.is_available() and find_spec("pynvml"):
+    ...     degrees = taeda.cuda.temperature()
     """
     return int(_ask("nvmlDeviceGetTemperature", device, _TO_SENSOR))
 
@@ -95,6 +111,10 @@ def power_draw(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> from importlib.util import find_spec
+    >>> if taeda.cuda.is_available() and find_spec("pynvml"):
+    ...     watts = taeda.cuda.power_draw() / 1000
     """
     return int(_ask("nvmlDeviceGetPowerUsage", device))
 
@@ -104,6 +124,10 @@ def clock_rate(device: Any = None) -> int:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> from importlib.util import find_spec
+    >>> if taeda.cuda.is_available() and find_spec("pynvml"):
+    ...     megahertz = taeda.cuda.clock_rate()
     """
     return int(_ask("nvmlDeviceGetClockInfo", device, _CLOCK_OF_MULTIPROCESSORS))
 
@@ -113,6 +137,10 @@ def list_gpu_processes(device: Any = None) -> str:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> from importlib.util import find_spec
+    >>> if taeda.cuda.is_available() and find_spec("pynvml"):
+    ...     assert taeda.cuda.list_gpu_processes().startswith("GPU:")
     """
     found = _ask("nvmlDeviceGetComputeRunningProcesses", device)
     lines = [f"GPU:{get_device_properties(device).name}"]

@@ -59,6 +59,9 @@ def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str,
 
     Args:
         mempool_id: `MemPool.id` of one pool; None is all memory.
+
+    >>> taeda.cuda.is_initialized() or taeda.cuda.memory_snapshot() == []
+    True
     """
     if not is_initialized():
         return []

@@ -51,6 +51,13 @@ class Stream:
     Args:
         device: a device or its number; None is the current one.
         priority: 0 or less (0); lower numbers are served first.
+
+    >>> if taeda.cuda.is_available():
+    ...     side = taeda.cuda.Stream()
+    ...     side.wait_stream(taeda.cuda.current_stream())
+    ...     with taeda.cuda.stream(side):
+    ...         y = taeda.ones(8, device="cuda").exp()
+    ...     taeda.cuda.current_stream().wait_stream(side)
     """
 
     def __init__(
@@ -126,6 +133,10 @@ class ExternalStream(Stream):
     Args:
         stream_ptr: the address, a `cudaStream_t`; 0 is the default stream.
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     made = taeda.cuda.Stream()  # as another library would
+    ...     assert taeda.cuda.ExternalStream(made.cuda_stream) == made
     """
 
     def __init__(self, stream_ptr: int, device: Any = None) -> None:
@@ -145,6 +156,16 @@ class Event:
         blocking: whether a waiting thread sleeps (False) in place of asking again and again.
         interprocess: whether other processes can wait for it (False); not together with `enable_timing`,
             ValueError.
+
+    >>> taeda.cuda.Event().query()  # never recorded
+    True
+    >>> if taeda.cuda.is_available():
+    ...     start, end = (taeda.cuda.Event(enable_timing=True) for _ in range(2))
+    ...     start.record()
+    ...     y = taeda.ones(8, 8, device="cuda").exp()
+    ...     end.record()
+    ...     end.synchronize()
+    ...     milliseconds = start.elapsed_time(end)
     """
 
     def __init__(
@@ -243,6 +264,10 @@ def current_stream(device: Any = None) -> Stream:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     with taeda.cuda.stream(taeda.cuda.Stream()):
+    ...         assert taeda.cuda.current_stream() != taeda.cuda.default_stream()
     """
     index = ordinal_of(device)
     handle = _core.cuda_stream_get(index)
@@ -254,6 +279,9 @@ def default_stream(device: Any = None) -> Stream:
 
     Args:
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     assert taeda.cuda.default_stream().stream_id == 0
     """
     return Stream(ordinal_of(device), _handle=0)
 
@@ -264,6 +292,10 @@ def get_stream_from_external(data_ptr: int, device: Any = None) -> ExternalStrea
     Args:
         data_ptr: the address, a `cudaStream_t`.
         device: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     made = taeda.cuda.Stream()  # as another library would
+    ...     assert taeda.cuda.get_stream_from_external(made.cuda_stream) == made
     """
     return ExternalStream(data_ptr, device)
 
@@ -273,6 +305,11 @@ def set_stream(stream: Stream | None) -> None:
 
     Args:
         stream: where work goes; None changes nothing.
+
+    >>> taeda.cuda.set_stream(None)  # changes nothing
+    >>> if taeda.cuda.is_available():
+    ...     taeda.cuda.set_stream(taeda.cuda.Stream())
+    ...     taeda.cuda.set_stream(taeda.cuda.default_stream())
     """
     if stream is not None:
         _core.cuda_stream_set(stream.device_index, stream.cuda_stream)
@@ -283,6 +320,10 @@ class StreamContext:
 
     Args:
         stream: where work goes within; None changes nothing.
+
+    >>> with taeda.cuda.StreamContext(None):  # changes nothing
+    ...     taeda.ones(2).sum().item()
+    2.0
     """
 
     def __init__(self, stream: Stream | None) -> None:
@@ -306,5 +347,12 @@ def stream(stream: Stream | None) -> StreamContext:
 
     Args:
         stream: where work goes within; None changes nothing.
+
+    >>> with taeda.cuda.stream(None):  # changes nothing
+    ...     x = taeda.ones(2)
+    >>> if taeda.cuda.is_available():
+    ...     with taeda.cuda.stream(taeda.cuda.Stream()):
+    ...         x = x.to("cuda")
+    ...     taeda.cuda.synchronize()
     """
     return StreamContext(stream)

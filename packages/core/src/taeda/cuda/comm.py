@@ -37,6 +37,13 @@ def broadcast(
         tensor: what is copied.
         devices: devices or their numbers.
         out: tensors that are written, in place of `devices`; each of the tensor's shape.
+
+    >>> copy = taeda.zeros(2)
+    >>> _ = taeda.cuda.comm.broadcast(taeda.ones(2), out=[copy])
+    >>> copy.tolist()
+    [1.0, 1.0]
+    >>> if taeda.cuda.is_available():
+    ...     copies = taeda.cuda.comm.broadcast(taeda.ones(2), range(taeda.cuda.device_count()))
     """
     if (devices is None) == (out is None):
         raise RuntimeError(
@@ -57,6 +64,10 @@ def broadcast_coalesced(
         tensors: what is copied.
         devices: devices or their numbers.
         buffer_size: bytes that travel together at most (10 MiB).
+
+    >>> if taeda.cuda.is_available():
+    ...     parameters = [taeda.ones(2, 3), taeda.zeros(3)]
+    ...     (weight, bias), *_ = taeda.cuda.comm.broadcast_coalesced(parameters, ["cuda:0"])
     """
     places = _places(devices)
     made: list[list[Any]] = [[None] * len(tensors) for _ in places]
@@ -96,6 +107,10 @@ def reduce_add(inputs: Sequence[Tensor], destination: Any = None) -> Tensor:
     Args:
         inputs: tensors of one shape and dtype.
         destination: a device or its number; None is the current one.
+
+    >>> if taeda.cuda.is_available():
+    ...     parts = [taeda.ones(2, device="cuda"), taeda.ones(2)]
+    ...     assert taeda.cuda.comm.reduce_add(parts).tolist() == [2.0, 2.0]
     """
     if not inputs:
         raise ValueError("reduce_add expects at least one tensor")
@@ -119,6 +134,11 @@ def reduce_add_coalesced(
         inputs: a list of tensors for each device, all of the same shapes.
         destination: a device or its number; None is the current one.
         buffer_size: bytes that travel together at most (10 MiB).
+
+    >>> if taeda.cuda.is_available():
+    ...     of_devices = [[taeda.ones(2), taeda.ones(3)], [taeda.ones(2), taeda.ones(3)]]
+    ...     first, second = taeda.cuda.comm.reduce_add_coalesced(of_devices, 0)
+    ...     assert second.tolist() == [2.0, 2.0, 2.0]
     """
     place = current_device() if destination is None else ordinal_of(destination)
     moved = [broadcast_coalesced(row, [place], buffer_size)[0] for row in inputs]
@@ -142,6 +162,11 @@ def scatter(
         chunk_sizes: the size along `dim` of each part; None is equal ones.
         dim: along which it is cut (0).
         out: tensors that are written, in place of `devices` and `chunk_sizes`.
+
+    >>> first, second = taeda.zeros(1), taeda.zeros(2)
+    >>> _ = taeda.cuda.comm.scatter(taeda.arange(3.0), out=[first, second])
+    >>> first.tolist(), second.tolist()
+    ([0.0], [1.0, 2.0])
     """
     if out is not None:
         if devices is not None or chunk_sizes is not None:
@@ -174,6 +199,10 @@ def gather(
         dim: along which they are joined (0).
         destination: a device, its number or "cpu"; None is the current one. Not together with `out`.
         out: where the result is written; None makes a tensor.
+
+    >>> parts = [taeda.zeros(1, 2), taeda.ones(1, 2)]
+    >>> taeda.cuda.comm.gather(parts, destination="cpu").tolist()
+    [[0.0, 0.0], [1.0, 1.0]]
     """
     import taeda
 

@@ -20,6 +20,10 @@ class GdsFile:
     Args:
         filename: the file's path.
         flags: as for `os.open`.
+
+    >>> taeda.cuda.gds.GdsFile("weights.bin", 0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    NotImplementedError: taeda.cuda.gds.GdsFile is not implemented. ...
     """
 
     def __init__(self, filename: str | os.PathLike[str], flags: int) -> None:

@@ -43,12 +43,25 @@ def range_push(msg: str) -> int:
 
     Args:
         msg: what is shown.
+
+    >>> try:
+    ...     depth = taeda.cuda.nvtx.range_push("forward")
+    ...     depth = taeda.cuda.nvtx.range_pop()
+    ... except RuntimeError:
+    ...     pass  # NVTX is not installed
     """
     return int(_library().nvtxRangePushA(str(msg).encode()))
 
 
 def range_pop() -> int:
-    """End the last range of this thread; its depth."""
+    """End the last range of this thread; its depth.
+
+    >>> try:
+    ...     depth = taeda.cuda.nvtx.range_push("forward")
+    ...     depth = taeda.cuda.nvtx.range_pop()
+    ... except RuntimeError:
+    ...     pass  # NVTX is not installed
+    """
     return int(_library().nvtxRangePop())
 
 
@@ -57,6 +70,12 @@ def range_start(msg: str) -> int:
 
     Args:
         msg: what is shown.
+
+    >>> try:
+    ...     number = taeda.cuda.nvtx.range_start("loading")
+    ...     taeda.cuda.nvtx.range_end(number)
+    ... except RuntimeError:
+    ...     pass  # NVTX is not installed
     """
     return int(_library().nvtxRangeStartA(str(msg).encode()))
 
@@ -66,6 +85,12 @@ def range_end(range_id: int) -> None:
 
     Args:
         range_id: the number that `range_start` gave.
+
+    >>> try:
+    ...     number = taeda.cuda.nvtx.range_start("loading")
+    ...     taeda.cuda.nvtx.range_end(number)
+    ... except RuntimeError:
+    ...     pass  # NVTX is not installed
     """
     _library().nvtxRangeEnd(range_id)
 
@@ -75,6 +100,11 @@ def mark(msg: str) -> None:
 
     Args:
         msg: what is shown.
+
+    >>> try:
+    ...     taeda.cuda.nvtx.mark("the first batch")
+    ... except RuntimeError:
+    ...     pass  # NVTX is not installed
     """
     _library().nvtxMarkA(str(msg).encode())
 
@@ -86,6 +116,12 @@ def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
     Args:
         msg: what is shown, a form of `str.format`.
         args, kwargs: what `format` puts into it.
+
+    >>> try:
+    ...     with taeda.cuda.nvtx.range("step {}", 3):
+    ...         loss = taeda.ones(2).sum()
+    ... except RuntimeError:
+    ...     pass  # NVTX is not installed
     """
     range_push(msg.format(*args, **kwargs))
     try:

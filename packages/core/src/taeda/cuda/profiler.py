@@ -11,18 +11,35 @@ __all__ = ["profile", "start", "stop"]
 
 
 def start() -> cudaError:
-    """Begin to record. RuntimeError without a driver."""
+    """Begin to record. RuntimeError without a driver.
+
+    >>> if taeda.cuda.is_available():
+    ...     _ = taeda.cuda.profiler.start()
+    ...     y = taeda.ones(8, device="cuda").exp()
+    ...     _ = taeda.cuda.profiler.stop()
+    """
     return cudaProfilerStart()
 
 
 def stop() -> cudaError:
-    """End it. RuntimeError without a driver."""
+    """End it. RuntimeError without a driver.
+
+    >>> if taeda.cuda.is_available():
+    ...     _ = taeda.cuda.profiler.start()
+    ...     y = taeda.ones(8, device="cuda").exp()
+    ...     _ = taeda.cuda.profiler.stop()
+    """
     return cudaProfilerStop()
 
 
 @contextmanager
 def profile() -> Iterator[None]:
-    """Record what happens within the block."""
+    """Record what happens within the block.
+
+    >>> if taeda.cuda.is_available():
+    ...     with taeda.cuda.profiler.profile():
+    ...         y = taeda.ones(8, device="cuda").exp()
+    """
     start()
     try:
         yield

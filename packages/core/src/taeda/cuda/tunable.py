@@ -40,17 +40,29 @@ _WAY = (
 
 
 def is_enabled() -> bool:
-    """False: products are never timed."""
+    """False: products are never timed.
+
+    >>> taeda.cuda.tunable.is_enabled()
+    False
+    """
     return False
 
 
 def tuning_is_enabled() -> bool:
-    """False: products are never timed."""
+    """False: products are never timed.
+
+    >>> taeda.cuda.tunable.tuning_is_enabled()
+    False
+    """
     return False
 
 
 def record_untuned_is_enabled() -> bool:
-    """False: products are never recorded for timing."""
+    """False: products are never recorded for timing.
+
+    >>> taeda.cuda.tunable.record_untuned_is_enabled()
+    False
+    """
     return False
 
 
@@ -59,6 +71,8 @@ def enable(val: bool = True) -> None:
 
     Args:
         val: False. NotImplementedError if True.
+
+    >>> taeda.cuda.tunable.enable(False)
     """
     if val:
         refused(f"{__name__}.enable", _WAY)()
@@ -69,6 +83,8 @@ def tuning_enable(val: bool = True) -> None:
 
     Args:
         val: False. NotImplementedError if True.
+
+    >>> taeda.cuda.tunable.tuning_enable(False)
     """
     if val:
         refused(f"{__name__}.tuning_enable", _WAY)()
@@ -79,6 +95,8 @@ def record_untuned_enable(val: bool = True) -> None:
 
     Args:
         val: False. NotImplementedError if True.
+
+    >>> taeda.cuda.tunable.record_untuned_enable(False)
     """
     if val:
         refused(f"{__name__}.record_untuned_enable", _WAY)()

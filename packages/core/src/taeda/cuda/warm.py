@@ -41,6 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Args:
         arguments: the words behind the command's name; None is those of the process.
+
+    >>> import contextlib, io
+    >>> with contextlib.redirect_stdout(io.StringIO()) as out:
+    ...     status = main(["--list"])
+    >>> "add" in out.getvalue().split()
+    True
     """
     options = _parser().parse_args(arguments)
     if options.list:

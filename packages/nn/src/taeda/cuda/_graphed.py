@@ -41,6 +41,11 @@ def make_graphed_callables(
         allow_unused_input: whether inputs that the result does not depend on get no gradient
             (False: they raise).
         pool: memory of `graph_pool_handle()` or of another graph's `pool()`; None is a new one.
+
+    >>> if taeda.cuda.is_available():
+    ...     x = taeda.ones(2, 4, device="cuda", requires_grad=True)
+    ...     layer = taeda.cuda.make_graphed_callables(taeda.nn.Linear(4, 1).to("cuda"), (x,))
+    ...     layer(x).sum().backward()  # both passes are replayed
     """
     several = isinstance(callables, tuple)
     functions = callables if several else (callables,)
