@@ -1,5 +1,8 @@
 """The tool that counts examples finds names without one, and its limits only fall."""
 
+import threading
+import typing
+
 import by_path
 
 examples = by_path.load("tools/hold/examples.py")
@@ -48,6 +51,10 @@ def test_exceptions_and_constants_need_none():
         False,
         False,
     ]
+
+
+def test_what_python_defines_needs_none():
+    assert not any(map(examples.needs_one, (threading.Lock, typing.List, list)))  # noqa: UP006
 
 
 def test_more_than_may_is_said_and_unknown_modules_may_none():

@@ -184,6 +184,10 @@ def set_num_interop_threads(count: int) -> None:
 
     Args:
         count: an int of 1 or more; TypeError for another type.
+
+    >>> taeda.set_num_interop_threads(0)
+    Traceback (most recent call last):
+    RuntimeError: set_num_interop_threads expects a positive integer, got 0
     """
     if not isinstance(count, int) or isinstance(count, bool):
         raise TypeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")

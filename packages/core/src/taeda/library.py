@@ -457,6 +457,10 @@ def triton_op(
         fn: not read
         mutates_args: not read
         schema: not read
+
+    >>> triton_op("mylib::add", mutates_args=())  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    NotImplementedError: triton_op('mylib::add'): Triton compiles for a GPU...
     """
     raise _no_triton(f"triton_op({name!r})")
 
@@ -466,6 +470,10 @@ def wrap_triton(triton_kernel: Function, /) -> NoReturn:
 
     Args:
         triton_kernel: not read
+
+    >>> wrap_triton(print)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    NotImplementedError: wrap_triton: Triton compiles for a GPU...
     """
     raise _no_triton("wrap_triton")
 
@@ -475,6 +483,10 @@ def capture_triton(triton_kernel: Function, /) -> NoReturn:
 
     Args:
         triton_kernel: not read
+
+    >>> capture_triton(print)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    NotImplementedError: capture_triton: Triton compiles for a GPU...
     """
     raise _no_triton("capture_triton")
 

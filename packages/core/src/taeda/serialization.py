@@ -441,6 +441,11 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
 
     Args:
         endianness: one of LoadEndianness, or None for that of this machine. TypeError for others.
+
+    >>> set_default_load_endianness(LoadEndianness.BIG)
+    >>> get_default_load_endianness().name
+    'BIG'
+    >>> set_default_load_endianness(None)
     """
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise TypeError(
@@ -467,6 +472,11 @@ class set_default_mmap_options:
 
     Args:
         flags: `mmap.MAP_PRIVATE` or `mmap.MAP_SHARED`; ValueError for others.
+
+    >>> import mmap
+    >>> with set_default_mmap_options(mmap.MAP_SHARED):
+    ...     get_default_mmap_options() == mmap.MAP_SHARED
+    True
     """
 
     def __init__(self, flags: int) -> None:
@@ -495,6 +505,14 @@ def skip_data(materialize_fake_tensors: bool = False) -> Iterator[None]:
 
     Args:
         materialize_fake_tensors: has no effect, for there are no fake tensors here; False by default.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> with skip_data():
+    ...     taeda.save(taeda.ones(2), file)
+    >>> _ = file.seek(0)
+    >>> taeda.load(file).tolist()
+    [0.0, 0.0]
     """
     token = settings.skips_data.set(True)
     try:

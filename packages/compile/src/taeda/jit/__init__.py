@@ -54,6 +54,14 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
 
     Args:
         obj: a function, class or module
+
+    >>> import warnings
+    >>> def double(x):
+    ...     return 2 * x
+    >>> with warnings.catch_warnings(action="ignore"):  # there is no TorchScript
+    ...     scripted = script(double)
+    >>> scripted(taeda.ones(2)).tolist()
+    [2.0, 2.0]
     """
     if args or kwargs:
         raise TypeError("jit.script: nothing is compiled from source here, so there are no options")
@@ -89,6 +97,12 @@ def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     Args:
         fn: a function
+
+    >>> @script_if_tracing
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(3)
+    6
     """
     return fn
 
@@ -117,6 +131,12 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
 
     Args:
         drop: the function, or a switch that changes nothing: no call is left out (default: False)
+
+    >>> @ignore(drop=True)
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(3)
+    6
     """
     if callable(drop):
         return drop
@@ -128,6 +148,12 @@ def unused(fn: Any) -> Any:
 
     Args:
         fn: a function
+
+    >>> @unused
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(3)
+    6
     """
     return fn
 
@@ -137,6 +163,13 @@ def export(fn: Any) -> Any:
 
     Args:
         fn: a method
+
+    >>> class Double(taeda.nn.Module):
+    ...     @export
+    ...     def twice(self, x):
+    ...         return 2 * x
+    >>> Double().twice(3)
+    6
     """
     return fn
 

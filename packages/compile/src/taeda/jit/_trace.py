@@ -225,6 +225,10 @@ class TracedModule(ScriptModule):
 
     Args:
         original_name: the name of the class or function that was traced
+
+    >>> traced = trace(taeda.nn.Linear(2, 1), taeda.ones(1, 2))
+    >>> isinstance(traced, TracedModule), traced(taeda.ones(3, 2)).shape
+    (True, taeda.Size([3, 1]))
     """
 
     def __init__(self, original_name: str) -> None:

@@ -66,6 +66,13 @@ def script_method(fn: Any) -> Any:
 
     Args:
         fn: the method
+
+    >>> class Double(ScriptModule):
+    ...     @script_method
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> Double()(3)
+    6
     """
     return fn
 

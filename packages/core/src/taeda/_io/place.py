@@ -29,6 +29,10 @@ def register_package(priority: int, tagger: Tagger, deserializer: Deserializer) 
         priority: those of lower priority are asked first.
         tagger: `tagger(storage)` names the place of a storage that is saved, or gives None.
         deserializer: `deserializer(storage, place)` gives the storage to use at that place, or None.
+
+    >>> def on_disk(storage, place):  # storages of this place are elsewhere
+    ...     return storage if place == "disk" else None
+    >>> taeda.serialization.register_package(30, lambda storage: None, on_disk)
     """
     bisect.insort(_registered, (priority, tagger, deserializer), key=lambda entry: entry[0])
 
@@ -63,6 +67,10 @@ def default_restore_location(storage: Any, location: Any) -> Any:
     Args:
         storage: an UntypedStorage or a TypedStorage.
         location: the name of a place, as "cpu" or "cuda:0".
+
+    >>> storage = taeda.ones(2).untyped_storage()
+    >>> taeda.serialization.default_restore_location(storage, "cpu").nbytes()
+    8
     """
     untyped = storage.untyped() if hasattr(storage, "untyped") else storage
     return UntypedStorage._of(Place(None).moved(untyped._bytes, str(location)))

@@ -11,7 +11,11 @@ __all__ = ["LoadEndianness", "LoadSettings", "SaveSettings", "load", "save", "sk
 
 
 class LoadEndianness(Enum):
-    """The order of bytes of a file that does not tell its own."""
+    """The order of bytes of a file that does not tell its own.
+
+    >>> taeda.serialization.LoadEndianness.LITTLE.name
+    'LITTLE'
+    """
 
     NATIVE = 1
     LITTLE = 2

@@ -176,29 +176,54 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
 
 
 def clear_autocast_cache() -> None:
-    """Let go of the weights that were cast."""
+    """Let go of the weights that were cast.
+
+    >>> taeda.clear_autocast_cache()
+    """
     _here.cache.clear()
 
 
 def autocast_increment_nesting() -> int:
-    """One region more is entered; how many there are."""
+    """One region more is entered; how many there are.
+
+    >>> taeda.autocast_increment_nesting()
+    1
+    >>> taeda.autocast_decrement_nesting()
+    0
+    """
     _here.nesting += 1
     return _here.nesting
 
 
 def autocast_decrement_nesting() -> int:
-    """One region is left; how many there are still."""
+    """One region is left; how many there are still.
+
+    >>> _ = taeda.autocast_increment_nesting()
+    >>> taeda.autocast_decrement_nesting()  # the outermost was left
+    0
+    """
     _here.nesting -= 1
     return _here.nesting
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """`is_autocast_enabled("cpu")`."""
+    """`is_autocast_enabled("cpu")`.
+
+    >>> with taeda.autocast("cpu"):
+    ...     taeda.is_autocast_cpu_enabled()
+    True
+    """
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """`set_autocast_enabled("cpu", enabled)`."""
+    """`set_autocast_enabled("cpu", enabled)`.
+
+    >>> taeda.set_autocast_cpu_enabled(True)
+    >>> taeda.is_autocast_enabled("cpu")
+    True
+    >>> taeda.set_autocast_cpu_enabled(False)
+    """
     set_autocast_enabled("cpu", enabled)
 
 
@@ -212,17 +237,33 @@ def get_autocast_cpu_dtype() -> dtype:
 
 
 def set_autocast_cpu_dtype(dtype: dtype) -> None:
-    """`set_autocast_dtype("cpu", dtype)`."""
+    """`set_autocast_dtype("cpu", dtype)`.
+
+    >>> taeda.set_autocast_cpu_dtype(taeda.float16)
+    >>> taeda.get_autocast_dtype("cpu")
+    taeda.float16
+    >>> taeda.set_autocast_cpu_dtype(taeda.bfloat16)
+    """
     set_autocast_dtype("cpu", dtype)
 
 
 def get_autocast_gpu_dtype() -> dtype:
-    """`get_autocast_dtype("cuda")`."""
+    """`get_autocast_dtype("cuda")`.
+
+    >>> taeda.get_autocast_gpu_dtype()
+    taeda.float16
+    """
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype: dtype) -> None:
-    """`set_autocast_dtype("cuda", dtype)`."""
+    """`set_autocast_dtype("cuda", dtype)`.
+
+    >>> taeda.set_autocast_gpu_dtype(taeda.bfloat16)
+    >>> taeda.get_autocast_dtype("cuda")
+    taeda.bfloat16
+    >>> taeda.set_autocast_gpu_dtype(taeda.float16)
+    """
     set_autocast_dtype("cuda", dtype)
 
 

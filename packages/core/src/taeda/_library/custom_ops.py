@@ -146,7 +146,18 @@ def _check_device(schema: Schema, device_types: Any) -> None:
 
 
 class CustomOpDef(_core.Operator):
-    """What `custom_op` returns: call it, and register what else is known of the operator."""
+    """What `custom_op` returns: call it, and register what else is known of the operator.
+
+    >>> import taeda
+    >>> @custom_op("definition_example::half", mutates_args=())
+    ... def half(x: taeda.Tensor) -> taeda.Tensor:
+    ...     return x / 2
+    >>> isinstance(half, CustomOpDef), half(taeda.ones(1)).item()
+    (True, 0.5)
+    >>> _ = half.register_fake(taeda.empty_like)
+    >>> half(taeda.empty(3, device="meta")).shape
+    taeda.Size([3])
+    """
 
     def _start(self, function: Function, schema: Schema) -> None:
         self._init_fn = function

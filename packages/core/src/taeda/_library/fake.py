@@ -46,7 +46,12 @@ class FakeImplCtx:
 
 
 def get_ctx() -> FakeImplCtx | None:
-    """The context of the fake kernel that runs; None outside of one."""
+    """The context of the fake kernel that runs; None outside of one.
+
+    >>> import taeda
+    >>> taeda.library.get_ctx() is None  # outside of a fake kernel
+    True
+    """
     return _here.contexts[-1] if _here.contexts else None
 
 

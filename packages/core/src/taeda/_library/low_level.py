@@ -52,7 +52,17 @@ def slot_of_key(key: str) -> str:
 
 
 def fallthrough_kernel(*args: Any, **kwargs: Any) -> Any:
-    """Given to `Library.impl` or `Library.fallback`: that key has no kernel of its own. Never called."""
+    """Given to `Library.impl` or `Library.fallback`: that key has no kernel of its own. Never called.
+
+    >>> import taeda
+    >>> lib = taeda.library.Library("fallthrough_example", "DEF")
+    >>> lib.define("half(Tensor x) -> Tensor")
+    'half'
+    >>> lib.impl("half", taeda.library.fallthrough_kernel, "CUDA")
+    >>> lib.impl("half", lambda x: x / 2, "CPU")
+    >>> taeda.ops.fallthrough_example.half(taeda.ones(1)).item()
+    0.5
+    """
     raise NotImplementedError("fallthrough_kernel() stands for no kernel; it is not called")
 
 

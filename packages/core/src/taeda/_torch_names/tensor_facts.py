@@ -66,11 +66,19 @@ def is_vulkan_available() -> bool:
 
 
 def init_num_threads() -> None:
-    """Nothing: the pool of threads begins with the first work for it."""
+    """Nothing: the pool of threads begins with the first work for it.
+
+    >>> taeda.init_num_threads()
+    """
 
 
 def get_file_path(*parts: str) -> str:
-    """A path beside the folder of this package."""
+    """A path beside the folder of this package.
+
+    >>> import os
+    >>> os.path.basename(taeda.get_file_path("taeda", "version.txt"))
+    'version.txt'
+    """
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return os.path.join(root, *parts)
 

@@ -58,22 +58,48 @@ def get_context(method: str | None = None) -> Any:
 
 
 def Pipe(duplex: bool = True) -> Any:
-    """Two connected ends; with duplex=False the first only receives and the second only sends."""
+    """Two connected ends; with duplex=False the first only receives and the second only sends.
+
+    >>> receives, sends = taeda.multiprocessing.Pipe(duplex=False)
+    >>> sends.send(taeda.ones(2))
+    >>> receives.recv().tolist()
+    [1.0, 1.0]
+    """
     return _transport.Pipe(duplex)
 
 
 def Queue(maxsize: int = 0) -> Any:
-    """A queue for any number of processes, of at most `maxsize` objects if that is positive."""
+    """A queue for any number of processes, of at most `maxsize` objects if that is positive.
+
+    >>> queue = taeda.multiprocessing.Queue()
+    >>> queue.put(taeda.ones(2))  # another process would
+    >>> queue.get().tolist()
+    [1.0, 1.0]
+    """
     return get_context().Queue(maxsize)
 
 
 def JoinableQueue(maxsize: int = 0) -> Any:
-    """A Queue with `task_done` and `join`."""
+    """A Queue with `task_done` and `join`.
+
+    >>> queue = taeda.multiprocessing.JoinableQueue()
+    >>> queue.put(taeda.ones(2))
+    >>> queue.get().tolist()
+    [1.0, 1.0]
+    >>> queue.task_done()
+    >>> queue.join()  # everything that was put in is done
+    """
     return get_context().JoinableQueue(maxsize)
 
 
 def SimpleQueue() -> Any:
-    """A queue without threads: `put` waits until there is room."""
+    """A queue without threads: `put` waits until there is room.
+
+    >>> queue = taeda.multiprocessing.SimpleQueue()
+    >>> queue.put(taeda.ones(2))
+    >>> queue.get().tolist(), queue.empty()
+    ([1.0, 1.0], True)
+    """
     return get_context().SimpleQueue()
 
 
@@ -83,5 +109,10 @@ def Pool(
     initargs: tuple[Any, ...] = (),
     maxtasksperchild: int | None = None,
 ) -> Any:
-    """Processes that share out calls; see multiprocessing.Pool."""
+    """Processes that share out calls; see multiprocessing.Pool.
+
+    >>> with taeda.multiprocessing.Pool(1) as pool:
+    ...     [x.tolist() for x in pool.map(taeda.neg, [taeda.ones(2), taeda.zeros(1)])]
+    [[-1.0, -1.0], [-0.0]]
+    """
     return get_context().Pool(processes, initializer, initargs, maxtasksperchild)

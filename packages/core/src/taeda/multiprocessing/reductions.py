@@ -35,7 +35,15 @@ __all__ = [
 
 
 def register() -> None:
-    """Teach every pickler of `multiprocessing` how tensors travel."""
+    """Teach every pickler of `multiprocessing` how tensors travel.
+
+    >>> from multiprocessing.reduction import ForkingPickler
+    >>> register()  # taeda.multiprocessing did it already
+    >>> x = taeda.ones(1000)
+    >>> handle = bytes(ForkingPickler.dumps(x))  # shorter than its 4000 bytes
+    >>> len(handle) < 1000, ForkingPickler.loads(handle).data_ptr() == x.data_ptr()
+    (True, True)
+    """
     ForkingPickler.register(Tensor, reduce_tensor)
     ForkingPickler.register(UntypedStorage, reduce_storage)
     ForkingPickler.register(TypedStorage, _reduce_typed)
@@ -46,7 +54,12 @@ def register() -> None:
 
 
 def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
-    """What rebuilds a tensor elsewhere. RuntimeError for one that was computed and requires grad."""
+    """What rebuilds a tensor elsewhere. RuntimeError for one that was computed and requires grad.
+
+    >>> rebuild, arguments = reduce_tensor(taeda.arange(3.0)[1:])
+    >>> rebuild(*arguments).tolist()
+    [1.0, 2.0]
+    """
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(
             "cannot send a tensor that was computed from others and requires grad: its graph does not cross "
@@ -61,7 +74,13 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
 
 
 def rebuild_tensor(storage: UntypedStorage | None, offset: int, *facts: Any) -> Tensor:
-    """The tensor that `reduce_tensor` described."""
+    """The tensor that `reduce_tensor` described.
+
+    >>> x = taeda.arange(3.0)
+    >>> rebuild, arguments = reduce_tensor(x)
+    >>> rebuild is rebuild_tensor, rebuild_tensor(*arguments).data_ptr() == x.data_ptr()
+    (True, True)
+    """
     base = None if storage is None else storage._bytes
     return _pickling.rebuild(base, offset, *facts)
 
@@ -72,6 +91,11 @@ def rebuild_tensor(storage: UntypedStorage | None, offset: int, *facts: Any) -> 
 def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
     """Move a storage into shared memory, and give what finds it there. Memory of a CUDA device stays
     where it is, until the receiver has released it.
+
+    >>> storage = taeda.ones(2).untyped_storage()
+    >>> rebuild, arguments = reduce_storage(storage)
+    >>> storage.is_shared(), rebuild(*arguments).data_ptr() == storage.data_ptr()
+    (True, True)
     """
     if storage.device.type == "cuda":
         return _reduce_cuda(storage)
@@ -118,18 +142,35 @@ def _empty_on(device: str) -> UntypedStorage:
 def rebuild_cuda_storage(parcel: bytes) -> UntypedStorage:
     """The memory of a CUDA device that another process sent. RuntimeError if that process has
     ended, if the device is not seen here, and for what arrived before.
+
+    >>> if taeda.cuda.is_available():  # of `cuda` memory, reduce_storage gives this function
+    ...     rebuild, _ = reduce_storage(taeda.ones(2, device="cuda").untyped_storage())
+    ...     assert rebuild is rebuild_cuda_storage
     """
     return UntypedStorage._of(_core.cuda_ipc_receive(parcel))
 
 
 def reduce_cuda_event(event: Event) -> tuple[Any, ...]:
-    """What rebuilds an event of `Event(interprocess=True)` elsewhere."""
+    """What rebuilds an event of `Event(interprocess=True)` elsewhere.
+
+    >>> if taeda.cuda.is_available():
+    ...     event = taeda.cuda.Event(interprocess=True)
+    ...     event.record()
+    ...     rebuild, (device, handle) = reduce_cuda_event(event)
+    ...     assert rebuild is rebuild_cuda_event
+    """
     handle = event.ipc_handle()
     return rebuild_cuda_event, (str(event.device), handle)
 
 
 def rebuild_cuda_event(device: str, handle: bytes) -> Event:
-    """The event of another process."""
+    """The event of another process.
+
+    >>> if taeda.cuda.is_available():  # what reduce_cuda_event names for the other process
+    ...     event = taeda.cuda.Event(interprocess=True)
+    ...     event.record()
+    ...     assert reduce_cuda_event(event)[0] is rebuild_cuda_event
+    """
     return Event.from_ipc_handle(device, handle)
 
 
@@ -148,7 +189,13 @@ def _handle(fd: int, owner: UntypedStorage) -> Any:
 
 
 def rebuild_storage(handle: Any, offset: int, nbytes: int) -> UntypedStorage:
-    """The storage behind a descriptor; the one this process has already, if it has."""
+    """The storage behind a descriptor; the one this process has already, if it has.
+
+    >>> storage = taeda.ones(2).share_memory_().untyped_storage()
+    >>> rebuild, (handle, offset, nbytes) = reduce_storage(storage)
+    >>> rebuild(handle, offset, nbytes).data_ptr() == storage.data_ptr()
+    True
+    """
     flags = _sharing.SHARED | _sharing.KEEP_FD | _sharing.FIND
     return UntypedStorage._of(_core.map_storage(handle.detach(), offset, nbytes, flags, None))
 

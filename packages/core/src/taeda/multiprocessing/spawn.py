@@ -109,7 +109,15 @@ def _await_end(sentinel: int) -> None:
 
 
 class ProcessContext:
-    """Processes that were started together."""
+    """Processes that were started together.
+
+    >>> import operator
+    >>> context = start_processes(operator.neg, nprocs=2, join=False, start_method="fork")
+    >>> len(context.pids())
+    2
+    >>> while not context.join():
+    ...     pass
+    """
 
     def __init__(self, processes: Sequence[BaseProcess], reports: Sequence[Connection]) -> None:
         self.processes, self._reports = list(processes), list(reports)
@@ -207,7 +215,13 @@ def _signal_name(number: int) -> str:
 
 
 class SpawnContext(ProcessContext):
-    """What `spawn(..., join=False)` returns: processes of the start method "spawn"."""
+    """What `spawn(..., join=False)` returns: processes of the start method "spawn".
+
+    >>> import operator
+    >>> context = spawn(operator.neg, nprocs=0, join=False)  # of no process
+    >>> context.join()
+    True
+    """
 
 
 def start_processes(
@@ -223,6 +237,9 @@ def start_processes(
     With `join` wait for all of them: None if all ended well, else the exception of
     ProcessContext.join. Without, the context to join later. Children end when this process does.
     ValueError for an unknown start method.
+
+    >>> import operator
+    >>> start_processes(operator.neg, nprocs=2, start_method="fork")  # both have ended well
     """
     context: Any = multiprocessing.get_context(start_method)
     processes: list[BaseProcess] = []
@@ -260,5 +277,10 @@ def spawn(
     When one fails the rest are ended, and ProcessRaisedException carries the traceback of the one
     that failed, ProcessExitedException its exit code or signal. With `join=False` a SpawnContext at
     once.
+
+    >>> import operator
+    >>> spawn(operator.truediv, args=(0,), nprocs=1, start_method="fork")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    taeda.multiprocessing.spawn.ProcessRaisedException: ...ZeroDivisionError: division by zero...
     """
     return start_processes(fn, args, nprocs, join, daemon, start_method)

@@ -46,6 +46,14 @@ def failing(operation: str, error: int, at: int = 0, times: int = 1) -> Iterator
     """Let an operation fail with an errno: the `at`-th of its kind, and the following, `times` in all.
 
     `operation` is one of OPERATIONS, or "any".
+
+    >>> import errno, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, failing("write", errno.ENOSPC):
+    ...     try:
+    ...         taeda.save(taeda.ones(2), os.path.join(folder, "x.pt"))
+    ...     except OSError as error:
+    ...         error.errno == errno.ENOSPC, os.listdir(folder)
+    (True, [])
     """
     if operation not in (*OPERATIONS, "any"):
         raise ValueError(f"wanted one of {', '.join(OPERATIONS)} or any, got {operation!r}")
@@ -64,7 +72,14 @@ def failing(operation: str, error: int, at: int = 0, times: int = 1) -> Iterator
 
 @contextlib.contextmanager
 def torn(most: int) -> Iterator[None]:
-    """Let each write take at most `most` bytes, as a system may."""
+    """Let each write take at most `most` bytes, as a system may.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, torn(1000):  # in many small parts
+    ...     taeda.save(taeda.ones(2), os.path.join(folder, "x.pt"))
+    ...     taeda.load(os.path.join(folder, "x.pt")).tolist()
+    [1.0, 1.0]
+    """
 
     class Torn(Disk):
         def write(self, descriptor: int, data: memoryview) -> int:
@@ -78,6 +93,10 @@ def torn(most: int) -> Iterator[None]:
 def killed(after_bytes: int | None = None, at: int | None = None) -> Iterator[None]:
     """End this process as by `kill -9`: after so many bytes are written, or ahead of the `at`-th
     operation.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, killed(after_bytes=10**6):  # this file is smaller
+    ...     taeda.save(taeda.ones(2), os.path.join(folder, "x.pt"))
     """
 
     class Killed(_Watched):
@@ -107,7 +126,11 @@ def killed(after_bytes: int | None = None, at: int | None = None) -> Iterator[No
 
 @dataclass(frozen=True)
 class Step:
-    """An operation that was done: on which file, where, with which bytes."""
+    """An operation that was done: on which file, where, with which bytes.
+
+    >>> Step("rename", "x.pt.part", target="x.pt").target
+    'x.pt'
+    """
 
     operation: str
     path: str
@@ -118,7 +141,14 @@ class Step:
 
 @contextlib.contextmanager
 def recorded() -> Iterator[list[Step]]:
-    """The operations that are done inside the block."""
+    """The operations that are done inside the block.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, recorded() as steps:
+    ...     taeda.save(taeda.ones(2), os.path.join(folder, "x.pt"))
+    >>> steps[0].operation, "rename" in [step.operation for step in steps]
+    ('create', True)
+    """
     steps: list[Step] = []
     paths: dict[int, str] = {}
 
@@ -159,6 +189,11 @@ def power_cuts(
     `before` is the folder at the beginning. What was synced is there. Of what was not, each state
     has a part: nothing, all, only the odd or the even writes, or as many zeros; and renames that no
     folder sync confirmed have happened or not.
+
+    >>> steps = [Step("create", "a"), Step("write", "a", data=b"new"), Step("rename", "a", target="b")]
+    >>> left = {state["b"] for _, state in power_cuts(steps, {"b": b"old"})}
+    >>> b"new" in left, b"" in left  # it may be lost: the file was not synced before
+    (True, True)
     """
     for cut in range(len(steps) + 1):
         for loss in ("none", "all", "odd", "even", "zeros"):

@@ -467,6 +467,14 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 # ---- former names ----
 
 
+#: arguments of those that want more than a tensor
+_EXAMPLES = {
+    "constant": "taeda.empty(2, 3), 1.5",
+    "dirac": "taeda.empty(2, 3, 1)",
+    "sparse": "taeda.empty(2, 3), sparsity=0.5",
+}
+
+
 def _former(current: Callable[..., Tensor]) -> Callable[..., Tensor]:
     name = current.__name__
     old = name.removesuffix("_")
@@ -479,9 +487,16 @@ def _former(current: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return current(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = old
-    call.__doc__ = (
-        f"The former name of `{name}`.\n\nArgs:\n    *args, **kwargs: the arguments of `{name}`."
-    )
+    call.__doc__ = f"""The former name of `{name}`.
+
+    Args:
+        *args, **kwargs: the arguments of `{name}`.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     {old}({_EXAMPLES.get(old, "taeda.empty(2, 3)")}).shape[:2]
+    taeda.Size([2, 3])
+    """
     return asks(call)
 
 

@@ -24,6 +24,15 @@ class OperatorCall:
     Args:
         name: of the operation, as "aten::exp".
         inputs: its arguments, or None where nobody asked for them.
+
+    >>> seen = []
+    >>> handle = add_operator_callback(
+    ...     on_exit=lambda call: seen.append((call.name, call.result.shape))
+    ... )
+    >>> _ = taeda.ones(2).exp()
+    >>> remove_operator_callback(handle)
+    >>> seen
+    [('aten::ones', taeda.Size([2])), ('aten::exp', taeda.Size([2]))]
     """
 
     __slots__ = ("inputs", "name", "result", "state")
@@ -97,6 +106,13 @@ def remove_operator_callback(handle: int) -> None:
 
     Args:
         handle: what `add_operator_callback` returned.
+
+    >>> names = []
+    >>> handle = add_operator_callback(lambda call: names.append(call.name))
+    >>> remove_operator_callback(handle)
+    >>> _ = taeda.ones(2).exp()
+    >>> names
+    []
     """
     global _callbacks
     with _lock:
@@ -113,6 +129,16 @@ def enable_operator_callbacks(on: bool = True) -> None:
 
     Args:
         on: whether they are called; True by default.
+
+    >>> names = []
+    >>> handle = add_operator_callback(lambda call: names.append(call.name))
+    >>> enable_operator_callbacks(False)  # not those of this thread
+    >>> _ = taeda.ones(2).exp()
+    >>> enable_operator_callbacks()
+    >>> _ = taeda.ones(2)
+    >>> remove_operator_callback(handle)
+    >>> names
+    ['aten::ones']
     """
     watcher = getattr(_here, "watcher", None)
     if on and watcher is None:

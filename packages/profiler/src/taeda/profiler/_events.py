@@ -29,13 +29,21 @@ __all__ = [
 
 
 class DeviceType(enum.Enum):
-    """Where an event ran."""
+    """Where an event ran.
+
+    >>> DeviceType.CPU.name
+    'CPU'
+    """
 
     CPU = 0
 
 
 class Interval:
-    """A piece of time, in microseconds since the profile began."""
+    """A piece of time, in microseconds since the profile began.
+
+    >>> Interval(2.0, 5.5).elapsed_us()
+    3.5
+    """
 
     def __init__(self, start: float, end: float) -> None:
         self.start, self.end = start, end
@@ -46,7 +54,11 @@ class Interval:
 
 
 class Kernel(NamedTuple):
-    """Work of a device on behalf of an event; none is recorded here."""
+    """Work of a device on behalf of an event; none is recorded here.
+
+    >>> Kernel("add", device=0, duration=2.5).duration
+    2.5
+    """
 
     name: str
     device: int
@@ -54,7 +66,11 @@ class Kernel(NamedTuple):
 
 
 class StringTable(defaultdict[str, str]):
-    """Names by themselves: one that is asked for is there."""
+    """Names by themselves: one that is asked for is there.
+
+    >>> StringTable()["aten::add"]
+    'aten::add'
+    """
 
     def __missing__(self, key: str) -> str:
         self[key] = key
@@ -62,7 +78,13 @@ class StringTable(defaultdict[str, str]):
 
 
 class MemRecordsAcc:
-    """Records with a `start_ns`, found by intervals of microseconds."""
+    """Records with a `start_ns`, found by intervals of microseconds.
+
+    >>> from types import SimpleNamespace
+    >>> records = [(SimpleNamespace(start_ns=lambda at=at: at),) for at in (1000, 9000)]
+    >>> [record.start_ns() for (record,) in MemRecordsAcc(records).in_interval(0, 5)]
+    [1000]
+    """
 
     def __init__(self, mem_records: Iterable[Any]) -> None:
         self._records = sorted(mem_records, key=lambda record: record[0].start_ns())
@@ -99,7 +121,15 @@ class _Times:
 
 
 class FunctionEvent(_Times):
-    """One operation, or one named range of the program."""
+    """One operation, or one named range of the program.
+
+    >>> import taeda
+    >>> from taeda.autograd.profiler import profile
+    >>> with profile() as p:
+    ...     _ = taeda.ones(2).exp()
+    >>> [event.name for event in p.function_events]
+    ['aten::ones', 'aten::exp']
+    """
 
     def __init__(self, noted: Range, number: int, origin: int) -> None:
         self.id, self.name, self.overload_name, self.count = number, noted.name, noted.overload, 1
@@ -146,7 +176,16 @@ class FunctionEvent(_Times):
 
 
 class FunctionEventAvg(_Times):
-    """The sum of events of one key."""
+    """The sum of events of one key.
+
+    >>> import taeda
+    >>> from taeda.autograd.profiler import profile
+    >>> x = taeda.ones(2)
+    >>> with profile() as p:
+    ...     _ = x.exp(), x.exp()
+    >>> [(sum.key, sum.count) for sum in p.key_averages()]
+    [('aten::exp', 2)]
+    """
 
     def __init__(self, key: str = "Total") -> None:
         self.key, self.overload_name, self.count = key, "", 0
@@ -181,7 +220,15 @@ class FunctionEventAvg(_Times):
 
 
 class EventList(list[Any]):
-    """Events in the order in which they began, or sums of them."""
+    """Events in the order in which they began, or sums of them.
+
+    >>> import taeda
+    >>> from taeda.autograd.profiler import profile
+    >>> with profile() as p:
+    ...     _ = taeda.ones(2).exp()
+    >>> type(p.function_events).__name__, len(p.function_events)
+    ('EventList', 2)
+    """
 
     def __init__(
         self, events: Iterable[Any] = (), *, memory: bool = False, flops: bool = False

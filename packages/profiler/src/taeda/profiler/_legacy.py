@@ -148,6 +148,10 @@ class _Emit:
 class emit_nvtx(_Emit):
     """NVTX marks of operations: this build emits none, and raises RuntimeError on entering unless
     `enabled` is False.
+
+    >>> with emit_nvtx(enabled=False):
+    ...     taeda.ones(2).sum().item()
+    2.0
     """
 
     tool = "NVTX"
@@ -156,13 +160,24 @@ class emit_nvtx(_Emit):
 class emit_itt(_Emit):
     """ITT marks of operations: this build emits none, and raises RuntimeError on entering unless
     `enabled` is False.
+
+    >>> with emit_itt(enabled=False):
+    ...     taeda.ones(2).sum().item()
+    2.0
     """
 
     tool = "ITT"
 
 
 class EnforceUnique:
-    """Refuses a key that came before."""
+    """Refuses a key that came before.
+
+    >>> names = EnforceUnique()
+    >>> names.see("aten::add")
+    >>> names.see("aten::add")
+    Traceback (most recent call last):
+    RuntimeError: EnforceUnique: ('aten::add',) came before
+    """
 
     def __init__(self) -> None:
         self.seen: set[Any] = set()
@@ -175,7 +190,14 @@ class EnforceUnique:
 
 
 class KinetoStepTracker:
-    """Counts steps for several who count, as optimizer and profiler: the step is that of who is furthest."""
+    """Counts steps for several who count, as optimizer and profiler: the step is that of who is furthest.
+
+    >>> KinetoStepTracker.init_step_count("example")
+    >>> KinetoStepTracker.increment_step("example") == KinetoStepTracker.current_step()
+    True
+    >>> KinetoStepTracker.erase_step_count("example")
+    True
+    """
 
     _current: ClassVar[int] = 0
     _steps: ClassVar[dict[str, int]] = {}

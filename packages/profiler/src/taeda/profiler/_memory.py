@@ -43,6 +43,10 @@ class Memory:
         by_module: (name of the module, bytes, tensors).
         by_line: (file:line, bytes, blocks) of what was taken while `record_memory` was on.
         peak_by_line: the same at the moment when most was held.
+
+    >>> found = Memory("cpu", 4096, 8192, [("parameters", 4096, 2)], [])
+    >>> found.peak - found.allocated
+    4096
     """
 
     device: str

@@ -22,12 +22,21 @@ _LAUNCHES = (211, 13)  # cudaLaunchKernel, cudaLaunch
 def load_nvprof(path: str | os.PathLike[str]) -> EventList:
     """The events of a trace of nvprof. FileNotFoundError if there is none, ValueError if the file is
     no such trace.
+
+    >>> load_nvprof("missing.nvvp")
+    Traceback (most recent call last):
+    FileNotFoundError: load_nvprof: there is no file missing.nvvp
     """
     return EventList(parse_nvprof_trace(path))
 
 
 def parse_nvprof_trace(path: str | os.PathLike[str]) -> list[FunctionEvent]:
-    """As `load_nvprof`, as a plain list in the order in which the events began."""
+    """As `load_nvprof`, as a plain list in the order in which the events began.
+
+    >>> parse_nvprof_trace("missing.nvvp")
+    Traceback (most recent call last):
+    FileNotFoundError: load_nvprof: there is no file missing.nvvp
+    """
     name = os.fspath(path)
     if not os.path.exists(name):
         raise FileNotFoundError(f"load_nvprof: there is no file {name}")

@@ -27,15 +27,32 @@ def is_available() -> bool:
 
 
 def range_push(msg: str) -> int:
-    """RuntimeError."""
+    """RuntimeError.
+
+    >>> if taeda.profiler.itt.is_available():
+    ...     _ = taeda.profiler.itt.range_push("forward")
+    ... else:
+    ...     with taeda.profiler.record_function("forward"):
+    ...         loss = taeda.ones(2).sum()
+    """
     _refuse("range_push")
 
 
 def range_pop() -> int:
-    """RuntimeError."""
+    """RuntimeError.
+
+    >>> taeda.profiler.itt.range_pop()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.profiler.itt.range_pop: ITT functions not installed: ...
+    """
     _refuse("range_pop")
 
 
 def mark(msg: str) -> None:
-    """RuntimeError."""
+    """RuntimeError.
+
+    >>> taeda.profiler.itt.mark("the first batch")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.profiler.itt.mark: ITT functions not installed: ...
+    """
     _refuse("mark")

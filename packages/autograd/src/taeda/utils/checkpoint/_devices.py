@@ -44,6 +44,11 @@ def set_device_states(devices: Sequence[int], states: Sequence[Tensor]) -> None:
     Args:
         devices: numbers of devices.
         states: state of the generator of each.
+
+    >>> x = taeda.ones(2, device="cuda" if taeda.cuda.is_available() else "cpu")
+    >>> devices, states = get_device_states(x)
+    >>> first = taeda.rand_like(x)
+    >>> set_device_states(devices, states)  # on a card, the same numbers come again
     """
     if len(devices) != len(states):
         raise ValueError(f"{len(devices)} devices and {len(states)} states: one each is wanted")

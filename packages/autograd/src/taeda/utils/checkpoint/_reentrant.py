@@ -42,6 +42,8 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
     Args:
         inputs: arguments of any type.
+
+    >>> check_backward_validity([taeda.ones(1, requires_grad=True), "other values"])
     """
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warn("None of the inputs have requires_grad=True. Gradients will be None")
@@ -52,6 +54,11 @@ class CheckpointFunction(Function):
 
     Args:
         *args, **kwargs: none: making an instance raises RuntimeError.
+
+    >>> x = taeda.tensor([3.0], requires_grad=True)
+    >>> CheckpointFunction.apply(lambda x: x * x, True, x).backward()
+    >>> x.grad.item()
+    6.0
     """
 
     @staticmethod

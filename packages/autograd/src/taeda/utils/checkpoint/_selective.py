@@ -26,6 +26,9 @@ class CheckpointPolicy(enum.Enum):
         names, module, qualname, type, boundary: what `enum.Enum` takes to make other enums; not for
             use (None).
         start: the same (1).
+
+    >>> CheckpointPolicy(0).name
+    'MUST_SAVE'
     """
 
     MUST_SAVE = 0
@@ -44,6 +47,13 @@ class SelectiveCheckpointContext:
     Args:
         is_recompute: whether this is the second run; False where a policy is asked.
         op_output: the result of the operation (None).
+
+    >>> def policy(context, operation, *args, **kwargs):  # small results are kept
+    ...     small = context.op_output.numel() < 100
+    ...     return CheckpointPolicy.MUST_SAVE if small else CheckpointPolicy.MUST_RECOMPUTE
+    >>> context = SelectiveCheckpointContext(is_recompute=False, op_output=taeda.ones(2))
+    >>> policy(context, taeda.ops.aten.exp.default).name
+    'MUST_SAVE'
     """
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:

@@ -15,7 +15,13 @@ _forced: dict[str, bool | None] = {"debug": None, "early_stop": None}
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
-    """Two contexts that do nothing."""
+    """Two contexts that do nothing.
+
+    >>> forward, recomputation = noop_context_fn()
+    >>> with forward:
+    ...     taeda.ones(2).sum().item()
+    2.0
+    """
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -34,6 +40,11 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager
 
     Args:
         enabled: what `debug` is; None: what the call says.
+
+    >>> from taeda.utils.checkpoint import checkpoint
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> with set_checkpoint_debug_enabled(True):  # a difference between both runs is told by operations
+    ...     checkpoint(taeda.exp, x, use_reentrant=False).sum().backward()
     """
     return _force("debug", enabled)
 
@@ -45,6 +56,12 @@ def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
 
     Args:
         enable: whether they stop early.
+
+    >>> from taeda.utils.checkpoint import checkpoint
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> with set_checkpoint_early_stop(False):  # the function is recomputed to its end
+    ...     y = checkpoint(lambda x: x.exp().sum(), x, use_reentrant=False)
+    >>> y.backward()
     """
     return _force("early_stop", enable)
 

@@ -55,7 +55,15 @@ class CopyIfCallgrind:
 
 @dataclass(frozen=True)
 class CallgrindStats:
-    """Instructions of `number_per_run` runs of a statement, and of as many runs of an empty one."""
+    """Instructions of `number_per_run` runs of a statement, and of as many runs of an empty one.
+
+    >>> from taeda.utils.benchmark import FunctionCount, FunctionCounts, TaskSpec
+    >>> none = FunctionCounts((), inclusive=False)
+    >>> some = FunctionCounts((FunctionCount(30, "f.c:run"),), inclusive=False)
+    >>> stats = CallgrindStats(TaskSpec("f()", "pass"), 1, True, none, none, some, some, None)
+    >>> stats.counts()
+    30
+    """
 
     task_spec: TaskSpec
     number_per_run: int

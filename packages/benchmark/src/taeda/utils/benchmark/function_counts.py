@@ -19,7 +19,11 @@ _NOISY = re.compile(
 
 
 class FunctionCount(NamedTuple):
-    """Instructions spent in a function."""
+    """Instructions spent in a function.
+
+    >>> FunctionCount(30, "f.c:run").function
+    'f.c:run'
+    """
 
     count: int  # type: ignore[assignment] # the field's name for it, and tuple's for a method nobody asks here
     function: str

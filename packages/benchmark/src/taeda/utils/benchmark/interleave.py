@@ -47,7 +47,13 @@ class Row:
 
 
 class Interleaved:
-    """What `interleave` found: `rows`, in the order of the statements; `str()` is a table."""
+    """What `interleave` found: `rows`, in the order of the statements; `str()` is a table.
+
+    >>> plus, add = Timer("x + 1", "x = taeda.ones(8)"), Timer("x.add(1)", "x = taeda.ones(8)")
+    >>> found = interleave(plus, add, rounds=3, min_run_time=0.01)
+    >>> str(found).splitlines()[-1]
+    '3 rounds; time, CPU and blocks are for one run'
+    """
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = list(rows)

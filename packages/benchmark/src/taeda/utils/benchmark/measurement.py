@@ -28,7 +28,11 @@ _NOISE = (
 
 @dataclasses.dataclass(frozen=True)
 class TaskSpec:
-    """What was run, under which names, with how many threads. Equal specs are replicates of one task."""
+    """What was run, under which names, with how many threads. Equal specs are replicates of one task.
+
+    >>> TaskSpec("x + y", "pass", label="sum", sub_label="8 numbers").title
+    'sum: 8 numbers'
+    """
 
     stmt: str
     setup: str

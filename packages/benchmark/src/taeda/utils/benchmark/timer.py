@@ -26,7 +26,11 @@ timer = timeit.default_timer
 
 
 class Language(enum.Enum):
-    """The language of a statement."""
+    """The language of a statement.
+
+    >>> Language.CPP.name
+    'CPP'
+    """
 
     PYTHON = 0
     CPP = 1

@@ -60,6 +60,10 @@ def SyclExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> A
     Args:
         name: the module's name, for the error's text
         sources: not read
+
+    >>> SyclExtension("fast.sums", ["sums.sycl"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    NotImplementedError: fast.sums: ...
     """
     raise NotImplementedError(f"{name}: {NO_SYCL}")
 

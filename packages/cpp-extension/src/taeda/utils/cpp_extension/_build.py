@@ -61,6 +61,10 @@ def include_paths(device_type: str = "cpu") -> list[str]:
         device_type: "cpu" or "cuda"
 
     ValueError for another `device_type`, OSError for "cuda" without a toolkit.
+
+    >>> from pathlib import Path
+    >>> any((Path(folder) / "taeda" / "abi.h").is_file() for folder in include_paths())
+    True
     """
     _check_device(device_type)
     own = [str(CORE_INCLUDE), str(HERE / "include")]
@@ -73,6 +77,9 @@ def library_paths(device_type: str = "cpu") -> list[str]:
 
     Args:
         device_type: "cpu" or "cuda"
+
+    >>> library_paths()
+    []
     """
     _check_device(device_type)
     found = _cuda.link_flags() if device_type == "cuda" else ()
@@ -88,6 +95,9 @@ def default_root() -> str:
     """Where extensions are built unless told otherwise: a folder of the user's own cache.
 
     Not the machine's temporary folder, where another user could put a library of that name first.
+
+    >>> default_root().endswith("taeda_extensions")
+    True
     """
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return str(Path(os.path.realpath(cache)) / "taeda_extensions")

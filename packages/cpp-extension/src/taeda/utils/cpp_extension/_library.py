@@ -40,6 +40,15 @@ def build_library(
         extra_include_paths: folders of headers, searched before those of taeda
         build_directory: where objects lie
         verbose: print each command and what the compiler says
+
+    >>> import ctypes, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = Path(folder, "seven.c")
+    ...     _ = source.write_text("int seven(void) { return 7; }")
+    ...     path = build_library("seven", [source], Path(folder, "package", "seven.so"))
+    ...     ctypes.CDLL(str(path)).seven()
+    7
     """
     paths = tuple(Path(source).absolute() for source in sources)
     target = Path(out).absolute()

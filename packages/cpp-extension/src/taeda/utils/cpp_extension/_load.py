@@ -88,6 +88,15 @@ def load(
     Raises FileNotFoundError for a missing source, ValueError for contradicting options, OSError for
     CUDA without a toolkit, RuntimeError with the compiler's words if it fails, ImportError if there
     is no module `name` in it.
+
+    >>> import ctypes, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = Path(folder, "seven.c")
+    ...     _ = source.write_text("int seven(void) { return 7; }")
+    ...     path = load("seven", source, build_directory=folder, is_python_module=False)
+    ...     ctypes.CDLL(str(path)).seven()
+    7
     """
     _refuse_sycl(with_sycl, extra_sycl_cflags, sources)
     if is_standalone and is_python_module:

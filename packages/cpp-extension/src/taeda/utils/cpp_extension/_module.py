@@ -41,6 +41,10 @@ def import_library(name: str, library: str | PathLike[str]) -> ModuleType:
     Args:
         name: the name of the module
         library: the path of the shared library
+
+    >>> import_library("fast", "missing.so")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ImportError: cannot open the extension: ...
     """
     path = Path(library).absolute()
     if _is_extension(path):

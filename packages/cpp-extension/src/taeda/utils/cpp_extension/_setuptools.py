@@ -33,6 +33,9 @@ def CppExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> Ex
     Args:
         name: the module's full name, with dots
         sources: files to compile, relative to setup.py
+
+    >>> CppExtension("fast.sums", ["sums.cpp"]).language
+    'c++'
     """
     return _extension(name, sources, args, kwargs, "cpu")
 
@@ -46,6 +49,10 @@ def CUDAExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> E
     Args:
         name: the module's full name, with dots
         sources: files to compile, relative to setup.py
+
+    >>> CUDAExtension("fast.sums", ["sums.cu"], dlink=True)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: dlink: device code is not linked across files here...
     """
     if kwargs.pop("dlink", False) or kwargs.pop("dlink_libraries", ()):
         raise ValueError(
@@ -72,6 +79,12 @@ class BuildExtension(build_ext):
     `py_limited_api=True` Py_LIMITED_API is defined as well. Options, by `with_options`:
     `no_python_abi_suffix=True` leaves the name of the Python version out of the file's name;
     `use_ninja` is accepted and changes nothing, as ninja is not used.
+
+    >>> from setuptools import Distribution
+    >>> extension = CppExtension("fast.sums", ["sums.cpp"])
+    >>> of_setup = {"ext_modules": [extension], "cmdclass": {"build_ext": BuildExtension}}
+    >>> type(Distribution(of_setup).get_command_obj("build_ext")) is BuildExtension
+    True
     """
 
     use_ninja = True

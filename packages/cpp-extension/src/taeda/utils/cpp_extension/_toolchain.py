@@ -79,7 +79,12 @@ def _numbers(version: object) -> tuple[int, ...]:
 
 
 def get_cxx_compiler() -> str:
-    """The C++ compiler's command: $CXX, else `c++`."""
+    """The C++ compiler's command: $CXX, else `c++`.
+
+    >>> import os
+    >>> get_cxx_compiler() == os.environ.get("CXX", "c++")
+    True
+    """
     return os.environ.get("CXX") or "c++"
 
 
@@ -137,6 +142,9 @@ def check_compiler_is_gcc(compiler: str) -> bool:
 
     Args:
         compiler: its command or path
+
+    >>> check_compiler_is_gcc("no-such-compiler")
+    False
     """
     return _identity(compiler)[0] == "gcc"
 
@@ -146,6 +154,9 @@ def check_compiler_ok_for_platform(compiler: str) -> bool:
 
     Args:
         compiler: its command or path
+
+    >>> check_compiler_ok_for_platform("no-such-compiler")
+    False
     """
     return bool(_identity(compiler)[0])
 
@@ -169,13 +180,21 @@ def get_compiler_abi_compatibility_and_version(compiler: str) -> tuple[bool, Com
 
 
 def is_ninja_available() -> bool:
-    """Is the build tool ninja installed? Nothing here needs it: taeda's own driver compiles."""
+    """Is the build tool ninja installed? Nothing here needs it: taeda's own driver compiles.
+
+    >>> is_ninja_available() in (True, False)
+    True
+    """
     beside = Path(sys.executable).parent / "ninja"
     return shutil.which("ninja") is not None or beside.is_file()
 
 
 def verify_ninja_availability() -> None:
-    """Raise RuntimeError unless ninja is installed."""
+    """Raise RuntimeError unless ninja is installed.
+
+    >>> if is_ninja_available():
+    ...     verify_ninja_availability()
+    """
     if not is_ninja_available():
         raise RuntimeError(
             "ninja is not installed (looked for `ninja` on the PATH). Get it: pip install ninja. "

@@ -164,5 +164,11 @@ def quantized_max_pool3d(
 ) -> Tensor:
     """`max_pool3d` of a quantized tensor (samples, channels, depth, height, width). The arguments are those
     of `nn.functional.max_pool3d`. NotImplementedError for a plain tensor.
+
+    >>> import taeda
+    >>> x = taeda.arange(8.0).reshape(1, 1, 2, 2, 2)
+    >>> x = taeda.quantize_per_tensor(x, 0.5, 0, taeda.quint8)
+    >>> taeda.quantized_max_pool3d(x, 2).dequantize().tolist()
+    [[[[[7.0]]]]]
     """
     return _pooled("max_pool3d", input, kernel_size, stride, padding, dilation, ceil_mode)
