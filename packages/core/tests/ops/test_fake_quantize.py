@@ -39,6 +39,19 @@ def test_channels_are_tensors_of_their_own(dtype):
     assert taeda.equal(as_tensors, taeda.fake_quantize_per_tensor_affine(x, 0.5, 0, -8, 7))
 
 
+@pytest.mark.parametrize("zeros", [[-255.0, 127.5], [0.25, 400.0], [-1e3, 3.75]])
+def test_float_zero_points_may_lie_outside(zeros):
+    """(clamp(round(x / scale + zero)) - zero) * scale, the arithmetic of affine float parameters."""
+    x = np.array([[1.0, 2.0, -3.0], [-1.0, 1.0, 0.125]], np.float32)
+    scale = np.array([[1 / 128], [1 / 64]], np.float32)
+    made = taeda.fake_quantize_per_channel_affine(
+        taeda.from_numpy(x), taeda.tensor(scale[:, 0]), taeda.tensor(zeros), 0, 0, 255
+    )
+    zero = np.array(zeros, np.float32)[:, None]
+    want = (np.clip(np.rint(x / scale + zero), 0, 255) - zero) * scale
+    assert np.array_equal(made.numpy(), want)
+
+
 def test_results_are_steps_within_the_ends():
     x = taeda.linspace(-9, 9, 1001)
     steps = taeda.fake_quantize_per_tensor_affine(x, 0.25, 3, -8, 7) / 0.25 + 3

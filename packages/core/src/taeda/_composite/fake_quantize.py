@@ -91,7 +91,8 @@ def fake_quantize_per_channel_affine(
             f"{name}: one scale and zero point for each place along the axis is wanted, got "
             f"{scale.numel()} for the shape {tuple(self.shape)} along {axis}"
         )
-    if zero_point.numel() and not zero_point.is_meta:
+    # a float zero point is that of `per_channel_affine_float_qparams`, which may lie outside
+    if zero_point.dtype is taeda.int32 and zero_point.numel() and not zero_point.is_meta:
         for zero in (zero_point.min().item(), zero_point.max().item()):
             _check_zero(name, zero, quant_min, quant_max)
     return taeda._fake_quantize(self, scale, zero_point, axis, quant_min, quant_max)[0]
