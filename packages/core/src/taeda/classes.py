@@ -30,6 +30,10 @@ def load_library(path: str | os.PathLike[str]) -> None:
 
     Raises:
         ImportError: The file is missing, no extension, or refused to start; the message says which.
+
+    >>> taeda.classes.load_library("nowhere.so")
+    Traceback (most recent call last):
+    ImportError: nowhere.so: no such file
     """
     ops.load_library(path)
 

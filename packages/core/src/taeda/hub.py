@@ -62,6 +62,14 @@ def download_url_to_file(
 
     With `hash_prefix` its SHA-256 has to begin so: RuntimeError otherwise, and no file. `progress`
     shows bytes on stderr.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "there.txt").write_text("three words more")
+    >>> here = folder / "here.txt"
+    >>> taeda.hub.download_url_to_file((folder / "there.txt").as_uri(), str(here), progress=False)
+    >>> here.read_text()
+    'three words more'
     """
     request = urllib.request.Request(url, headers={"User-Agent": "taeda.hub"})
     digest = hashlib.sha256()
@@ -100,6 +108,13 @@ def load_state_dict_from_url(
 
     With `check_hash` the name has to end in part of its SHA-256, as in `model-5c106cde.pth`, and
     the content has to fit.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> taeda.save({"weight": taeda.ones(2)}, folder / "model.pt")
+    >>> url = (folder / "model.pt").as_uri()
+    >>> taeda.hub.load_state_dict_from_url(url, str(folder / "kept"), progress=False)
+    {'weight': tensor([1., 1.])}
     """
     import taeda
 

@@ -38,6 +38,10 @@ def load_library(path: str | os.PathLike[str]) -> None:
     Raises ImportError, which says why: the file is missing, empty or no shared library; it is no
     extension of taeda; it needs another major or a later minor version of the ABI than
     `taeda/abi.h` of this core has; it refused to start.
+
+    >>> taeda.ops.load_library("nowhere.so")
+    Traceback (most recent call last):
+    ImportError: nowhere.so: no such file
     """
     full = str(Path(path).resolve())
     with _loading:

@@ -98,6 +98,16 @@ def wrap_torch_function(
     """Decorate a function so that it can be overridden.
 
     `dispatcher` takes the same arguments and returns those that may have a `__torch_function__`.
+
+    >>> @taeda.overrides.wrap_torch_function(lambda x: (x,))
+    ... def twice(x):
+    ...     return 2 * x
+    >>> class Told(taeda.Tensor):
+    ...     @classmethod
+    ...     def __torch_function__(cls, func, types, args=(), kwargs=None):
+    ...         return func.__name__
+    >>> twice(taeda.ones(1)), twice(taeda.ones(1).as_subclass(Told))
+    (tensor([2.]), 'twice')
     """
 
     def decorate(func: Function) -> Function:

@@ -17,7 +17,11 @@ __all__ = ["GradScaler", "OptState"]
 
 
 class OptState(enum.Enum):
-    """Where an optimizer is between two updates of the scale."""
+    """Where an optimizer is between two updates of the scale.
+
+    >>> [state.name for state in taeda.amp.grad_scaler.OptState]
+    ['READY', 'UNSCALED', 'STEPPED']
+    """
 
     READY = 0
     UNSCALED = 1

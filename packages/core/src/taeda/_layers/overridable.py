@@ -56,7 +56,11 @@ _NEVER_METHODS = frozenset(
 
 @functools.cache
 def get_default_nowrap_functions() -> frozenset[Any]:
-    """Functions whose results stay what they are when a subclass calls them."""
+    """Functions whose results stay what they are when a subclass calls them.
+
+    >>> taeda.Tensor.grad.__get__ in taeda.overrides.get_default_nowrap_functions()
+    True
+    """
     names = ("_base", "grad", "_grad", "grad_fn")
     getters = (getattr(getattr(Tensor, name, None), "__get__", None) for name in names)
     return frozenset(getter for getter in getters if getter is not None)
@@ -175,6 +179,9 @@ def get_testing_overrides() -> dict[Function, Function]:
     """For every overridable function a function of the same parameters that returns -1.
 
     Reads the op table, which takes a moment the first time.
+
+    >>> taeda.overrides.get_testing_overrides()[taeda.exp](taeda.ones(2))
+    -1
     """
     return {f: _answer(_parameters(f, name)) for f, name in _overridable()[1].items()}
 

@@ -369,6 +369,10 @@ def assert_allclose(
 ) -> None:
     """The older, looser form of `assert_close`: dtypes may differ, NaN equals NaN, numbers and
     lists become tensors. Warns.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     taeda.testing.assert_allclose([1.0, 2.0], taeda.tensor([1, 2]))
     """
     warn(
         "assert_allclose is the older form and will be removed: use taeda.testing.assert_close, "

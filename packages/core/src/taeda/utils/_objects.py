@@ -68,7 +68,13 @@ def _is_viewed(tensor: Tensor) -> bool:
 
 
 def set_module(obj: Any, mod: str) -> None:
-    """Let an object say that it comes from module `mod`. TypeError if that is no string."""
+    """Let an object say that it comes from module `mod`. TypeError if that is no string.
+
+    >>> def helper(): ...
+    >>> taeda.utils.set_module(helper, "my.library")
+    >>> helper.__module__
+    'my.library'
+    """
     if not isinstance(mod, str):
         raise TypeError(f"The mod argument should be a string, got {type(mod).__name__}")
     obj.__module__ = mod

@@ -62,6 +62,17 @@ def generate_methods_for_privateuse1_backend(
     Modules and packed sequences come with taeda-nn; where it is loaded later, they get the methods
     then. `for_storage` gives storages the same two names. A dtype in `unsupported_dtype` is refused
     by `.npu()` of storages with RuntimeError. RuntimeError if a class has such a name already.
+
+    >>> import subprocess, sys
+    >>> lines = (
+    ...     "import taeda",
+    ...     "taeda.utils.rename_privateuse1_backend('npu')",
+    ...     "taeda.utils.generate_methods_for_privateuse1_backend()",
+    ...     "print(taeda.ones(1).is_npu)",
+    ... )
+    >>> program = "; ".join(lines)
+    >>> subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip()
+    'False'
     """
     name = _core.privateuse1_name()
     if for_tensor:

@@ -19,17 +19,33 @@ def get_env_info() -> dict[str, dict[str, str]]:
 
 
 def pretty_str(envinfo: dict[str, dict[str, str]]) -> str:
-    """What `get_env_info` found, as lines of text."""
+    """What `get_env_info` found, as lines of text.
+
+    >>> env = taeda.utils.collect_env
+    >>> "Python" in env.pretty_str(env.get_env_info())
+    True
+    """
     return as_text([(title, list(rows.items())) for title, rows in envinfo.items()])
 
 
 def get_pretty_env_info() -> str:
-    """The facts as lines of text."""
+    """The facts as lines of text.
+
+    >>> "Python" in taeda.utils.collect_env.get_pretty_env_info()
+    True
+    """
     return pretty_str(get_env_info())
 
 
 def main() -> None:
-    """Print the facts."""
+    """Print the facts.
+
+    >>> import contextlib, io
+    >>> with contextlib.redirect_stdout(io.StringIO()) as told:
+    ...     taeda.utils.collect_env.main()
+    >>> "Python" in told.getvalue()
+    True
+    """
     print(get_pretty_env_info(), end="")
 
 

@@ -24,7 +24,12 @@ Place = tuple[int, int]
 
 
 class DLDeviceType(enum.IntEnum):
-    """DLPack's numbers for kinds of devices."""
+    """DLPack's numbers for kinds of devices.
+
+    >>> kind, index = taeda.ones(1).__dlpack_device__()
+    >>> taeda.utils.dlpack.DLDeviceType(kind).name, index
+    ('kDLCPU', 0)
+    """
 
     kDLCPU = 1
     kDLCUDA = 2

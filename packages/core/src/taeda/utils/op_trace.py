@@ -23,7 +23,13 @@ __all__ = ["OpCall", "trace_ops"]
 
 @dataclass(frozen=True)
 class OpCall:
-    """One kernel call; shapes are those of the tensor arguments, seconds are wall time of the kernel."""
+    """One kernel call; shapes are those of the tensor arguments, seconds are wall time of the kernel.
+
+    >>> with taeda.utils.op_trace.trace_ops() as trace:
+    ...     _ = taeda.ones(2) + 1
+    >>> trace.calls[-1].op, trace.calls[-1].shapes
+    ('add.Tensor', ((2,),))
+    """
 
     op: str
     shapes: tuple[tuple[int, ...], ...]
@@ -44,7 +50,14 @@ def _shapes(values: Any) -> tuple[tuple[int, ...], ...]:
 
 
 class trace_ops:
-    """Context that lists the kernel calls of this thread in `calls`; `table()` sums them by operation."""
+    """Context that lists the kernel calls of this thread in `calls`; `table()` sums them by operation.
+
+    >>> x = taeda.ones(2)
+    >>> with taeda.utils.op_trace.trace_ops() as trace:
+    ...     _ = (x * 2).sin()
+    >>> [call.op for call in trace.calls]
+    ['mul.Tensor', 'sin']
+    """
 
     def __init__(self) -> None:
         self.calls: list[OpCall] = []

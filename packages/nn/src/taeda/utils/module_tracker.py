@@ -35,6 +35,17 @@ class ModuleTracker:
 
     `is_bw` says whether it is their backward that runs. A module that is called first of all gives
     its class's name to what it holds.
+
+    >>> from taeda import nn
+    >>> tracker, seen = taeda.utils.module_tracker.ModuleTracker(), []
+    >>> class Inner(nn.Module):
+    ...     def forward(self, x):
+    ...         seen.append(sorted(tracker.parents))
+    ...         return x
+    >>> with tracker:
+    ...     _ = nn.Sequential(Inner())(taeda.ones(1, 2))
+    >>> seen
+    [['Global', 'Sequential', 'Sequential.0']]
     """
 
     parents: set[str]

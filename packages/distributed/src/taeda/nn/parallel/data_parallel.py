@@ -22,6 +22,10 @@ class DataParallel(nn.Module):
         device_ids: None, or the devices of the one replica: ValueError for several.
         output_device: None, or the one device.
         dim: the dimension of the batch; with one device nothing is parted.
+
+    >>> model = taeda.nn.DataParallel(taeda.nn.Linear(3, 2))
+    >>> model(taeda.ones(4, 3)).shape, [name for name, _ in model.named_parameters()]
+    (taeda.Size([4, 2]), ['module.weight', 'module.bias'])
     """
 
     def __init__(

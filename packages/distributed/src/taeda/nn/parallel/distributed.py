@@ -60,6 +60,14 @@ class DistributedDataParallel(nn.Module, Joinable):
         device_mesh: a mesh whose one dimension is the group. Not with `process_group`.
         skip_all_reduce_unused_params: True is the same, and buckets of such parameters are not
             reduced: they must be the same on all ranks, or RuntimeError. False is the default.
+
+    >>> import taeda.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = taeda.nn.parallel.DistributedDataParallel(taeda.nn.Linear(2, 1))
+    >>> model(taeda.ones(4, 2)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([4.])
+    >>> dist.destroy_process_group()
     """
 
     def __init__(

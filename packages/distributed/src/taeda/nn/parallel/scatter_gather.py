@@ -12,7 +12,13 @@ __all__ = ["gather", "is_namedtuple", "scatter", "scatter_kwargs"]
 
 
 def is_namedtuple(obj: Any) -> bool:
-    """Whether `obj` is a tuple whose fields have names."""
+    """Whether `obj` is a tuple whose fields have names.
+
+    >>> from collections import namedtuple
+    >>> from taeda.nn.parallel.scatter_gather import is_namedtuple
+    >>> is_namedtuple(namedtuple("Batch", "x y")(1, 2)), is_namedtuple((1, 2))
+    (True, False)
+    """
     return isinstance(obj, tuple) and hasattr(obj, "_fields") and hasattr(obj, "_asdict")
 
 
@@ -51,7 +57,12 @@ def _scattered(obj: Any, devices: Sequence[Any], dim: int) -> list[Any]:
 def scatter_kwargs(
     inputs: Sequence[Any], kwargs: dict[str, Any] | None, target_gpus: Sequence[Any], dim: int = 0
 ) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
-    """Arguments and named arguments for each device; what there are fewer of is filled up with none."""
+    """Arguments and named arguments for each device; what there are fewer of is filled up with none.
+
+    >>> from taeda.nn.parallel.scatter_gather import scatter_kwargs
+    >>> scatter_kwargs((3, "mean"), {"scale": 2}, [0])  # what is no tensor goes to each device
+    (((3, 'mean'),), ({'scale': 2},))
+    """
     rows = list(scatter(tuple(inputs), target_gpus, dim)) if inputs else []
     named = list(scatter(kwargs, target_gpus, dim)) if kwargs else []
     count = max(len(rows), len(named))

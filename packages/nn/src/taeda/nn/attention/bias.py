@@ -13,7 +13,12 @@ __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_le
 
 
 class CausalVariant(enum.IntEnum):
-    """Where the diagonal of a causal mask of (L, S) begins or ends."""
+    """Where the diagonal of a causal mask of (L, S) begins or ends.
+
+    >>> from taeda.nn.attention.bias import CausalVariant
+    >>> [variant.name for variant in CausalVariant]
+    ['UPPER_LEFT', 'LOWER_RIGHT']
+    """
 
     UPPER_LEFT = 1
     LOWER_RIGHT = 2
@@ -24,6 +29,12 @@ class CausalBias(Tensor):
 
     Given as `attn_mask` it makes `scaled_dot_product_attention` causal. Raises RuntimeError for more queries
     than keys if the diagonal ends in the lower right corner, for then some query would see nothing.
+
+    >>> from taeda.nn.attention.bias import causal_lower_right
+    >>> q, k = taeda.ones(1, 1, 2, 4), taeda.ones(1, 1, 3, 4)
+    >>> mask = causal_lower_right(2, 3)
+    >>> taeda.nn.functional.scaled_dot_product_attention(q, k, k, attn_mask=mask).shape
+    taeda.Size([1, 1, 2, 4])
     """
 
     variant: CausalVariant

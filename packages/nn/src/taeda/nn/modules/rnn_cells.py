@@ -28,6 +28,10 @@ class RNNCellBase(Module):
         num_chunks: number of gates: 1, 3 (GRU) or 4 (LSTM).
         device: where the parameters are made (None: the default device).
         dtype: floating-point dtype of the parameters (None: the default dtype).
+
+    >>> cell = taeda.nn.GRUCell(3, 2)
+    >>> isinstance(cell, taeda.nn.RNNCellBase), cell.weight_ih.shape
+    (True, taeda.Size([6, 3]))
     """
 
     bias_ih: Tensor | None

@@ -25,7 +25,18 @@ __all__ = [
 class BasePruningMethod(ABC):
     """A way to choose what is pruned. Subclasses say so in `compute_mask`, and what they see of a tensor that
     is pruned already: all of it ("global"), the elements left ("unstructured"), or the channels left
-    ("structured")."""
+    ("structured").
+
+    >>> class Small(taeda.nn.utils.prune.BasePruningMethod):
+    ...     def compute_mask(self, t, default_mask):
+    ...         return default_mask * (t.abs() > 0.5)
+    >>> layer = taeda.nn.Linear(2, 1, bias=False)
+    >>> with taeda.no_grad():
+    ...     _ = layer.weight.copy_(taeda.tensor([[0.25, 2.0]]))
+    >>> _ = Small.apply(layer, "weight")
+    >>> layer.weight_mask
+    tensor([[0., 1.]])
+    """
 
     PRUNING_TYPE = "unstructured"
     _tensor_name: str
@@ -125,6 +136,14 @@ class PruningContainer(BasePruningMethod):
 
     Args:
         *args: methods for one parameter, or one iterable of them.
+
+    >>> from taeda.nn.utils import prune
+    >>> layer = taeda.nn.Linear(4, 2)
+    >>> for amount in (2, 1):
+    ...     _ = prune.l1_unstructured(layer, "weight", amount)
+    >>> (hook,) = layer._forward_pre_hooks.values()
+    >>> type(hook).__name__, len(hook), int(layer.weight_mask.sum())
+    ('PruningContainer', 2, 5)
     """
 
     def __init__(self, *args: Any) -> None:

@@ -17,7 +17,12 @@ M = TypeVar("M", bound=Any)
 
 
 class SpectralNorm:
-    """The hook: computes the weight from `<name>_orig` and the vectors `<name>_u`, `<name>_v`."""
+    """The hook: computes the weight from `<name>_orig` and the vectors `<name>_u`, `<name>_v`.
+
+    >>> layer = taeda.nn.utils.spectral_norm(taeda.nn.Linear(3, 3))
+    >>> [type(hook).__name__ for hook in layer._forward_pre_hooks.values()]
+    ['SpectralNorm']
+    """
 
     def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
         if n_power_iterations <= 0:

@@ -15,7 +15,15 @@ M = TypeVar("M", bound=Any)
 
 
 class WeightNorm:
-    """The hook: computes the weight from `<name>_g` and `<name>_v`."""
+    """The hook: computes the weight from `<name>_g` and `<name>_v`.
+
+    >>> from taeda.nn.utils.weight_norm import weight_norm
+    >>> layer = weight_norm(taeda.nn.Linear(3, 2))
+    >>> [type(hook).__name__ for hook in layer._forward_pre_hooks.values()]
+    ['WeightNorm']
+    >>> layer.weight_g.shape
+    taeda.Size([2, 1])
+    """
 
     def __init__(self, name: str, dim: int | None) -> None:
         self.name = self._computes = name

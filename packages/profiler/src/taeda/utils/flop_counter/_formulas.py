@@ -75,6 +75,10 @@ def _of_shapes(formula: Formula, *args: Any, out_val: Any = None, **kwargs: Any)
 def flops_of(name: str, args: Iterable[Any], made: Any) -> int:
     """What one call of an operator of `aten` costs: of products, convolutions, attention and
     recurrent layers; 0 of others.
+
+    >>> x, y = taeda.ones(2, 3), taeda.ones(3, 5)
+    >>> taeda.utils.flop_counter.flops_of("mm", (x, y), x @ y)
+    60
     """
     formula = _BY_NAME.get(name)
     return 0 if formula is None else int(formula(*args, out_val=made))

@@ -21,14 +21,26 @@ PLACES = 1 << 21  # scores that are made at once: 8 MB stay in the last cache
 
 
 class AuxRequest(NamedTuple):
-    """What else `flex_attention` should return: log-sum-exp of the scores, the largest of them."""
+    """What else `flex_attention` should return: log-sum-exp of the scores, the largest of them.
+
+    >>> from taeda.nn.attention.flex_attention import AuxRequest, flex_attention
+    >>> x = taeda.ones(1, 1, 2, 4)
+    >>> _, aux = flex_attention(x, x, x, return_aux=AuxRequest(lse=True))
+    >>> aux.lse.shape, aux.max_scores is None
+    (taeda.Size([1, 1, 2]), True)
+    """
 
     lse: bool = False
     max_scores: bool = False
 
 
 class AuxOutput(NamedTuple):
-    """What was asked for by an `AuxRequest`, (B, H, L) each, else None."""
+    """What was asked for by an `AuxRequest`, (B, H, L) each, else None.
+
+    >>> from taeda.nn.attention.flex_attention import AuxOutput
+    >>> AuxOutput()
+    AuxOutput(lse=None, max_scores=None)
+    """
 
     lse: Tensor | None = None
     max_scores: Tensor | None = None

@@ -22,7 +22,13 @@ _LISTS = ("kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices"
 
 
 class BlockMask:
-    """Made by `create_block_mask` or `from_kv_blocks`; goes to `flex_attention(block_mask=...)`."""
+    """Made by `create_block_mask` or `from_kv_blocks`; goes to `flex_attention(block_mask=...)`.
+
+    >>> from taeda.nn.attention.flex_attention import create_block_mask
+    >>> mask = create_block_mask(lambda b, h, q, k: q >= k, None, None, 256, 256, device="cpu")
+    >>> mask.shape, mask.sparsity()
+    ((1, 1, 256, 256), 25.0)
+    """
 
     kv_num_blocks: Tensor
     kv_indices: Tensor
