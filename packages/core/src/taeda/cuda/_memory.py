@@ -274,11 +274,11 @@ def caching_allocator_delete(mem_ptr: int) -> None:
 
     >>> taeda.cuda.caching_allocator_delete(64)
     Traceback (most recent call last):
-    ValueError: no memory of caching_allocator_alloc is at 0x40
+    ValueError: 0x40 is no address that caching_allocator_alloc gave
     """
     block = _raw.pop(mem_ptr, None)
     if block is None:
-        raise ValueError(f"no memory of caching_allocator_alloc is at {mem_ptr:#x}")
+        raise ValueError(f"{mem_ptr:#x} is no address that caching_allocator_alloc gave")
     _core.cuda_raw_free(block)
 
 
