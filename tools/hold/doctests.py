@@ -80,10 +80,17 @@ def run_blocks(path: Path, text: str) -> tuple[int, int]:
     return tried, failed
 
 
+def all_there(module: types.ModuleType) -> None:
+    """Have the module hold its names that come when they are asked for: they have examples, too."""
+    for name in (*getattr(module, "__all__", ()), *vars(module).copy()):
+        getattr(module, name, None)
+
+
 def run_docstrings(package: str = "taeda") -> tuple[int, int]:
     """Run the examples in docstrings of every module that can be imported here."""
     top = importlib.import_module(package)
     # of its names some hide Python's (`range`, `float`), which an example means: a user's program has both
+    all_there(top)
     tried, failed = doctest.testmod(top, globs={package: top})
     for info in pkgutil.walk_packages(top.__path__, f"{package}."):
         if "_native." in info.name or "_pyinstaller." in info.name:  # another program runs the hook
@@ -98,6 +105,7 @@ def run_docstrings(package: str = "taeda") -> tuple[int, int]:
 
 
 def run_docstrings_of(module: types.ModuleType, names: dict[str, Any]) -> tuple[int, int]:
+    all_there(module)
     found = doctest.testmod(module, extraglobs=names)
     return found.attempted, found.failed
 

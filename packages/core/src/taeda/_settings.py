@@ -53,10 +53,10 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         mode: True asks for it, False takes it back.
         warn_only: what `is_deterministic_algorithms_warn_only_enabled` tells; False by default.
 
-    >>> use_deterministic_algorithms(True)
+    >>> taeda.use_deterministic_algorithms(True)
     >>> taeda.empty(2).tolist()
     [nan, nan]
-    >>> use_deterministic_algorithms(False)
+    >>> taeda.use_deterministic_algorithms(False)
     """
     _Chosen.deterministic = _flag(mode, "use_deterministic_algorithms(): argument 'mode'")
     _Chosen.warn_only = _flag(warn_only, "use_deterministic_algorithms(): argument 'warn_only'")
@@ -217,9 +217,9 @@ def set_flush_denormal(mode: bool) -> bool:
     Args:
         mode: True to read and write them as 0, False to keep them.
 
-    >>> set_flush_denormal(True) and (taeda.tensor(1e-40) * 1.0).item()
+    >>> taeda.set_flush_denormal(True) and (taeda.tensor(1e-40) * 1.0).item()
     0.0
-    >>> set_flush_denormal(False)
+    >>> taeda.set_flush_denormal(False)
     True
     """
     return _core.set_flush_denormal(_flag(mode, "set_flush_denormal(): argument 'mode'"))

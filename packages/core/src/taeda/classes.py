@@ -31,9 +31,9 @@ def load_library(path: str | os.PathLike[str]) -> None:
     Raises:
         ImportError: The file is missing, no extension, or refused to start; the message says which.
 
-    >>> taeda.classes.load_library("nowhere.so")
+    >>> taeda.classes.load_library("nowhere.so")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ImportError: nowhere.so: no such file
+    ImportError: cannot open the extension: ...nowhere.so: ...
     """
     ops.load_library(path)
 

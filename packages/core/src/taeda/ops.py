@@ -39,9 +39,9 @@ def load_library(path: str | os.PathLike[str]) -> None:
     extension of taeda; it needs another major or a later minor version of the ABI than
     `taeda/abi.h` of this core has; it refused to start.
 
-    >>> taeda.ops.load_library("nowhere.so")
+    >>> taeda.ops.load_library("nowhere.so")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ImportError: nowhere.so: no such file
+    ImportError: cannot open the extension: ...nowhere.so: ...
     """
     full = str(Path(path).resolve())
     with _loading:

@@ -54,7 +54,7 @@ def get_device_module(device: Device | None = None) -> ModuleType:
 
     RuntimeError for a kind without one.
 
-    >>> get_device_module("cpu").__name__
+    >>> taeda.get_device_module("cpu").__name__
     'taeda.cpu'
     """
     kind: Any = "cpu" if device is None else _core.device(device).type

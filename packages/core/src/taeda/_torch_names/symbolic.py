@@ -41,7 +41,7 @@ class SymInt(_Symbolic):
     """An integer that depends on sizes, with the arithmetic of an int. Programs ask for it beside
     int; outside of a trace every size is an int.
 
-    >>> isinstance(taeda.ones(3).shape[0], (int, SymInt))
+    >>> isinstance(taeda.ones(3).shape[0], (int, taeda.SymInt))
     True
     """
 
@@ -55,7 +55,7 @@ class SymInt(_Symbolic):
 class SymFloat(_Symbolic):
     """A float that depends on sizes, such as `1 / n`, with the arithmetic of a float.
 
-    >>> isinstance(0.5, (float, SymFloat)), isinstance(1, SymFloat)
+    >>> isinstance(0.5, (float, taeda.SymFloat)), isinstance(1, taeda.SymFloat)
     (True, False)
     """
 
@@ -86,7 +86,7 @@ class SymBool(_Symbolic):
     """Whether something holds for sizes. `&`, `|` and `~` make another one; `and`, `or`, `not` and
     `if` ask, and under a trace the answer is a guard.
 
-    >>> isinstance(3 > 2, (bool, SymBool)), isinstance(1, SymBool)
+    >>> isinstance(3 > 2, (bool, taeda.SymBool)), isinstance(1, taeda.SymBool)
     (True, False)
     """
 
@@ -97,7 +97,7 @@ def sym_fresh_size(expr: Any) -> int:
     """A size that has no ties to the one it came from: the number; under a trace this fixes it.
     TypeError for what is no integer.
 
-    >>> sym_fresh_size(taeda.ones(3).shape[0])
+    >>> taeda.sym_fresh_size(taeda.ones(3).shape[0])
     3
     """
     return operator.index(expr)
@@ -106,7 +106,7 @@ def sym_fresh_size(expr: Any) -> int:
 def sym_int(a: Any) -> int:
     """A number as an int, towards zero.
 
-    >>> sym_int(-2.5)
+    >>> taeda.sym_int(-2.5)
     -2
     """
     if hasattr(a, "__sym_int__"):  # a size under a trace
@@ -118,7 +118,7 @@ def sym_int(a: Any) -> int:
 def sym_float(a: Any) -> float:
     """A number as a float; a size under a trace stays one that depends on it.
 
-    >>> sym_float(3)
+    >>> taeda.sym_float(3)
     3.0
     """
     return a.__sym_float__() if hasattr(a, "__sym_float__") else float(a)
@@ -142,7 +142,7 @@ def _number(value: Any) -> Any:
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two numbers; a float if one of them is.
 
-    >>> sym_max(3, 2.0)
+    >>> taeda.sym_max(3, 2.0)
     3.0
     """
     for one, other in ((a, b), (b, a)):
@@ -206,7 +206,7 @@ def cond(
     RuntimeError for a tensor with more elements, and for operands that are no tuple or list;
     TypeError for what cannot be called.
 
-    >>> cond(taeda.tensor(True), taeda.sin, taeda.cos, (taeda.zeros(1),))
+    >>> taeda.cond(taeda.tensor(True), taeda.sin, taeda.cos, (taeda.zeros(1),))
     tensor([0.])
     """
     if isinstance(pred, Tensor) and pred.numel() != 1:
