@@ -91,7 +91,8 @@ def run_docstrings(package: str = "taeda") -> tuple[int, int]:
     top = importlib.import_module(package)
     # of its names some hide Python's (`range`, `float`), which an example means: a user's program has both
     all_there(top)
-    tried, failed = doctest.testmod(top, globs={package: top})
+    found = doctest.testmod(top, globs={package: top})
+    tried, failed = found.attempted, found.failed
     for info in pkgutil.walk_packages(top.__path__, f"{package}."):
         if "_native." in info.name or "_pyinstaller." in info.name:  # another program runs the hook
             continue
@@ -99,8 +100,8 @@ def run_docstrings(package: str = "taeda") -> tuple[int, int]:
         run = functools.partial(run_docstrings_of, module, {package: top})
         path = getattr(module, "__file__", None) or ""
         lasts = path.endswith(".py") and f">>> {LASTS}" in Path(path).read_text()
-        found = in_a_child(run) if lasts else run()
-        tried, failed = tried + found[0], failed + found[1]
+        more = in_a_child(run) if lasts else run()
+        tried, failed = tried + more[0], failed + more[1]
     return tried, failed
 
 
@@ -115,7 +116,8 @@ def main(arguments: list[str]) -> int:
     pages = chosen or sorted({path for pattern in PAGES for path in ROOT.glob(pattern)})
     counts = [run_page(path) for path in pages]
     if not chosen:
-        counts.append(run_docstrings())
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            counts.append(run_docstrings())
     tried, failed = map(sum, zip(*counts, strict=True))
     print(
         f"{len(pages)} pages and the docstrings: {tried - failed} examples passed, {failed} failed"
