@@ -264,7 +264,10 @@ def onnx_session(made: Any) -> Any:
 
 def refused(where: str, error: Exception, counts: collections.Counter[str]) -> Iterator[str]:
     said = f"{type(error).__name__}: {str(error)[:160]}".replace("\n", " ")
-    if type(error).__name__ in REFUSALS:
+    missing = re.search(r"Could not find an implementation for (\w+)", str(error))
+    if missing:  # the model is one, but onnxruntime has no kernel for the dtype
+        counts[f"{where}: onnxruntime has no {missing[1]} of the dtype"] += 1
+    elif type(error).__name__ in REFUSALS:
         counts[f"{where} refuses: {re.sub(r'[0-9]+', '#', said)[:110]}"] += 1
     else:
         yield f"{where} raises {said}"
