@@ -7,6 +7,7 @@ There is no other way in: `tools/packages.py check` refuses it.
     operators    the operators of nn
     chains       chains of elementwise operators that were compiled as one, and from what text
     programs     what records operations, and runs them again
+    families     a folder of rules, whose modules are imported together
     layouts      what rules of sparse, nested, masked and quantized tensors are written with
     quantization how a range of numbers becomes a scale and a zero point
     table        the op table: rows, schemas, the functions behind composites

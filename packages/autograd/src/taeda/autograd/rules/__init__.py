@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 from taeda._core_api import runtime as _core
+from taeda._core_api.families import import_families
 
 __all__ = ["load"]
 
@@ -13,7 +11,5 @@ __all__ = ["load"]
 def load() -> None:
     """Import the file of every family. A thread that needs a rule waits until all are there."""
     _core.rules_loading(False)
-    for _, name, _ in pkgutil.iter_modules(__path__):
-        if not name.startswith("_"):
-            importlib.import_module(f"{__name__}.{name}")
+    import_families(__name__)
     _core.rules_loading(True)

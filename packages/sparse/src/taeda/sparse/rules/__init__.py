@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from taeda._core_api.families import import_families
 
 __all__ = ["load"]
 
 
 def load() -> None:
     """Register the rules of every family."""
-    for _, name, _ in pkgutil.iter_modules(__path__):
-        if not name.startswith("_"):
-            importlib.import_module(f"{__name__}.{name}")
+    import_families(__name__)
