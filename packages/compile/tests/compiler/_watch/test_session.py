@@ -115,6 +115,28 @@ def test_the_tensors_of_a_recorded_call_are_free_after_it(grows):
         gc.enable()
 
 
+def test_an_object_that_a_call_without_a_graph_read_is_free_after_it():
+    """A program that looks through weak references would see it alive."""
+    held = [Thing()]
+    held[0].k, soft = 2.0, weakref.WeakValueDictionary(a=held[0])
+
+    @taeda.compile
+    def f(x):
+        held[0].k = held[0].k + 1
+        return x * soft["a"].k
+
+    gc.disable()
+    try:
+        for _ in range(4):
+            f(taeda.ones(2))
+        held[0] = Thing()
+        held[0].k = 5.0
+        with pytest.raises(KeyError):
+            f(taeda.ones(2))
+    finally:
+        gc.enable()
+
+
 class Thing:
     """An object of a class of a user."""
 

@@ -198,6 +198,7 @@ class Run(ABC):
         self.grown, self.joints = [], None
         self._around = []
         self._numbers, self._scalars = {}, {}
+        self.guards, self.rates = Guards(), []
 
     def _line(self) -> str:
         """The innermost line of the user's that runs; the library's, if all code is its own."""
