@@ -15,6 +15,13 @@ def test_configurations_are_values():
     assert int4_weight_only(symmetric=False).pack(taeda.randn(4, 64)).offsets is not None
 
 
+def test_groups_of_16_are_for_bytes_alone():
+    packed = int8_weight_only(16).pack(taeda.randn(4, 64))
+    assert packed.scales.shape == (4, 4)
+    with pytest.raises(ValueError, match="positive multiple of 32, not 16"):
+        int4_weight_only(16)
+
+
 @pytest.mark.parametrize("make", [int8_weight_only, int4_weight_only])
 @pytest.mark.parametrize(
     ("size", "error", "fact"),
@@ -22,6 +29,7 @@ def test_configurations_are_values():
         (0, ValueError, "multiple of 32, not 0"),
         (-32, ValueError, "not -32"),
         (48, ValueError, "not 48"),
+        (8, ValueError, "not 8"),
         (32.0, TypeError, "not 32.0"),
         (True, TypeError, "not True"),
         ("32", TypeError, "not '32'"),

@@ -37,17 +37,18 @@ static td_status check_bytes(const weight *w)
 static td_status check_scales(const weight *w, const td_tensor *t, const char *name)
 {
     char text[TD_SHAPE_TEXT];
+    int64_t pieces = w->k / TD_PIECE, least = w->nibbles ? TD_PIECE : TD_PIECE / 2;
     bool fits = t->ndim == 2 && t->sizes[0] == w->weight->sizes[0] && t->sizes[1] > 0 &&
-                w->k / TD_PIECE % t->sizes[1] == 0;
+                (pieces % t->sizes[1] == 0 || t->sizes[1] * least == w->k);
     if (t->dtype != TD_F16 && t->dtype != TD_F32)
         return td_fail(TD_NOT_IMPLEMENTED, "%s: %s must be of dtype float16 or float32, not %s",
                        w->op, name, td_dtypes[t->dtype].name);
     if (fits) return TD_OK;
     return td_fail(TD_RUNTIME_ERROR,
                    "%s: %s must have a row for each of %lld rows of the weight, and in it a number "
-                   "for every 32, 64, 96 ... of %lld numbers; its shape is %s",
-                   w->op, name, (long long)w->weight->sizes[0], (long long)w->k,
-                   td_shape_text(t->ndim, t->sizes, text));
+                   "for every %s32, 64, 96 ... of %lld numbers; its shape is %s",
+                   w->op, name, (long long)w->weight->sizes[0], w->nibbles ? "" : "16, ",
+                   (long long)w->k, td_shape_text(t->ndim, t->sizes, text));
 }
 
 static td_status check_weight(const weight *w)

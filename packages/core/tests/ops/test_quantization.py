@@ -29,11 +29,12 @@ def packed(q):
 def numbers(m, n, k, groups, kind, scale_type=np.float16, seed=0):
     """x, the arguments behind it, and the matrix they stand for in float64."""
     rng = np.random.default_rng([seed, m, n, k])
+    groups = k // 16 if kind == HALVES else groups
     x = rng.standard_normal((m, k)).astype("f4") * rng.choice([0.01, 1, 30], (m, 1)).astype("f4")
     scales = rng.uniform(0.001, 0.02, (n, groups)).astype(scale_type)
     offsets = rng.normal(0, 0.05, (n, groups)).astype(scale_type)
     wide = np.repeat(scales.astype("f8"), k // groups, 1)
-    if kind == "int8":
+    if kind in BYTES:
         q = rng.integers(-128, 128, (n, k)).astype(np.int8)
         return x, (q, scales), wide * q
     q = rng.integers(0, 16, (n, k)).astype(np.uint8)
@@ -48,7 +49,9 @@ def product(x, arguments, **more):
     return row(taeda.from_numpy(x), *map(taeda.from_numpy, arguments), **more)
 
 
-KINDS = ["int8", "int4", "int4 with offsets"]
+HALVES = "int8 with a scale for every 16"
+BYTES = ["int8", HALVES]
+KINDS = [*BYTES, "int4", "int4 with offsets"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,7 +97,7 @@ def test_short_floats_are_rounded_once(kind, dtype):
     x, arguments, _ = numbers(3, 20, 96, 3, kind)
     short = taeda.from_numpy(x).to(dtype)
     want = product(short.float().numpy(), arguments, bias=taeda.ones(20)).to(dtype)
-    row = taeda._weight_int8_mm if kind == "int8" else taeda._weight_int4_mm
+    row = taeda._weight_int8_mm if kind in BYTES else taeda._weight_int4_mm
     given = tuple(map(taeda.from_numpy, arguments))
     assert taeda.equal(row(short, *given, bias=taeda.ones(20, dtype=dtype)), want)
     assert taeda.equal(row(short, *given, bias=taeda.ones(20)), want)
@@ -104,7 +107,7 @@ def test_short_floats_are_rounded_once(kind, dtype):
 def test_the_matrix(kind):
     _, arguments, matrix = numbers(1, 20, 160, 5, kind)
     given = list(map(taeda.from_numpy, arguments))
-    if kind == "int8":
+    if kind in BYTES:
         got = taeda._weight_int8_expand(*given)
     else:
         got = taeda._weight_int4_expand(*given[:2], given[2] if len(given) == 3 else None, 160)
@@ -138,7 +141,7 @@ def test_layouts(kind):
     x, arguments, _ = numbers(4, 30, 64, 2, kind)
     want = product(x, arguments)
     spread = [taeda.from_numpy(np.repeat(a, 2, 1))[:, ::2] for a in (x, *arguments)]
-    row = taeda._weight_int8_mm if kind == "int8" else taeda._weight_int4_mm
+    row = taeda._weight_int8_mm if kind in BYTES else taeda._weight_int4_mm
     assert taeda.equal(row(*spread), want)
     assert taeda.equal(row(spread[0].reshape(2, 1, 2, 64), *spread[1:]), want.reshape(2, 1, 2, 30))
     assert row(spread[0][:0], *spread[1:]).shape == (0, 30)
@@ -147,7 +150,7 @@ def test_layouts(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_meta(kind):
     x, arguments, _ = numbers(4, 30, 64, 2, kind)
-    row = taeda._weight_int8_mm if kind == "int8" else taeda._weight_int4_mm
+    row = taeda._weight_int8_mm if kind in BYTES else taeda._weight_int4_mm
     made = row(*(taeda.from_numpy(a).to("meta") for a in (x, *arguments)))
     assert (made.shape, made.dtype, made.device.type) == ((4, 30), taeda.float32, "meta")
 
@@ -204,7 +207,8 @@ Q4 = taeda.zeros(4, 64, dtype=taeda.uint8)
         (lambda: taeda._weight_int4_mm(ONE(2, 64), Q4, ONE(4, 2), ONE(4, 2).half()), RuntimeError,
          "one dtype"),
         (lambda: taeda._weight_int4_expand(Q4, ONE(4, 2), None, 0), RuntimeError, "multiple"),
-        (lambda: taeda._weight_int8_expand(Q8, ONE(4, 4)), RuntimeError, r"\[4, 4\]"),
+        (lambda: taeda._weight_int8_expand(Q8, ONE(4, 8)), RuntimeError, r"16, 32.*\[4, 8\]"),
+        (lambda: taeda._weight_int4_expand(Q4, ONE(4, 4), None, 64), RuntimeError, r"every 32.*\[4, 4\]"),
     ],
 )  # fmt: skip
 def test_refusals(call, error, message):

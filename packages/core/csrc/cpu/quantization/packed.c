@@ -82,12 +82,16 @@ TD_INLINE void widened(const void *from, bool is_short, int64_t n, float *to)
     for (; i < n; i++) to[i] = td_f16_load(half[i]);
 }
 
-/* the scales or offsets of a row, one for each piece, then zeros */
+/* whether each half of a piece has a scale of its own */
+TD_INLINE bool has_halves(const td_packed *w) { return w->scales > w->pieces; }
+
+/* the scales or offsets of a row, one for each piece or half of one, then zeros */
 TD_INLINE void spread(const td_packed *w, const void *all, int64_t row, float *to)
 {
-    int64_t bytes = w->short_scales ? 2 : 4, each = w->pieces / w->scales;
+    int64_t bytes = w->short_scales ? 2 : 4, parts = has_halves(w) ? 2 : 1,
+            each = parts * w->pieces / w->scales;
     const char *from = (const char *)all + row * w->scales * bytes;
-    for (int64_t p = w->pieces; p < TD_PIECES_UP(w->pieces); p++) to[p] = 0;
+    for (int64_t p = parts * w->pieces; p < parts * TD_PIECES_UP(w->pieces); p++) to[p] = 0;
     if (each == 1) {
         widened(from, w->short_scales, w->scales, to);
         return;
@@ -124,7 +128,26 @@ TD_INLINE float factors(const bool nibbles, const float *offset, const td_digits
     return nibbles ? joined_all(lane) : 0;
 }
 
+/* the same of scales for each half of a piece */
+TD_INLINE void factors_of_halves(const td_digits *x, int64_t pieces, float *scale)
+{
+    for (int64_t p = 0; p < pieces; p++) {
+        scale[2 * p] *= x->step[p];
+        scale[2 * p + 1] *= x->step[p];
+    }
+}
+
 /* ---- rows ---- */
+
+TD_INLINE TD_HAS_QUADS void some_rows_of_halves(const td_packed *w, const td_digits *x, float *out,
+                                                int64_t begin, int64_t end, float *work)
+{
+    for (int64_t row = begin; row < end; row++) {
+        spread(w, w->scale, row, work);
+        factors_of_halves(x, w->pieces, work);
+        out[row] = sum_bytes(true, w->weight + row * w->row_bytes, x->bytes, work, w->pieces);
+    }
+}
 
 TD_INLINE TD_HAS_QUADS void some_rows(const bool nibbles, const td_packed *w, const td_digits *x,
                                       float *out, int64_t begin, int64_t end, float *work)
@@ -137,7 +160,7 @@ TD_INLINE TD_HAS_QUADS void some_rows(const bool nibbles, const td_packed *w, co
         if (offset) spread(w, w->offset, row, offset);
         float rest = factors(nibbles, offset, x, pieces, work);
         out[row] = nibbles ? sum_nibbles(from, x->bytes, work, w->pieces) + rest
-                           : sum_bytes(from, x->bytes, work, w->pieces);
+                           : sum_bytes(false, from, x->bytes, work, w->pieces);
     }
 }
 
@@ -145,17 +168,19 @@ static TD_HAS_QUADS void rows(const td_packed *w, const td_digits *x, float *out
                               int64_t end, float *work)
 {
     if (w->nibbles) some_rows(true, w, x, out, begin, end, work);
+    else if (has_halves(w)) some_rows_of_halves(w, x, out, begin, end, work);
     else some_rows(false, w, x, out, begin, end, work);
 }
 
 /* ---- as float32 ---- */
 
-TD_INLINE void expand_bytes(const uint8_t *from, const float *scale, int64_t pieces, float *to)
+/* parts: numbers that have a scale, of `count` each */
+TD_INLINE void expand_bytes(const int count, const uint8_t *from, const float *scale, int64_t parts,
+                            float *to)
 {
     const int8_t *q = (const int8_t *)from;
-    for (int64_t p = 0; p < pieces; p++)
-        for (int i = 0; i < TD_PIECE; i++)
-            to[p * TD_PIECE + i] = (float)q[p * TD_PIECE + i] * scale[p];
+    for (int64_t p = 0; p < parts; p++)
+        for (int i = 0; i < count; i++) to[p * count + i] = (float)q[p * count + i] * scale[p];
 }
 
 /* scale * (q - 8) is one rounding, so it is not the sum of a product and an offset */
@@ -179,7 +204,8 @@ static void expand(const td_packed *w, float *to, int64_t begin, int64_t end, fl
         spread(w, w->scale, row, work);
         if (offset) spread(w, w->offset, row, offset);
         if (w->nibbles) expand_nibbles(from, work, offset, w->pieces, to);
-        else expand_bytes(from, work, w->pieces, to);
+        else if (has_halves(w)) expand_bytes(TD_PIECE / 2, from, work, 2 * w->pieces, to);
+        else expand_bytes(TD_PIECE, from, work, w->pieces, to);
     }
 }
 

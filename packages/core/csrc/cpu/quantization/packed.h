@@ -1,9 +1,9 @@
 /* packed.h - matrices of int8 and of 4 bits, times vectors of float32 (TD_PICK).
  *
- * A row is cut into pieces of 32 numbers; one or several neighbouring pieces have a scale. A vector
- * is made of integers first: those of a piece are x = step * (256 h + l), h and l of int8. So the
- * sum over four neighbours is an exact integer, whatever the instruction, and everything of float32
- * follows one order, without fused steps:
+ * A row is cut into pieces of 32 numbers; one or several neighbouring pieces have a scale, or each
+ * half of a piece has one. A vector is made of integers first: those of a piece are
+ * x = step * (256 h + l), h and l of int8. So the sum over four neighbours is an exact integer,
+ * whatever the instruction, and everything of float32 follows one order, without fused steps:
  *
  *   lane[p % 4][j] += (float)(sum of the neighbours 4j .. 4j+3 of piece p) * (scale * step)
  *   rest[p % 16]   += offset * (sum of piece p of the vector)          only of 4 bits
@@ -32,7 +32,7 @@ typedef struct td_packed {
     int64_t row_bytes;
     bool nibbles;
     bool short_scales;          /* scales and offsets are float16, else float32 */
-    int64_t scales;             /* of a row; they divide `pieces` */
+    int64_t scales;             /* of a row; they divide `pieces`, or are twice as many (int8) */
     const void *scale, *offset; /* offset: of 4 bits only, or NULL */
 } td_packed;
 

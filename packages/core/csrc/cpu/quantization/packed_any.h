@@ -23,7 +23,8 @@ TD_INLINE float joined(float lane[4][8])
     return sum[0];
 }
 
-TD_INLINE float sum_of(const bool nibbles, const uint8_t *row, const char *bytes,
+/* halves: `factor` has two numbers for each piece */
+TD_INLINE float sum_of(const bool nibbles, const bool halves, const uint8_t *row, const char *bytes,
                        const float *factor, int64_t pieces)
 {
     float lane[4][8] = {{0}};
@@ -33,18 +34,19 @@ TD_INLINE float sum_of(const bool nibbles, const uint8_t *row, const char *bytes
         for (int j = 0; j < 8; j++) {
             int32_t sum = 0;
             for (int i = 4 * j; i < 4 * j + 4; i++) sum += at(nibbles, row, p, i) * x[i];
-            lane[p % 4][j] += (float)sum * factor[p];
+            lane[p % 4][j] += (float)sum * (halves ? factor[2 * p + j / 4] : factor[p]);
         }
     }
     return joined(lane);
 }
 
-static float sum_bytes(const uint8_t *row, const char *bytes, const float *factor, int64_t pieces)
+TD_INLINE float sum_bytes(const bool halves, const uint8_t *row, const char *bytes,
+                          const float *factor, int64_t pieces)
 {
-    return sum_of(false, row, bytes, factor, pieces);
+    return sum_of(false, halves, row, bytes, factor, pieces);
 }
 
 static float sum_nibbles(const uint8_t *row, const char *bytes, const float *factor, int64_t pieces)
 {
-    return sum_of(true, row, bytes, factor, pieces);
+    return sum_of(true, false, row, bytes, factor, pieces);
 }

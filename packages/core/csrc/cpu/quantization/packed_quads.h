@@ -27,12 +27,19 @@ TD_INLINE TD_HAS_QUADS __m512i fours(__m512i weights, const char *x)
     return _mm512_dpbusd_epi32(_mm512_slli_epi32(sums, 8), weights, _mm512_loadu_si512(x + 64));
 }
 
-/* the factors of two pieces, each in 8 lanes */
-TD_INLINE __m512 plus(__m512 lanes, __m512i sums, const float *factor)
+/* the factors of two pieces in 8 lanes each, or of their halves in four */
+TD_INLINE __m512 factors_of(const bool halves, const float *factor, int64_t piece)
 {
-    __m512 both =
-        _mm512_mask_broadcastss_ps(_mm512_set1_ps(factor[0]), 0xff00, _mm_load_ss(factor + 1));
-    return _mm512_add_ps(lanes, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), both));
+    if (!halves)
+        return _mm512_mask_broadcastss_ps(_mm512_set1_ps(factor[piece]), 0xff00,
+                                          _mm_load_ss(factor + piece + 1));
+    __m512i lane = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    return _mm512_permutexvar_ps(lane, _mm512_castps128_ps512(_mm_loadu_ps(factor + 2 * piece)));
+}
+
+TD_INLINE __m512 plus(__m512 lanes, __m512i sums, __m512 factor)
+{
+    return _mm512_add_ps(lanes, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), factor));
 }
 
 /* lanes of the pieces 0 and 1, and of 2 and 3 */
@@ -47,7 +54,7 @@ TD_INLINE float joined(__m512 first, __m512 second)
 
 /* `some`: which of 64 bytes are there */
 TD_INLINE TD_HAS_QUADS __m512 with_bytes(__m512 lanes, __mmask64 some, const uint8_t *from,
-                                         const char *x, const float *factor)
+                                         const char *x, __m512 factor)
 {
     __m512i weights =
         _mm512_xor_si512(_mm512_maskz_loadu_epi8(some, from), _mm512_set1_epi8((char)0x80));
@@ -60,8 +67,8 @@ TD_INLINE __mmask64 bytes_of(int64_t pieces)
     return pieces >= 2 ? ~(__mmask64)0 : pieces == 1 ? 0xffffffffu : 0;
 }
 
-TD_INLINE TD_HAS_QUADS float sum_bytes(const uint8_t *row, const char *bytes, const float *factor,
-                                       int64_t pieces)
+TD_INLINE TD_HAS_QUADS float sum_bytes(const bool halves, const uint8_t *row, const char *bytes,
+                                       const float *factor, int64_t pieces)
 {
     __m512 first = _mm512_setzero_ps(), second = first;
     int64_t p = 0;
@@ -70,15 +77,16 @@ TD_INLINE TD_HAS_QUADS float sum_bytes(const uint8_t *row, const char *bytes, co
         const char *x = bytes + p * TD_DIGIT_BYTES;
         TD_PREFETCH(from + AHEAD);
         TD_PREFETCH(from + AHEAD + 64);
-        first = with_bytes(first, bytes_of(2), from, x, factor + p);
-        second = with_bytes(second, bytes_of(2), from + 64, x + 2 * TD_DIGIT_BYTES, factor + p + 2);
+        first = with_bytes(first, bytes_of(2), from, x, factors_of(halves, factor, p));
+        second = with_bytes(second, bytes_of(2), from + 64, x + 2 * TD_DIGIT_BYTES,
+                            factors_of(halves, factor, p + 2));
     }
     if (p < pieces)
         first = with_bytes(first, bytes_of(pieces - p), row + p * TD_PIECE,
-                           bytes + p * TD_DIGIT_BYTES, factor + p);
+                           bytes + p * TD_DIGIT_BYTES, factors_of(halves, factor, p));
     if (p + 2 < pieces)
         second = with_bytes(second, bytes_of(pieces - p - 2), row + (p + 2) * TD_PIECE,
-                            bytes + (p + 2) * TD_DIGIT_BYTES, factor + p + 2);
+                            bytes + (p + 2) * TD_DIGIT_BYTES, factors_of(halves, factor, p + 2));
     return joined(first, second);
 }
 
@@ -91,9 +99,9 @@ TD_INLINE TD_HAS_QUADS float sum_nibbles(const uint8_t *row, const char *bytes, 
         __m512i all = _mm512_loadu_si512(row);
         const char *x = bytes + p * TD_DIGIT_BYTES;
         TD_PREFETCH(row + AHEAD);
-        first = plus(first, fours(_mm512_and_si512(all, mask), x), factor + p);
+        first = plus(first, fours(_mm512_and_si512(all, mask), x), factors_of(false, factor, p));
         all = _mm512_and_si512(_mm512_srli_epi16(all, 4), mask);
-        second = plus(second, fours(all, x + 2 * TD_DIGIT_BYTES), factor + p + 2);
+        second = plus(second, fours(all, x + 2 * TD_DIGIT_BYTES), factors_of(false, factor, p + 2));
     }
     return joined(first, second);
 }

@@ -7,8 +7,9 @@ from ._row import op
 op("_weight_int8_mm(Tensor self, Tensor weight, Tensor scales, Tensor? bias=None) -> Tensor",
    c="_weight_int8_mm", variants="function",
    doc="self @ W.T + bias, where W is int8 (n, k) times scales (n, groups), float16 or float32; k is a "
-       "multiple of 32, and so are its groups. For up to 16 rows of self the numbers of a group of 32 "
-       "are rounded to 16 bits, and the bits of the result are the same on every processor.")
+       "multiple of 32, and its groups are 16 or multiples of 32. For up to 16 rows of self the numbers "
+       "of a group of 32 are rounded to 16 bits, and the bits of the result are the same on every "
+       "processor.")
 op("_weight_int4_mm(Tensor self, Tensor weight, Tensor scales, Tensor? offsets=None, Tensor? bias=None) "
    "-> Tensor", c="_weight_int4_mm", variants="function",
    doc="The same for numbers q from 0 to 15 in uint8 (n, ceil(k / 128) * 64), of 128 numbers the first 64 "

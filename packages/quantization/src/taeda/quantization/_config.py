@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from taeda import Tensor
 
@@ -17,13 +18,15 @@ class Config:
     """Numbers in a row that share a scale; None: a whole row."""
 
     group_size: int | None
+    smaller: ClassVar[tuple[int, ...]] = ()  # sizes of groups that are no multiple of a piece
 
     def __post_init__(self) -> None:
         size = self.group_size
         if size is not None and (isinstance(size, bool) or not isinstance(size, int)):
             raise TypeError(f"group_size must be an int or None, not {size!r}")
-        if size is not None and (size <= 0 or size % PIECE):
-            raise ValueError(f"group_size must be a positive multiple of {PIECE}, not {size}")
+        if size is not None and size not in self.smaller and (size <= 0 or size % PIECE):
+            also = "".join(f"{n}, or " for n in self.smaller)
+            raise ValueError(f"group_size must be {also}a positive multiple of {PIECE}, not {size}")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Int8WeightOnly(Config):
     """What `int8_weight_only` makes."""
 
     name = "int8"
+    smaller = (PIECE // 2,)
     linear = Int8Linear
     embedding = Int8Embedding
 
@@ -57,7 +61,7 @@ def int8_weight_only(group_size: int | None = None) -> Int8WeightOnly:
     """Weights of int8, from -127 to 127 times a scale: 8 bits a number, and 0.5 more with groups of 32.
 
     Args:
-        group_size: numbers in a row that share a scale, a multiple of 32; None: a whole row.
+        group_size: numbers in a row that share a scale, 16 or a multiple of 32; None: a whole row.
 
     Raises TypeError or ValueError for anything else.
 

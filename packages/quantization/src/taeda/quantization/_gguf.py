@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._pack import PIECE, halves
+from ._pack import halves
 
 __all__ = ["gguf_state_dict"]
 
@@ -21,8 +21,7 @@ def gguf_state_dict(
     Args:
         tensors: tensors, which are taken as they are, and blocks. A matrix of Q8_0, Q4_0, Q4_1 or Q4_K
             becomes `weight`, `scales` and perhaps `offsets` of its layer: the file's numbers in another
-            order, of which none is rounded. One of Q6_K, whose groups of 16 have no packed form yet,
-            becomes float32.
+            order, of which none is rounded. So does one of Q6_K, as int8 with a scale for every 16.
         rename: from a name in the file to the name in the model; None leaves names as they are.
 
     Raises ValueError for blocks that are no matrix named `weight`, and for two tensors of one name.
@@ -53,8 +52,6 @@ def _packed(name: str, renamed: str, blocks: Any) -> dict[str, Tensor]:
             f"'weight', and this one becomes {renamed!r}. Take {name!r}.dequantize() for other uses"
         )
     parts, prefix = blocks.integers(), f"{prefix}." if prefix else ""
-    if blocks.shape[1] // parts.scales.shape[1] % PIECE:
-        return {renamed: parts.expanded()}
     nibbles = parts.q.dtype == taeda.uint8
     made = {"weight": halves(parts.q) if nibbles else parts.q, "scales": parts.scales}
     if parts.offsets is not None:

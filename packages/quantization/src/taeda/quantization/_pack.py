@@ -14,7 +14,7 @@ from taeda.nn.functional import pad
 
 __all__ = ["PIECE", "Packed", "Unpackable", "halves", "pack_int4", "pack_int8"]
 
-#: a group is a multiple of so many numbers, and so is a row
+#: a row is a multiple of so many numbers, and so is a group, but for int8 in groups of half as many
 PIECE = 32
 _ROWS = 4096  # at a time, so that copies in float32 stay small
 _SMALLEST, _LARGEST = 2.0**-14, 65504.0  # of float16 at full precision
@@ -35,8 +35,8 @@ class Packed(NamedTuple):
 def pack_int8(matrix: Tensor, group_size: int | None) -> Packed:
     """int8 from -127 to 127, the largest magnitude of a group over 127 as its scale.
 
-    matrix: (n, k), floating-point. group_size: numbers in a row that share a scale, a multiple of 32
-    that divides k; None takes whole rows. Raises Unpackable.
+    matrix: (n, k), floating-point. group_size: numbers in a row that share a scale, 16 or a multiple
+    of 32 that divides k; None takes whole rows. Raises Unpackable.
     """
     groups = _groups(matrix, group_size)
     scales = _stored([part.abs().amax(-1) / 127 for part in _parts(matrix, groups)])
