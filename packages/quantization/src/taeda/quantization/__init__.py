@@ -13,6 +13,7 @@ from . import _methods as _methods
 from . import _printing as _printing
 from . import _saved as _saved
 from . import rules as _rules
+from ._cache import Int8Cache
 from ._compare import Comparison, Difference, compare
 from ._config import int4_weight_only, int8_weight_only
 from ._gguf import gguf_state_dict
@@ -26,8 +27,8 @@ from ._sensitivity import Left, Sensitivity, sensitivity
 _rules.load()
 
 __all__ = [
-    "Comparison", "Difference", "Int4Embedding", "Int4Linear", "Int8Embedding", "Int8Linear", "Left",
-    "Report", "Row", "Sensitivity", "compare", "gguf_state_dict",
+    "Comparison", "Difference", "Int4Embedding", "Int4Linear", "Int8Cache", "Int8Embedding", "Int8Linear",
+    "Left", "Report", "Row", "Sensitivity", "compare", "gguf_state_dict",
     "int4_weight_only", "int8_weight_only", "load_quantized_", "quantize_", "quantize_per_channel",
     "quantize_per_tensor", "quantize_per_tensor_dynamic", "sensitivity",
 ]  # fmt: skip
