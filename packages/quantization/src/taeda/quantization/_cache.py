@@ -26,9 +26,9 @@ class Int8Cache:
         context: tokens that have room.
         width: numbers of a head, a multiple of 32.
 
-    `append` takes the keys and values of new tokens, and `attend` gives what the newest tokens see. A number is
-    at most half of 1/127 of the largest of its head and token away from what was given. Raises TypeError or
-    ValueError for sizes that cannot be.
+    `append` takes the keys and values of new tokens, and `attend` gives what the newest tokens see. A number
+    is at most half of 1/127 of the largest of its head and token away from what was given. Raises TypeError
+    or ValueError for sizes that cannot be.
 
     >>> cache = Int8Cache(1, heads=2, context=8, width=32)
     >>> k, v, q = (taeda.randn(1, 2, 3, 32) for _ in range(3))
@@ -98,8 +98,8 @@ class Int8Cache:
             queries: (batch, a multiple of heads, tokens, width); its tokens are the last that were appended.
             scale: of the products, 1 / sqrt(width) by default.
 
-        Returns a tensor of the queries' shape and dtype. One token reads the integers; several, as of a prompt,
-        read them as float32. Raises ValueError for another shape, and for more tokens than there are.
+        Returns a tensor of the shape and dtype of `queries`. One token reads the integers; several, as of a
+        prompt, read them as float32. Raises ValueError for another shape, and for more tokens than there are.
         """
         self._check("queries", queries, None)
         count = queries.shape[2]

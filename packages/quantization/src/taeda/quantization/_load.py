@@ -30,7 +30,8 @@ def load_quantized_(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
 
     Args:
         model: as it was before `quantize_`; the layers that were packed change places with packed ones, the
-            others are loaded as `load_state_dict` does, and so are names that are missing or left over.
+            others are loaded as `load_state_dict` does, and so are names that are missing or left over. One
+            on the device meta takes the tensors themselves: a large model needs no float form before.
         state_dict: packed tensors are taken as they are, not copied, and tensors that share memory here
             share it in the model.
 
@@ -52,7 +53,7 @@ def load_quantized_(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
         if f"{prefix}scales" in state_dict and type(module) in (Linear, Embedding):
             made[id(module)] = _made(name, module, state_dict, prefix)
     _put(model, made)
-    model.load_state_dict(state_dict)
+    model.load_state_dict(state_dict, assign=any(p.is_meta for p in model.parameters()))
     return model
 
 
