@@ -149,11 +149,11 @@ static void set_batch(td_product *p, const factor *a, const factor *b, int dims,
     }
 }
 
-static bool bias_fuses(const td_matmul *m, const td_tensor *out)
+static bool bias_fuses(const td_matmul *m, td_dtype sums, int ndim, const int64_t *sizes)
 {
     const td_tensor *v = m->bias;
-    if (!v || !td_is_floating((td_dtype)out->dtype) || out->ndim == 0 || v->ndim != 1) return false;
-    return v->sizes[0] == out->sizes[out->ndim - 1] && (v->strides[0] == 1 || v->sizes[0] == 1) &&
+    if (!v || !td_is_floating(sums) || ndim == 0 || v->ndim != 1) return false;
+    return v->sizes[0] == sizes[ndim - 1] && (v->strides[0] == 1 || v->sizes[0] == 1) &&
            m->b->ndim > 1;
 }
 
@@ -166,10 +166,11 @@ static td_status elsewhere(const td_product *p, td_device device)
 }
 
 /* Everything in `out`'s dtype, which is one that gemm.c computes in; a and b may be bfloat16 where
- * the processor multiplies that. */
+ * the processor multiplies that, and so may `out` if nothing is added but a bias of each column. */
 static td_status multiply(const td_matmul *m, const factor *a, const factor *b, td_tensor *out)
 {
-    td_product p = {.dtype = (td_dtype)out->dtype,
+    bool rounds = out->dtype == TD_BF16 && out->device == TD_CPU;
+    td_product p = {.dtype = rounds ? TD_F32 : (td_dtype)out->dtype,
                     .m = a->rows,
                     .n = b->cols,
                     .k = a->cols,
@@ -181,10 +182,11 @@ static td_status multiply(const td_matmul *m, const factor *a, const factor *b, 
                     .b_row = b->row,
                     .b_col = b->col,
                     .c_row = b->cols,
-                    .narrow = m->a->dtype != out->dtype,
+                    .narrow = rounds || m->a->dtype != out->dtype,
+                    .rounds = rounds,
                     .alpha = m->alpha,
                     .beta = m->beta};
-    if (m->bias && !bias_fuses(m, out)) {
+    if (m->bias && !bias_fuses(m, (td_dtype)out->dtype, out->ndim, out->sizes)) {
         TD_TRY(td_copy(out, m->bias));
         p.beta = td_scalar_int(1);
     } else if (m->bias) {
@@ -217,21 +219,39 @@ static td_status cast_maybe(td_tensor **out, td_tensor *from, td_dtype dtype)
     return from ? td_cast(out, from, dtype) : TD_OK;
 }
 
+/* Products that become bfloat16 while their sums are near; `m->bias` is float32. */
+static td_status run_rounded(const td_matmul *m, const factor *a, const factor *b, int ndim,
+                             const int64_t *sizes, td_tensor **out)
+{
+    TD_TRY(td_tensor_empty(out, TD_BF16, (td_device)m->a->device, ndim, sizes));
+    td_status status = (*out)->numel ? multiply(m, a, b, *out) : TD_OK;
+    if (status != TD_OK) td_tensor_free(*out);
+    return status;
+}
+
+static td_status run_summed(const td_matmul *m, const factor *a, const factor *b, int ndim,
+                            const int64_t *sizes, td_tensor **out)
+{
+    td_tensor *sums;
+    TD_TRY(td_tensor_empty(&sums, TD_F32, (td_device)m->a->device, ndim, sizes));
+    td_status status = sums->numel ? multiply(m, a, b, sums) : TD_OK;
+    if (status == TD_OK) status = td_cast(out, sums, TD_BF16);
+    td_tensor_free(sums);
+    return status;
+}
+
 /* bfloat16 times bfloat16, summed and finished in float32. */
 static td_status run_narrow(const td_matmul *m, const factor *a, const factor *b, int ndim,
                             const int64_t *sizes, td_tensor **out)
 {
     td_matmul mixed = *m;
-    td_tensor *sums = NULL;
     mixed.self = mixed.bias = NULL;
     td_status status = cast_maybe(&mixed.bias, m->bias, TD_F32);
     if (status == TD_OK) status = cast_maybe(&mixed.self, m->self, TD_F32);
-    if (status == TD_OK)
-        status = td_tensor_empty(&sums, TD_F32, (td_device)m->a->device, ndim, sizes);
-    if (status == TD_OK && sums->numel) status = multiply(&mixed, a, b, sums);
-    if (status == TD_OK) status = td_cast(out, sums, TD_BF16);
-    td_tensor *made[] = {mixed.self, mixed.bias, sums};
-    for (int i = 0; i < 3; i++) td_tensor_free(made[i]);
+    bool adds = mixed.self || (mixed.bias && !bias_fuses(&mixed, TD_F32, ndim, sizes));
+    if (status == TD_OK) status = (adds ? run_summed : run_rounded)(&mixed, a, b, ndim, sizes, out);
+    td_tensor_free(mixed.self);
+    td_tensor_free(mixed.bias);
     return status;
 }
 

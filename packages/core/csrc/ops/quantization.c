@@ -111,12 +111,15 @@ static td_status multiply(const weight *w, const td_tensor *x, const td_tensor *
 {
     td_tensor *t[DENSE] = {NULL};
     td_packed p;
-    td_status status = td_cast_contiguous(&t[X], x, TD_F32);
+    int64_t m = x->numel / w->k;
+    bool narrow = x->dtype == TD_BF16 && td_packed_takes_bf16(m);
+    td_status status = td_cast_contiguous(&t[X], x, narrow ? TD_BF16 : TD_F32);
     if (status == TD_OK && bias) status = td_cast_contiguous(&t[BIAS], bias, TD_F32);
     if (status == TD_OK) status = dense_weight(w, t, &p);
+    const float *added = status == TD_OK && bias ? td_data(t[BIAS]) : NULL;
     if (status == TD_OK)
-        status = td_packed_times(&p, td_data(t[X]), x->numel / w->k, bias ? td_data(t[BIAS]) : NULL,
-                                 td_data(out));
+        status = narrow ? td_packed_times_bf16(&p, td_data(t[X]), m, added, td_data(out))
+                        : td_packed_times(&p, td_data(t[X]), m, added, td_data(out));
     free_all(t);
     return status;
 }

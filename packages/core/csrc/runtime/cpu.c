@@ -2,6 +2,11 @@
 #include "runtime/cpu.h"
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 static td_isa_level detect(void)
 {
@@ -40,4 +45,37 @@ td_isa_level td_isa(void)
         __atomic_store_n(&known, level, __ATOMIC_RELAXED);
     }
     return (td_isa_level)level;
+}
+
+#if defined(__x86_64__) && defined(__linux__)
+#define ASK_FOR_STATE 0x1023 /* ARCH_REQ_XCOMP_PERM of arch_prctl */
+#define TILE_DATA 18         /* the state that holds tile registers */
+
+static bool has_instructions(void)
+{
+    unsigned a, b, c, d, tiles = 1u << 24, bf16 = 1u << 22, int8 = 1u << 25;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & tiles) && (d & bf16) && (d & int8);
+}
+
+/* The system saves the registers of those processes only that have asked; children may use them. */
+static bool ask_for_tiles(void)
+{
+    const char *wanted = getenv("TAEDA_ISA");
+    if (td_isa() != TD_ISA_AVX512 || (wanted && !strcmp(wanted, "avx512"))) return false;
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni") &&
+           has_instructions() && syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_DATA) == 0;
+}
+#else
+static bool ask_for_tiles(void) { return false; }
+#endif
+
+bool td_has_tiles(void)
+{
+    static int known = -1;
+    int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (has < 0) {
+        has = ask_for_tiles();
+        __atomic_store_n(&known, has, __ATOMIC_RELAXED);
+    }
+    return has;
 }

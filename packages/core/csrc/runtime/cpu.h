@@ -2,8 +2,12 @@
  * forces one (tests). */
 #ifndef TD_CPU_H
 #define TD_CPU_H
+#include <stdbool.h>
 typedef enum td_isa_level { TD_ISA_GENERIC, TD_ISA_AVX2, TD_ISA_AVX512 } td_isa_level;
 td_isa_level td_isa(void); /* decided once */
+/* Tile registers for products of bfloat16 and int8 (AMX), and the system lets this process use
+ * them; asked once. TAEDA_ISA=avx512 does without. */
+bool td_has_tiles(void);
 
 /* The best instance of a symbol that every ISA build of a kernel file exports:
  * TD_PICK(td_gemm_kernels)->f32(...) */

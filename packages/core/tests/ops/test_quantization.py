@@ -104,6 +104,20 @@ def test_short_floats_are_rounded_once(kind, dtype):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_many_rows_of_bfloat16(kind):
+    """Where the processor multiplies bfloat16 the weight is rounded to it as well."""
+    x, arguments, matrix = numbers(40, 300, 2080, 65, kind)
+    short, bias = taeda.from_numpy(x).bfloat16(), np.linspace(-1, 1, 300, dtype="f4")
+    wide = short.double().numpy()
+    want, sizes = wide @ matrix.T + bias, np.abs(wide) @ np.abs(matrix).T
+    row = taeda._weight_int8_mm if kind in BYTES else taeda._weight_int4_mm
+    got = row(short, *map(taeda.from_numpy, arguments), bias=taeda.from_numpy(bias))
+    assert got.dtype is taeda.bfloat16
+    allowed = np.abs(want) * 2**-8 + sizes * 2**-9
+    assert (np.abs(got.double().numpy() - want) <= allowed).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_matrix(kind):
     _, arguments, matrix = numbers(1, 20, 160, 5, kind)
     given = list(map(taeda.from_numpy, arguments))

@@ -149,7 +149,7 @@ static job job_of(const td_conv *c)
     return (job){.c = c,
                  .patches = td_conv_patches(c),
                  .conv = &TD_PICK(td_conv_kernels)->real[is_double],
-                 .gemm = c->factors ? TD_PICK(td_gemm_bf16) : td_gemm_kernel_of(is_double),
+                 .gemm = c->factors ? td_gemm_bf16() : td_gemm_kernel_of(is_double),
                  .item = td_itemsize(c->dtype),
                  .factor = td_factor_bytes(c),
                  .pixels = td_volume(c->out),

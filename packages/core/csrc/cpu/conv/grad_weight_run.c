@@ -31,7 +31,7 @@ static weight_job weight_job_of(const td_conv *c, const char *g, char *dw)
     int is_double = c->dtype == TD_F64;
     weight_job j = {.c = c,
                     .conv = &TD_PICK(td_conv_kernels)->real[is_double],
-                    .gemm = c->factors ? TD_PICK(td_gemm_bf16) : td_gemm_kernel_of(is_double),
+                    .gemm = c->factors ? td_gemm_bf16() : td_gemm_kernel_of(is_double),
                     .g = g,
                     .dw = dw,
                     .item = td_itemsize(c->dtype),

@@ -74,8 +74,11 @@ extern int td_batch_invariant;
 extern const td_gemm_kernels td_gemm_kernels_generic;
 /* bfloat16 times bfloat16, C and biases float32 (cpu/matmul/bf16.c); `run` NULL: there is none */
 extern const td_gemm_kernel td_gemm_bf16_generic;
+/* the same by tile registers (cpu/matmul/bf16_tiles.c), where td_has_tiles() */
+extern const td_gemm_kernel td_gemm_bf16_tiles_generic;
 #ifdef __x86_64__
 extern const td_gemm_kernels td_gemm_kernels_avx2, td_gemm_kernels_avx512;
 extern const td_gemm_kernel td_gemm_bf16_avx2, td_gemm_bf16_avx512;
+extern const td_gemm_kernel td_gemm_bf16_tiles_avx2, td_gemm_bf16_tiles_avx512;
 #endif
 #endif

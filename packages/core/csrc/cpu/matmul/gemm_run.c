@@ -6,6 +6,7 @@
 #include <complex.h>
 #include <math.h>
 #include <string.h>
+#include "cpu/convert.h"
 #include "cpu/matmul/any.h"
 #include "runtime/scratch.h"
 #include "cpu/run/blas.h"
@@ -167,7 +168,12 @@ td_status td_gemm_run(int is_double, td_gemm *g)
     return run_kernel(td_gemm_kernel_of(is_double), g, item, item);
 }
 
-td_status td_gemm_run_bf16(td_gemm *g) { return run_kernel(TD_PICK(td_gemm_bf16), g, 4, 2); }
+const td_gemm_kernel *td_gemm_bf16(void)
+{
+    return td_has_tiles() ? TD_PICK(td_gemm_bf16_tiles) : TD_PICK(td_gemm_bf16);
+}
+
+td_status td_gemm_run_bf16(td_gemm *g) { return run_kernel(td_gemm_bf16(), g, 4, 2); }
 
 bool td_multiplies_bf16(void)
 {
@@ -200,7 +206,7 @@ static int64_t factor_item(const td_product *p) { return p->narrow ? 2 : td_item
 
 static const td_gemm_kernel *kernel_for(const td_product *p)
 {
-    return p->narrow ? TD_PICK(td_gemm_bf16) : td_gemm_kernel_of(p->dtype == TD_F64);
+    return p->narrow ? td_gemm_bf16() : td_gemm_kernel_of(p->dtype == TD_F64);
 }
 
 static void scale_rows(const td_product *p, char *c)
@@ -334,8 +340,50 @@ static void blas_run(blas_job *j)
     td_blas_parallel((p->m + j->row_step - 1) / j->row_step * j->cols, 1, run_blas, j);
 }
 
+/* ---- sums in float32 that become bfloat16 ---- */
+typedef struct rounding {
+    const td_product *p;
+    const float *sums; /* rows of p->n */
+    char *c;
+} rounding;
+
+static void round_rows(void *context, int64_t begin, int64_t end)
+{
+    const rounding *r = context;
+    const td_product *p = r->p;
+    td_loop loop = TD_PICK(td_convert_kernels)->real[TD_BF16][TD_F32];
+    bool dense = p->c_row == p->n;
+    int64_t rows = dense ? 1 : end - begin, n = dense ? (end - begin) * p->n : p->n;
+    for (int64_t i = begin; i < begin + rows; i++) {
+        char *data[] = {r->c + i * p->c_row * 2, (char *)(r->sums + i * p->n)};
+        loop(data, (const int64_t[]){2, 4}, n, NULL);
+    }
+}
+
+static int64_t sums_bytes(const td_product *p) { return (p->m * p->n * 4 + 63) / 64 * 64; }
+
+static td_status run_one(const one *o);
+
+static td_status run_rounded(const one *o)
+{
+    td_product p = *o->p;
+    int64_t bytes = sums_bytes(&p);
+    float *sums = td_alloc(bytes);
+    if (!sums)
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of sums", (long long)bytes);
+    rounding r = {o->p, sums, o->c};
+    one inner = {&p, o->a, o->b, (char *)sums};
+    p.rounds = false;
+    p.c_row = p.n;
+    td_status status = run_one(&inner);
+    if (status == TD_OK) td_parallel(p.m, 1 + (1 << 15) / p.n, round_rows, &r);
+    td_free(sums, bytes);
+    return status;
+}
+
 static td_status run_one(const one *o)
 {
+    if (o->p->rounds) return run_rounded(o);
     blas_job job = {.o = o};
     const td_product *p = o->p;
     if (td_is_floating(p->dtype) || td_is_complex(p->dtype))
@@ -362,7 +410,8 @@ typedef struct batch {
 
 static one item_of(const td_product *p, int64_t index)
 {
-    int64_t a = 0, b = 0, c = 0, item = td_itemsize(p->dtype), factors = factor_item(p);
+    int64_t a = 0, b = 0, c = 0, factors = factor_item(p);
+    int64_t item = p->rounds ? 2 : td_itemsize(p->dtype);
     for (int d = p->batch_dims - 1; d >= 0; d--) {
         int64_t at = index % p->batch[d];
         index /= p->batch[d];
@@ -379,13 +428,16 @@ static void run_items(void *context, int64_t begin, int64_t end)
     const td_product *p = t->p;
     void *work = td_scratch_take(&t->scratch);
     td_gemm g = t->like;
+    char *sums = work;
     for (int64_t i = begin; i < end; i++) {
         one o = item_of(p, i);
+        rounding r = {p, (float *)sums, o.c};
         if (g.add && !is_one(&p->beta)) scale_rows(p, o.c);
         g.a = t->like.a == p->a ? o.a : o.b;
         g.b = t->like.a == p->a ? o.b : o.a;
-        g.c = o.c;
-        t->kernel->run(&g, work);
+        g.c = p->rounds ? sums : o.c;
+        t->kernel->run(&g, sums + (p->rounds ? sums_bytes(p) : 0));
+        if (p->rounds) round_rows(&r, 0, p->m);
     }
     td_scratch_give(&t->scratch, work);
 }
@@ -394,9 +446,11 @@ static td_status run_batch(const td_product *p, int64_t count)
 {
     one first = {p, p->a, p->b, p->c};
     batch t = {p, kernel_for(p), real_gemm(&first), {0}};
+    if (p->rounds && t.like.c_row == p->c_row) t.like.c_row = p->n;
     t.like.way = t.kernel->plan(&t.like);
     double each = td_gemm_cost(p->m, p->n, p->k);
-    TD_TRY(td_scratch_begin(&t.scratch, t.kernel->work(&t.like)));
+    int64_t sums = p->rounds ? sums_bytes(p) : 0;
+    TD_TRY(td_scratch_begin(&t.scratch, sums + t.kernel->work(&t.like)));
     double grain = ceil(PARALLEL_NS / 4 / each);
     td_parallel(count, grain < 1 ? 1 : (int64_t)grain, run_items, &t);
     td_scratch_end(&t.scratch);

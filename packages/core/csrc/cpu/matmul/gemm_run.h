@@ -14,6 +14,7 @@ typedef struct td_product {
     int64_t a_row, a_col, b_row, b_col, c_row;
     td_scalar alpha, beta; /* beta 0: what C holds does not matter, NaN neither */
     bool narrow;           /* A and B are bfloat16, for C in float32: where td_multiplies_bf16() */
+    bool rounds;           /* of a narrow product with beta 0: C is bfloat16 as well */
     /* on devices: A and B are float16 or bfloat16, for C in float32; 0: of `dtype` */
     td_dtype shorter;
     const void *col_bias; /* float32 and float64 with beta 0 only: a number per column */
@@ -28,6 +29,8 @@ td_status td_cpu_product(const td_product *p, td_device device); /* the processo
 
 /* One product of float (0) or double (1) over all threads; `way` is filled in here. */
 td_status td_gemm_run(int is_double, td_gemm *g);
+/* The best kernel for products of bfloat16, where td_multiplies_bf16() */
+const td_gemm_kernel *td_gemm_bf16(void);
 /* A and B bfloat16, C and biases float32: where td_multiplies_bf16() */
 td_status td_gemm_run_bf16(td_gemm *g);
 /* nanoseconds it would take, about */

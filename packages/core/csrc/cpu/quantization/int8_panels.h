@@ -46,7 +46,10 @@ typedef struct td_int8_panels_kernels {
 } td_int8_panels_kernels;
 
 extern const td_int8_panels_kernels td_int8_panels_kernels_generic;
+/* by tile registers (int8_tiles.c), where td_has_tiles() */
+extern const td_int8_panels_kernels td_int8_tiles_kernels_generic;
 #ifdef __x86_64__
 extern const td_int8_panels_kernels td_int8_panels_kernels_avx2, td_int8_panels_kernels_avx512;
+extern const td_int8_panels_kernels td_int8_tiles_kernels_avx2, td_int8_tiles_kernels_avx512;
 #endif
 #endif

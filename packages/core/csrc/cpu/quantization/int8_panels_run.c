@@ -3,6 +3,7 @@
 
 const td_int8_panels_kernels *td_int8_kernels_of_panels(void)
 {
+    if (td_has_tiles()) return TD_PICK(td_int8_tiles_kernels);
     const td_int8_panels_kernels *picked = TD_PICK(td_int8_panels_kernels);
 #ifdef __x86_64__
     if (picked == &td_int8_panels_kernels_avx512 && !__builtin_cpu_supports("avx512vnni"))

@@ -1,6 +1,8 @@
 /* packed_run.c - few rows go through the packed kernels, which read the matrix once; many rows
- * multiply panels of it that became float32. A number of the result is one thread's. */
+ * multiply panels of it that became float32, or bfloat16 beside x in bfloat16 where the processor
+ * multiplies that. A number of the result is one thread's. */
 #include "cpu/quantization/packed_run.h"
+#include "cpu/convert.h"
 #include "cpu/matmul/gemm_run.h"
 #include "runtime/pool.h"
 #include "runtime/scratch.h"
@@ -59,15 +61,31 @@ static td_status expand(const td_packed *w, float *to, int64_t first, int64_t ro
 
 td_status td_packed_expand(const td_packed *w, float *to) { return expand(w, to, 0, w->rows); }
 
-static td_status by_panels(const td_packed *w, const float *x, int64_t m, const float *bias,
-                           float *out)
+typedef struct rounding {
+    const float *from;
+    uint16_t *to;
+} rounding;
+
+/* float32 as bfloat16 */
+static void round_numbers(void *context, int64_t begin, int64_t end)
+{
+    const rounding *r = context;
+    char *data[] = {(char *)r->to + begin * 2, (char *)r->from + begin * 4};
+    TD_PICK(td_convert_kernels)->real[TD_BF16][TD_F32](data, (int64_t[]){2, 4}, end - begin, NULL);
+}
+
+/* x: float32, or bfloat16 where `narrow`, whose panels are bfloat16 as well */
+static td_status by_panels(const td_packed *w, const void *x, bool narrow, int64_t m,
+                           const float *bias, float *out)
 {
     int64_t k = w->pieces * TD_PIECE, most = PANEL_NUMBERS / k > 16 ? PANEL_NUMBERS / k : 16;
-    int64_t width = w->rows < most ? w->rows : most, bytes = width * k * (int64_t)sizeof(float);
+    int64_t width = w->rows < most ? w->rows : most, numbers = width * k,
+            bytes = numbers * (narrow ? 6 : 4);
     td_status status = TD_OK;
     float *panel = td_alloc(bytes);
     if (!panel)
         return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)bytes);
+    rounding r = {panel, (uint16_t *)(panel + numbers)};
     for (int64_t j = 0; j < w->rows && status == TD_OK; j += width) {
         td_product p = {.dtype = TD_F32,
                         .m = m,
@@ -76,7 +94,8 @@ static td_status by_panels(const td_packed *w, const float *x, int64_t m, const 
                         .a = (const char *)x,
                         .a_row = k,
                         .a_col = 1,
-                        .b = (const char *)panel,
+                        .b = narrow ? (const char *)r.to : (const char *)panel,
+                        .narrow = narrow,
                         .b_row = 1,
                         .b_col = k,
                         .c = (char *)(out + j),
@@ -85,6 +104,7 @@ static td_status by_panels(const td_packed *w, const float *x, int64_t m, const 
                         .beta = td_scalar_int(0),
                         .col_bias = bias ? bias + j : NULL};
         status = expand(w, panel, j, p.n);
+        if (narrow) td_parallel(p.n * k, 1 << 15, round_numbers, &r);
         if (status == TD_OK) status = td_product_run(&p);
     }
     td_free(panel, bytes);
@@ -156,15 +176,26 @@ static td_status by_digits(const td_packed *w, const float *x, int64_t m, const 
     td_scratch_end(&j.scratch);
     /* infinity and NaN have no integers */
     for (int64_t i = 0; i < m && status == TD_OK; i++)
-        if (!j.finite[i]) status = by_panels(w, x + i * k, 1, bias, out + i * w->rows);
+        if (!j.finite[i]) status = by_panels(w, x + i * k, false, 1, bias, out + i * w->rows);
     return status;
+}
+
+bool td_packed_takes_bf16(int64_t m)
+{
+    return m > FEW && !td_batch_invariant && td_multiplies_bf16();
+}
+
+td_status td_packed_times_bf16(const td_packed *w, const void *x, int64_t m, const float *bias,
+                               float *out)
+{
+    return by_panels(w, x, true, m, bias, out);
 }
 
 td_status td_packed_times(const td_packed *w, const float *x, int64_t m, const float *bias,
                           float *out)
 {
     int64_t k = w->pieces * TD_PIECE;
-    if (m > FEW && !td_batch_invariant) return by_panels(w, x, m, bias, out);
+    if (m > FEW && !td_batch_invariant) return by_panels(w, x, false, m, bias, out);
     for (int64_t i = 0; i < m; i += FEW)
         TD_TRY(by_digits(w, x + i * k, m - i < FEW ? m - i : FEW, bias, out + i * w->rows));
     return TD_OK;
