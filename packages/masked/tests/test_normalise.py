@@ -30,3 +30,15 @@ def test_vectors_of_length_1():
     assert taeda.allclose(made.norm(dim=1), taeda.tensor([1.0, 1.0, 0.0]).double())
     assert not made[~MASK].any()
     assert taeda.allclose(masked.normalize(X, 1.0, 0), taeda.nn.functional.normalize(X, 1.0, 0))
+
+
+@pytest.mark.parametrize("name", SOFT)
+@pytest.mark.parametrize("dtype", [taeda.int64, taeda.bool, taeda.complex64])
+def test_only_floats_are_normalised(name, dtype):
+    x = X.to(dtype)
+    with pytest.raises(NotImplementedError, match="pass floats"):
+        getattr(masked, name)(x, 1, mask=MASK)
+    if dtype is not taeda.complex64:
+        made = getattr(masked, name)(x, 1, mask=MASK, dtype=taeda.float64)
+        wanted = getattr(masked, name)(x.double(), 1, mask=MASK)
+        assert taeda.equal(made[:2], wanted[:2])

@@ -48,6 +48,40 @@ def test_where_extremes_stand():
     assert masked.argmax(X, mask=MASK) == 2 and masked.argmin(X) == X.argmin()
 
 
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("dtype", [*DTYPES, taeda.int64, taeda.int32, taeda.int8, taeda.uint8])
+def test_indices_have_the_dtype_of_the_input_or_that_which_is_asked_for(name, dtype):
+    function, x = getattr(masked, name), X.to(dtype).abs()
+    plain = function(x, 1, mask=MASK, dtype=taeda.int64)
+    for given, held in ((None, dtype), (taeda.float64, taeda.float64), (taeda.int32, taeda.int32)):
+        made = function(x, 1, mask=MASK, dtype=given)
+        assert made.dtype is held
+        assert made.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "places"),
+    [(taeda.bool, 2), (taeda.int8, 128), (taeda.bfloat16, 257), (taeda.float16, 2049)],
+)
+def test_no_index_is_rounded(dtype, places):
+    x = taeda.arange(places, dtype=taeda.float64)
+    assert masked.argmax(x, dtype=dtype).item() == places - 1
+    wide = taeda.arange(places + 1, dtype=taeda.float64)
+    for call in (
+        lambda: masked.argmax(wide, 0, dtype=dtype),
+        lambda: masked.argmin(wide, dtype=dtype),
+    ):
+        with pytest.raises(RuntimeError, match=f"{places + 1} places exactly; ask for dtype"):
+            call()
+    assert masked.argmax(wide.expand(2, -1), 0, dtype=dtype).tolist() == [0] * (places + 1)
+
+
+@pytest.mark.parametrize("name", ["amax", "amin", "argmax", "argmin"])
+def test_complex_numbers_have_no_order(name):
+    with pytest.raises(TypeError, match="have no order"):
+        getattr(masked, name)(taeda.ones(2, dtype=taeda.complex64), 0)
+
+
 def test_integers_and_bools():
     x = taeda.tensor([[5, 7], [9, 11]], dtype=taeda.int32)
     mask = taeda.tensor([True, False])

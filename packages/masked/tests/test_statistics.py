@@ -35,8 +35,33 @@ def test_over_several_dimensions():
     assert taeda.allclose(masked.std(X, 0), X.std(0)) and taeda.allclose(
         masked.median(X), X.median(-1)[0]
     )
-    complexes = taeda.complex(X, X.flip(1))
-    assert taeda.allclose(masked.var(complexes, mask=MASK), complexes[MASK].var())
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_the_spread_of_complex_numbers_is_complex(name):
+    x = taeda.complex(X, X.flip(1)).requires_grad_()
+    made = getattr(masked, name)(x, mask=MASK)
+    assert made.dtype is taeda.complex128
+    assert taeda.allclose(made.real, getattr(x[MASK], name)())
+    assert made.imag == 0
+    kept = taeda.autograd.grad(getattr(x[MASK], name)(), x)[0]
+    assert taeda.allclose(taeda.autograd.grad(made.real, x)[0], kept)
+
+
+@pytest.mark.parametrize("dtype", [taeda.int64, taeda.int32, taeda.uint8])
+def test_medians_of_integers_are_exact(dtype):
+    x = taeda.tensor([[5, 200, 7, 1], [3, 9, 2, 8]]).to(dtype)
+    mask = taeda.tensor([[True, True, True, False], [False, True, False, True]])
+    made = masked.median(x, 1, mask=mask)
+    assert made.dtype is dtype
+    assert made.tolist() == [7, 8]
+    assert masked.median(x, keepdim=True).tolist() == [[5], [3]]
+    big = taeda.tensor([2**60 + 1, 2**60 + 3, 2**60 + 5])
+    assert masked.median(big, 0).item() == 2**60 + 3
+    assert masked.median(x[0, 0], 0).item() == 5
+    assert masked.median(x > 5, 1, mask=mask).tolist() == [True, True]
+    with pytest.raises(ValueError, match="holds no NaN"):
+        masked.median(x, 1, mask=mask & taeda.tensor([[True], [False]]))
 
 
 def test_many_equal_short_floats():

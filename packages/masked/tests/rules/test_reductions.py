@@ -11,11 +11,20 @@ from taeda.masked import masked_tensor
 
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name):
+    more = {"mask": MASK, **({"dtype": taeda.int64} if name.startswith("arg") else {})}
     made = getattr(taeda, name)(masked_tensor(X, MASK), dim=1)
-    expected = getattr(taeda.masked, name)(X, dim=1, mask=MASK)
+    expected = getattr(taeda.masked, name)(X, dim=1, **more)
     same_masked(made, expected, MASK.any(1))
     whole = getattr(masked_tensor(X, MASK), name)()
-    same_masked(whole, getattr(taeda.masked, name)(X, mask=MASK), taeda.tensor(True))
+    same_masked(whole, getattr(taeda.masked, name)(X, **more), taeda.tensor(True))
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_the_spread_of_complex_numbers_is_real(name):
+    x = taeda.complex(X, X.flip(1))
+    made = getattr(masked_tensor(x, MASK), name)()
+    assert made.dtype is taeda.float64
+    assert taeda.allclose(made.get_data(), getattr(x[MASK], name)())
 
 
 def test_all_and_any():

@@ -8,7 +8,19 @@ from typing import Any, TypeAlias
 import taeda
 from taeda import Tensor
 
-__all__ = ["Dims", "dims_of", "filled", "highest", "lowest", "mask_of", "typed"]
+from ._graph import data_of, is_masked, mask_of_parts
+
+__all__ = [
+    "Dims",
+    "counted",
+    "dims_of",
+    "filled",
+    "highest",
+    "index_dtype",
+    "lowest",
+    "mask_of",
+    "typed",
+]
 
 Dims: TypeAlias = int | Sequence[int] | None
 
@@ -20,6 +32,24 @@ def typed(input: Tensor, dtype: Any, sums: bool = False) -> Tensor:
     return input if dtype is None else input.to(dtype)
 
 
+def counted(name: str, input: Any, mask: Any) -> tuple[Tensor, Tensor | None]:
+    """Input and mask of a function; of a masked tensor its data, and both masks have to say True.
+
+    TypeError for what is no tensor, NotImplementedError for an input that is not strided.
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"masked.{name}: input must be a tensor, but got {type(input).__name__}")
+    if is_masked(input):
+        own, given = mask_of_parts(input), mask_of(input, mask)
+        return data_of(input), own if given is None else own & given
+    if input.layout is not taeda.strided:
+        raise NotImplementedError(
+            f"masked.{name}: the input has layout {input.layout}: pass to_dense() of it and a mask, or use "
+            "taeda.sparse, where what is not stored does not count"
+        )
+    return input, mask
+
+
 def mask_of(input: Tensor, mask: Tensor | None) -> Tensor | None:
     """The mask as bools in the shape of the input. RuntimeError if it does not broadcast to it, TypeError for
     what is no tensor.
@@ -28,6 +58,12 @@ def mask_of(input: Tensor, mask: Tensor | None) -> Tensor | None:
         return None
     if not isinstance(mask, Tensor):
         raise TypeError(f"mask must be a tensor of bools or None, but got {type(mask).__name__}")
+    if is_masked(mask):
+        raise TypeError(
+            "mask must be a plain tensor, but got a MaskedTensor: pass get_data() of it"
+        )
+    if mask.layout is not taeda.strided:
+        mask = mask.to_dense()
     own = mask if mask.dtype is taeda.bool else mask != 0
     return own.expand(input.shape)
 
@@ -59,14 +95,44 @@ def dims_of(input: Tensor, dim: Dims) -> tuple[int, ...]:
 
 
 def lowest(dtype: Any) -> Any:
-    """The least number of a dtype: minus infinity of floats."""
-    if dtype is taeda.bool:
-        return False
-    return -float("inf") if dtype.is_floating_point else taeda.iinfo(dtype).min
+    """The least number of a dtype: minus infinity of floats. TypeError for complex numbers."""
+    return _end(dtype, -1)
 
 
 def highest(dtype: Any) -> Any:
-    """The greatest number of a dtype: infinity of floats."""
+    """The greatest number of a dtype: infinity of floats. TypeError for complex numbers."""
+    return _end(dtype, 1)
+
+
+def _end(dtype: Any, sign: int) -> Any:
+    if dtype.is_complex:
+        raise TypeError(
+            f"numbers of {dtype} have no order: take the real part, or the absolute values"
+        )
     if dtype is taeda.bool:
-        return True
-    return float("inf") if dtype.is_floating_point else taeda.iinfo(dtype).max
+        return sign > 0
+    if dtype.is_floating_point:
+        return sign * float("inf")
+    return taeda.iinfo(dtype).max if sign > 0 else taeda.iinfo(dtype).min
+
+
+def index_dtype(name: str, input: Tensor, dim: int | None, dtype: Any) -> Any:
+    """The dtype of indices along `dim`: that of the input by default. RuntimeError if it does not hold the
+    last of them, which would be rounded to another place.
+    """
+    held = input.dtype if dtype is None else dtype
+    places = input.numel() if dim is None or not input.dim() else input.shape[dim]
+    if places - 1 > _last_integer(held):
+        raise RuntimeError(
+            f"{name}: {held} does not hold each index of {places} places exactly; ask for dtype=taeda.int64"
+        )
+    return held
+
+
+def _last_integer(dtype: Any) -> int:
+    """How far a dtype holds every integer from 0 on."""
+    if dtype is taeda.bool:
+        return 1
+    if dtype.is_floating_point or dtype.is_complex:
+        return int(2 / taeda.finfo(dtype).eps)
+    return int(taeda.iinfo(dtype).max)

@@ -6,7 +6,7 @@ from typing import Any
 
 from taeda import Tensor
 
-from ._fill import filled, typed
+from ._fill import counted, filled, typed
 
 __all__ = ["cumprod", "cumsum"]
 
@@ -15,22 +15,18 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = 
     """The sum of the elements that count up to each one along `dim`.
 
     Args:
-        input: any tensor.
-        dim: a dimension.
-        dtype: of the result; that of the input by default, int64 of integers and bools.
-        mask: bools that broadcast to the input: True for what counts; None for all.
-
-    Args:
-        input: a masked or ordinary tensor
-        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
-            all
-        dtype: the dtype of the result, to which the input is converted first; None for its own
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        input: a masked or ordinary tensor, strided
+        dim: the dimension to work along; negative counts from the end
+        dtype: the dtype of the result, to which the input is converted first; None for its own,
+            int64 of integers and bools
+        mask: bools that broadcast to the input, True where an element counts; None for all, or for
+            what the masked input says counts, which no mask adds to
 
     >>> x, mask = taeda.tensor([1.0, 9.0, 4.0]), taeda.tensor([True, False, True])
     >>> taeda.masked.cumsum(x, 0, mask=mask)
     tensor([1., 1., 5.])
     """
+    input, mask = counted("cumsum", input, mask)
     return filled(typed(input, dtype, sums=True), mask, 0).cumsum(dim)
 
 
@@ -39,14 +35,16 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
     `cumsum`.
 
     Args:
-        input: a masked or ordinary tensor
-        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
-            all
-        dtype: the dtype of the result, to which the input is converted first; None for its own
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        input: a masked or ordinary tensor, strided
+        dim: the dimension to work along; negative counts from the end
+        dtype: the dtype of the result, to which the input is converted first; None for its own,
+            int64 of integers and bools
+        mask: bools that broadcast to the input, True where an element counts; None for all, or for
+            what the masked input says counts, which no mask adds to
 
     >>> x, mask = taeda.tensor([2.0, 9.0, 4.0]), taeda.tensor([True, False, True])
     >>> taeda.masked.cumprod(x, 0, mask=mask)
     tensor([2., 2., 8.])
     """
+    input, mask = counted("cumprod", input, mask)
     return filled(typed(input, dtype, sums=True), mask, 1).cumprod(dim)

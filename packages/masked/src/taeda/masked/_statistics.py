@@ -7,7 +7,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._fill import Dims, dims_of, filled, mask_of, typed
+from ._fill import Dims, counted, dims_of, filled, highest, mask_of, typed
 
 __all__ = ["mean", "median", "std", "var"]
 
@@ -37,28 +37,24 @@ def mean(
     dtype: Any = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The mean along `dim` of the elements that count; NaN of none.
+    """The mean along `dim` of the elements that count; NaN of none. ValueError of integers and
+    bools without a `dtype` of floats or complex numbers.
 
     Args:
-        input: a tensor of floats or complex numbers; ValueError for others without a `dtype`.
-        dim: a dimension or several; all by default.
-        keepdim: whether these dimensions stay, with size 1.
-        dtype: of the result; that of the input by default.
-        mask: bools that broadcast to the input: True for what counts; None for all.
-
-    Args:
-        input: a masked or ordinary tensor
+        input: a masked or ordinary tensor, strided
         dim: the dimension, or dimensions, to work along; negative counts from the end. None for
             all
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        mask: bools that broadcast to the input, True where an element counts; None for all, or for
+            what the masked input says counts, which no mask adds to
 
     >>> x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> mask = taeda.tensor([[True, False], [True, True]])
     >>> taeda.masked.mean(x, 1, mask=mask)
     tensor([1.0000, 3.5000])
     """
+    input, mask = counted("mean", input, mask)
     own, dims = _floats("mean", input, dtype), dims_of(input, dim)
     wide = own.float() if own.dtype in (taeda.float16, taeda.bfloat16) else own
     made = filled(wide, mask, 0).sum(dims, keepdim) / _counts(own, dims, keepdim, mask)
@@ -73,28 +69,44 @@ def median(
     dtype: Any = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The element in the middle along `dim` of those that count, the lower of two; NaN of none. The
-    arguments are those of `mean`, but one dimension.
+    """The element in the middle along `dim` of those that count, the lower of two; of none NaN, or
+    ValueError if the input has no floats. The arguments are those of `mean`, but one dimension.
 
     Args:
-        input: a masked or ordinary tensor
-        dim: the dimension, or dimensions, to work along; negative counts from the end. None for
-            all (default: -1)
+        input: a masked or ordinary tensor, strided
+        dim: the dimension to work along; negative counts from the end (default: -1)
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        mask: bools that broadcast to the input, True where an element counts; None for all, or for
+            what the masked input says counts, which no mask adds to
 
     >>> x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> mask = taeda.tensor([[True, False], [True, True]])
     >>> taeda.masked.median(x, 1, mask=mask)
     tensor([1., 3.])
     """
-    own = _floats("median", input, dtype)
+    input, mask = counted("median", input, mask)
+    own = typed(input, dtype)
+    if not (own.is_floating_point() or own.is_complex()):
+        return _middle_integer(own, dim, keepdim, mask)
     whole = bool(own.isnan().any()) and mask is None
     nan = float("nan")
     return (
         own.median(dim, keepdim)[0] if whole else filled(own, mask, nan).nanmedian(dim, keepdim)[0]
     )
+
+
+def _middle_integer(own: Tensor, dim: int, keepdim: bool, mask: Tensor | None) -> Tensor:
+    """The median of integers and bools: what does not count stands last."""
+    if own.dim() == 0:
+        return _middle_integer(own[None], 0, False, None if mask is None else mask[None])
+    counts = _counts(own, dims_of(own, dim), True, mask)
+    if not bool((counts > 0).all()):
+        raise ValueError(f"median: nothing counts somewhere, and {own.dtype} holds no NaN")
+    kept = own.to(taeda.uint8) if own.dtype is taeda.bool else own
+    rising = filled(kept, mask, highest(kept.dtype)).sort(dim).values
+    middle = rising.gather(dim, (counts - 1) // 2).to(own.dtype)
+    return middle if keepdim else middle.squeeze(dim)
 
 
 def var(
@@ -110,22 +122,25 @@ def var(
     """The variance along `dim` of the elements that count; NaN of fewer than the correction needs.
 
     `correction` is taken off their number, 1 by default; `unbiased=False` says 0. ValueError for both.
+    The variance of complex numbers is complex too, with an imaginary part of 0.
     The other arguments are those of `mean`, but integers become floats.
 
     Args:
-        input: a masked or ordinary tensor
+        input: a masked or ordinary tensor, strided
         dim: the dimension, or dimensions, to work along; negative counts from the end. None for
             all
         unbiased: whether to divide by one less than the number of elements
         correction: what is taken off the number of elements in the divisor
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        mask: bools that broadcast to the input, True where an element counts; None for all, or for
+            what the masked input says counts, which no mask adds to
 
     >>> x, mask = taeda.tensor([1.0, 9.0, 3.0]), taeda.tensor([True, False, True])
     >>> taeda.masked.var(x, 0, unbiased=False, mask=mask)
     tensor(1.)
     """
+    input, mask = counted("var", input, mask)
     if unbiased is not None and correction is not None:
         raise ValueError("Only one of unbiased and correction may be given")
     off = float(unbiased) if unbiased is not None else (1.0 if correction is None else correction)
@@ -139,9 +154,7 @@ def var(
     squares = (apart * apart.conj()).real if own.is_complex() else apart * apart
     left = (count - off).clamp_min(0)
     made = squares.sum(dims, True) / left
-    return (made if keepdim else made.squeeze(dims)).to(
-        own.real.dtype if own.is_complex() else own.dtype
-    )
+    return (made if keepdim else made.squeeze(dims)).to(own.dtype)
 
 
 def std(
@@ -157,19 +170,21 @@ def std(
     """The root of `var`, with its arguments.
 
     Args:
-        input: a masked or ordinary tensor
+        input: a masked or ordinary tensor, strided
         dim: the dimension, or dimensions, to work along; negative counts from the end. None for
             all
         unbiased: whether to divide by one less than the number of elements
         correction: what is taken off the number of elements in the divisor
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
-        mask: a bool tensor of the data's shape, True where an element counts; None for all
+        mask: bools that broadcast to the input, True where an element counts; None for all, or for
+            what the masked input says counts, which no mask adds to
 
     >>> x, mask = taeda.tensor([1.0, 9.0, 3.0]), taeda.tensor([True, False, True])
     >>> taeda.masked.std(x, 0, unbiased=False, mask=mask)
     tensor(1.)
     """
+    input, mask = counted("std", input, mask)
     return var(
         input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
     ).sqrt()

@@ -93,12 +93,12 @@ def least(x: Tensor) -> Tensor:
 
 @rule("argmax")
 def argmax(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    return _reduced(x, _reduce.argmax, dim, keepdim)
+    return _reduced(x, _reduce.argmax, dim, keepdim, dtype=taeda.int64)
 
 
 @rule("argmin")
 def argmin(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    return _reduced(x, _reduce.argmin, dim, keepdim)
+    return _reduced(x, _reduce.argmin, dim, keepdim, dtype=taeda.int64)
 
 
 def _truths(x: Tensor, name: str, dim: Any, keepdim: bool) -> Tensor:
@@ -149,10 +149,14 @@ def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 def _register_spread(name: str) -> None:
     function = getattr(_statistics, name)
 
+    def reals(data: Tensor, **more: Any) -> Tensor:
+        made: Tensor = function(data, **more)
+        return made.real if made.is_complex() else made
+
     def spread(x: Tensor, dim: Any, correction: Any, keepdim: bool) -> Any:
         if correction not in (0, 1):
             return NotImplemented
-        return _reduced(x, function, dim, keepdim, unbiased=bool(correction))
+        return _reduced(x, reals, dim, keepdim, unbiased=bool(correction))
 
     @rule(name)
     def whole(x: Tensor, unbiased: bool = True) -> Any:
