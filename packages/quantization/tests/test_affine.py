@@ -21,6 +21,12 @@ def test_channels_come_back_in_float32():
     assert (made.dtype, made.tolist()) == (taeda.float32, [[0.0, 0.5], [0.75, 1.0]])
 
 
+def test_integers_of_32_bits_are_rounded_before_the_zero_point_is_taken_off():
+    integers = taeda.tensor([[2**24 + 1, 2**24 + 3]], dtype=taeda.int32)
+    made = floats(integers, taeda.ones(1, dtype=taeda.float64), taeda.tensor([1]), 0)
+    assert made.tolist() == [[2.0**24 - 1, 2.0**24 + 4]]
+
+
 def test_other_dtypes_are_refused():
     with pytest.raises(RuntimeError, match="wanted one of"):
         refuse_dtype(taeda.int8, "f")

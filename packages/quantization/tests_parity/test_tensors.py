@@ -66,6 +66,18 @@ def test_channels_with_ties(dtype, axis):
         same(made, wanted)
 
 
+@pytest.mark.parametrize("seed", range(9))
+def test_integers_that_float32_does_not_hold(seed):
+    """Scales so small that integers of 32 bits are rounded on the way back."""
+    x, scales = drawn(seed, 5, 200), (torch.rand(5, dtype=torch.float64) + 1e-2) * 10.0**-seed
+    zeros = torch.randint(-(10**seed), 10**seed, (5,))
+    wanted = torch.quantize_per_channel(x, scales, zeros, 0, torch.qint32)
+    same(taeda.quantize_per_channel(ours(x), ours(scales), ours(zeros), 0, taeda.qint32), wanted)
+    one = float(scales[0]), int(zeros[0])
+    wanted = torch.quantize_per_tensor(x, *one, torch.qint32)
+    same(taeda.quantize_per_tensor(ours(x), *one, taeda.qint32), wanted)
+
+
 @pytest.mark.parametrize("dtype", ["quint8", "quint4x2"])
 def test_zero_points_in_float(dtype):
     x, scales, zeros = drawn(0, 8, 6), torch.rand(8) * 0.1 + 0.05, torch.rand(8) * 10

@@ -87,4 +87,5 @@ def floats(integers: Tensor, scale: Any, zero_point: Any, axis: int | None) -> T
     scales, zeros = (along(part, axis, integers.dim()) for part in (scale, zero_point))
     if zeros.is_floating_point():
         return (integers.float() - zeros) * scales
-    return ((integers.to(taeda.int64) - zeros).double() * scales).float()
+    shifted = integers.float() - zeros.float()  # rounded where integers have 32 bits, as in PyTorch
+    return (shifted.double() * scales).float()
