@@ -717,3 +717,33 @@ def test_a_mask_as_lists_of_any_number_of_rows():
         assert x[mask.tolist()].tolist() == x[mask].tolist()
     pair = taeda.arange(4).reshape(2, 2)
     assert pair[[[True, False], [False, True]]].tolist() == [1]  # two lists for two dimensions
+
+
+def test_masked_indices_are_cut_and_count_where_the_mask_is_true():
+    x = taeda.arange(6.0).reshape(2, 3).requires_grad_()
+    mask = taeda.tensor([True, False, True])
+    rows, columns = taeda.tensor([1, 99, -1]), taeda.tensor([0, -50, 2], dtype=taeda.int32)
+    made = taeda._unsafe_masked_index(x, mask, [rows, columns], 7.0)
+    assert made.tolist() == [3.0, 7.0, 5.0]
+    made.sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0]]
+    put = taeda._unsafe_masked_index_put_accumulate
+    added = put(x.detach(), mask, [rows, columns], taeda.ones(3))
+    assert added.tolist() == [[0.0, 1.0, 2.0], [4.0, 4.0, 6.0]]
+    whole = taeda._unsafe_masked_index(x.detach(), mask, [None, columns], 9)
+    assert whole.tolist() == [[0.0, 9.0, 2.0], [3.0, 9.0, 5.0]]
+
+
+def test_masked_indices_of_nothing():
+    empty, none = taeda.zeros(0, 2), taeda.tensor([[False], [False]])
+    index = [taeda.tensor([3, 4])]
+    made = taeda._unsafe_masked_index(empty, none, index, 1.5)
+    assert made.tolist() == [[1.5, 1.5]] * 2
+    assert taeda._unsafe_masked_index_put_accumulate(empty, none, index, made).shape == (0, 2)
+    with pytest.raises(IndexError, match="nothing to index"):
+        taeda._unsafe_masked_index(empty, ~none, index, 1.5)
+    for name, more in (("_unsafe_masked_index", 0), ("_unsafe_masked_index_put_accumulate", made)):
+        with pytest.raises(RuntimeError, match="int64 or int32, but one has dtype taeda.bool"):
+            getattr(taeda, name)(made, none, [none], more)
+        with pytest.raises(IndexError, match="3 indices for a tensor of 2 dimensions"):
+            getattr(taeda, name)(made, none, index * 3, more)

@@ -130,3 +130,45 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool) -> Tensor:
     along = self.as_strided((self.size(0),), (sum(self.stride()),), self.storage_offset())
     along.fill_(fill_value)
     return self
+
+
+def _cut(name: str, self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """The indices, cut to what each dimension has."""
+    if len(indices) > self.dim():
+        raise IndexError(f"{name}: {len(indices)} indices for a tensor of {self.dim()} dimensions")
+    made = []
+    for size, index in zip(self.shape, indices, strict=False):
+        if index is not None and index.dtype not in (taeda.int64, taeda.int32):
+            raise RuntimeError(
+                f"{name}: indices must be int64 or int32, but one has dtype {index.dtype}"
+            )
+        made.append(index if index is None else index.clamp(-size, max(size - 1, 0)))
+    return made
+
+
+def _unsafe_masked_index(
+    self: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: float
+) -> Tensor:
+    """`self[indices]`, and `fill` where the mask is False: indices may lie anywhere there."""
+    named = [at for at, index in enumerate(indices) if index is not None]
+    empty = [at for at in named if at < self.dim() and not self.shape[at]]
+    if empty and mask.device.type != "meta" and bool(mask.any()):
+        raise IndexError("_unsafe_masked_index: the mask is True, but there is nothing to index")
+    if empty:  # what no mask takes
+        self = self.new_zeros([1 if at in empty else size for at, size in enumerate(self.shape)])
+    found = _index(self, _cut("_unsafe_masked_index", self, indices))
+    return found.masked_fill(mask.logical_not(), fill)
+
+
+def _index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    return self[tuple(slice(None) if index is None else index for index in indices)]
+
+
+def _unsafe_masked_index_put_accumulate(
+    self: Tensor, mask: Tensor, indices: Sequence[Tensor | None], values: Tensor
+) -> Tensor:
+    """A copy of `self` to which `values` are added at the indices where the mask is True."""
+    if self.numel() == 0:
+        return self.clone()
+    kept = values.masked_fill(mask.logical_not(), 0)
+    return self.index_put(_cut("_unsafe_masked_index_put_accumulate", self, indices), kept, True)

@@ -247,6 +247,19 @@ op(
     variants="function method out",
     doc="gather with broadcasting; without dim, of the tensor as one row.",
 )
+op(
+    "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
+    composite=True,
+    variants="function",
+    doc="Elements at indices, which are cut to what there is; fill where the mask is False.",
+)
+op(
+    "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) "
+    "-> Tensor",
+    composite=True,
+    variants="function",
+    doc="A copy to which values are added where the mask is True, at indices cut to what there is.",
+)
 
 # ---- embedding ----
 op(
