@@ -60,3 +60,29 @@ def test_layouts_meet():
     assert (coo() + csr()).layout is taeda.sparse_coo
     assert taeda.equal((csr() + csr()).to_dense(), 2 * taeda.tensor(DENSE))
     assert (csr() + csr()).layout is taeda.sparse_csr
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_sum_of_coalesced_tensors_is_coalesced(recorded):
+    a = taeda.tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse().requires_grad_(recorded)
+    b = taeda.tensor([[0.0, 5.0], [0.0, 7.0]]).to_sparse()
+    for made, wanted in ((a + b, [6.0, 2.0, 7.0]), (b - a, [4.0, -2.0, 7.0]), (a + a, [2.0, 4.0])):
+        assert made.is_coalesced()
+        assert made.values().tolist() == wanted
+    if recorded:
+        (a + b).to_dense().square().sum().backward()
+        assert a.grad.to_dense().tolist() == [[0.0, 12.0], [4.0, 0.0]]
+    repeated = taeda.sparse_coo_tensor([[0, 0], [1, 1]], [1.0, 2.0], (2, 2))
+    assert not (repeated + b).is_coalesced()
+    assert (repeated + b)._nnz() == 4
+
+
+def test_one_entry_repeats_no_place():
+    for x in (
+        taeda.sparse_coo_tensor([[0], [1]], [1.0], (2, 2)),
+        taeda.sparse_coo_tensor(size=(2, 2)),
+        taeda.sparse_coo_tensor(taeda.zeros(2, 0, dtype=taeda.int64), taeda.zeros(0), (2, 2)),
+        taeda.sparse_coo_tensor([[1, 0], [0, 1]], [1.0, 2.0], (2, 2))[1],
+    ):
+        assert x.is_coalesced()
+        assert x.indices().shape[1] == x.values().shape[0] < 2

@@ -28,7 +28,7 @@ class Coo:
 
     def __init__(self, indices: Tensor, values: Tensor, is_coalesced: bool) -> None:
         self.indices, self.values = indices, values
-        self.is_coalesced = is_coalesced
+        self.is_coalesced = is_coalesced or indices.size(1) < 2  # one entry is in order, none twice
         self.version = version_of(indices)
         self._crow: Tensor | None = None
         self.source: Any = None  # what the values are, if a graph knows of that
@@ -85,7 +85,8 @@ class Coo:
         if self.version == version_of(self.indices) != -1:
             return
         check_coo(self.indices, size)
-        self.version, self.is_coalesced, self._crow = version_of(self.indices), False, None
+        self.is_coalesced = self.indices.size(1) < 2
+        self.version, self._crow = version_of(self.indices), None
 
 
 Parts: TypeAlias = Coo | Compressed

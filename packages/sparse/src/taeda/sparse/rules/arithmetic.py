@@ -83,7 +83,9 @@ def _sparse_plus(a: Tensor, b: Tensor, alpha: Any) -> Any:
 
 
 def _union(a: Tensor, b: Tensor, alpha: Any, dtype: Any) -> Tensor:
-    """The entries of both by coordinates, one behind the other."""
+    """The entries of both by coordinates, one behind the other; those of one place added up if neither
+    tensor repeats a place, so that the sum does not either.
+    """
     one, values = raw_entries(a)
     other, others = raw_entries(b)
     if one.indices.size(0) != other.indices.size(0):
@@ -93,7 +95,10 @@ def _union(a: Tensor, b: Tensor, alpha: Any, dtype: Any) -> Tensor:
         )
     joined = taeda.cat([values.to(dtype), _scaled(others.to(dtype), alpha).to(dtype)])
     indices = taeda.cat([one.indices, other.indices], 1)
-    return built(Coo(indices, joined.detach(), False), joined, a.shape)
+    made = built(Coo(indices, joined.detach(), False), joined, a.shape)
+    if not one.is_coalesced or not other.is_coalesced:
+        return made
+    return built(*entries(made), a.shape)
 
 
 def _in_layout_of(a: Tensor, b: Tensor, made: Tensor) -> Tensor:
