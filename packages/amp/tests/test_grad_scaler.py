@@ -229,3 +229,35 @@ def test_small_gradients_of_float16_survive():
     s.scale(loss).backward()
     s.step(optimizer)
     assert w.grad.item() == pytest.approx(1e-8, rel=0.02)
+
+
+LAYOUTS = ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("bad", [2.0, math.inf, math.nan])
+def test_sparse_gradients(layout, bad):
+    gradient = taeda.tensor([[0.0, bad], [4.0, 0.0]])
+    block = (1, 1) if layout in ("sparse_bsr", "sparse_bsc") else None
+    p = taeda.zeros(2, 2, requires_grad=True)
+    p.grad = gradient.to_sparse(layout=getattr(taeda, layout), blocksize=block)
+    s, optimizer = started(), Descent(p)
+    if layout != "sparse_coo":  # the step is another matter
+        optimizer.step = lambda: "done"
+    assert s.step(optimizer) == ("done" if math.isfinite(bad) else None)
+    assert p.grad.layout is getattr(taeda, layout)
+    if math.isfinite(bad):
+        assert p.grad.to_dense().tolist() == [[0.0, 0.25], [0.5, 0.0]]
+    s.update()
+    assert s.get_scale() == (8 if math.isfinite(bad) else 4)
+
+
+def test_sparse_gradients_with_repeated_places():
+    p = taeda.zeros(3, 1, requires_grad=True)
+    p.grad = taeda.sparse_coo_tensor([[1, 1]], [[8.0], [16.0]], (3, 1))
+    s = started()
+    s.step(Descent(p))
+    assert p.tolist() == [[0.0], [-3.0], [0.0]]
+    p.grad = taeda.sparse_coo_tensor([[1, 1]], [[math.inf], [-math.inf]], (3, 1))
+    s.update()
+    assert s.step(Descent(p)) is None

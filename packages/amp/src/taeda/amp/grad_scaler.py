@@ -15,6 +15,8 @@ from taeda._core_api import warn
 
 __all__ = ["GradScaler", "OptState"]
 
+_COMPRESSED = (taeda.sparse_csr, taeda.sparse_csc, taeda.sparse_bsr, taeda.sparse_bsc)
+
 
 class OptState(enum.Enum):
     """Where an optimizer is between two updates of the scale.
@@ -149,7 +151,7 @@ class GradScaler:
         inverse = scale.double().reciprocal().float()
         with taeda.no_grad():
             for device, gradients in _gradients(optimizer).items():
-                finite = [gradient.isfinite().all() for gradient in gradients]
+                finite = [_numbers(gradient).isfinite().all() for gradient in gradients]
                 progress.found.append(taeda.stack(finite).all().logical_not().float())
                 by = inverse.to(device)
                 for gradient in gradients:
@@ -327,6 +329,15 @@ def _step_unread(optimizer: Any, found: Tensor, args: Any, kwargs: Any) -> Any:
         return optimizer.step(*args, **kwargs)
     finally:
         del optimizer.found_inf, optimizer.grad_scale
+
+
+def _numbers(gradient: Tensor) -> Tensor:
+    """The numbers that a gradient stores, strided: the values of a sparse one, whose repeated places
+    are added up after the scale is gone.
+    """
+    if gradient.layout is taeda.sparse_coo:
+        return gradient._values()
+    return gradient.values() if gradient.layout in _COMPRESSED else gradient
 
 
 def _gradients(optimizer: Any) -> dict[taeda.device, list[Tensor]]:
