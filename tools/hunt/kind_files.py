@@ -65,6 +65,7 @@ KINDS: dict[str, Callable[[], Tensor]] = {
     "csr, hybrid": lambda: _matrix().unsqueeze(-1).expand(4, 4, 2).to_sparse_csr(dense_dim=1),
     "jagged": _ragged,
     "jagged, holes": _holes,
+    "nested, strided": lambda: taeda.nested.nested_tensor([_matrix(), _matrix()[:2, 1:]]),
     "masked": _masked,
     "quantized": lambda: taeda.quantize_per_tensor(_matrix(), 0.1, 3, taeda.quint8),
     "quantized, channels": _channels,

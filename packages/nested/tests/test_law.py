@@ -110,7 +110,7 @@ def _judge(row: str, dtype: str) -> tuple[int, list[str]]:
         except (*REFUSALS, ArithmeticError):
             equal += 1
             continue
-        if _holds(made, [*map(_as_list, expected)]):
+        if _names(made) == _names(expected[0]) and _holds(made, [*map(_as_list, expected)]):
             equal += 1
         elif row not in UNSAID:
             wrong.append(str(sample))
@@ -123,6 +123,11 @@ def _holds(made: Any, expected: list[Any]) -> bool:
         return _equal(made, expected[2])
     parts = _split(made)
     return parts is not None and len(parts) == 2 and _equal(parts, expected[:2])
+
+
+def _names(made: Any) -> Any:
+    """The names of results that have some."""
+    return getattr(type(made), "__match_args__", ())
 
 
 def _as_list(x: Any) -> Any:

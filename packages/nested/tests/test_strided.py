@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 
 import pytest
@@ -161,6 +162,43 @@ def test_copies():
     for made in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
         assert type(made) is type(x) and made.requires_grad
         assert all(map(taeda.equal, made.unbind(), x.unbind()))
+
+
+@pytest.mark.parametrize("leaf", [False, True])
+def test_a_gradient_is_given_as_a_batch(leaf):
+    weights = [2 * taeda.ones_like(x) for x in pieces()]
+    given = nested.nested_tensor(weights)
+    own = pieces(True)
+    root = (
+        nested.nested_tensor(pieces(), requires_grad=True) if leaf else nested.as_nested_tensor(own)
+    )
+    root.backward(given, retain_graph=True)
+    found = root.grad.unbind() if leaf else [x.grad for x in own]
+    assert all(map(taeda.equal, found, weights))
+    if not leaf:
+        found = taeda.autograd.grad(root, own, given)
+        assert all(map(taeda.equal, found, weights))
+    for wrong in (weights[:2], [x[:1] for x in weights], weights[::-1]):
+        with pytest.raises(RuntimeError, match="Mismatch in shape"):
+            root.backward(nested.nested_tensor(wrong))
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        root.backward(taeda.ones(3, 4, 3))
+
+
+@pytest.mark.parametrize("form", ["pt", "safetensors"])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_files(form, requires_grad):
+    x = nested.nested_tensor(pieces(), requires_grad=requires_grad)
+    turned = nested.as_nested_tensor([piece.t() for piece in pieces()])
+    file = io.BytesIO()
+    taeda.save({"x": x, "again": x, "turned": turned}, file, format=form)
+    file.seek(0)
+    found = taeda.load(file)
+    assert found["again"] is found["x"]
+    assert found["x"].requires_grad is requires_grad
+    for name, own in (("x", x), ("turned", turned)):
+        assert type(found[name]) is type(own)
+        assert all(map(taeda.equal, found[name].unbind(), own.unbind()))
 
 
 @pytest.mark.parametrize(

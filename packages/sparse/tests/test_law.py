@@ -61,7 +61,8 @@ def _dense(made: Any) -> Any:
     if isinstance(made, Tensor):
         return made.to_dense()
     if isinstance(made, (tuple, list)):
-        return [_dense(part) for part in made]
+        parts = [_dense(part) for part in made]
+        return parts if type(made) in (tuple, list) else type(made)(parts)  # with names
     return made
 
 
@@ -70,7 +71,8 @@ def _equal(a: Any, b: Any) -> bool:
         same = isinstance(a, Tensor) and a.shape == b.shape and a.dtype is b.dtype
         return same and taeda.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
     if isinstance(b, (tuple, list)):
-        return len(a) == len(b) and all(map(_equal, a, b))
+        named = getattr(type(b), "__match_args__", ()) == getattr(type(a), "__match_args__", ())
+        return named and len(a) == len(b) and all(map(_equal, a, b))
     return bool(a == b or (a != a and b != b))
 
 

@@ -113,13 +113,26 @@ static int set_requires_grad(const td_frame *f, PyObject *made)
     return done ? 0 : -1;
 }
 
+/* Results that have names come in a named tuple, whatever tuple a rule made; takes `made` over. */
+static PyObject *with_names(const td_schema *s, PyObject *made)
+{
+    if (!made || !s->return_names[0] || Py_TYPE(made) != &PyTuple_Type ||
+        PyTuple_Size(made) != s->nreturns)
+        return made;
+    PyObject *outs[TD_MAX_OUTS];
+    for (int i = 0; i < s->nreturns; i++) outs[i] = Py_NewRef(PyTuple_GetItem(made, i));
+    Py_DECREF(made);
+    return td_pack_results(s, outs, s->nreturns);
+}
+
 PyObject *td_run_layout(td_frame *f)
 {
     uint32_t seen = 0;
     if (survey(f, &seen) < 0) return refuse(f, seen, "forward mode");
     if (f->out) return refuse(f, seen, "out=");
     if (load_rules(seen) < 0) return NULL;
-    PyObject *args = td_arguments_tuple(f), *made = args ? ask_rules(f, seen, args) : NULL;
+    PyObject *args = td_arguments_tuple(f);
+    PyObject *made = with_names(f->schema, args ? ask_rules(f, seen, args) : NULL);
     Py_XDECREF(args);
     if (made && set_requires_grad(f, made) < 0) Py_CLEAR(made);
     return made;

@@ -54,10 +54,10 @@ def _root_gradient(root: Tensor, gradient: Tensor | None) -> Tensor:
         raise TypeError(
             f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
         )
-    if gradient.shape != root.shape:
+    if _shape(gradient) != _shape(root):
         raise RuntimeError(
-            f"Mismatch in shape: grad_output has a shape of {gradient.shape} and output has a "
-            f"shape of {root.shape}."
+            f"Mismatch in shape: grad_output has a shape of {_shape(gradient)} and output has a "
+            f"shape of {_shape(root)}."
         )
     if gradient.is_complex() and not root.is_complex():
         raise RuntimeError(
@@ -65,6 +65,12 @@ def _root_gradient(root: Tensor, gradient: Tensor | None) -> Tensor:
             f"the output is {root.dtype}, its gradient {gradient.dtype}"
         )
     return gradient if gradient.dtype is root.dtype else gradient.to(root.dtype)
+
+
+def _shape(x: Tensor) -> Any:
+    """The shape; of a batch of tensors that differ in every size, which has none, that of each."""
+    shapes = getattr(_core.parts_of(x), "shapes", None)
+    return x.shape if shapes is None else shapes()
 
 
 def _roots(tensors: Tensors, gradients: Any) -> tuple[tuple[Any, ...], tuple[Tensor, ...]]:

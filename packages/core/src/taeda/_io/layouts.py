@@ -23,6 +23,7 @@ LAYOUTS = {
 MAKERS = {
     "masked": ("torch.masked.maskedtensor.core", "MaskedTensor"),
     "jagged": ("torch.nested", "nested_tensor_from_jagged"),
+    "nested": ("torch._utils", "_rebuild_nested_tensor"),
 }
 
 
@@ -54,6 +55,8 @@ def facts_of(x: Tensor) -> tuple[str, list[Tensor], tuple[int, ...], bool]:
             f"no file holds tensors of layout {x.layout}: save the strided tensors that it is made of"
         )
     tensors = [part.detach() for _, part in parts.named()]
+    if name == "nested":  # each tensor has a shape of its own
+        return name, tensors, (), False
     size = (parts.ragged,) if name == "jagged" else tuple(x.shape)
     return name, tensors, size, bool(getattr(parts, "is_coalesced", False))
 
@@ -64,6 +67,8 @@ def from_facts(name: str, parts: Sequence[Any], size: Sequence[int], is_coalesce
         return _masked(parts)
     if name == "jagged":
         return _jagged(parts, size)
+    if name == "nested":
+        return _nested(parts)
     if name == "quantized":
         return _quantized(parts, size)
     if LAYOUTS.get(name) != len(parts) or not all(isinstance(p, Tensor) for p in parts):
@@ -104,6 +109,25 @@ def _jagged(parts: Sequence[Any], size: Sequence[int]) -> Tensor:
     return made
 
 
+def _nested(parts: Sequence[Any]) -> Tensor:
+    if not all(isinstance(part, Tensor) and part.layout is taeda.strided for part in parts):
+        raise ValueError("a nested tensor of the strided layout is made of strided tensors")
+    nested: Any = taeda.nested  # upward: such a file
+    made: Tensor = nested.as_nested_tensor([part.detach() for part in parts])
+    return made
+
+
+def _in_one_buffer(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """(all numbers in one row, and a row for each tensor: sizes, strides, where it begins)."""
+    whole = [part.contiguous() for part in tensors]
+    begins = [0]
+    for part in whole[:-1]:
+        begins.append(begins[-1] + part.numel())
+    tables = [part.shape for part in whole], [part.stride() for part in whole], begins
+    buffer = taeda.cat([part.reshape(-1) for part in whole])
+    return (buffer, *(taeda.tensor(table, dtype=taeda.int64) for table in tables))
+
+
 def _quantized(parts: Sequence[Any], facts: Sequence[Any]) -> Tensor:
     quantization: Any = taeda.quantization  # upward: such a file
     made: Tensor = quantization._saved.from_saved(parts, facts)
@@ -114,6 +138,9 @@ def made_of(name: str, x: Tensor, parts: Sequence[Tensor], size: Sequence[int]) 
     """What the function in MAKERS is called with."""
     if name == "masked":
         return (*parts, x.requires_grad)
+    if name == "nested":
+        buffer, *tables = _in_one_buffer(parts)
+        return buffer.requires_grad_(x.requires_grad), *tables
     values, *others = parts
     offsets, lengths = (*others, None)[:2]
     return values.requires_grad_(x.requires_grad), offsets, lengths, size[0]

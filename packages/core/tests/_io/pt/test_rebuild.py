@@ -126,6 +126,20 @@ def test_what_lazy_modules_hold(name):
         make((1,), CONTEXT)
 
 
+def buffer(row=None, sizes=None, strides=None, begins=None):
+    """A batch of one tensor of two numbers, unless something else is given."""
+    row = taeda.ones(2) if row is None else row
+    tables = taeda.tensor([[2]]), taeda.tensor([[1]]), taeda.tensor([0])
+    given = zip((sizes, strides, begins), tables, strict=True)
+    return (row, *(own if table is None else table for table, own in given))
+
+
+MASKED = (
+    known("torch._utils", "_rebuild_wrapper_subclass"),
+    known("torch.masked.maskedtensor.core", "MaskedTensor"),
+)
+
+
 RANK = (1,) * 65
 BAD = {
     "no storage": (rebuild.tensor_v1, (1, 0, (1,), (1,)), "cannot be made of"),
@@ -181,6 +195,22 @@ BAD = {
     "nested of three": (rebuild.jagged, (1, 2, 3), "4 values, got 3"),
     "nested of numbers": (rebuild.jagged, (1, 2, None, 1), "a nested tensor cannot be made of"),
     "no type": (rebuild.from_type, (V2, 1, (), None), "cannot be made of"),
+    "nested of floats": (rebuild.nested, buffer(sizes=taeda.ones(1, 1)), "int64 tables"),
+    "nested of a matrix": (rebuild.nested, buffer(taeda.ones(2, 2)), "a buffer and int64 tables"),
+    "nested beyond its bytes": (rebuild.nested, buffer(sizes=taeda.tensor([[9]])), "reaches to byte"),
+    "nested below its bytes": (rebuild.nested, buffer(begins=taeda.tensor([-1])), "offset -1 make no"),
+    "nested of negative sizes": (rebuild.nested, buffer(sizes=taeda.tensor([[-2]])), "a shape"),
+    "nested of two begins": (rebuild.nested, buffer(begins=taeda.tensor([0, 1])), "for each tensor"),
+    "nested of two sizes": (
+        rebuild.nested, buffer(sizes=taeda.tensor([[1, 1]])), "2 dimensions, 1 strides"),
+    "jagged of nothing": (rebuild.njt, ({},), "values, offsets and the ragged dimension"),
+    "jagged of more": (
+        rebuild.njt, ({"values": 1, "offsets": 2, "_ragged_idx": 1, "hook": 3},), "values, offsets and"),
+    "masked without a mask": (
+        rebuild.from_type, (*MASKED, (True,), {"_masked_data": taeda.ones(1)}), "data and a mask"),
+    "masked without claims": (
+        rebuild.from_type,
+        (*MASKED, (), {"_masked_data": taeda.ones(1), "_masked_mask": taeda.ones(1)}), "data and a mask"),
 }  # fmt: skip
 
 

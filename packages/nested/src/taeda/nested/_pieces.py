@@ -30,6 +30,10 @@ class Pieces:
         """The tensors, by their numbers."""
         return tuple((str(number), x) for number, x in enumerate(self.tensors))
 
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shape of each tensor: what a gradient has to have."""
+        return [tuple(x.shape) for x in self.tensors]
+
     def sizes(self) -> list[list[int]]:
         """The sizes of each dimension of the tensors, one list a dimension."""
         return [list(sizes) for sizes in zip(*(x.shape for x in self.tensors), strict=True)]

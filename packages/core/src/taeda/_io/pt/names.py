@@ -114,9 +114,10 @@ _MAKERS = {
     "torch.masked.maskedtensor.core MaskedTensor": rebuild.masked,
     "torch.nested nested_tensor_from_jagged": rebuild.jagged,
     "torch._utils _rebuild_qtensor": rebuild.quantized,
-    "torch._utils _rebuild_nested_tensor": _refuse(
-        "a nested tensor: save the list that `tensor.unbind()` gives"
-    ),
+    "torch._utils _rebuild_nested_tensor": rebuild.nested,
+    "torch.nested._internal.nested_tensor _rebuild_njt": rebuild.njt,
+    "torch.nested._internal.nested_tensor NestedTensor": _only_named,
+    "torch._dynamo.decorators _DimRange": plain.advice,
     "torch._utils _rebuild_wrapper_subclass": _refuse(
         "a tensor of a class of its own: convert it to a plain tensor and save that"
     ),

@@ -17,6 +17,8 @@ from .errors import RefusedPickle
 __all__ = [
     "FACTORIES",
     "LONGEST_DEQUE",
+    "Advice",
+    "advice",
     "bytearray_",
     "bytes_of_text",
     "complex_",
@@ -164,6 +166,19 @@ def namespace(kind: Callable[[], Any]) -> Callable[[Arguments, Context], Any]:
         return kind()
 
     return make
+
+
+class Advice(str):
+    """What a file says to a compiler of theirs: nothing is done with it. A text, so that sets may hold it."""
+
+    __slots__ = ()
+
+
+def advice(arguments: Arguments, context: Context) -> Advice:
+    """An object that is given what it holds afterwards."""
+    want(arguments, (), "advice to a compiler")
+    context.budget.spend(CONTAINER)
+    return Advice()
 
 
 def path(arguments: Arguments, context: Context) -> Path:

@@ -26,6 +26,8 @@ __all__ = [
     "jagged",
     "masked",
     "meta_tensor",
+    "nested",
+    "njt",
     "parameter",
     "parameter_with_state",
     "quantized",
@@ -98,6 +100,34 @@ def jagged(arguments: Arguments, context: Context) -> Tensor:
     context.budget.spend(TENSOR)
     made = _of_layout("nested", "jagged", [part.detach() for part in parts], (arguments[3],))
     return made.requires_grad_(bool(parts and parts[0].requires_grad))
+
+
+def njt(arguments: Arguments, context: Context) -> Tensor:
+    """(the arguments of a nested tensor by their names,): how torch writes those that are jagged."""
+    (given,) = want(arguments, (dict,), "a nested tensor")
+    known = {"values", "offsets", "lengths", "_ragged_idx", "_metadata_cache", "requires_grad"}
+    if not {"values", "offsets", "_ragged_idx"} <= given.keys() <= known:
+        raise RefusedPickle("a nested tensor is made of values, offsets and the ragged dimension")
+    facts = given["values"], given["offsets"], given.get("lengths"), given["_ragged_idx"]
+    made = jagged(facts, context)
+    return _differentiable(made) if given.get("requires_grad") is True else made
+
+
+def nested(arguments: Arguments, context: Context) -> Tensor:
+    """(buffer, sizes, strides, offsets): a batch of tensors that lie in one buffer, a row of sizes each."""
+    buffer, *tables = want(arguments, (Tensor,) * 4, "a nested tensor")
+    places = [table.tolist() for table in tables if table.dtype is taeda.int64]
+    if [table.dim() for table in tables] != [2, 2, 1] or len(places) < 3 or buffer.dim() != 1:
+        raise RefusedPickle("a nested tensor is made of a buffer and int64 tables of places in it")
+    if len({len(rows) for rows in places}) > 1:
+        raise RefusedPickle("a nested tensor has sizes, strides and an offset for each tensor")
+    storage, first = buffer.untyped_storage(), buffer.storage_offset()
+    pieces = [
+        _on_storage(storage, buffer.dtype, first + offset, size, stride, context)
+        for size, stride, offset in zip(*places, strict=True)
+    ]
+    made = _of_layout("nested", "nested", pieces, ())
+    return _differentiable(made) if buffer.requires_grad else made
 
 
 def quantized(arguments: Arguments, context: Context) -> Tensor:
@@ -277,6 +307,10 @@ def from_type(arguments: Arguments, context: Context) -> Tensor:
     allowed class.
     """
     maker, kind, inner, state = want(arguments, (Known, Known, tuple, object), "a tensor")
+    if (maker.name, kind.name) == _NJT:  # what it is given besides repeats what it is made of
+        return maker.make(inner, context)
+    if (maker.name, kind.name) == _MASKED:
+        return _masked_by_type(inner, state, context)
     of_user = isinstance(kind, Allowed) and isinstance(kind.kind, type)
     fits = kind.name in _TENSOR_TYPES or (of_user and issubclass(kind.kind, Tensor))
     if maker.name not in _TENSOR_MAKERS or not fits:
@@ -287,6 +321,19 @@ def from_type(arguments: Arguments, context: Context) -> Tensor:
     return set_attributes(Tensor.as_subclass(made, kind.kind) if of_user else made, state)
 
 
+def _masked_by_type(inner: Arguments, state: Any, context: Context) -> Tensor:
+    """A masked tensor, of the claims of a class (requires_grad is the last) and a dict of data and mask."""
+    if not inner or not isinstance(state, dict) or state.keys() != {"_masked_data", "_masked_mask"}:
+        raise RefusedPickle("a masked tensor is made of data and a mask")
+    return masked((state["_masked_data"], state["_masked_mask"], inner[-1]), context)
+
+
+_NJT = tuple(
+    f"torch.nested._internal.nested_tensor {name}" for name in ("_rebuild_njt", "NestedTensor")
+)
+_MASKED = (
+    "torch._utils _rebuild_wrapper_subclass", "torch.masked.maskedtensor.core MaskedTensor",
+)  # fmt: skip
 _TENSOR_TYPES = ("torch Tensor", "torch.nn.parameter Parameter")
 _TENSOR_MAKERS = {
     f"torch._utils _rebuild_{name}"

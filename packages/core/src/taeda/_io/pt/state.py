@@ -9,7 +9,7 @@ from typing import Any
 
 from taeda import Tensor
 
-from . import allowed, arrays
+from . import allowed, arrays, plain
 from .context import Context
 from .errors import RefusedPickle
 
@@ -35,7 +35,7 @@ def build(target: Any, given: Any, context: Context) -> None:
         set_attributes(target, given)
     elif type(target) in (Namespace, SimpleNamespace) or allowed.is_instance(target):
         allowed.fill(target, given)
-    else:
+    elif not isinstance(target, plain.Advice):
         raise RefusedPickle(f"a {type(target).__name__} is given attributes, and has none")
 
 
