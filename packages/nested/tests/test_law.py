@@ -19,7 +19,8 @@ DTYPES = ("float32", "int64", "bool")
 UNSAID = {"empty_like", "new_empty"}
 #: no sample has what the rule takes; tests of rules have
 BY_HAND = {
-    "addcdiv", "addcmul", "cat", "permute", "reshape", "reshape_as", "scaled_dot_product_attention",
+    "addcdiv", "addcmul", "cat", "expand", "expand_as", "permute", "reshape", "reshape_as",
+    "scaled_dot_product_attention",
     "squeeze.dims", "swapaxes", "unbind.int", "view", "view_as",
 }  # fmt: skip
 RANDOM = {name for name, row in ROWS.items() if row.random}

@@ -25,6 +25,9 @@ CALLS = {
     "dropout": lambda x: taeda.nn.functional.dropout(x, 0.0),
     "view": lambda x: x.view(4, -1, 3, 2) * 2,
     "reshape": lambda x: x.reshape(4, x.shape[1], 2, 3),
+    "expand": lambda x: x.unsqueeze(-1).expand(-1, -1, -1, 3),
+    "expand to sizes": lambda x: x.unsqueeze(2).expand(len(x), x.shape[1], 2, 6),
+    "expand_as": lambda x: x.sum(-1, keepdim=True).expand_as(x) * 2,
     "permute": lambda x: x.unsqueeze(1).permute(0, 3, 2, 1),
     "squeeze": lambda x: x.unsqueeze(1).squeeze((1,)),
     "swapaxes": lambda x: x.swapaxes(1, 2),
@@ -38,6 +41,9 @@ CALLS = {
 EACH = {
     "view": lambda p: p.view(-1, 3, 2) * 2 if p.numel() else p.reshape(0, 3, 2),
     "reshape": lambda p: p.reshape(len(p), 2, 3),
+    "expand": lambda p: p.unsqueeze(-1).expand(-1, -1, 3),
+    "expand to sizes": lambda p: p.unsqueeze(1).expand(-1, 2, 6),
+    "expand_as": lambda p: p.sum(-1, keepdim=True).expand_as(p) * 2,
     "permute": lambda p: p.unsqueeze(0).permute(2, 1, 0),
     "squeeze": lambda p: p,
     "swapaxes": lambda p: p.T,
@@ -65,3 +71,14 @@ def test_the_shape_of_another():
     equal_pieces(other.view_as(y), [piece.reshape(-1, 2, 3) for piece in pieces])
     with pytest.raises(NotImplementedError, match="view_as"):
         x.view_as(y)  # of another raggedness
+
+
+def test_neither_the_batch_nor_the_ragged_size_is_expanded():
+    x = nested_of(pieces_of(6))
+    for size in ((1, -1, 6), (len(x), 7, 6), (2, *x.shape), (-1, -1), (3, -1, 6)):
+        with pytest.raises(NotImplementedError, match="expand"):
+            x.expand(size)
+    with pytest.raises(RuntimeError, match="expand"):
+        x.expand(-1, -1, 7)
+    with pytest.raises(NotImplementedError, match="expand_as"):
+        x.expand_as(taeda.ones(4, 2, 6))

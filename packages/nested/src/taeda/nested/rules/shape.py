@@ -83,6 +83,24 @@ def view_as(x: Tensor, other: Tensor) -> Any:
     return view(x, other.shape) if is_nested(x) and is_nested(other) else NotImplemented
 
 
+@rule("expand")
+def expand(x: Tensor, size: Any, implicit: bool = False) -> Any:
+    """The batch and the ragged size stay: as they are, or -1 in their place."""
+    parts, values = compact(x)
+    wanted = [int(n) for n in size]
+    if len(wanted) != x.dim():
+        return NotImplemented
+    if wanted[0] not in (len(parts.bounds), -1) or wanted[parts.ragged] not in (parts.size, -1):
+        return NotImplemented
+    wanted[parts.ragged] = -1
+    return built(parts, values.expand(wanted[1:]))
+
+
+@rule("expand_as")
+def expand_as(x: Tensor, other: Tensor) -> Any:
+    return expand(x, other.shape) if is_nested(x) and is_nested(other) else NotImplemented
+
+
 @rule("unflatten.int")
 def unflatten(x: Tensor, dim: int, sizes: Any) -> Any:
     at, (parts, values) = dimension(dim, x.dim()), compact(x)
