@@ -8,7 +8,7 @@
 Names are those of the site's reference, each counted on the page where it is shown. An example is a
 line `>>>` in the docstring of the function, of the class or of one of its methods: `doctests.py` runs
 them all. Methods of `Tensor` link to their functions, and count there. An exception needs no example, nor
-does what Python itself defines and a module of ours shows.
+does what Python itself or another package defines and a module of ours shows.
 
 `examples.txt` holds how many of a module may have none; those of a module that it does not name all have one.
 `--lower` writes the numbers of today, and refuses to raise one.
@@ -46,11 +46,12 @@ def has_example(value: Any) -> bool:
 
 def needs_one(value: Any) -> bool:
     """Whether a program calls it or makes one, and its text is ours: what Python's own modules define
-    (`multiprocessing.Lock`, `typing.List`) has the docstring that they gave it.
+    (`multiprocessing.Lock`, `typing.List`) and what other packages do (`tqdm`) has the docstring that they
+    gave it. What names no module is taken for ours.
     """
-    package = (getattr(value, "__module__", None) or "").partition(".")[0]
+    package = (getattr(value, "__module__", None) or "taeda").partition(".")[0]
     error = inspect.isclass(value) and issubclass(value, BaseException)
-    return callable(value) and package not in sys.stdlib_module_names and not error
+    return callable(value) and package == "taeda" and not error
 
 
 def counts() -> Counts:

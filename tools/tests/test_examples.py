@@ -44,7 +44,10 @@ def test_an_example_is_a_line_of_its_own_or_of_a_method():
     assert [examples.has_example(value) for value in asked] == [True, False, True, False]
 
 
-def test_exceptions_and_constants_need_none():
+def test_exceptions_and_constants_need_none(monkeypatch):
+    monkeypatch.setattr(shown, "__module__", "taeda.here")
+    monkeypatch.setattr(ByMethod, "__module__", "taeda")
+    monkeypatch.setattr(Wrong, "__module__", "taeda")
     assert [examples.needs_one(value) for value in (shown, ByMethod, Wrong, 3)] == [
         True,
         True,
@@ -55,6 +58,12 @@ def test_exceptions_and_constants_need_none():
 
 def test_what_python_defines_needs_none():
     assert not any(map(examples.needs_one, (threading.Lock, typing.List, list)))  # noqa: UP006
+
+
+def test_what_another_package_defines_needs_none_and_the_nameless_do(monkeypatch):
+    monkeypatch.setattr(silent, "__module__", "tqdm.auto")
+    monkeypatch.setattr(shown, "__module__", None)
+    assert [examples.needs_one(value) for value in (silent, shown)] == [False, True]
 
 
 def test_more_than_may_is_said_and_unknown_modules_may_none():

@@ -22,7 +22,7 @@ from taeda._library.low_level import scoped_library
     ],
 )
 def test_triton_is_refused_with_what_serves_instead(refused):
-    with pytest.raises(NotImplementedError, match=r"no tensors on one yet.*custom_op"):
+    with pytest.raises(NotImplementedError, match=r"no kernels of Triton.*custom_op"):
         refused()
 
 

@@ -206,7 +206,12 @@ int td_add_node_type(PyObject *module)
                                   {Py_tp_getset, fields},
                                   {Py_tp_members, members},
                                   {Py_tp_getattro, node_getattr},
-                                  {Py_tp_doc, "A step of the graph that backward walks."},
+                                  {Py_tp_doc, "A step of the graph that backward walks.\n\n"
+                                              ">>> x = taeda.ones(2, requires_grad=True)\n"
+                                              ">>> node = (x * 2).sum().grad_fn\n"
+                                              ">>> node.name()\n'SumBackward0'\n"
+                                              ">>> [n.name() for n, _ in node.next_functions]\n"
+                                              "['MulBackward0']"},
                                   {0}};
     static PyType_Spec spec = {"taeda.autograd.graph.Node", sizeof(Node), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |

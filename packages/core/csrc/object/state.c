@@ -165,10 +165,16 @@ static PyObject *has_saved_hooks(PyObject *m, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"is_grad_enabled", get_grad_mode, METH_NOARGS,
-     "is_grad_enabled()\n--\n\nTrue if operations record for backward in this thread."},
+     "is_grad_enabled()\n--\n\nTrue if operations record for backward in this thread.\n\n"
+     ">>> with taeda.no_grad():\n"
+     "...     taeda.is_grad_enabled()\n"
+     "False"},
     {"_set_grad_enabled", set_grad_mode, METH_O, "Switch grad mode; returns the mode of before."},
     {"is_inference_mode_enabled", get_inference_mode, METH_NOARGS,
-     "is_inference_mode_enabled()\n--\n\nTrue inside inference_mode."},
+     "is_inference_mode_enabled()\n--\n\nTrue inside inference_mode.\n\n"
+     ">>> with taeda.inference_mode():\n"
+     "...     taeda.is_inference_mode_enabled()\n"
+     "True"},
     {"_set_copies_inference", set_copies_inference, METH_O,
      "Are inference tensors saved as copies? Returns the answer of before."},
     {"_set_inference_mode", set_inference_mode, METH_O,
@@ -189,13 +195,27 @@ static PyMethodDef methods[] = {
     {"has_saved_hooks", has_saved_hooks, METH_NOARGS,
      "True if a hook gets what operations save for backward in this thread."},
     {"set_default_dtype", set_default_dtype, METH_O,
-     "set_default_dtype(d, /)\n--\n\ndtype of float factories and of Python floats."},
+     "set_default_dtype(d, /)\n--\n\ndtype of float factories and of Python floats.\n\n"
+     ">>> taeda.set_default_dtype(taeda.float64)\n"
+     ">>> taeda.ones(1).dtype\n"
+     "taeda.float64\n"
+     ">>> taeda.set_default_dtype(taeda.float32)"},
     {"get_default_dtype", get_default_dtype, METH_NOARGS,
-     "get_default_dtype()\n--\n\ndtype of float factories and of Python floats."},
+     "get_default_dtype()\n--\n\ndtype of float factories and of Python floats.\n\n"
+     ">>> taeda.get_default_dtype()\n"
+     "taeda.float32"},
     {"get_default_device", get_default_device, METH_NOARGS,
-     "get_default_device()\n--\n\nDevice of factories without device=."},
+     "get_default_device()\n--\n\nDevice of factories without device=.\n\n"
+     ">>> with taeda.device(\"meta\"):\n"
+     "...     taeda.get_default_device()\n"
+     "device(type='meta')"},
     {"set_default_device", set_default_device, METH_O,
-     "set_default_device(device, /)\n--\n\nDevice of factories without device=; None is the cpu."},
+     "set_default_device(device, /)\n--\n\nDevice of factories without device=; None is the "
+     "cpu.\n\n"
+     ">>> taeda.set_default_device(\"meta\")\n"
+     ">>> taeda.ones(2).is_meta\n"
+     "True\n"
+     ">>> taeda.set_default_device(None)"},
     {"set_fill_fresh", set_fill_fresh, METH_O,
      "Fill what empty gives with a value that shows, or do not."},
     {"set_batch_invariant", set_batch_invariant, METH_O,
@@ -203,8 +223,15 @@ static PyMethodDef methods[] = {
     {"set_flush_denormal", set_flush_denormal, METH_O,
      "Treat tiny numbers as 0 in this thread; can the processor?"},
     {"get_num_threads", get_num_threads, METH_NOARGS,
-     "get_num_threads()\n--\n\nThreads that one operation may use."},
+     "get_num_threads()\n--\n\nThreads that one operation may use.\n\n"
+     ">>> taeda.get_num_threads() >= 1\n"
+     "True"},
     {"set_num_threads", set_num_threads, METH_O,
-     "set_num_threads(count, /)\n--\n\nThreads that one operation may use."},
+     "set_num_threads(count, /)\n--\n\nThreads that one operation may use.\n\n"
+     ">>> before = taeda.get_num_threads()\n"
+     ">>> taeda.set_num_threads(2)\n"
+     ">>> taeda.get_num_threads()\n"
+     "2\n"
+     ">>> taeda.set_num_threads(before)"},
     {0}};
 PyMethodDef *td_state_methods(void) { return methods; }

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from taeda import dtype
 from taeda._library import rules, table
@@ -30,6 +30,7 @@ from taeda._library.opcheck import opcheck
 from taeda._library.operators import OpOverload, overload, packet  # noqa: F401 - pickles find them here
 from taeda._library.schema import split_name
 from taeda._library.tags import Tag, as_tags
+from taeda._library.triton import capture_triton, triton_op, wrap_triton
 from taeda._warnings import warn
 
 __all__ = [
@@ -329,6 +330,24 @@ def register_torch_dispatch(
         torch_dispatch_class: the class of modes that the rule is for
         func: the rule
         lib: the library that keeps the registration; without one it stays
+
+    >>> from taeda import Tensor
+    >>> from taeda.utils._python_dispatch import TorchDispatchMode
+    >>> class Loud(TorchDispatchMode):
+    ...     pass
+    >>> @taeda.library.custom_op("dispatch_example::twice", mutates_args=())
+    ... def twice(x: Tensor) -> Tensor:
+    ...     return x * 2
+    >>> @register_torch_dispatch("dispatch_example::twice", Loud)
+    ... def rule(mode, op, types, args, kwargs):
+    ...     print("seen:", op)
+    ...     return op(*args, **kwargs)
+    >>> x = taeda.ones(1)
+    >>> with Loud():
+    ...     y = twice(x)
+    seen: dispatch_example.twice.default
+    >>> y
+    tensor([2.])
     """
     name = _name_of(op, "register_torch_dispatch")
 
@@ -433,66 +452,16 @@ def impl_abstract(
         qualname: namespace and name of the operator
         func: the fake kernel; without it a decorator
         lib: the library that keeps the registration; without one it stays
+
+    >>> import warnings
+    >>> from taeda import Tensor
+    >>> @taeda.library.custom_op("abstract_example::twice", mutates_args=())
+    ... def twice(x: Tensor) -> Tensor:
+    ...     return x * 2
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     _ = impl_abstract("abstract_example::twice", lambda x: taeda.empty_like(x))
+    >>> twice(taeda.ones(3, device="meta")).shape
+    taeda.Size([3])
     """
     warn("library.impl_abstract was renamed to library.register_fake", FutureWarning)
     return register_fake(qualname, func, lib=lib)
-
-
-# ---- Triton ----
-
-
-def triton_op(
-    name: str,
-    fn: Function | None = None,
-    /,
-    *,
-    mutates_args: str | Sequence[str],
-    schema: str | None = None,
-) -> NoReturn:
-    """Refused: there are no tensors on a device that Triton compiles for.
-    NotImplementedError names what serves instead.
-
-    Args:
-        name: the operator's name, for the error's text
-        fn: not read
-        mutates_args: not read
-        schema: not read
-
-    >>> triton_op("mylib::add", mutates_args=())  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    NotImplementedError: triton_op('mylib::add'): Triton compiles for a GPU...
-    """
-    raise _no_triton(f"triton_op({name!r})")
-
-
-def wrap_triton(triton_kernel: Function, /) -> NoReturn:
-    """Refused, as `triton_op` is.
-
-    Args:
-        triton_kernel: not read
-
-    >>> wrap_triton(print)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    NotImplementedError: wrap_triton: Triton compiles for a GPU...
-    """
-    raise _no_triton("wrap_triton")
-
-
-def capture_triton(triton_kernel: Function, /) -> NoReturn:
-    """Refused, as `triton_op` is; the earlier name of `wrap_triton`.
-
-    Args:
-        triton_kernel: not read
-
-    >>> capture_triton(print)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    NotImplementedError: capture_triton: Triton compiles for a GPU...
-    """
-    raise _no_triton("capture_triton")
-
-
-def _no_triton(what: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"{what}: Triton compiles for a GPU, and taeda has no tensors on one yet. Register a kernel for the "
-        "cpu with custom_op, or one in C or C++ with taeda.utils.cpp_extension"
-    )

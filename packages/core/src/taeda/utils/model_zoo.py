@@ -13,7 +13,13 @@ try:
 except ImportError:
 
     class tqdm:  # type: ignore[no-redef] # stands for the package where that is not installed
-        """Counts, and shows nothing."""
+        """Counts, and shows nothing.
+
+        >>> with tqdm(total=2) as bar:
+        ...     bar.update(1)
+        >>> bar.n
+        1
+        """
 
         def __init__(self, *args: Any, total: int | None = None, **options: Any) -> None:
             self.total, self.n = total, 0

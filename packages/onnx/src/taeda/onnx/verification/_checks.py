@@ -84,6 +84,9 @@ def verify(
     `dynamic_axes` out, and `use_external_data` puts the weights beside the file that is run.
 
     AssertionError where they differ; the errors of `export` for a module that has no model.
+
+    >>> model = taeda.nn.Sequential(taeda.nn.Linear(3, 2), taeda.nn.ReLU())
+    >>> verify(model, (taeda.ones(1, 3),))  # doctest: +SKIP
     """
     chosen = options or VerificationOptions()
     first = (input_args, dict(input_kwargs or {}))

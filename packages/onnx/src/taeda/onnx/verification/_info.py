@@ -99,6 +99,10 @@ def verify_onnx_program(
 
     `args` and `kwargs` are those of the example by default. OnnxExporterError for a model that does
     not run or gives other sizes, ValueError for a program from a file without arguments.
+
+    >>> made = taeda.onnx.export(taeda.nn.ReLU(), (taeda.ones(2),), dynamo=True)
+    >>> [info.max_abs_diff for info in verify_onnx_program(made)]  # doctest: +SKIP
+    [0.0]
     """
     program = onnx_program.exported_program
     if args is None and kwargs is None:

@@ -217,6 +217,12 @@ def verify_aten_graph(
     """Compare a graph of operators with its model for these inputs; `params_dict` has those of its
     inputs that are weights, by name. What differs (None if nothing does), the graph, and the model
     (None if it has none).
+
+    >>> import taeda
+    >>> program = taeda.export.export(taeda.nn.ReLU(), (taeda.ones(2),)).run_decompositions({})
+    >>> error, _, made = verify_aten_graph(program.graph, (taeda.ones(2),), {})  # doctest: +SKIP
+    >>> error is None, made is not None  # doctest: +SKIP
+    (True, True)
     """
     info = GraphInfo(graph, tuple(input_args), dict(params_dict or {}), dict(export_options))
     _, error = _compared(info, verification_options or VerificationOptions())
