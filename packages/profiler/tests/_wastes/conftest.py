@@ -76,6 +76,29 @@ def run_program(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def advice_of(tmp_path):
+    """What the report would advise for a program, in words."""
+    for needed in ("taeda.optim", "taeda.nn", "taeda.utils.data", "taeda.compiler"):
+        pytest.importorskip(needed, reason="the programs train, load and compile")
+    threads = taeda.get_num_threads()
+
+    def watched(text):
+        script = tmp_path / "script.py"
+        script.write_text(text)
+        clock = Clock()
+        watch = Watch(clock)
+        taeda.set_num_threads(2)  # so that threads could share work
+        with watch.watching_program():
+            start = clock()
+            assert Script.read(str(script), []).run() == 0
+            watch.finish(clock() - start)
+        return [str(one).removeprefix(f"{tmp_path}/") for one in watch.found()]
+
+    yield watched
+    taeda.set_num_threads(threads)
+
+
+@pytest.fixture
 def hears_of_its_line(run_program, tmp_path):
     """A program that wastes hears of this waste alone, at its line."""
 

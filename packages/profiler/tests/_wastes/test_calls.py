@@ -36,3 +36,20 @@ def test_a_program_that_wastes_hears_of_its_line(hears_of_its_line, waste):
 @pytest.mark.parametrize("waste", PAIRS)
 def test_the_mended_program_hears_nothing(hears_nothing, waste):
     hears_nothing(PAIRS[waste][1])
+
+
+#: loops of small work that are not made of operators
+LOOPS = {
+    "a model for each sample": "[model(x[i:i + 1]) for i in range(100)]",
+    "a function of nn for each row": "[F.softmax(x[i], 0) for i in range(100)]",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_loop_of_small_calls_hears_of_its_line(hears_of_its_line, loop):
+    hears_of_its_line("SmallOperations", {"body": LOOPS[loop]})
+
+
+def test_the_gain_of_reading_numbers_is_honest_on_the_cpu(hears_of_its_line):
+    finding = hears_of_its_line("NumbersRead", PAIRS["NumbersRead"][0])
+    assert finding.gain == "12 reads: little on the CPU, but on a device each lets it run dry"

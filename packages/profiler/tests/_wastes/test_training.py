@@ -27,3 +27,16 @@ def test_a_program_that_wastes_hears_of_its_line(hears_of_its_line, waste):
 @pytest.mark.parametrize("waste", PAIRS)
 def test_the_mended_program_hears_nothing(hears_nothing, waste):
     hears_nothing(PAIRS[waste][1])
+
+
+ADVICE = {
+    "foreach=False, fused=False": "Leave its foreach and fused unset",
+    "": "Where Adam, AdamW or SGD",
+}
+
+
+@pytest.mark.parametrize("form", ADVICE)
+def test_the_advice_is_one_that_the_optimizer_has(hears_of_its_line, form):
+    kind = "Adam" if form else "RMSprop"
+    setup = f"optimizer = taeda.optim.{kind}(model.parameters(), {form})"
+    assert ADVICE[form] in hears_of_its_line("PlainOptimizers", {"setup": setup}).text

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import logging
 import os
 import sys
 import threading
@@ -26,6 +25,7 @@ from taeda._core_api.programs import noted_calls, tracers
 from taeda._core_api.runtime import memory_stats
 
 from ._blocks import deliver, listen, stop_listening
+from ._callers import place_of
 from ._recording import Calls, Range, Recording
 from ._settings import Settings
 from ._tensors import bytes_of, moves_nothing, tensors_of
@@ -34,14 +34,12 @@ from ._timeline import BlockLog
 __all__ = [
     "Collector",
     "is_recording",
-    "place_of",
     "record_function",
     "stop_recording",
 ]
 
 _here = threading.local()  # .collector: the one of this thread, if any
 _GATE = os.path.join(os.path.dirname(taeda.__file__), "_layers") + os.sep
-_LIBRARY = (*taeda.__path__, contextlib.__file__, os.path.dirname(logging.__file__))
 _OWN = (os.path.dirname(__file__) + os.sep, _GATE)
 
 
@@ -208,14 +206,6 @@ def _frames() -> Iterator[str]:
         if not code.co_filename.startswith(_OWN):
             yield f"{code.co_filename}({frame.f_lineno}): {code.co_name}"
         frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
-
-
-def place_of() -> str:
-    """The innermost line of the program, as file:line."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARY):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"
 
 
 def _outside_hooks(collector: Collector) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from taeda._core_api.programs import tracers
 from taeda._core_api.runtime import living_objects, memory_stats
 
 from ._blocks import deliver, listen, stop_listening
-from ._collect import place_of
+from ._callers import place_of
 from ._ledger import Held, Ledger, Origin
 from ._tensors import storage_of
 from ._texts import format_memory

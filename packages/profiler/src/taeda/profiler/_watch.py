@@ -15,7 +15,8 @@ from taeda import Tensor
 from taeda._core_api.runtime import memory_stats
 
 from ._blocks import deliver, listen, stop_listening
-from ._collect import Collector, place_of
+from ._callers import asked, calls_module, place_of
+from ._collect import Collector
 from ._ledger import Ledger, Origin
 from ._settings import Settings
 from ._tensors import tensors_of
@@ -49,7 +50,8 @@ class Watch(Collector):
 
     def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         number = len(self.ranges)
-        place = place_of()
+        caller = asked()
+        place = caller.place
         self._follow(place, "")
         grad = taeda.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors_of(args))
         made = super().call(op, args, run)
@@ -60,7 +62,7 @@ class Watch(Collector):
         if not self._loading:
             name = noted.name.removeprefix("aten::")
             self.run.ran(place, name, took)
-            told = Call(name, place, args, made, self.run.step, took)
+            told = Call(name, place, args, made, self.run.step, took, *caller[1:])
             for waste in self.wastes:
                 waste.operation(told)
         return made
@@ -190,13 +192,18 @@ class Watch(Collector):
         except ImportError:
             return
 
-        def outermost(module: Any, args: tuple[Any, ...]) -> None:
-            if sum(one.name.startswith(OUTSIDE) for one in self.open) == 1 and not self._loading:
+        def before(module: Any, args: tuple[Any, ...]) -> None:
+            if self._loading:
+                return
+            if (line := calls_module()) is not None:
+                for waste in self.wastes:
+                    waste.called(module, args, line)
+            if sum(one.name.startswith(OUTSIDE) for one in self.open) == 1:  # the outermost
                 place = place_of()
                 for waste in self.wastes:
                     waste.model(module, args, place)
 
-        yield modules.register_module_forward_pre_hook(outermost)
+        yield modules.register_module_forward_pre_hook(before)
 
     @contextlib.contextmanager
     def loading(self, loader: Any) -> Iterator[None]:

@@ -6,7 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from .._ledger import Ledger
+    from taeda import Tensor
+
+    from .._ledger import Held, Ledger
 
 __all__ = ["MANY_STEPS", "Call", "Finding", "Run", "Waste"]
 
@@ -22,6 +24,8 @@ class Call(NamedTuple):
     made: Any
     step: int
     took: int  # nanoseconds
+    own: bool = True  # the line asks for it itself: no layer, optimizer or helper stands between
+    backward: bool = False  # within a backward pass
 
 
 class Finding(NamedTuple):
@@ -45,6 +49,12 @@ class Run:
         self.took: Counter[tuple[str, str]] = Counter()  # nanoseconds by (place, operation)
         self.calls: Counter[str] = Counter()  # operations by place
         self.threads: list[tuple[str, int]] = []  # (place, count) of set_num_threads
+
+    def block(self, tensor: Tensor) -> Held | None:
+        """The memory of a tensor: one object as long as it is held; None if it was taken before the run.
+        Addresses are given again, and say nothing of the tensor that lay there.
+        """
+        return self.ledger.live.get(tensor.untyped_storage().data_ptr())
 
     def every_step(self, steps: set[int]) -> bool:
         """Whether something happened in nearly all of many steps."""
@@ -106,6 +116,9 @@ class Waste:
 
     def model(self, module: Any, args: tuple[Any, ...], place: str) -> None:
         """A module is called, and no other is around it."""
+
+    def called(self, module: Any, args: tuple[Any, ...], place: str) -> None:
+        """A line of the program calls a module, within another or not."""
 
     def event(self, kind: str, place: str, detail: Any) -> None:
         """Something else: "load" (nanoseconds, loader), "made" (a tensor from objects of Python, how

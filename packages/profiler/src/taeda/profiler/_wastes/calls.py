@@ -13,6 +13,7 @@ __all__ = ["GrowingConcatenation", "NumbersOfPython", "NumbersRead", "SmallOpera
 
 SMALL = 1024  # numbers of an operation whose arithmetic is cheaper than its call
 MANY = 64  # such operations of one line in one step
+LITTLE = 0.01  # of the run: less is not worth a word
 OBJECTS = 1000  # numbers of Python that are worth a word
 GROWN = 16  # parts that were put behind a tensor one by one
 
@@ -25,10 +26,18 @@ class SmallOperations(Waste):
         self._counts: Counter[tuple[str, str, int]] = Counter()
 
     def operation(self, call: Call) -> None:
-        if isinstance(call.made, Tensor) and not call.name.startswith("_fused"):
-            tensors = [value for value in (call.made, *call.args) if isinstance(value, Tensor)]
-            if all(value.numel() <= SMALL for value in tensors):
-                self._counts[call.place, call.name, call.step] += 1
+        """What the library does for one call of the program is no loop of the program."""
+        if call.own and not call.backward and isinstance(call.made, Tensor):
+            self._count(call.place, call.name, (call.made, *call.args))
+
+    def called(self, module: Any, args: tuple[Any, ...], place: str) -> None:
+        """One module again and again is a loop; many modules, one after another, are a deep model."""
+        if any(isinstance(value, Tensor) for value in args):
+            self._count(place, f"{type(module).__name__} {id(module)}", args)
+
+    def _count(self, place: str, name: str, values: tuple[Any, ...]) -> None:
+        if all(value.numel() <= SMALL for value in values if isinstance(value, Tensor)):
+            self._counts[place, name, self.run.step] += 1
 
     def found(self) -> list[Finding]:
         most: Counter[str] = Counter()
@@ -45,8 +54,10 @@ class SmallOperations(Waste):
                 f"nearly all of what this line takes, {self.run.share(self.run.at(place))}",
             )
             for place, count in most.most_common(3)
-            if self.run.step < 3
-            or len(steps[place]) > 1  # once beside many steps is no loop of them
+            if (
+                self.run.step < 3 or len(steps[place]) > 1
+            )  # once beside many steps is no loop of them
+            and self.run.at(place) >= LITTLE * self.run.total
         ]
 
 
@@ -56,9 +67,12 @@ class NumbersRead(Waste):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._steps: defaultdict[str, set[int]] = defaultdict(set)
+        self._waits: set[str] = set()  # lines that wait for a device
 
     def number(self, tensor: Any, place: str) -> None:
         self._steps[place].add(self.run.step)
+        if tensor.device.type != "cpu":
+            self._waits.add(place)
 
     def found(self) -> list[Finding]:
         often = sorted(self._steps.items(), key=lambda read: -len(read[1]))
@@ -67,7 +81,9 @@ class NumbersRead(Waste):
                 place,
                 "a tensor becomes a number of Python in every step, and the program waits for it. Add up "
                 "in a tensor (detach it), and read the sum once in a while.",
-                f"{len(steps)} waits; on a device each lets it run dry",
+                f"{len(steps)} waits, and each lets the device run dry"
+                if place in self._waits
+                else f"{len(steps)} reads: little on the CPU, but on a device each lets it run dry",
             )
             for place, steps in often[:5]
             if self.run.every_step(steps)
@@ -109,7 +125,7 @@ class GrowingConcatenation(Waste):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self._last: dict[str, int] = {}  # storage that the line made last
+        self._last: dict[str, Any] = {}  # the memory that the line made last
         self._rows: Counter[str] = Counter()
         self._longest: Counter[str] = Counter()
 
@@ -118,11 +134,13 @@ class GrowingConcatenation(Waste):
             return
         place, parts = call.place, call.args[0]
         grown = isinstance(parts, (list, tuple)) and any(
-            part.data_ptr() == self._last.get(place) and part.numel() for part in parts
+            part.numel() and self._last.get(place) is self.run.block(part) is not None
+            for part in parts
+            if isinstance(part, Tensor)
         )
         self._rows[place] = self._rows[place] + 1 if grown else 0
         self._longest[place] = max(self._longest[place], self._rows[place])
-        self._last[place] = call.made.data_ptr()
+        self._last[place] = self.run.block(call.made)
 
     def found(self) -> list[Finding]:
         return [

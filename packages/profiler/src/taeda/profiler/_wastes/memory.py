@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
+import weakref
 from collections import defaultdict
 from typing import Any
 
 import taeda
 from taeda import Tensor
 
-from ._run import MANY_STEPS, Finding, Run, Waste
+from ._run import MANY_STEPS, Call, Finding, Run, Waste
 
 __all__ = ["RetainedGraphs"]
 
@@ -26,6 +27,31 @@ class RetainedGraphs(Waste):
         super().__init__(run)
         self._held: dict[str, tuple[int, int]] = {}  # by line: bytes, steps
         self._holder = ""
+        self._last: tuple[weakref.ref[Tensor], str, int] | None = None
+        self._nodes: weakref.WeakKeyDictionary[Any, tuple[str, int]] = weakref.WeakKeyDictionary()
+
+    def operation(self, call: Call) -> None:
+        """A result has its node only after this: the one before is looked at."""
+        self._note_last()
+        if isinstance(call.made, Tensor) and not call.backward:
+            self._last = weakref.ref(call.made), call.place, call.step
+
+    def _note_last(self) -> None:
+        if self._last is not None:
+            made, place, step = self._last
+            if (tensor := made()) is not None and tensor.grad_fn is not None:
+                self._nodes[tensor.grad_fn] = place, step
+        self._last = None
+
+    def _lines_of_graphs(self) -> set[str]:
+        """Lines whose graphs of many former steps are alive: results without their graphs are kept often."""
+        self._note_last()
+        steps: defaultdict[str, set[int]] = defaultdict(set)
+        for place, step in self._nodes.values():
+            if step < self.run.step - 1:
+                steps[place].add(step)
+        most = min(MANY_STEPS - 1, self.run.step - 2)
+        return {place for place, seen in steps.items() if len(seen) >= most}
 
     def after_step(self) -> None:
         """Looked at in steps that are powers of two: a look costs as much as there are blocks."""
@@ -34,8 +60,9 @@ class RetainedGraphs(Waste):
             return
         sizes: defaultdict[str, int] = defaultdict(int)
         steps: defaultdict[str, set[int]] = defaultdict(set)
+        lines = self._lines_of_graphs()
         for held in self.run.ledger.live.values():
-            if held.origin.grad and held.origin.step < step - 1:
+            if held.origin.place in lines and held.origin.grad and held.origin.step < step - 1:
                 sizes[held.origin.place] += held.size
                 steps[held.origin.place].add(held.origin.step)
         self._held = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Any
 
 import taeda
@@ -30,8 +30,9 @@ class HandwrittenAttention(Waste):
         self._took: Counter[str] = Counter()
 
     def operation(self, call: Call) -> None:
+        """Only what the program writes itself: layers of the library have their reasons."""
         made = call.made[0] if isinstance(call.made, (tuple, list)) and call.made else call.made
-        if not isinstance(made, Tensor):
+        if not isinstance(made, Tensor) or not call.own:
             return
         before = next((kind for kind in map(self._kind, call.args) if kind), None)
         name = call.name
@@ -59,7 +60,8 @@ class HandwrittenAttention(Waste):
             Finding(
                 place,
                 f"attention is written by hand, {count} times: the table of weights lies in memory, and is "
-                "passed over for each operation. Call nn.functional.scaled_dot_product_attention.",
+                "passed over for each operation. Where the weights themselves are not wanted, call "
+                "nn.functional.scaled_dot_product_attention.",
                 f"half or more of what these operations take, {self.run.share(self._took[place])}, and the "
                 "memory of the table",
             )
@@ -68,24 +70,30 @@ class HandwrittenAttention(Waste):
 
 
 class GraphsInEvaluation(Waste):
-    """A model in eval mode that still writes a graph."""
+    """A model in eval mode that writes a graph, and no backward pass follows."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._counts: Counter[str] = Counter()
-        self._calls: defaultdict[str, int] = defaultdict(int)
-        self._backwards = 0
+        self._open: str | None = None  # the last such call, for whose backward pass one waits
 
     def model(self, module: Any, args: tuple[Any, ...], place: str) -> None:
-        self._calls[place] += 1
+        self._settle()
         graph = taeda.is_grad_enabled() and any(p.requires_grad for p in module.parameters())
         if graph and not module.training:
-            self._counts[place] += 1
+            self._open = place
 
     def operation(self, call: Call) -> None:
-        self._backwards += call.name.endswith("_backward")
+        if call.backward:
+            self._open = None  # the graph was wanted
+
+    def _settle(self) -> None:
+        if self._open is not None:
+            self._counts[self._open] += 1
+        self._open = None
 
     def found(self) -> list[Finding]:
+        self._settle()
         return [
             Finding(
                 place,
@@ -94,5 +102,5 @@ class GraphsInEvaluation(Waste):
                 "the memory of all results between the layers, and a few microseconds an operation",
             )
             for place, count in self._counts.items()
-            if count >= 3 and not (self._backwards and self.run.step == 0)
+            if count >= 3
         ]

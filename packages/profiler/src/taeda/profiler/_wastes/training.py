@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import taeda
+
 from ._run import Call, Finding, Run, Waste
 
 __all__ = ["FrozenParts", "KeptGradients", "PlainOptimizers"]
 
 OPERATIONS = 12  # of a step that a fused form does in one
+LITTLE = 0.02  # of the run: less is not worth a word
 
 
 class KeptGradients(Waste):
@@ -56,7 +59,9 @@ class PlainOptimizers(Waste):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self._within: Any = None
+        self._within: str | None = None
+        self._options: dict[str, Any] = {}  # of the last one of the name
+        self._other: set[str] = set()  # no fused form of theirs could exist
         self._counts: Counter[str] = Counter()
         self._fused: set[str] = set()
         self._took: Counter[str] = Counter()
@@ -64,14 +69,19 @@ class PlainOptimizers(Waste):
         self._steps: Counter[str] = Counter()
 
     def before_step(self, optimizer: Any) -> None:
-        self._within = type(optimizer).__name__
-        self._steps[self._within] += 1
+        self._within = name = type(optimizer).__name__
+        self._steps[name] += 1
+        self._options[name] = optimizer.defaults
+        if any(kind.__name__ == "LBFGS" for kind in type(optimizer).__mro__):
+            self._other.add(name)
 
     def after_step(self) -> None:
         self._within = None
 
     def operation(self, call: Call) -> None:
-        if (name := self._within) is not None:
+        """What a closure runs is no work of the optimizer: it records, or is a backward pass."""
+        name = self._within
+        if name is not None and not call.backward and not taeda.is_grad_enabled():
             self._counts[name] += 1
             self._took[name] += call.took
             self._places[name] = call.place
@@ -81,13 +91,18 @@ class PlainOptimizers(Waste):
     def found(self) -> list[Finding]:
         made = []
         for name, count in self._counts.items():
+            advice = (
+                "Leave its foreach and fused unset: then it runs one."
+                if "fused" in self._options[name]
+                else "Where Adam, AdamW or SGD of taeda.optim trains as well, take it: it runs one."
+            )
             each = count // self._steps[name]
-            if each >= OPERATIONS and name not in self._fused:
+            worth = self._took[name] >= LITTLE * self.run.total
+            if each >= OPERATIONS and worth and name not in self._fused | self._other:
                 made.append(
                     Finding(
                         self._places[name],
-                        f"{name}.step runs {each} operations. An optimizer of taeda.optim with a fused form "
-                        "(Adam, AdamW, SGD; leave foreach and fused unset) runs one.",
+                        f"{name}.step runs {each} operations. {advice}",
                         f"most of what these operations take, {self.run.share(self._took[name])}",
                     )
                 )

@@ -54,11 +54,18 @@ class Doubles(Waste):
 
 
 class Copies(Waste):
-    """The same rearranged copy in every step."""
+    """The same rearranged copy in every step, of a tensor that outlives them."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self._seen: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
+        self._seen: defaultdict[tuple[str, int, int], set[int]] = defaultdict(set)
+        self._given: set[int] = (
+            set()
+        )  # addresses of what the program gives to modules, out of order
+
+    def called(self, module: Any, args: tuple[Any, ...], place: str) -> None:
+        given = (value for value in args if isinstance(value, Tensor))
+        self._given.update(value.data_ptr() for value in given if not value.is_contiguous())
 
     def operation(self, call: Call) -> None:
         if call.name not in ("contiguous", "reshape", "clone") or not call.args:
@@ -66,12 +73,17 @@ class Copies(Waste):
         source, made = call.args[0], call.made
         if not isinstance(source, Tensor) or not isinstance(made, Tensor):
             return
-        copied = made.data_ptr() != source.data_ptr()
-        if copied and made.numel() >= LARGE and not source.is_contiguous():
-            self._seen[call.place, source.data_ptr()].add(call.step)
+        if made.numel() < LARGE or source.is_contiguous() or call.backward:
+            return
+        address = source.data_ptr()
+        if made.data_ptr() == address or not (call.own or address in self._given):
+            return  # no copy, or one for which the library has its reasons
+        block = self.run.block(source)
+        if block is None or block.origin.step < call.step:
+            self._seen[call.place, address, block.when if block else 0].add(call.step)
 
     def found(self) -> list[Finding]:
-        places = {place for (place, _), steps in self._seen.items() if self.run.every_step(steps)}
+        places = {place for (place, *_), steps in self._seen.items() if self.run.every_step(steps)}
         return [
             Finding(
                 place,
@@ -90,7 +102,7 @@ class BytesNormalised(Waste):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self._fresh: dict[int, str] = {}  # floats of bytes, by address: the line
+        self._fresh: dict[int, tuple[str, Any]] = {}  # floats of bytes, by address: line and memory
         self._steps: defaultdict[str, set[int]] = defaultdict(set)
         self._took: Counter[str] = Counter()
 
@@ -102,16 +114,21 @@ class BytesNormalised(Waste):
             return
         scales = call.name in self._SCALES
         if source.dtype is taeda.uint8 and (scales or call.name in ("_to_copy", "to", "copy_")):
-            self._fresh[made.data_ptr()] = call.place
+            self._keep(made, call.place)
             self._took[call.place] += call.took
             if scales:
                 self._steps[call.place].add(call.step)
-        elif scales and (place := self._fresh.get(source.data_ptr())) is not None:
-            self._fresh[made.data_ptr()] = place
+        elif scales and (place := self._line(source)) is not None:
+            self._keep(made, place)
             self._steps[place].add(call.step)
             self._took[place] += call.took
-        else:
-            self._fresh.pop(made.data_ptr(), None)  # another tensor lies there now
+
+    def _keep(self, made: Tensor, place: str) -> None:
+        self._fresh[made.data_ptr()] = place, self.run.block(made)
+
+    def _line(self, source: Tensor) -> str | None:
+        place, block = self._fresh.get(source.data_ptr(), (None, None))
+        return place if block is self.run.block(source) else None
 
     def found(self) -> list[Finding]:
         return [
