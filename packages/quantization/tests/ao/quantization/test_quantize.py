@@ -12,30 +12,7 @@ from taeda.ao import quantization as q
 from taeda.ao.nn import quantized
 
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.quant, self.dequant = q.QuantStub(), q.DeQuantStub()
-        self.conv, self.bn, self.relu = nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU()
-        self.skip, self.fc = quantized.FloatFunctional(), nn.Linear(4 * 36, 3)
-
-    def forward(self, x):
-        x = self.relu(self.bn(self.conv(self.quant(x))))
-        x = self.skip.add(x, x).flatten(1)
-        return self.dequant(self.fc(x))
-
-
-GROUP = ["conv", "bn", "relu"]
-
-
-def ready(qconfig=None):
-    taeda.manual_seed(0)
-    model = Net().eval()
-    model.qconfig = qconfig or q.get_default_qconfig("x86")
-    return model, q.prepare(q.fuse_modules(model, GROUP))
-
-
-def test_results_are_near_the_float_ones_and_files_keep_them():
+def test_results_are_near_the_float_ones_and_files_keep_them(ready):
     x = taeda.rand(8, 1, 8, 8)
     model, watched = ready()
     watched(x)
@@ -55,12 +32,7 @@ def _run(model, x):
     return model
 
 
-def test_an_observer_that_saw_nothing_is_named():
-    with pytest.raises(RuntimeError, match=r"observer of 'quant' \(QuantStub\) saw nothing"):
-        q.convert(ready()[1])
-
-
-def test_floats_and_integers_do_not_meet():
+def test_floats_and_integers_do_not_meet(ready):
     x = taeda.rand(8, 1, 8, 8)
     made = q.convert(_run(ready()[1], x))
     with pytest.raises(
@@ -81,11 +53,11 @@ def test_a_layer_without_qconfig_stays_float():
     assert not hasattr(made[1], "qconfig")
 
 
-def test_training():
+def test_training(small_net, group):
     taeda.manual_seed(0)
-    model = Net()
+    model = small_net()
     model.qconfig = q.get_default_qat_qconfig("x86")
-    watched = q.prepare_qat(q.fuse_modules_qat(model, GROUP))
+    watched = q.prepare_qat(q.fuse_modules_qat(model, group))
     x, y = taeda.rand(16, 1, 8, 8), taeda.randint(0, 3, (16,))
     steps = taeda.optim.SGD(watched.parameters(), 0.1) if hasattr(taeda, "optim") else None
     losses = []
@@ -103,7 +75,7 @@ def test_training():
     made = q.convert(watched)
     assert float((made(x) - watched(x)).abs().max()) < 3 * made.fc.scale
     with pytest.raises(AssertionError, match="training mode"):
-        q.prepare_qat(Net().eval())
+        q.prepare_qat(small_net().eval())
 
 
 @pytest.mark.parametrize("dtype", [taeda.qint8, taeda.float16], ids=str)
@@ -119,53 +91,7 @@ def test_weights_alone(dtype):
         q.quantize_dynamic(model, {"nine"})
 
 
-def test_wrapping_and_examples():
-    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)).eval()
-    model[1].qconfig = q.default_qconfig
-    made = q.add_quant_dequant(model)
-    assert type(made[1]) is q.QuantWrapper
+def test_examples_run_without_their_targets():
     seen = []
     q.default_eval_fn(seen.append, [(1, 2), (3, 4)])
     assert seen == [1, 3]
-
-
-def test_modules_of_others():
-    class Observed(nn.Module):
-        @classmethod
-        def from_float(cls, mod):
-            made = cls()
-            made.qconfig = mod.qconfig
-            return made
-
-        def forward(self, x):
-            return x
-
-    class Final(Observed):
-        @classmethod
-        def from_observed(cls, mod):
-            return cls()
-
-    model = nn.Sequential(nn.Tanhshrink()).eval()
-    model.qconfig = q.default_qconfig
-    watched = q.prepare(
-        model,
-        prepare_custom_config_dict={
-            "float_to_observed_custom_module_class": {nn.Tanhshrink: Observed}
-        },
-    )
-    made = q.convert(
-        watched,
-        convert_custom_config_dict={"observed_to_quantized_custom_module_class": {Observed: Final}},
-    )
-    assert type(made[0]) is Final
-
-
-def test_what_is_refused_and_warned():
-    with pytest.warns(UserWarning, match="no module has a qconfig"):
-        q.prepare(nn.Sequential(nn.Linear(2, 2)))
-    with pytest.raises(NotImplementedError, match="FX"):
-        q.convert(nn.Sequential(), is_reference=True)
-    model = nn.Sequential(nn.Linear(2, 2))
-    model.qconfig = "x86"
-    with pytest.raises(RuntimeError, match="is a str"):
-        q.prepare(model)
