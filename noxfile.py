@@ -63,7 +63,7 @@ SESSIONS = (
     row("docs", "The pages build without a warning, and every example in them, in the READMEs and in docstrings runs.",
         "python tools/hold/doctests.py", "python tools/hold/arguments.py", "python tools/hold/examples.py", "sphinx-build -W --keep-going -q -j auto docs build/docs", groups=("docs", "demo")),
     row("site", "The site is built, every link within it leads somewhere, and dist/taeda-site.tar.gz holds it for any host.",
-        "sphinx-build -W --keep-going -q -j auto docs build/docs", "python tools/ship/site.py {}", groups=("docs", "demo")),
+        "python tools/ship/site.py --build {}", groups=("docs", "demo")),
     row("arguments", "How many arguments of public functions and classes are described, module by module, and none fewer than before. `-- --open taeda.fft` names the others.",
         "python tools/hold/arguments.py {}"),
     row("demo", "A small convolutional network learns real handwritten digits and leaves two pictures in demo-out/.",

@@ -1,7 +1,11 @@
-"""Check the built site and pack it as one archive, to be unpacked on any host of files.
+"""Check the site and pack it as one archive, to be unpacked on any host of files.
 
-    python tools/ship/site.py                       build/docs, into dist/taeda-site.tar.gz
-    python tools/ship/site.py build/docs --out FILE
+    python tools/ship/site.py --build               build it afresh, into dist/taeda-site.tar.gz
+    python tools/ship/site.py --build build/site    the same, and the pages stay there to be looked at
+    python tools/ship/site.py build/docs            check and pack what is built
+
+Sphinx leaves pages of an earlier build where they are, though nothing leads there any more: what is given to
+others is built in an empty folder.
 
 Every link, picture, script and style of a page has to lead to a file of the site, and behind a `#` to a
 place in it.
@@ -12,10 +16,13 @@ file at its top that says for which version it is.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import io
+import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -23,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
 
-__all__ = ["Page", "broken", "packed", "read"]
+__all__ = ["Page", "broken", "build", "check_and_pack", "packed", "read"]
 
 #: what Sphinx keeps for its next run
 LEFT_OUT = {".doctrees", ".buildinfo", "objects.inv.tmp"}
@@ -99,27 +106,51 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
     archive.addfile(entry, io.BytesIO(data))
 
 
+def build(folder: Path, source: Path = ROOT / "docs") -> None:
+    """Build the pages of `source` into a folder that has none. A warning is an error.
+
+    Raises:
+        FileExistsError: something lies there, which would be packed, too.
+        CalledProcessError: Sphinx found a fault.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise FileExistsError(f"{folder} is not empty: its pages would become part of the site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto"]
+    subprocess.run([*command, str(source), str(folder)], cwd=ROOT, check=True)
+
+
 def main() -> int:
     """1 for a site with a broken link, which is not packed."""
-    parser = argparse.ArgumentParser(description="Check the built site and pack it.")
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "docs")
+    parser = argparse.ArgumentParser(description="Check the site and pack it.")
+    parser.add_argument("folder", nargs="?", type=Path, help="of the pages (default: build/docs)")
+    parser.add_argument("--build", action="store_true", help="build them first, in an empty folder")
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "taeda-site.tar.gz")
     options = parser.parse_args()
-    pages = read(options.folder)
+    if not options.build:
+        return check_and_pack(options.folder or ROOT / "build" / "docs", options.out)
+    with contextlib.ExitStack() as kept:
+        folder = options.folder or Path(kept.enter_context(tempfile.TemporaryDirectory()))
+        build(folder)
+        return check_and_pack(folder, options.out)
+
+
+def check_and_pack(folder: Path, out: Path) -> int:
+    """1 for pages that are none or lead nowhere, and 0 when `out` is written."""
+    pages = read(folder)
     if not pages:
-        print(f"{options.folder} has no pages: build them with `nox -s docs`")
+        print(f"{folder} has no pages: build them with `nox -s docs`")
         return 1
-    faults = list(broken(options.folder, pages))
+    faults = list(broken(folder, pages))
     if faults:
         print(*faults, f"{len(faults)} links lead nowhere", sep="\n")
         return 1
     import taeda
 
-    data = packed(options.folder, taeda.__version__)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_bytes(data)  # half-written: the next run writes it anew
+    data = packed(folder, taeda.__version__)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(data)  # half-written: the next run writes it anew
     links = sum(len(page.links) for page in pages.values())
-    print(f"{options.out}: {len(pages)} pages, {links:,} links, {len(data) / 1e6:.1f} MB")
+    print(f"{out}: {len(pages)} pages, {links:,} links, {len(data) / 1e6:.1f} MB")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import tarfile
 
 import pytest
@@ -49,3 +50,32 @@ def test_the_archive_holds_the_pages_alone_and_has_the_same_bytes_twice(folder):
         names = [name.removeprefix("taeda-site/") for name in archive.getnames()]
         assert archive.extractfile("taeda-site/VERSION").read() == b"1.2.3\n"
     assert names == ["VERSION", "a.html", "b.html", "sub/index.html", "x.png"]
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Pages to be built by Sphinx."""
+    pytest.importorskip("sphinx", reason="builds the pages")
+    here = tmp_path / "source"
+    here.mkdir()
+    (here / "conf.py").write_text("html_theme = 'basic'\n")
+    (here / "index.rst").write_text("Title\n=====\n")
+    return here
+
+
+def test_pages_of_an_earlier_build_are_not_taken_for_the_site(tmp_path):
+    (tmp_path / "stale.html").write_text("<p>was a page once</p>")
+    with pytest.raises(FileExistsError, match="is not empty"):
+        site.build(tmp_path)
+
+
+def test_what_is_built_is_checked_and_packed(source, tmp_path):
+    site.build(folder := tmp_path / "made", source)
+    assert site.check_and_pack(folder, tmp_path / "dist" / "site.tar.gz") == 0
+    assert tarfile.is_tarfile(tmp_path / "dist" / "site.tar.gz")
+
+
+def test_a_warning_of_sphinx_is_an_error(source, tmp_path):
+    (source / "lost.rst").write_text("Nobody leads here\n=================\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        site.build(tmp_path / "made", source)
