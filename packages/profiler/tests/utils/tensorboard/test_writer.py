@@ -268,6 +268,15 @@ def test_embeddings_are_listed(writer, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("tag", ["a/b", "a_b", "..", ".", "", "a%2Fb", "\u00e4 b"])
+def test_each_set_of_points_has_a_folder_within_the_run(writer, tmp_path, tag):
+    for one in (tag, "a/b" if tag == "a_b" else "a_b"):
+        writer.add_embedding(taeda.rand(2, 3), tag=one)
+    folders = [path.parent for path in tmp_path.rglob("tensors.tsv")]
+    assert len(set(folders)) == 2
+    assert {folder.parent for folder in folders} == {tmp_path / "00000"}
+
+
 REFUSED = {
     "several numbers": (lambda w: w.add_scalar("a", taeda.ones(2)), AssertionError, "one number, and got 2"),
     "a text": (lambda w: w.add_scalar("a", "x"), ValueError, "'x' is a text"),
@@ -301,6 +310,13 @@ REFUSED = {
     "sprites": (lambda w: w.add_embedding(taeda.rand(3, 2), label_img=taeda.rand(2, 1, 2, 2)),
                 AssertionError, "for 3 points"),
     "model": (lambda w: w.add_graph(print), TypeError, "has to be a Module"),
+    "figure": (lambda w: w.add_figure("f", "x"), TypeError, "figures of matplotlib, not str"),
+    "rate": (lambda w: w.add_audio("s", taeda.rand(9), sample_rate=0), ValueError, "sample_rate is 0"),
+    "far step": (lambda w: w.add_scalar("a", 1.0, 2**63), ValueError, "64 bits"),
+    "no step": (lambda w: w.add_scalar("a", 1.0, float("nan")), ValueError, "global_step is nan"),
+    "no time": (lambda w: w.add_scalar("a", 1.0, 1, walltime="now"), ValueError, "'now' is a text"),
+    "endless time": (lambda w: w.add_scalar("a", 1.0, 1, walltime=np.inf), ValueError, "walltime is inf"),
+    "far number": (lambda w: w.add_scalar("a", 10**400), ValueError, "no float"),
     "address": (lambda w: SummaryWriter("nowhere://x/y"), ValueError, "nowhere"),
     "never": (lambda w: SummaryWriter(w.log_dir, flush_secs=0), ValueError, "flush_secs is 0"),
 }  # fmt: skip
@@ -311,6 +327,8 @@ def test_refusals(writer, tmp_path, case):
     call, error, words = REFUSED[case]
     if case == "model":
         pytest.importorskip("taeda.nn", reason="models come with taeda-nn")
+    if case == "figure":
+        pytest.importorskip("matplotlib", reason="figures are matplotlib's, which is optional")
     with pytest.raises(error, match=words):
         call(writer)
     writer.flush()

@@ -106,12 +106,15 @@ def figures(given: Any, close: bool) -> Array:
     try:
         from matplotlib import pyplot as plt
         from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("add_figure draws with matplotlib: pip install matplotlib") from error
 
     drawn = []
     several = given if isinstance(given, (list, tuple)) else [given]
     for figure in several:
+        if not isinstance(figure, Figure):
+            raise TypeError(f"add_figure takes figures of matplotlib, not {type(figure).__name__}")
         canvas = FigureCanvasAgg(figure)
         canvas.draw()  # type: ignore[no-untyped-call]  # it has no types
         drawn.append(np.array(canvas.buffer_rgba()))  # type: ignore[no-untyped-call]  # it has no types

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
 from taeda import Tensor
 
-__all__ = ["array", "number", "tag_of"]
+__all__ = ["MOST_STEPS", "array", "folder_of", "number", "step_of", "tag_of", "time_of"]
+
+MOST_STEPS = 1 << 63  # a step is a number of 64 bits with a sign
 
 
 def tag_of(tag: Any, who: str) -> str:
@@ -43,8 +47,13 @@ def array(value: Any, who: str) -> np.ndarray[Any, Any]:
 
 def number(value: Any, who: str) -> float:
     """One number. ValueError for a text that is none, AssertionError for several."""
-    if type(value) is float or type(value) is int:
-        return float(value)
+    if type(value) is float:
+        return value
+    if type(value) is int:
+        try:
+            return float(value)
+        except OverflowError:
+            raise ValueError(f"{who}: an int of {value.bit_length()} bits is no float") from None
     if isinstance(value, str):
         try:
             return float(value)
@@ -54,3 +63,25 @@ def number(value: Any, who: str) -> float:
     if found.size != 1:
         raise AssertionError(f"{who} takes one number, and got {found.size} of shape {found.shape}")
     return float(found.reshape(()))
+
+
+def step_of(value: Any) -> int:
+    """A step. ValueError for what is none, or is more than 64 bits hold."""
+    found = value if type(value) is int else number(value, "global_step")
+    if not -MOST_STEPS <= found < MOST_STEPS:  # NaN, too
+        raise ValueError(f"global_step is {value}, and has to be a number of 64 bits")
+    return int(found)
+
+
+def time_of(value: Any) -> float:
+    """Seconds since 1970. ValueError for what is no finite number."""
+    found = number(value, "walltime")
+    if not math.isfinite(found):
+        raise ValueError(f"walltime is {value}, and has to be seconds since 1970")
+    return found
+
+
+def folder_of(tag: str) -> str:
+    """A name for a folder, another one for every tag, that stays within the folder around it."""
+    plain = quote(tag, safe=" ")
+    return "%2E" + plain[1:] if plain.startswith(".") else plain or "%"

@@ -19,7 +19,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 from . import _pictures, _summaries
 from ._events import EventFile, Fill, restarted
 from ._live import LivePlot, display_of_notebook
-from ._values import array, number, tag_of
+from ._values import MOST_STEPS, array, folder_of, number, step_of, tag_of, time_of
 
 __all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
 
@@ -101,8 +101,10 @@ class FileWriter:
         self._fill(lambda made: setattr(made, "graph_def", data), None, walltime)
 
     def _fill(self, fill: Fill, step: Any, walltime: float | None) -> None:
-        if step is not None and type(step) is not int:
-            step = int(number(step, "global_step"))
+        if step is not None and (type(step) is not int or not -MOST_STEPS <= step < MOST_STEPS):
+            step = step_of(step)
+        if walltime is not None:
+            walltime = time_of(walltime)
         self.event_writer.add(fill, step, walltime)
 
     def flush(self) -> None:
@@ -625,13 +627,16 @@ class SummaryWriter:
             walltime: when it happened, in seconds since 1970; None for now
         """
         sound = _pictures.sound_of(array(snd_tensor, "add_audio"))
+        rate = number(sample_rate, "add_audio")
+        if not 1 <= rate < 1 << 32:
+            raise ValueError(f"add_audio: sample_rate is {sample_rate}, and has to be 1 or more")
         self._value(
             _pictures.audio,
             global_step,
             walltime,
             tag_of(tag, "add_audio"),
             sound,
-            int(sample_rate),
+            int(rate),
         )
 
     def add_text(
@@ -712,11 +717,8 @@ class SummaryWriter:
         """
         from ._embedding import write_embedding
 
-        step = 0 if global_step is None else int(number(global_step, "global_step"))
-        plain = "".join(
-            c if c.isalnum() or c in "._-" else "_" for c in tag_of(tag, "add_embedding")
-        )
-        name = f"{step:05d}/{plain}"
+        step = 0 if global_step is None else step_of(global_step)
+        name = f"{step:05d}/{folder_of(tag_of(tag, 'add_embedding'))}"
         images = None if label_img is None else array(label_img, "add_embedding")
         write_embedding(
             self.log_dir,
