@@ -180,6 +180,35 @@ def test_outputs_beyond_all_places_are_told(wrong_outputs, way):
 
 
 @needs_compiler
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("listed_twice", RuntimeError, "one tensor as two outputs"),
+        ("listed_input", RuntimeError, "gave an input back"),
+        ("listed_gap", RuntimeError, "left a tensor of its list out"),
+        ("listed_again", ValueError, "called twice in one call"),
+        ("listed_aside", RuntimeError, "filled `outputs`, and its result is a Tensor"),
+        ("listed_not", RuntimeError, "made no list: ask list_outputs"),
+        ("listed_less", ValueError, "fewer than 0 tensors"),
+        ("listed_fails", ValueError, "failed"),
+        ("not_listed", ValueError, "the schema's result is no Tensor"),
+    ],
+)
+def test_lists_that_are_not_the_kernels_to_give(wrong_outputs, name, kind, sentence):
+    x, operators = taeda.ones(4), taeda.ops.outputs
+    before = core.memory_stats()["allocated"]
+    for _ in range(5):
+        with pytest.raises(kind, match=sentence):
+            getattr(operators, name)(x)
+    assert core.memory_stats()["allocated"] == before
+    assert x.tolist() == [1.0] * 4
+    for n in (0, 1, 16, 17, 1000):
+        made = operators.listed(x, n)
+        assert isinstance(made, list) and len({y.data_ptr() for y in made}) == n
+    assert [y is None for y in operators.listed_maybe(x)] == [False, True, False]
+
+
+@needs_compiler
 def test_an_optional_written_argument_that_is_left_out(tmp_path):
     source = tmp_path / "left_out.c"
     source.write_text(LEFT_OUT)
@@ -404,6 +433,9 @@ GOOD = "refused::f(Tensor x) -> Tensor"
         (INIT.format(size="sizeof def", schema="refused::f(Tensr x) -> Tensor", before=""), "'Tensr'"),
         (INIT.format(size="sizeof def", schema="refused::f(Tensor x) -> int", before=""),
             "results of an extension's operator"),
+        (INIT.format(size="sizeof def", schema="refused::f(Tensor x) -> Tensor[]", before="")
+             .replace("TAEDA_ABI;", "TAEDA_ABI_OF(1, 4);"),
+            r"came with taeda ABI 1\.5, and the library was built against 1\.4"),
         (INIT.format(size="sizeof def", schema=GOOD, before="api->define_op(&def, &error);"),
             "multiple times"),
         (INIT.format(size="sizeof def", schema=GOOD,
@@ -413,7 +445,7 @@ GOOD = "refused::f(Tensor x) -> Tensor"
     ],
     ids=["no extension", "no init", "no abi", "wrong major", "major 0", "later minor",
          "short struct", "no namespace", "bad type",
-         "bad result", "twice", "derivative of nothing"],
+         "bad result", "list too early", "twice", "derivative of nothing"],
 )  # fmt: skip
 def test_others_are_refused(tmp_path, text, message):
     (tmp_path / "other.c").write_text(text)

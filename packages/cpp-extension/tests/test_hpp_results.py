@@ -220,15 +220,133 @@ def test_lists_of_results(ext, n):
     [
         (f'm.def("f(Tensor x) -> {results(MOST + 1)}", f);', "at most 16 arguments and 16 results"),
         ('m.def("f(Tensor x) -> ()", f);', "the schema has 0"),
-        ('m.def("f", f);', "only a schema says"),
+        ('m.def("f(Tensor x) -> (Tensor, Tensor[])", f);', r"one Tensor\[\] alone"),
+        ('m.def("f(Tensor(a!)[] x) -> Tensor(a!)[]", f);', r"one Tensor\[\] alone"),
+        ('m.def("f(Tensor x) -> Tensor[]?", f);', r"one Tensor\[\] alone"),
+        ('m.def("f(Tensor x) -> Tensor[]", one);', "gives no list, and the schema Tensor"),
+        ('m.def("f(Tensor x) -> Tensor[]", none);', "gives no list, and the schema Tensor"),
+        (
+            """m.def("f(Tensor x) -> Tensor[]", f).derivative("b");
+            m.def("b(Tensor?[] grads) -> Tensor[]", b);""",
+            r"whose one Tensor argument is a Tensor\[\], and lists_f\w*::f has Tensor",
+        ),
     ],
 )
 def test_lists_that_no_schema_holds(tmp_path, binding, message):
     source = f"""
-static std::vector<taeda::Tensor> f(taeda::Tensor x) {{ return {{x}}; }}
+using taeda::Tensor;
+static std::vector<Tensor> f(Tensor x) {{ return {{x}}; }}
+static std::vector<Tensor> b(const std::vector<Tensor> &x) {{ return x; }}
+static Tensor one(Tensor x) {{ return x; }}
+static void none(Tensor) {{}}
+void used() {{ (void)f, (void)b, (void)one, (void)none; }}
 TAEDA_EXTENSION(m) {{ {binding} }}"""
     with pytest.raises(ImportError, match=message):
-        load_inline("hpp_lists", source, extra_cflags=["-O0"], build_directory=tmp_path)
+        load_inline("lists_f", source, extra_cflags=["-O0"], build_directory=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory):
+    return load_inline(
+        "hpp_lists",
+        LISTS,
+        extra_cflags=["-O0", "-Wall", "-Wextra", "-Werror"],
+        build_directory=tmp_path_factory.mktemp("lists"),
+    )
+
+
+LISTS = r"""
+using taeda::Tensor;
+using Tensors = std::vector<Tensor>;
+static Tensors steps(const Tensor &x, int64_t n)
+{
+    Tensors made;
+    for (int64_t i = 0; i < n; i++) made.push_back(x * i);
+    return made;
+}
+static Tensor steps_back(const Tensors &grads, const Tensor &x)
+{
+    Tensor made = taeda::zeros_like(x);
+    for (size_t i = 0; i < grads.size(); i++)
+        if (grads[i].defined()) made = made + grads[i] * int64_t(i);
+    return made;
+}
+static Tensors steps_meta(const Tensor &x, int64_t n)
+{
+    Tensors made;
+    for (int64_t i = 0; i < n; i++) made.push_back(taeda::empty_like(x));
+    return made;
+}
+static Tensors rows(const Tensor &x)
+{
+    Tensors made;
+    for (int64_t i = 0; i < x.size(0); i++) made.push_back(taeda::select(x, 0, i));
+    return made;
+}
+static Tensors odd(const Tensor &x) { return {x + 1, Tensor(), x}; }
+static Tensor total(const Tensors &xs)
+{
+    Tensor made = xs.at(0);
+    for (size_t i = 1; i < xs.size(); i++) made = made + xs[i] * int64_t(i + 1);
+    return made;
+}
+static Tensors total_back(const Tensor &grad, const Tensors &xs, const std::vector<bool> &)
+{
+    Tensors made;
+    for (size_t i = 0; i < xs.size(); i++) made.push_back(grad * int64_t(i + 1));
+    return made;
+}
+TAEDA_EXTENSION(m)
+{
+    m.def("steps(Tensor x, int n) -> Tensor[]", steps).meta(steps_meta).derivative("steps_back");
+    m.def("steps_back(Tensor?[] grads, Tensor x) -> Tensor", steps_back);
+    m.def("rows", rows);
+    m.def("views(Tensor(a) x) -> Tensor(a)[]", rows);
+    m.def("odd(Tensor x) -> Tensor?[]", odd);
+    m.def("gap(Tensor x) -> Tensor[]", odd);
+    m.def("total(Tensor[] xs) -> Tensor", total).derivative("total_back");
+    m.def("total_back(Tensor grad, Tensor[] xs, bool[] needs) -> Tensor[]", total_back);
+}
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 300])
+def test_a_list_of_any_length(lists, n):
+    x = taeda.ones(2)
+    made = lists.steps(x, n)
+    assert isinstance(made, list) and [t[1].item() for t in made] == list(range(n))
+    assert [t.shape for t in lists.steps(x.to("meta"), n)] == [(2,)] * n
+    assert str(lists.steps.default._schema) == "hpp_lists::steps(Tensor x, int n) -> Tensor[]"
+    compiled = pytest.importorskip("taeda.compiler").compile(lambda x: lists.steps(x + 1, n))
+    assert [t[0].item() for t in compiled(x)] == [2.0 * i for i in range(n)]
+
+
+def test_tensors_of_a_list_that_share_memory_are_copies(lists):
+    x = taeda.arange(6.0).reshape(3, 2)
+    made = lists.rows(x)
+    assert [t.tolist() for t in made] == x.tolist()
+    assert len({t.untyped_storage().data_ptr() for t in (x, *made)}) == 4
+    assert str(lists.rows.default._schema) == "hpp_lists::rows(Tensor arg0) -> Tensor[]"
+    lists.views(x)[1].fill_(7)
+    assert x.tolist() == [[0, 1], [7, 7], [4, 5]]
+
+
+def test_a_missing_tensor_of_a_list(lists):
+    one, none, same = lists.odd(taeda.ones(1))
+    assert (one.item(), none, same.item()) == (2, None, 1)
+    with pytest.raises(RuntimeError, match="left a tensor of its list out"):
+        lists.gap(taeda.ones(1))
+
+
+def test_derivatives_of_lists(lists):
+    pytest.importorskip("taeda.autograd", reason="gradients are what taeda-autograd computes")
+    x = taeda.ones(2, dtype=taeda.float64, requires_grad=True)
+    made = lists.steps(x, 20)
+    (made[3] + 2 * made[19]).sum().backward()
+    assert x.grad.tolist() == [41, 41]
+    xs = [taeda.randn(2, dtype=taeda.float64, requires_grad=True) for _ in range(3)]
+    assert taeda.autograd.gradcheck(lambda *xs: lists.total(xs), xs)
+    assert taeda.autograd.gradcheck(lambda x: tuple(lists.steps(x, 3)), (x,))
 
 
 def test_an_optional_result_may_be_missing(ext):

@@ -276,8 +276,31 @@ def test_results_of_other_types(zoo, cells):
     assert [t.tolist() for t in cells.repeated(x)] == [x.tolist()] * 2
     assert cells.scaled(x).tolist() == (x * 0.5).tolist()
     assert cells.scaled(x, how="add", by=2).tolist() == (x + 2).tolist()
-    with pytest.raises(RuntimeError, match="a list of 16 tensors is returned, and 14 can be"):
-        cells.repeated(x, times=16)
+    for times in (0, 16, 300):
+        assert len({t.data_ptr() for t in cells.repeated(x, times=times)}) == times
+    assert str(taeda.ops.torch_zoo.repeated.default._schema).endswith("-> Tensor?[]")
+
+
+def test_lists_of_any_length_and_more_results_than_sixteen(zoo):
+    x = taeda.randn(3, dtype=taeda.float64, requires_grad=True)
+    for n in (0, 1, 16, 40):
+        made = zoo.steps(x, n)
+        assert isinstance(made, list) and len(made) == n
+        assert all(taeda.equal(t, x * i) for i, t in enumerate(made))
+        total, made, lengths = zoo.parted(x, n)
+        assert (len(made), lengths) == (n, [n])
+        assert taeda.equal(total.detach(), x.detach().sum())
+    assert taeda.autograd.gradcheck(lambda x: tuple(zoo.steps(x, 20)), (x,))
+    made = zoo.parted(x, 20)[1]
+    (grad,) = taeda.autograd.grad(made[3].sum() + 2 * made[19].sum(), x)
+    assert grad.tolist() == [41.0] * 3
+    with taeda.no_grad():
+        assert not zoo.steps(x, 2)[1].requires_grad
+    one, none = zoo.with_gaps(x.detach())
+    assert none is None and taeda.equal(one, x + 1)
+    made = zoo.eighteen(x.detach())
+    assert isinstance(made, tuple) and len({t.data_ptr() for t in made}) == 18
+    assert taeda.equal(made[17], x + 17)
 
 
 def test_exceptions_by_their_kinds(cells):

@@ -39,9 +39,12 @@ SLOT(from_dlpack, 26);
 /* 1.3 */
 SLOT(current_stream, 27);
 SLOT(record_stream, 28);
+/* 1.5 */
+SLOT(list_outputs, 29);
 _Static_assert(sizeof(taeda_value) == 32 && sizeof(taeda_error) == 256,
                "arrays of these are passed: they never change");
-_Static_assert(offsetof(taeda_facts, device) == 48 && offsetof(taeda_call, arg_count) == 48,
+_Static_assert(offsetof(taeda_facts, device) == 48 && offsetof(taeda_call, arg_count) == 48 &&
+                   offsetof(taeda_call, core) == 64,
                "released fields do not move");
 _Static_assert((int)TAEDA_BOOL == (int)TD_BOOL && (int)TAEDA_INT64 == (int)TD_I64 &&
                    (int)TAEDA_FLOAT32 == (int)TD_F32 && (int)TAEDA_COMPLEX128 == (int)TD_C128,
@@ -309,4 +312,5 @@ const taeda_api td_api = {.size = sizeof(taeda_api),
                           .to_dlpack = td_abi_to_dlpack,
                           .from_dlpack = td_abi_from_dlpack,
                           .current_stream = td_abi_current_stream,
-                          .record_stream = td_abi_record_stream};
+                          .record_stream = td_abi_record_stream,
+                          .list_outputs = td_abi_list_outputs};

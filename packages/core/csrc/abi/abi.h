@@ -3,7 +3,8 @@
  *   extension.c  loads a library, takes what it registers      abi.c       the table: tensors, dtypes, errors, loops
  *   abi_ops.c    find_op, call_op, and an extension's kernel as the implementation of a row
  *   memory.c     tensors of any strides, work space, DLPack   random.c    random bits
- *   devices.c    device numbers, streams               lock.c     Python's lock, and the end of the interpreter */
+ *   devices.c    device numbers, streams               lock.c     Python's lock, and the end of the interpreter
+ *   list.c       results that are a list of tensors */
 #ifndef TD_ABI_H
 #define TD_ABI_H
 #include "runtime/thread_local.h"
@@ -60,6 +61,12 @@ static inline taeda_tensor **td_abi_outputs_open(td_abi_outputs *o)
  * stands there before, and frees what is beyond the call's results. NULL, or what was wrong with
  * them, whether the kernel succeeded or not. */
 const char *td_abi_disown(const td_call *call, td_abi_outputs *outputs);
+
+/* ---- list.c ---- */
+int32_t td_abi_list_outputs(const taeda_call *call, int64_t count, taeda_tensor ***out);
+/* What a kernel left of its Tensor[] result, which the caller takes over or frees: call->outs. */
+td_status td_abi_take_list(td_call *call, const td_schema *s, int32_t code, td_abi_outputs *made,
+                           taeda_error *error);
 
 /* abi_ops.c: an extension's kernel as the implementation of a row */
 td_status td_op_extension(td_call *call);

@@ -214,6 +214,7 @@ td_status td_op_extension(td_call *call)
     taeda_error error;
     error.code = 0;
     error.message[0] = 0;
+    if (s->list_result) call->nout = 0; /* until list_outputs is called */
     taeda_call given = {sizeof given,
                         ninputs,
                         call->nout,
@@ -223,8 +224,11 @@ td_status td_op_extension(td_call *call)
                         &error,
                         call->nargs,
                         td_abi_device(device),
-                        values};
-    return take(call, s, td_abi_run(kernel->call, &given), &outputs, &error);
+                        values,
+                        s->list_result ? call : NULL};
+    int32_t code = td_abi_run(kernel->call, &given);
+    return s->list_result ? td_abi_take_list(call, s, code, &outputs, &error)
+                          : take(call, s, code, &outputs, &error);
 }
 
 /* ---- an extension calls a row ---- */

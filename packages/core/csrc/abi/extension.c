@@ -67,6 +67,13 @@ static td_schema *enter(const char *schema, const char *doc, taeda_kernel cpu, t
     PyObject *text = in_python("define", schema, doc);
     const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     td_schema *s = name && PyList_Append(defined, text) == 0 ? td_find_custom(name) : NULL;
+    if (s && s->list_result && td_abi_minor < 5) {
+        PyErr_Format(PyExc_ValueError,
+                     "%s: results that are Tensor[] came with taeda ABI 1.5, and the library was "
+                     "built against 1.%u: build it against this core's headers",
+                     s->text, td_abi_minor);
+        s = NULL;
+    }
     if (s) {
         set_native(s, TD_SLOT_CPU, cpu, user);
         set_native(s, TD_SLOT_META, meta, user);
@@ -289,8 +296,8 @@ static PyObject *run_kernel(Kernel *k, td_frame *f)
         if (td_is_meta(f->tensors[i])) device = TAEDA_META;
     }
     taeda_error error = {0};
-    taeda_call call = {sizeof call, k->inputs, k->outputs, inputs, outputs,
-                       k->user,     &error,    0,          device, NULL};
+    taeda_call call = {sizeof call, k->inputs, k->outputs, inputs, outputs, k->user,
+                       &error,      0,         device,     NULL,   NULL};
     int32_t code = td_abi_run(k->call, &call);
     const char *fault = td_abi_disown(&f->call, &made);
     for (int i = 0; i < k->outputs && !fault; i++)

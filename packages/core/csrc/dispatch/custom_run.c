@@ -2,6 +2,7 @@
  * its results, its graph. */
 #include "graph/node.h"
 #include "dispatch/custom.h"
+#include "dispatch/marks.h"
 #include "runtime/device.h"
 
 /* ---- which kernel ---- */
@@ -289,14 +290,14 @@ static int custom_python(td_frame *f, td_made *made)
 }
 
 /* ---- results that share memory although the schema does not say so ---- */
-static int check_results(const td_frame *f, const td_made *made);
+static int check_apart(const td_frame *f, const td_made *made);
 
 int td_custom_run(td_frame *f, int slot, td_made *made)
 {
     f->call.slot = slot;
     int status = f->schema->custom->native[slot].call ? td_run_c(f, f->schema->op.impl, made)
                                                       : custom_python(f, made);
-    return status < 0 || made->list ? status : check_results(f, made);
+    return status < 0 ? status : check_apart(f, made);
 }
 
 static int shares(const td_frame *f, const td_storage *s)
@@ -311,25 +312,73 @@ static int shares(const td_frame *f, const td_storage *s)
     return 0;
 }
 
-static int check_results(const td_frame *f, const td_made *made)
+static int refuse_shared(const td_schema *s, int64_t k)
+{
+    PyErr_Format(PyExc_RuntimeError,
+                 "%s: result %lld shares memory with an argument or another result, which the "
+                 "schema does not say. The output of a custom operator must not also be an input, "
+                 "nor may alias any inputs or other results: return a clone()",
+                 s->text, (long long)k);
+    return -1;
+}
+
+static int check_each(const td_frame *f, const td_made *made)
 {
     const td_schema *s = f->schema;
-    if (!s->custom->strict || s->flags & TD_F_VIEW) return 0;
     for (int k = 0; k < made->n; k++) {
         if (s->return_alias[k] >= 0 || !td_is_tensor(made->outs[k])) continue;
         const td_storage *mine = TD_T(made->outs[k])->storage;
         int bad = shares(f, mine);
         for (int j = 0; j < k && !bad; j++)
             bad = mine->data && td_is_tensor(made->outs[j]) && TD_T(made->outs[j])->storage == mine;
-        if (!bad) continue;
-        PyErr_Format(PyExc_RuntimeError,
-                     "%s: result %d shares memory with an argument or another result, which the "
-                     "schema does not say. The output of a custom operator must not also be an "
-                     "input, nor may alias any inputs or other results: return a clone()",
-                     s->text, k);
-        return -1;
+        if (bad) return refuse_shared(s, k);
     }
     return 0;
+}
+
+/* The memories of the arguments, then of the items of a list, sorted. */
+static size_t mark_memories(const td_frame *f, PyObject *list, td_mark *marks)
+{
+    size_t n = 0;
+    for (int k = 0; k < f->schema->nparams; k++) {
+        const td_arg *a = &f->call.args[k];
+        int64_t count = a->kind == TD_ARG_TENSORS ? a->n : a->kind == TD_ARG_TENSOR;
+        for (int64_t i = 0; i < count; i++) {
+            const td_tensor *t = a->kind == TD_ARG_TENSORS ? a->tensors[i] : a->tensor;
+            if (marks && t) marks[n] = (td_mark){t->storage, -1};
+            n += t != NULL;
+        }
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_Size(list); i++) {
+        PyObject *o = PyTuple_GetItem(list, i);
+        if (!td_is_tensor(o) || !TD_T(o)->storage->data) continue;
+        if (marks) marks[n] = (td_mark){TD_T(o)->storage, i};
+        n++;
+    }
+    if (marks) td_marks_sort(marks, n);
+    return n;
+}
+
+/* A list may be long: no item is compared with each other one. */
+static int check_list(const td_frame *f, PyObject *list)
+{
+    size_t n = mark_memories(f, list, NULL);
+    td_mark *marks = PyMem_Malloc((n + 1) * sizeof *marks);
+    if (!marks) return td_no_memory(), -1;
+    mark_memories(f, list, marks);
+    int64_t bad = -1;
+    for (size_t i = 1; i < n && bad < 0; i++)
+        if (marks[i].at == marks[i - 1].at) bad = marks[i].index;
+    PyMem_Free(marks);
+    return bad < 0 ? 0 : refuse_shared(f->schema, bad);
+}
+
+static int check_apart(const td_frame *f, const td_made *made)
+{
+    const td_schema *s = f->schema;
+    if (!s->custom->strict || s->flags & TD_F_VIEW) return 0;
+    if (!made->list) return check_each(f, made);
+    return s->list_result && PyTuple_CheckExact(made->list) ? check_list(f, made->list) : 0;
 }
 
 /* ---- the graph of a derivative in Python ---- */

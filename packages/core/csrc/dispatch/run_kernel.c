@@ -71,7 +71,8 @@ static int take_list(td_frame *f, td_status status, PyObject **list)
     *list = status ? NULL : PyTuple_New(n);
     for (int i = 0; i < n; i++) {
         td_tensor *t = f->call.outs[i];
-        PyObject *o = *list ? td_wrap(t) : NULL;
+        /* NULL: an extension's kernel may leave entries of Tensor?[] out */
+        PyObject *o = !*list ? NULL : t ? td_wrap(t) : Py_NewRef(Py_None);
         if (!*list) td_tensor_free(t);
         else if (!o) Py_CLEAR(*list);
         else PyTuple_SetItem(*list, i, o);

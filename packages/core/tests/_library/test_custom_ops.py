@@ -124,6 +124,10 @@ def test_results_of_every_kind():
         (Tensor, lambda x: x, "shares memory"),
         (Tensor, lambda x: x.view(-1), "shares memory"),
         (tuple[Tensor, Tensor], lambda x: (x + 1,) * 2, "result 1 shares memory"),
+        (list[Tensor], lambda x: [x + 1, x], "result 1 shares memory"),
+        (list[Tensor], lambda x: [x + 1, x.view(-1)], "result 1 shares memory"),
+        (list[Tensor], lambda x: [x + 2, *[x + 1] * 2], "result 2 shares memory"),
+        (list[Tensor], lambda x: list((x + 1).unbind()), "result 1 shares memory"),
     ],
 )
 def test_results_that_break_the_schema(annotation, value, message):

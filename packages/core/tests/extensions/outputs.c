@@ -55,6 +55,92 @@ static int32_t fails_twice(const taeda_call *call) { return failed(call, twice(c
 static int32_t fails_input(const taeda_call *call) { return failed(call, input(call)); }
 static int32_t fails_many(const taeda_call *call) { return failed(call, seven(call)); }
 
+/* ---- of an operator whose result is a list ---- */
+static int32_t list(const taeda_call *call, int n, taeda_tensor ***out)
+{
+    int64_t size = 4;
+    int32_t code = api->list_outputs(call, n, out);
+    for (int k = 0; k < n && !code; k++)
+        code = api->empty(TAEDA_FLOAT32, 1, &size, 1, &(*out)[k], call->error);
+    return code;
+}
+static int32_t listed(const taeda_call *call)
+{
+    taeda_tensor **out;
+    return list(call, (int)call->args[1].as.integer, &out);
+}
+static int32_t listed_twice(const taeda_call *call)
+{
+    taeda_tensor **out;
+    int32_t code = list(call, 40, &out);
+    if (code) return code;
+    api->release(out[30]);
+    out[30] = out[2];
+    return 0;
+}
+static int32_t listed_input(const taeda_call *call)
+{
+    taeda_tensor **out;
+    int32_t code = list(call, 3, &out);
+    if (code) return code;
+    api->release(out[0]), api->release(out[2]);
+    out[0] = out[2] = (taeda_tensor *)call->inputs[0];
+    return 0;
+}
+static int32_t listed_gap(const taeda_call *call)
+{
+    taeda_tensor **out;
+    int32_t code = list(call, 3, &out);
+    if (code) return code;
+    api->release(out[1]);
+    out[1] = NULL;
+    return 0;
+}
+static int32_t listed_again(const taeda_call *call)
+{
+    taeda_tensor **out;
+    int32_t code = list(call, 3, &out);
+    return code ? code : list(call, 2, &out);
+}
+static int32_t listed_aside(const taeda_call *call)
+{
+    taeda_tensor **out;
+    int32_t code = list(call, 3, &out);
+    return code ? code : one(call, 0);
+}
+static int32_t listed_not(const taeda_call *call)
+{
+    (void)call;
+    return 0;
+}
+static int32_t listed_less(const taeda_call *call)
+{
+    taeda_tensor **out;
+    return api->list_outputs(call, -1, &out);
+}
+static int32_t listed_fails(const taeda_call *call) { return failed(call, listed_twice(call)); }
+static int32_t not_listed(const taeda_call *call)
+{
+    taeda_tensor **out;
+    return list(call, 2, &out);
+}
+static const struct {
+    const char *schema;
+    taeda_kernel call;
+} lists[] = {
+    {"outputs::listed(Tensor x, int n) -> Tensor[]", listed},
+    {"outputs::listed_twice(Tensor x) -> Tensor[]", listed_twice},
+    {"outputs::listed_input(Tensor x) -> Tensor[]", listed_input},
+    {"outputs::listed_gap(Tensor x) -> Tensor[]", listed_gap},
+    {"outputs::listed_maybe(Tensor x) -> Tensor?[]", listed_gap},
+    {"outputs::listed_again(Tensor x) -> Tensor[]", listed_again},
+    {"outputs::listed_aside(Tensor x) -> Tensor[]", listed_aside},
+    {"outputs::listed_not(Tensor x) -> Tensor[]", listed_not},
+    {"outputs::listed_less(Tensor x) -> Tensor[]", listed_less},
+    {"outputs::listed_fails(Tensor x) -> Tensor[]", listed_fails},
+    {"outputs::not_listed(Tensor x) -> (Tensor, Tensor)", not_listed},
+};
+
 static const struct {
     const char *name, *schema;
     taeda_kernel call;
@@ -84,6 +170,12 @@ int32_t taeda_ext_init(const taeda_api *table)
             .size = sizeof def, .schema = kernels[i].schema, .cpu = kernels[i].call, .doc = ""};
         int32_t code = api->register_kernel(kernels[i].name, 1, 2, kernels[i].call, 0);
         if (!code) code = api->define_op(&def, &error);
+        if (code) return code;
+    }
+    for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
+        taeda_op_def def = {
+            .size = sizeof def, .schema = lists[i].schema, .cpu = lists[i].call, .doc = ""};
+        int32_t code = api->define_op(&def, &error);
         if (code) return code;
     }
     return 0;

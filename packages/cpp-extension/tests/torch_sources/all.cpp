@@ -3,6 +3,7 @@
 #include "convolution.cpp"
 #include "fps.cpp"
 #include "knn.cpp"
+#include "lists.cpp"
 #include "muladd.cpp"
 #include "scatter.cpp"
 #include "segment.cpp"

@@ -18,10 +18,12 @@ __all__ = ["define", "define_kernels", "derive", "forget"]
 def define(schema: str, doc: str) -> str:
     """Add an operator whose kernels are C; returns the name the core knows it by."""
     parsed = parse_schema(schema)
-    odd = [r.declared for r in parsed.returns if r.base != "Tensor" or r.is_list]
-    if odd:
+    several = len(parsed.returns) > 1
+    odd = [r.declared for r in parsed.returns if r.base != "Tensor" or (r.is_list and several)]
+    if odd or any(r.is_list and (r.optional or r.mutated) for r in parsed.returns):
         raise ValueError(
-            f"{full_name(parsed)}: results of an extension's operator are Tensors, this has {', '.join(odd)}"
+            f"{full_name(parsed)}: results of an extension's operator are Tensors, or one Tensor[] alone; "
+            f"this has {', '.join(odd or [r.declared for r in parsed.returns])}"
         )
     return table.define(schema, strict=True, doc=doc).text
 
@@ -39,15 +41,31 @@ def derive(text: str, backward: str) -> None:
     assert forward is not None
     if back is None:
         back = overload(backward)._parsed
-    wanted = sum(a.is_tensor for a in forward.arguments)
-    if len(back.returns) != wanted:
+    tensors = [a for a in forward.arguments if a.is_tensor]
+    listed = any(r.is_list for r in back.returns)
+    if listed and not (len(tensors) == 1 and tensors[0].is_list):
+        raise ValueError(
+            f"{backward} returns a Tensor[]; only the derivative of an operator does so whose one Tensor "
+            f"argument is a Tensor[], and {text} has {', '.join(a.declared for a in tensors) or 'none'}"
+        )
+    if len(back.returns) != len(tensors):
         raise ValueError(
             f"{backward} returns {len(back.returns)} tensors; as the derivative of {text} it "
             "returns one for each of its "
-            f"{wanted} Tensor arguments"
+            f"{len(tensors)} Tensor arguments"
         )
     names = tuple(a.name for a in back.arguments)
-    _core.register_rule(text, True, {"": (overload(backward), names)}, -1)
+    call = overload(backward)
+    _core.register_rule(text, True, {"": (_of_one_list(call) if listed else call, names)}, -1)
+
+
+def _of_one_list(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule gives something for each Tensor argument; of one that is a list, a list."""
+
+    def rule(*args: Any) -> Any:
+        return (backward(*args),)
+
+    return rule
 
 
 def define_kernels(namespace: str, kernels: dict[str, Any]) -> None:

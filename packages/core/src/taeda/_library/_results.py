@@ -10,7 +10,8 @@ All results cross the binary interface as tensors. The library says what each st
       members are names of the module, too
     ! alone: a function of types that do not cross at all, which is refused when it is called
 
-Where a list is among them, the lengths of all lists come first, as one tensor of ints.
+Results of which one is a list, or which are more than an operator may have, cross as one Tensor?[]. A
+record comes first; then, unless a list is all there is, the lengths of all lists, as one tensor of ints.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def _function(place: str, name: str, kinds: str) -> Callable[..., Any]:
         vars(space)[stem] = refused = _refusal(f"{place}::{name}")
         return refused
     operator: OpOverloadPacket = getattr(space, stem)
-    if set(kinds) <= PLAIN:
+    if kinds == "[" or (set(kinds) <= PLAIN and not _crosses_as_list(operator)):
         return operator
     if overload:
         raise ImportError(
@@ -116,6 +117,7 @@ def _refusal(name: str) -> Callable[..., Any]:
 def _reader(operator: OpOverloadPacket, kinds: str) -> Callable[..., Any]:
     """`operator` with the results that `kinds` says."""
     recorded, letters = kinds.endswith("~"), kinds.rstrip("~")
+    lengthy = "[" in letters and letters != "["
     names = [a.name for a in operator.default._parsed.arguments]
     tensors = [a.name for a in operator.default._parsed.arguments if a.is_tensor]
 
@@ -123,14 +125,19 @@ def _reader(operator: OpOverloadPacket, kinds: str) -> Callable[..., Any]:
         if recorded:
             kwargs["taeda_needs"] = _needs(tensors, dict(zip(names, args, strict=False)) | kwargs)
         made = operator(*args, **kwargs)
-        results = iter(made if isinstance(made, tuple) else (made,))
-        lengths = iter(next(results).tolist() if "[" in letters else ())
-        return next(_values(iter(letters), results, lengths), None)
+        results = list(made) if isinstance(made, tuple | list) else [made]
+        del results[:recorded]
+        lengths = iter(results.pop(0).tolist() if lengthy else (len(results),))
+        return next(_values(iter(letters), iter(results), lengths), None)
 
     call.__name__ = call.__qualname__ = operator.__name__
     call.__doc__ = operator.__doc__
     call.default = operator.default  # type: ignore[attr-defined]  # as programs reach an overload
     return call
+
+
+def _crosses_as_list(operator: OpOverloadPacket) -> bool:
+    return any(result.is_list for result in operator.default._parsed.returns)
 
 
 def _needs(tensors: list[str], given: dict[str, Any]) -> int:

@@ -190,7 +190,7 @@ typedef struct taeda_value {
 /* one call of a kernel; owned by the core, valid until the kernel returns */
 typedef struct taeda_call {
     uint32_t size; /* sizeof the core's struct */
-    /* outputs: as registered, or one for each result of the schema */
+    /* outputs: as registered, or one for each result of the schema; 0 where it is Tensor[] */
     int32_t input_count, output_count;
     const taeda_tensor *const
         *inputs; /* borrowed. Of an operator with a schema: its Tensor and Tensor? arguments in
@@ -208,6 +208,7 @@ typedef struct taeda_call {
     int32_t device;
     /* 1.1: every argument, in schema order, defaults filled in; borrowed */
     const taeda_value *args;
+    void *core; /* 1.5: the core's own, for list_outputs; NULL unless the result is Tensor[] */
 } taeda_call;
 
 /* Returns 0, or a taeda_code with call->error filled. Inputs may be written only where the schema
@@ -228,7 +229,8 @@ typedef struct taeda_op_def { /* 1.1: a new operator; read while define_op runs 
     uint32_t flags;           /* in: 0 */
     /* in: "mylib::scale(Tensor x, float by=2) -> Tensor"; a namespace is wanted, at most 16
      * arguments, results are Tensors (at most 16, up to 1.3: 6; or none). A result that is Tensor?
-     * may be left NULL */
+     * may be left NULL. 1.5: or the one result is Tensor[], or Tensor?[], whose entries may be
+     * NULL; a library for an earlier minor is refused */
     const char *schema;
     taeda_kernel cpu; /* in: NULL if there is none; a call on the cpu is then refused */
     /* in: makes outputs of the right shape and dtype without memory. NULL: a call on meta is
@@ -244,7 +246,8 @@ typedef struct taeda_op_def { /* 1.1: a new operator; read while define_op runs 
 /* 1.1: the derivative of an operator; read while define_derivative runs.
  *
  * It is an operator itself, named or defined here, which returns one Tensor for each Tensor
- * argument of `op`, in order. What it gets is said by the names of its arguments:
+ * argument of `op`, in order; 1.5: a Tensor[] for the one Tensor[] argument of an `op` that has no
+ * other. What it gets is said by the names of its arguments:
  *     grad                       Tensor: gradient of the first result
  *     grads                      Tensor?[]: gradients of all results, None where there is none
  *     an argument of `op`        that argument
@@ -394,6 +397,11 @@ typedef struct taeda_api {
      * memory serves again when the work which that stream has by then is done. */
     /* 1.3 */
     int32_t (*record_stream)(const taeda_tensor *tensor, void *stream, taeda_error *error);
+
+    /* Room for the `count` tensors of a Tensor[] result, each NULL: *out, which the kernel fills as
+     * it fills `outputs`, and which is the core's. Once in a call, from the thread that called the
+     * kernel. Returns 0, or a code with call->error filled. */
+    int32_t (*list_outputs)(const taeda_call *call, int64_t count, taeda_tensor ***out); /* 1.5 */
 } taeda_api;
 
 #ifdef __cplusplus

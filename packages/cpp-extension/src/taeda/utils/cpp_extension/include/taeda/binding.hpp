@@ -72,16 +72,19 @@ struct Functions {
 };
 
 /* Who writes an argument, which the schema says is the result, may return nothing. */
-TAEDA_RARE inline void check_results(const taeda_call &call, int64_t results)
+TAEDA_RARE inline void check_results(const taeda_call &call, int64_t results, bool in_place)
 {
-    if (results == 0 && static_cast<Functions *>(call.user)->in_place) return;
+    if (results == 0 && in_place) return;
+    if (is_listed(call))
+        throw TypeError("the schema's result is a list, the C++ function's is none");
     throw TypeError(
         concat("the schema has ", call.output_count, " results, the C++ function gave ", results));
 }
-template <class R> void check_length(const taeda_call &call, const R &made)
+template <class R> void check_length(const taeda_call &call, const R &made, bool in_place)
 {
     if constexpr (std::is_same_v<R, std::vector<Tensor>>)
-        if (int64_t(made.size()) != call.output_count) check_results(call, int64_t(made.size()));
+        if (!is_listed(call) && int64_t(made.size()) != call.output_count)
+            check_results(call, int64_t(made.size()), in_place);
 }
 
 TAEDA_RARE inline std::string schema_text(const std::string &name, const char *const *types,
@@ -111,13 +114,7 @@ template <class R, class... A> struct Binding {
     {
         const char *types[] = {Argument<std::decay_t<A>>::schema..., nullptr};
         if constexpr (std::is_void_v<R>) return schema_text(name, types, "()");
-        else {
-            if (count_of<R> == any_count)
-                throw TypeError(name +
-                                ": how many results a std::vector<Tensor> has, only a schema says: "
-                                "m.def(\"f(Tensor x) -> (Tensor, Tensor)\", f)");
-            return schema_text(name, types, Result<std::decay_t<R>>::schema());
-        }
+        else return schema_text(name, types, Result<std::decay_t<R>>::schema());
     }
     static constexpr const char *number()
     {
@@ -136,8 +133,9 @@ private:
     static void apply(const taeda_call &call, Function function, std::index_sequence<I...>)
     {
         if (call.arg_count != int32_t(sizeof...(A))) wrong_count(call.arg_count, sizeof...(A));
-        if (count_of<R> != any_count && call.output_count != count_of<R>)
-            check_results(call, count_of<R>);
+        const Functions &of = *static_cast<Functions *>(call.user);
+        if (count_of<R> != any_count && (call.output_count != count_of<R> || is_listed(call)))
+            check_results(call, count_of<R>, of.in_place);
         [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{
             Argument<std::decay_t<A>>(call.args[I])...};
         if constexpr (std::is_void_v<R>) {
@@ -152,8 +150,7 @@ private:
                 return function(std::get<I>(arguments).get()...);
             }();
             launched();
-            check_length(call, made);
-            const Functions &of = *static_cast<Functions *>(call.user);
+            check_length(call, made, of.in_place);
             Handing to(call, of.views);
             if (!of.in_place) Result<std::decay_t<R>>::store(made, to);
             else if (!Result<std::decay_t<R>>::is_argument(made)) not_written();

@@ -1,10 +1,12 @@
 /* taeda/result.hpp - how a bound function's results reach Python. */
 #ifndef TAEDA_RESULT_HPP
 #define TAEDA_RESULT_HPP
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "taeda/creation.hpp"
@@ -23,42 +25,64 @@ inline const char *start_of(const taeda_tensor *t)
     return facts.data ? static_cast<const char *>(facts.data) - facts.offset * facts.itemsize
                       : nullptr;
 }
-/* Does it lie in memory of an argument, or of one of the `made` results before it? */
-inline bool shares(const Tensor &x, const taeda_call &call, int made)
-{
-    const char *start = start_of(x.get());
-    bool found = false;
-    for (int i = 0; start && i < made; i++)
-        found |= call.outputs[i] && start_of(call.outputs[i]) == start;
-    for (int i = 0; start && i < call.arg_count; i++) {
-        const taeda_value &v = call.args[i];
-        if (v.kind == TAEDA_KIND_TENSOR) found |= start_of(v.as.tensor) == start;
-        for (int64_t k = 0; v.kind == TAEDA_KIND_TENSORS && k < v.count; k++)
-            found |= v.as.tensors[k] && start_of(v.as.tensors[k]) == start;
-    }
-    return found;
-}
+/* Is the schema's result a Tensor[]? */
+inline bool is_listed(const taeda_call &call) { return call.core; }
 /* The results of a call, as they are handed over. */
 class Handing {
 public:
     /* `views`: the schema says that results may lie in an argument's memory */
-    Handing(const taeda_call &call, bool views) : call_(call), views_(views) {}
+    Handing(const taeda_call &call, bool views)
+        : call_(call), outputs_(call.outputs), count_(call.output_count), views_(views)
+    {
+    }
+    /* `count` results follow; before the first, where the schema says Tensor[] */
+    void open(int64_t count)
+    {
+        if (!is_listed(call_)) return;
+        int32_t code = api().list_outputs(&call_, count, &outputs_);
+        if (code) fail(code, *call_.error);
+        count_ = count;
+    }
     /* The next result. A result may share memory neither with an argument nor with another result:
      * one that does gives a copy. One that stands for nothing is left out: a gradient that is not
      * wanted. */
     void put(const Tensor &x)
     {
-        if (next_ < call_.output_count && x.defined())
-            call_.outputs[next_] =
-                !views_ && !x.is_apart() && (x.is_argument() || shares(x, call_, next_))
-                    ? copy_of(x)
-                    : x.release();
+        if (next_ < count_ && x.defined())
+            outputs_[next_] = !views_ && !x.is_apart() && (x.is_argument() || shares(x))
+                                  ? copy_of(x)
+                                  : x.release();
         next_++;
     }
 
 private:
+    void note(const taeda_tensor *t)
+    {
+        const char *start = t ? start_of(t) : nullptr;
+        if (start) taken_.push_back(start);
+    }
+    void note_arguments()
+    {
+        for (int i = 0; i < call_.arg_count; i++) {
+            const taeda_value &v = call_.args[i];
+            if (v.kind == TAEDA_KIND_TENSOR) note(v.as.tensor);
+            for (int64_t k = 0; v.kind == TAEDA_KIND_TENSORS && k < v.count; k++)
+                note(v.as.tensors[k]);
+        }
+    }
+    /* Does it lie in memory of an argument, or of one of the results before it? */
+    TAEDA_RARE bool shares(const Tensor &x)
+    {
+        const char *start = start_of(x.get());
+        if (!std::exchange(asked_, true)) note_arguments();
+        while (noted_ < next_) note(outputs_[noted_++]);
+        return start && std::find(taken_.begin(), taken_.end(), start) != taken_.end();
+    }
     const taeda_call &call_;
-    int next_ = 0;
+    taeda_tensor **outputs_;
+    std::vector<const char *> taken_; /* where memory begins, of arguments and of results */
+    int64_t count_, next_ = 0, noted_ = 0;
+    bool asked_ = false;
     bool views_;
 };
 /* -1: a list, whose length only the call knows */
@@ -88,11 +112,11 @@ template <> struct Result<std::optional<Tensor>> : Result<Tensor> {
         to.put(made ? *made : Tensor());
     }
 };
-/* As many as the schema has results. */
+/* A Tensor[], or as many as the schema has results. */
 template <> struct Result<std::vector<Tensor>> {
     static constexpr const char *number = "";
     static constexpr int count = any_count;
-    static std::string schema() { return ""; }
+    static std::string schema() { return "Tensor[]"; }
     static bool is_argument(const std::vector<Tensor> &made)
     {
         for (const Tensor &one : made)
@@ -101,6 +125,7 @@ template <> struct Result<std::vector<Tensor>> {
     }
     static void store(const std::vector<Tensor> &made, Handing &to)
     {
+        to.open(int64_t(made.size()));
         for (const Tensor &one : made) to.put(one);
     }
 };

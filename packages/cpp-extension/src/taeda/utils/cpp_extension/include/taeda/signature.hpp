@@ -117,8 +117,13 @@ TAEDA_RARE inline void compare(const char *which, const std::string &schema, con
     bool written = given.find('!') != std::string::npos;
     size_t from = given.find_first_not_of(' ');
     if (from != std::string::npos && given[from] == '(') from++;
-    int results = from == std::string::npos ? 0 : int(pieces(given, from).size());
+    std::vector<std::string> made;
+    if (from != std::string::npos) made = pieces(given, from);
+    int results = int(made.size());
     if (s.results == any_count && results > 0) return; /* the call will tell */
+    if (results == 1 && type_in(made[0]).find('[') != std::string::npos)
+        throw TypeError(concat(start, " gives no list, and the schema ", type_in(made[0]),
+                               ": make its result a std::vector<Tensor>"));
     /* what the schema says is an argument that was written need not be returned */
     if (s.results == results || (s.results == 0 && written)) return;
     throw TypeError(concat(start, " gives ", s.results, " results, and the schema has ", results));

@@ -22,8 +22,9 @@
  *
  * A bound function is an operator of the core's table. Its arguments may be Tensor, double, float,
  * int64_t, int, bool, uint64_t, std::string, DType, Generator, std::vector of Tensor, int64_t,
- * double or bool, and std::optional of the single ones; its results Tensor, std::tuple of Tensor,
- * void, or one double, int64_t or bool. Errors are exceptions; the boundary turns each into the
+ * double or bool, and std::optional of the single ones; its results Tensor, std::tuple of Tensor or
+ * std::optional of it, std::vector of Tensor (a Tensor[], or as many as the schema has), void, or
+ * one double, int64_t or bool. Errors are exceptions; the boundary turns each into the
  * Python exception of its name. One that leaves the body of parallel_for reaches the caller of
  * parallel_for.
  *

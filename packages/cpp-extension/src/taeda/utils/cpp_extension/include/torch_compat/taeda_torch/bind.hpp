@@ -14,8 +14,7 @@ namespace at TAEDA_HIDDEN {
 namespace detail {
 
 class Callable;
-/* What runs for one operator; lives as long as the library. The first two members are those of
- * taeda's own functions. */
+/* What runs for one operator; lives as long as the library. */
 struct Entry {
     std::shared_ptr<const Callable> by_device[3]; /* taeda_device: cpu, meta, cuda */
     bool in_place = false, views = false, recorded = false;
@@ -34,33 +33,35 @@ public:
 
 inline constexpr size_t most_results = 16; /* of an operator of the table */
 inline bool has_list(const std::string &kinds) { return kinds.find('[') != std::string::npos; }
-/* How many tensors cross: those that the kinds name, or all there is room for. */
+/* How many tensors the kinds name, a list as one. */
 inline size_t crossing(const std::string &kinds)
 {
-    if (has_list(kinds)) return most_results;
     return size_t(
         std::count_if(kinds.begin(), kinds.end(), [](char c) { return c != '(' && c != ')'; }));
 }
+/* Do the results, and a record of them, cross as one Tensor[]? */
+inline bool crosses_as_list(const std::string &kinds, bool recorded)
+{
+    return has_list(kinds) || crossing(kinds) + recorded > most_results;
+}
 
-/* Hand results over: where a list is among them, the lengths of all lists come first. */
-inline void deliver(const Results &made, const taeda_call &call, const Entry &entry, bool listed,
-                    const Tensor &record)
+/* Hand results over. A record of them comes first, then the lengths of all lists, if more than one
+ * list comes. */
+inline void deliver(const Results &made, const std::string &kinds, const taeda_call &call,
+                    const Entry &entry, const Tensor &record)
 {
     taeda::detail::Handing to(call, entry.views);
-    size_t count = made.tensors().size() + listed + entry.recorded;
-    if (listed) {
-        TORCH_CHECK(count <= size_t(call.output_count), "a list of ", made.tensors().size(),
-                    " tensors is returned, and ", call.output_count - 1 - entry.recorded,
-                    " can be");
+    bool lengths = has_list(kinds) && kinds != "[";
+    size_t count = made.tensors().size() + lengths + entry.recorded;
+    if (taeda::detail::is_listed(call)) to.open(int64_t(count));
+    else if (count != size_t(call.output_count))
+        taeda::detail::check_results(call, int64_t(count - entry.recorded), entry.in_place);
+    if (entry.recorded) to.put(record.defined() ? record.handle() : taeda::Tensor());
+    if (lengths)
         to.put(from_values(made.lengths().data(), made.lengths().size(),
                            int64_t(made.lengths().size()), kLong)
                    .handle());
-    } else if (count != size_t(call.output_count))
-        taeda::detail::check_results(call, int64_t(count - entry.recorded));
     for (const taeda::Tensor &x : made.tensors()) to.put(x);
-    if (!entry.recorded) return;
-    for (size_t i = count; i < size_t(call.output_count); i++) to.put(taeda::Tensor());
-    to.put(record.defined() ? record.handle() : taeda::Tensor());
 }
 
 template <class F, class R, class... A> class Bound final : public Callable {
@@ -70,7 +71,8 @@ public:
         types = {taeda::detail::Argument<std::decay_t<A>>::schema...};
         kinds = Out<std::decay_t<R>>::kinds();
         signature = {taeda::detail::signature_of<void, A...>().arguments, int(sizeof...(A)),
-                     int(crossing(kinds))};
+                     crosses_as_list(kinds, false) ? taeda::detail::any_count
+                                                   : int(crossing(kinds))};
     }
     void call(const taeda_call &call, const Entry &entry) const override
     {
@@ -97,7 +99,7 @@ private:
                     const_cast<std::decay_t<A> &>(std::get<I>(arguments).get()))...);
             }();
             launched();
-            if (!entry.in_place) deliver(Results(), call, entry, false, Tensor());
+            if (!entry.in_place) deliver(Results(), kinds, call, entry, Tensor());
         } else {
             std::decay_t<R> made = [&]() -> R {
                 taeda::detail::Running running;
@@ -119,8 +121,8 @@ private:
         Results results;
         Out<T>::put(made, results);
         if (!entry.in_place)
-            return deliver(results, call, entry, has_list(kinds),
-                           recording.close(results.tensors(), has_list(kinds)));
+            return deliver(results, kinds, call, entry,
+                           recording.close(results.tensors(), has_list(kinds) && kinds != "["));
         for (const taeda::Tensor &x : results.tensors())
             if (!x.is_argument()) taeda::detail::not_written();
     }

@@ -178,10 +178,10 @@ public:
     }
     void add(std::unique_ptr<Node> node) { record_->nodes.push_back(std::move(node)); }
     /* The call ends with these results: what is kept of it, or nothing. */
-    Tensor close(const std::vector<taeda::Tensor> &results, bool listed)
+    Tensor close(const std::vector<taeda::Tensor> &results, bool lengths)
     {
         if (!record_ || record_->nodes.empty()) return {};
-        if (listed) record_->results.emplace_back(); /* the lengths */
+        record_->results.resize(1 + size_t(lengths)); /* the record itself, the lengths */
         for (const taeda::Tensor &x : results)
             record_->results.push_back(x.defined() ? output(x) : Node::Source());
         record_->arguments = size_t(call_.input_count);
@@ -220,7 +220,6 @@ inline int32_t run_backward(const taeda_call *call)
         taeda::detail::Argument<std::vector<taeda::Tensor>> given(call->args[1]);
         Gradients grads;
         for (const taeda::Tensor &one : given.get()) grads.emplace_back(one);
-        grads.resize(grads.size() - 1); /* of the record */
         Gradients made = Records::all().find(Tensor(number.get()).item<int64_t>())->backward(grads);
         grads.clear();
         taeda::detail::Handing to(*call, false);

@@ -150,13 +150,13 @@ private:
     }
     static std::string results_of(const std::string &kinds, bool recorded)
     {
-        size_t count = crossing(kinds) + (recorded && !has_list(kinds));
+        size_t count = crossing(kinds) + recorded;
+        if (crosses_as_list(kinds, recorded)) return "Tensor?[]";
         if (count == 0) return "()";
         if (count == 1)
             return plain(kinds) ? "Tensor?" : "Tensor"; /* one that stands for nothing is None */
         std::string made = "(";
-        for (size_t i = 0; i < count; i++)
-            made += i ? ", Tensor?" : has_list(kinds) ? "Tensor" : "Tensor?";
+        for (size_t i = 0; i < count; i++) made += i ? ", Tensor?" : "Tensor?";
         return made + ")";
     }
     static bool plain(const std::string &kinds)
@@ -168,10 +168,11 @@ private:
     {
         if (d.text.empty())
             return d.name + "(" + arguments_of(d, f) + ") -> " + results_of(f.kinds, false);
-        if (plain(f.kinds)) return d.text;
+        if (f.kinds == "[" || (plain(f.kinds) && !crosses_as_list(f.kinds, false))) return d.text;
         return d.text.substr(0, d.text.rfind("->") + 2) + " " + results_of(f.kinds, false);
     }
-    /* With one more argument, which gradients may be asked for, and one more result, the record. */
+    /* With one more argument, which gradients may be asked for, and one more result, the record,
+     * before the others. */
     static std::string recording(const std::string &text, const Callable &f)
     {
         size_t end = text.rfind(')', text.rfind("->"));
@@ -236,9 +237,9 @@ private:
         size_t at = text.find('(') + 1, count = 0;
         for (const std::string &piece : taeda::detail::pieces(text, at))
             count += taeda::detail::type_in(piece).compare(0, 6, "Tensor") == 0;
-        size_t from = text.find('(', at), results = taeda::detail::pieces(text, ++from).size();
-        std::string backward = str(d.space, "::", d.name, "__record(Tensor? result", results - 1,
-                                   ", Tensor?[] grads) -> ", count > 1 ? "(" : "");
+        std::string backward =
+            str(d.space, "::", d.name, "__record(Tensor? result0, Tensor?[] grads) -> ",
+                count > 1 ? "(" : "");
         for (size_t i = 0; i < count; i++) backward += i ? ", Tensor" : "Tensor";
         if (count > 1) backward += ")";
         std::string op = d.qualified();
