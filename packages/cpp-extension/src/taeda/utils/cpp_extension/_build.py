@@ -5,7 +5,6 @@ Knows nothing of Python modules.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from pathlib import Path
 import taeda
 from taeda._core_api import building as cc
 
-from . import _cuda, _toolchain
+from . import _cuda, _sentences, _toolchain
 
 __all__ = [
     "Request",
@@ -186,27 +185,11 @@ def building(request: Request) -> Iterator[cc.Build]:
                 progress=lambda line: say(f"{request.name}: {line}\n"),
             )
     except (cc.CompileError, cc.NotReady) as error:
-        text = f"Error building extension '{request.name}': {error}"
-        raise RuntimeError(text + _ported(str(error))) from None
-
-
-_OF_TORCH = re.compile(
-    r"\b(torch|c10|pybind11)/[\w/]+\.h\b|\bATen/|[‘'](torch|at|c10|pybind11)(::\w+)?[’']"
-    r"|\bTORCH_LIBRARY"
-)
-
-
-def _ported(said: str) -> str:
-    """A sentence for who brings an extension of PyTorch: the compiler only says that it does not
-    know a word.
-    """
-    if not _OF_TORCH.search(said):
-        return ""
-    return (
-        "\nThis was written for PyTorch's C++, of which taeda has what extensions use most "
-        '(include/torch_compat), and not this. The page "Port an extension" '
-        "(docs/porting-extensions.md) says what there is, and has taeda's own words side by side."
-    )
+        said = str(error)
+        refused = _sentences.refused(said, request.sources)
+        advice = "" if refused else _sentences.ported(said)
+        text = f"Error building extension '{request.name}': {refused}{said}{advice}"
+        raise RuntimeError(text) from None
 
 
 def _linker(sources: Sequence[Path]) -> tuple[str, ...]:

@@ -63,7 +63,10 @@ inline uint64_t natural(const taeda_value &v)
 template <class T, class = void> struct Argument {
     static_assert(sizeof(T) == 0, "this type cannot be an argument of a bound function: the top of "
                                   "taeda.hpp lists those that can");
+    static constexpr bool unknown = true; /* said: what would come of it says nothing more */
 };
+template <class T, class = void> inline constexpr bool is_known = true;
+template <class T> inline constexpr bool is_known<T, std::enable_if_t<T::unknown>> = false;
 template <> struct Argument<Tensor> {
     static constexpr const char *schema = "Tensor";
     Borrowed borrowed;
@@ -134,6 +137,7 @@ template <> struct Argument<int> : Plain<int> {
     }
 };
 template <class T> struct Argument<std::optional<T>> {
+    static constexpr bool unknown = !is_known<Argument<T>>;
     static inline const std::string name = std::string(Argument<T>::schema) + "?";
     static inline const char *schema = name.c_str();
     std::optional<Argument<T>> held;

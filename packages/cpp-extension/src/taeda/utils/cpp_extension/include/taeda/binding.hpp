@@ -95,6 +95,14 @@ TAEDA_RARE inline std::string schema_text(const std::string &name, const char *c
     return made + ") -> " + result;
 }
 
+template <class R> constexpr bool gives_known()
+{
+    if constexpr (std::is_void_v<R>) return true;
+    else return is_known<Result<std::decay_t<R>>>;
+}
+template <class R, class... A>
+inline constexpr bool binds = gives_known<R>() && (is_known<Argument<std::decay_t<A>>> && ...);
+
 template <class R, class... A> struct Binding {
     using Function = R (*)(A...);
 

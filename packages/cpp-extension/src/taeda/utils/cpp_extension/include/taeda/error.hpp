@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "taeda/abi.h"
@@ -93,10 +94,21 @@ template <class T> TAEDA_RARE void append(std::string &to, const std::vector<T> 
     }
     to += "]";
 }
+template <class T, class = void> inline constexpr bool can_append = false;
+template <class T>
+inline constexpr bool can_append<
+    T, std::void_t<decltype(append(std::declval<std::string &>(), std::declval<const T &>()))>> =
+    true;
+template <class T> void append_part(std::string &to, const T &part)
+{
+    static_assert(can_append<T>, "this type cannot be a part of a message: texts, numbers, "
+                                 "x.sizes(), x.dtype(), x.device() and vectors of these can");
+    if constexpr (can_append<T>) append(to, part);
+}
 template <class... Parts> TAEDA_RARE std::string concat(const Parts &...parts)
 {
     std::string made;
-    (append(made, parts), ...);
+    (append_part(made, parts), ...);
     return made;
 }
 

@@ -15,9 +15,11 @@ public:
      * right shape and dtype. */
     template <class R, class... A> Definition &meta(R (*function)(A...))
     {
-        functions_->meta = reinterpret_cast<void (*)()>(function);
-        signatures_[1] = &detail::signature_of<R, A...>();
-        kernels_.meta = detail::Binding<R, A...>::meta;
+        if constexpr (detail::binds<R, A...>) {
+            functions_->meta = reinterpret_cast<void (*)()>(function);
+            signatures_[1] = &detail::signature_of<R, A...>();
+            kernels_.meta = detail::Binding<R, A...>::meta;
+        }
         return *this;
     }
     /* What runs on tensors of a CUDA device: a function of the same type. It queues its kernels on
@@ -25,9 +27,11 @@ public:
      * not wait for them. */
     template <class R, class... A> Definition &cuda(R (*function)(A...))
     {
-        functions_->cuda = reinterpret_cast<void (*)()>(function);
-        signatures_[2] = &detail::signature_of<R, A...>();
-        kernels_.cuda = detail::Binding<R, A...>::cuda;
+        if constexpr (detail::binds<R, A...>) {
+            functions_->cuda = reinterpret_cast<void (*)()>(function);
+            signatures_[2] = &detail::signature_of<R, A...>();
+            kernels_.cuda = detail::Binding<R, A...>::cuda;
+        }
         return *this;
     }
     /* The operator that computes its derivative, bound in the same extension. Argument names of its
@@ -87,11 +91,15 @@ public:
     template <class R, class... A>
     Definition &def(const std::string &text, R (*function)(A...), const std::string &doc = "")
     {
-        using B = detail::Binding<R, A...>;
-        Definition &made = add(text.find('(') == std::string::npos ? B::schema(text) : text, doc,
-                               reinterpret_cast<void (*)()>(function), B::cpu, B::number());
-        made.signatures_[0] = &detail::signature_of<R, A...>();
-        return made;
+        if constexpr (detail::binds<R, A...>) {
+            using B = detail::Binding<R, A...>;
+            Definition &made =
+                add(text.find('(') == std::string::npos ? B::schema(text) : text, doc,
+                    reinterpret_cast<void (*)()>(function), B::cpu, B::number());
+            made.signatures_[0] = &detail::signature_of<R, A...>();
+            return made;
+        } else
+            return add(text, doc, nullptr, nullptr, ""); /* does not compile, for the cause said */
     }
     /* Register what was bound under `space`; returns for each, for Python: its schema, and what the
      * number is that it returns. */

@@ -92,6 +92,7 @@ inline constexpr int any_count = -1;
 template <class R> struct Result {
     static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: the top of "
                                   "taeda.hpp lists those that can");
+    static constexpr bool unknown = true;
 };
 template <> struct Result<Tensor> {
     static constexpr const char *number = "";
@@ -129,9 +130,13 @@ template <> struct Result<std::vector<Tensor>> {
         for (const Tensor &one : made) to.put(one);
     }
 };
+template <class T>
+inline constexpr bool is_one =
+    std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>>;
 template <class... T> struct Result<std::tuple<T...>> {
-    static_assert(((std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>>) && ...),
+    static_assert((is_one<T> && ...),
                   "a std::tuple of results holds Tensors, or std::optional of them");
+    static constexpr bool unknown = !(is_one<T> && ...);
     static constexpr const char *number = "";
     static constexpr int count = int(sizeof...(T));
     static bool is_argument(const std::tuple<T...> &made)

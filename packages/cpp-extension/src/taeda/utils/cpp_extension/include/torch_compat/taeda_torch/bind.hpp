@@ -147,11 +147,18 @@ public:
 };
 
 /* ---- from a function, or an object that is called ---- */
+/* Is there a way across for all? What has none does not compile; a Dict does, and is refused. */
+template <class R, class... A> constexpr bool all_cross()
+{
+    if constexpr ((crosses<std::decay_t<R>> && ... && crosses<std::decay_t<A>>))
+        return taeda::detail::is_known<Out<std::decay_t<R>>> &&
+               (taeda::detail::is_known<taeda::detail::Argument<std::decay_t<A>>> && ...);
+    else return false;
+}
 template <class F> struct Signature : Signature<decltype(&F::operator())> {};
 template <class R, class... A> struct Signature<R (*)(A...)> {
     template <class F>
-    using Made = std::conditional_t<(crosses<std::decay_t<R>> && ... && crosses<std::decay_t<A>>),
-                                    Bound<F, R, A...>, Refused>;
+    using Made = std::conditional_t<all_cross<R, A...>(), Bound<F, R, A...>, Refused>;
 };
 template <class R, class... A> struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
 template <class C, class R, class... A>

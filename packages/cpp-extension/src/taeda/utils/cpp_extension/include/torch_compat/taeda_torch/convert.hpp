@@ -153,6 +153,7 @@ private:
 template <class R, class = void> struct Out {
     static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: it gives "
                                   "Tensors, numbers, texts, lists or tuples of them");
+    static constexpr bool unknown = true;
 };
 template <> struct Out<Tensor> {
     static std::string kinds() { return "t"; }
@@ -202,6 +203,7 @@ template <> struct Out<std::vector<Tensor>> {
     }
 };
 template <class... T> struct Out<std::tuple<T...>> {
+    static constexpr bool unknown = !(taeda::detail::is_known<Out<T>> && ...);
     static std::string kinds() { return "(" + (std::string() + ... + Out<T>::kinds()) + ")"; }
     static void put(const std::tuple<T...> &made, Results &to)
     {

@@ -28,11 +28,22 @@ using ValueError = ErrorOf<TAEDA_VALUE_ERROR>;
 using TypeError = ErrorOf<TAEDA_TYPE_ERROR>;
 using NotImplementedError = ErrorOf<TAEDA_NOT_IMPLEMENTED>;
 
+namespace detail {
+template <class T, class = void> inline constexpr bool is_written = false;
+template <class T>
+inline constexpr bool is_written<
+    T, std::void_t<decltype(std::declval<std::ostream &>() << std::declval<const T &>())>> = true;
+template <class T> void write_part(std::ostream &to, const T &part)
+{
+    static_assert(is_written<T>, "this type cannot be a part of a message: it has no operator<<");
+    if constexpr (is_written<T>) to << part;
+}
+}
 /* The parts as one text, each as `<<` writes it. */
 template <class... Parts> TAEDA_RARE std::string str(const Parts &...parts)
 {
     std::ostringstream made;
-    (void)(made << ... << parts);
+    (detail::write_part(made, parts), ...);
     return made.str();
 }
 
