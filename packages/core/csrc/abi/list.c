@@ -1,4 +1,5 @@
-/* list.c - results of an extension's kernel that are a list of tensors, as many as the call finds. */
+/* list.c - results of an extension's kernel that are a list of tensors, as many as the call finds.
+ */
 #include "abi/abi.h"
 #include "dispatch/marks.h"
 
@@ -29,7 +30,8 @@ static size_t mark_inputs(const td_call *call, td_mark *marks)
     return n;
 }
 
-/* Takes entries out that are not the kernel's to give, or stand there twice. NULL, or what was wrong. */
+/* Takes entries out that are not the kernel's to give, or stand there twice. NULL, or what was
+ * wrong. */
 static const char *disown(td_call *call)
 {
     size_t inputs = mark_inputs(call, NULL), n = inputs;
@@ -47,8 +49,8 @@ static const char *disown(td_call *call)
         bool input = marks[i - 1].index < 0;
         fault = input ? "the kernel gave an input back as an output: make another handle with "
                         "view, or a copy"
-                      : "the kernel gave one tensor as two outputs: make another handle with "
-                        "view, or a copy";
+                      : "the kernel gave one tensor as two outputs: make another handle with view, "
+                        "or a copy";
         call->outs[marks[i].index] = NULL;
         marks[i].index = marks[i - 1].index; /* of a run the first counts */
     }
@@ -62,10 +64,9 @@ td_status td_abi_take_list(td_call *call, const td_schema *s, int32_t code, td_a
     int n = call->nout;
     bool may_miss = s->custom->may_omit || s->custom->results[0].flags & TD_P_ELEMENT_OPTIONAL;
     call->nout = 0; /* none of `made` is wanted */
-    const char *fault = td_abi_disown(call, made)
-                            ? "the kernel filled `outputs`, and its result is a Tensor[]: fill "
-                              "what list_outputs gives"
-                            : NULL;
+    const char *fault = td_abi_disown(call, made) ? "the kernel filled `outputs`, and its result "
+                                                    "is a Tensor[]: fill what list_outputs gives"
+                                                  : NULL;
     call->nout = n;
     const char *listed = call->outs ? disown(call) : NULL;
     if (!fault) fault = listed;

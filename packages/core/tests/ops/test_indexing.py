@@ -743,7 +743,7 @@ def test_masked_indices_of_nothing():
     with pytest.raises(IndexError, match="nothing to index"):
         taeda._unsafe_masked_index(empty, ~none, index, 1.5)
     for name, more in (("_unsafe_masked_index", 0), ("_unsafe_masked_index_put_accumulate", made)):
-        with pytest.raises(RuntimeError, match="int64 or int32, but one has dtype taeda.bool"):
+        with pytest.raises(RuntimeError, match=r"int64 or int32, but one has dtype taeda\.bool"):
             getattr(taeda, name)(made, none, [none], more)
         with pytest.raises(IndexError, match="3 indices for a tensor of 2 dimensions"):
             getattr(taeda, name)(made, none, index * 3, more)

@@ -108,7 +108,7 @@ static void run_tiles(const td_int8_product *p, const td_int8_rows *r, int64_t r
             if (down == 2 && across == 2) large_tile(p->words, x, r->row, b, bytes, sums);
             for (int i = 0; i < down; i++)
                 for (int j = 0; j < across; j++) {
-                    int32_t (*own)[SIDE] = sums + (2 * i + j) * SIDE;
+                    int32_t(*own)[SIDE] = sums + (2 * i + j) * SIDE;
                     if (down + across < 4)
                         small_tile(p->words, x + i * SIDE * r->row, r->row, b + j * bytes, own);
                     put_all(p, r, row + i * SIDE, panel + j, own);

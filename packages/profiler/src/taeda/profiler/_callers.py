@@ -36,9 +36,8 @@ class Caller(NamedTuple):
     """Where an operation comes from."""
 
     place: str  # the innermost line of the program, as file:line; "?" if there is none
-    own: (
-        bool  # by an operator, a method or a function: no layer, optimizer or helper stands between
-    )
+    # by an operator, a method or a function: no layer, optimizer or helper stands between
+    own: bool
     backward: bool  # within a backward pass
 
 

@@ -333,7 +333,7 @@ _NJT = tuple(
 )
 _MASKED = (
     "torch._utils _rebuild_wrapper_subclass", "torch.masked.maskedtensor.core MaskedTensor",
-)  # fmt: skip
+)
 _TENSOR_TYPES = ("torch Tensor", "torch.nn.parameter Parameter")
 _TENSOR_MAKERS = {
     f"torch._utils _rebuild_{name}"

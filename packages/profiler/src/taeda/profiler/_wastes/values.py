@@ -59,9 +59,8 @@ class Copies(Waste):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._seen: defaultdict[tuple[str, int, int], set[int]] = defaultdict(set)
-        self._given: set[int] = (
-            set()
-        )  # addresses of what the program gives to modules, out of order
+        # addresses of what the program gives to modules, out of order
+        self._given: set[int] = set()
 
     def called(self, module: Any, args: tuple[Any, ...], place: str) -> None:
         given = (value for value in args if isinstance(value, Tensor))
