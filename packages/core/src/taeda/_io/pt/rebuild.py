@@ -332,7 +332,8 @@ _NJT = tuple(
     f"torch.nested._internal.nested_tensor {name}" for name in ("_rebuild_njt", "NestedTensor")
 )
 _MASKED = (
-    "torch._utils _rebuild_wrapper_subclass", "torch.masked.maskedtensor.core MaskedTensor",
+    "torch._utils _rebuild_wrapper_subclass",
+    "torch.masked.maskedtensor.core MaskedTensor",
 )
 _TENSOR_TYPES = ("torch Tensor", "torch.nn.parameter Parameter")
 _TENSOR_MAKERS = {
