@@ -36,6 +36,7 @@ ALLOWED = {
     "distributed/src/taeda/distributed/_calls.py": "which frames are ours",
     "distributed/src/taeda/distributed/_mpi/world.py": "a program for another process, a library",
     "onnx/src/taeda/onnx/_verify.py": "a program for another process",
+    "profiler/src/taeda/profiler/_callers.py": "which frames are the library's",
     "profiler/src/taeda/profiler/_collect.py": "which frames are ours",
     "profiler/src/taeda/profiler/_script.py": "a name of modules",
     "vision-ops/src/taeda/vision_ops/_kernels.py": "a library to open",
