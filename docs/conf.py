@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import api_pages  # noqa: E402 - lies beside this file, as the next
+import breaks  # noqa: E402
 import charts  # noqa: E402
 import kinds_page  # noqa: E402
 import names_page  # noqa: E402
@@ -42,3 +44,8 @@ ops_page.write_absent(HERE / "reference" / "absent.md")
 kinds_page.write(HERE / "reference" / "kinds.md")
 api_pages.write(HERE / "reference" / "api")
 names_page.write(HERE / "reference" / "static" / "all_names.js")
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.set_translator("html", breaks.Translator)

@@ -1,5 +1,8 @@
 """Write what the search box of "Coming from PyTorch" knows: each name that PyTorch documents, and what
 it is here: the same, different (a row of parity.md says how), or absent with what to do instead.
+
+    python docs/names_page.py       where PyTorch is installed: write torch_more_names.txt, the names that
+                                    are here and that PyTorch has, but does not document (`torch.relu`)
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ import importlib
 import inspect
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +23,7 @@ from taeda._torch_names.absent import table
 __all__ = ["Name", "names", "write"]
 
 HERE = Path(__file__).resolve().parent
+MORE = "torch_more_names.txt"
 SAME, DIFFERS, ABSENT, OURS = range(4)
 NOTHING, UNKNOWN = object(), object()
 NO_REASON = "There is nothing of this name here."
@@ -53,7 +58,7 @@ def names() -> list[Name]:
     """Every name that PyTorch documents, and every one of ours, in order."""
     links, rows, reasons = _links(), _differences(), table()
     made = []
-    documented = set(_documented())
+    documented = set(_listed("torch_names.txt")) | (links.keys() & set(_listed(MORE)))
     for name in sorted(documented):
         value = _found(f"taeda.{name}".split("."))
         if value is UNKNOWN:
@@ -69,8 +74,39 @@ def names() -> list[Name]:
     return sorted([*made, *ours])
 
 
-def _documented() -> Iterator[str]:
-    for line in (HERE / "torch_names.txt").read_text().splitlines():
+def write_more(path: Path) -> None:
+    """Write which names of ours PyTorch has without documenting them."""
+    torch = importlib.import_module("torch")
+    warnings.simplefilter("ignore")  # names that PyTorch will drop say so when they are looked at
+    known = set(_listed("torch_names.txt"))
+    more = [name for name in _links() if name not in known and _has(torch, name)]
+    places: dict[str, list[str]] = {}
+    for name in sorted(more):
+        place, _, last = f"torch.{name}".rpartition(".")
+        places.setdefault(place, []).append(last)
+    head = (
+        "# names that are here, and that PyTorch has but does not document, by where they stand\n"
+    )
+    path.write_text(head + "".join(f"{p}: {' '.join(found)}\n" for p, found in places.items()))
+
+
+def _has(torch: Any, name: str) -> bool:
+    value = torch
+    parts = name.split(".")
+    for number, part in enumerate(parts, 1):
+        try:
+            value = getattr(value, part)
+        except (AttributeError, ImportError, RuntimeError):
+            try:
+                value = importlib.import_module(".".join(["torch", *parts[:number]]))
+            except (ImportError, RuntimeError, AttributeError):
+                return False
+    return True
+
+
+def _listed(file: str) -> Iterator[str]:
+    """The names of a file, without the library."""
+    for line in (HERE / file).read_text().splitlines():
         place, _, words = line.partition(": ")
         if line[:1] != "#":
             yield from (re.sub(r"^(torch\.)+", "", f"{place}.{word}") for word in words.split())
@@ -150,3 +186,7 @@ def _said(name: str, rows: list[tuple[set[str], str]]) -> str:
     short = name.removeprefix("Tensor.").removesuffix("_")
     ends = {".".join(short.split(".")[k:]) for k in range(short.count(".") + 1)}
     return "; ".join(text for named, text in rows if ends & named)
+
+
+if __name__ == "__main__":
+    write_more(HERE / MORE)

@@ -163,7 +163,7 @@ def test_names_of_pytorch_are_found_or_have_a_reason():
 
 
 def test_documented_names_are_those_of_the_list():
-    documented = set(names_page._documented())
+    documented = set(names_page._listed("torch_names.txt"))
     assert {"nn.Linear", "Tensor.add_", "finfo"} <= documented and len(documented) > 4000
     assert not any(name.startswith("torch.") for name in documented)
 
@@ -175,3 +175,19 @@ def test_rows_of_parity_are_told_at_the_names_they_name():
         "Tensor.add_", rows
     )
     assert names_page._said("nn.Linear", rows) == ""
+
+
+def test_what_pytorch_has_without_documenting_it_is_no_name_of_ours_alone():
+    more = list(names_page._listed(names_page.MORE))
+    assert len(more) == len(set(more)) > 1000
+    assert not set(more) & set(names_page._listed("torch_names.txt"))
+    assert {"relu", "nn.LayerNorm.forward", "Tensor.exp2"} <= set(more)
+    status = {name.name: name.status for name in names_page.names()}
+    assert status["relu"] == names_page.SAME
+    assert status["array_api.abs"] == names_page.OURS
+
+
+def test_places_to_break_stand_behind_dots_and_underscores_of_names():
+    pytest.importorskip("sphinx", reason="writes the pages")
+    found = load("docs/breaks.py")._ENDS.sub("|", "nn.init.eye_ lower_bound a/b _x 1.5 ...")
+    assert found == "nn.|init.|eye_ lower_|bound a/|b _x 1.|5 ..."
