@@ -102,7 +102,7 @@ def _pages() -> list[Page]:
     made: list[Page] = []
     for name in modules():
         module = importlib.import_module(name)
-        page = Page(name, name, inspect.getdoc(module) or "", name)
+        page = Page(name, name, _for_readers(inspect.getdoc(module) or ""), name)
         for entry in names_of(module):
             page.entries.append((f"{name}.{entry}", getattr(module, entry)))
         made += _by_family(page) if name == "taeda" else [page]
@@ -245,6 +245,17 @@ def _text(page: Page) -> str:
         if not isinstance(value, _Seen):
             lines += _entry(name.removeprefix(page.module + "."), value)
     return "\n".join(lines) + "\n"
+
+
+#: the lines of a module's text that say what its files hold
+_FILES = re.compile(
+    r"^ {4}[\w/]+(?:\.py|/)\s.*\n(?: {4}[\w/]+(?:\.py|/)\s.*\n| {8,}\S.*\n)*\n*", re.M
+)
+
+
+def _for_readers(text: str) -> str:
+    """The text of a module without its table of files, which is for those who change it."""
+    return _FILES.sub("", text + "\n").strip()
 
 
 def _is_function(path: str) -> bool:

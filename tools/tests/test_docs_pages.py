@@ -191,3 +191,11 @@ def test_places_to_break_stand_behind_dots_and_underscores_of_names():
     pytest.importorskip("sphinx", reason="writes the pages")
     found = load("docs/breaks.py")._ENDS.sub("|", "nn.init.eye_ lower_bound a/b _x 1.5 ...")
     assert found == "nn.|init.|eye_ lower_|bound a/|b _x 1.|5 ..."
+
+
+def test_a_page_of_the_reference_has_no_table_of_files():
+    text = "Sums.\n\n    _a.py   small\n            ones\n    parts/  large ones\n\nExact.\n\n    x = 1"
+    assert api_pages._for_readers(text) == "Sums.\n\nExact.\n\n    x = 1"
+    assert not [
+        page.file for page in api_pages._pages() if re.search(r"^    _\w+\.py ", page.text, re.M)
+    ]
