@@ -35,3 +35,25 @@ def test_a_program_that_wastes_hears_of_its_line(hears_of_its_line, waste):
 @pytest.mark.parametrize("waste", PAIRS)
 def test_the_mended_program_hears_nothing(hears_nothing, waste):
     hears_nothing(PAIRS[waste][1])
+
+
+WIDE = "wide = taeda.randn(64, 8, 64).transpose(0, 2)"
+
+#: ways in which a tensor out of order is copied, each in every step
+COPIES = {
+    "contiguous": "wide.contiguous()",
+    "clone": "wide.clone(memory_format=taeda.contiguous_format)",
+    "reshape": "wide.reshape(64, -1)",
+    "flatten": "wide.flatten(1)",
+    "ravel": "wide.ravel()",
+    "a layer": "nn.Flatten()(wide)",
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_in_every_step_hears_of_its_line(hears_of_its_line, way):
+    hears_of_its_line("Copies", {"setup": WIDE, "body": COPIES[way]})
+
+
+def test_a_tensor_of_its_step_may_be_copied(hears_nothing):
+    hears_nothing({"body": "taeda.randn(64, 8, 64).transpose(0, 2).flatten(1)"})

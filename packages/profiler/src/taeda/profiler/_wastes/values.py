@@ -12,6 +12,8 @@ from ._run import Call, Finding, Run, Waste
 
 __all__ = ["BytesNormalised", "Copies", "Doubles"]
 
+#: what gives its input in order: a view where that has it, else a copy
+_COPIES = ("clone", "contiguous", "flatten", "ravel", "reshape", "reshape_as")
 LARGE = 1 << 14  # numbers of a tensor whose copy takes longer than the call
 
 
@@ -67,7 +69,7 @@ class Copies(Waste):
         self._given.update(value.data_ptr() for value in given if not value.is_contiguous())
 
     def operation(self, call: Call) -> None:
-        if call.name not in ("contiguous", "reshape", "clone") or not call.args:
+        if call.name not in _COPIES or not call.args:
             return
         source, made = call.args[0], call.made
         if not isinstance(source, Tensor) or not isinstance(made, Tensor):
@@ -88,7 +90,7 @@ class Copies(Waste):
                 place,
                 "the same tensor, which is not contiguous, is copied in every step. Copy it once before the "
                 "loop, or keep it in the order in which it is used.",
-                f"this copy, {self.run.share(self.run.at(place, 'contiguous', 'reshape', 'clone'))}",
+                f"this copy, {self.run.share(self.run.at(place, *_COPIES))}",
             )
             for place in sorted(places)
         ]
