@@ -28,6 +28,14 @@ static int has_protocol(PyObject *o)
     return yes;
 }
 
+/* or one that a mode knows: a number of a trace for any size. If it were the other side's to
+   answer, `x += n` would not write x */
+static int has_say(PyObject *o)
+{
+    return operand(o) || has_protocol(o) || PyObject_HasAttrString(o, "__sym_float__") ||
+           PyObject_HasAttrString(o, "__sym_not__");
+}
+
 /* a mode, or the type of a tensor, has a say: it gets a method, which Python's table names */
 static int is_asked(PyObject *o) { return td_is_tensor(o) && td_is_asked(o); }
 static PyObject *ask(const char *op, PyObject *a, PyObject *b)
@@ -94,8 +102,7 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *mod)
 {
     static Slot s = {"pow", "", NULL, NULL};
     PyObject *const args[] = {a, b};
-    if (!operand(a) && !has_protocol(a)) Py_RETURN_NOTIMPLEMENTED;
-    if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED;
+    if (!has_say(a) || !has_say(b)) Py_RETURN_NOTIMPLEMENTED;
     return is_asked(a) || is_asked(b) ? ask(s.name, a, b) : named(&s, 2, args);
 }
 
@@ -115,7 +122,7 @@ UNARY(slot_invert, "bitwise_not")
     {                                                                                \
         static Slot s = {op_name, "", NULL, NULL};                                   \
         PyObject *const args[] = {a, b};                                             \
-        if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED;               \
+        if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;                                   \
         return is_asked(a) || is_asked(b) ? ask(op_name, a, b) : named(&s, 2, args); \
     }
 INPLACE(slot_iadd, "add_")
@@ -133,7 +140,7 @@ static PyObject *slot_ipow(PyObject *a, PyObject *b, PyObject *mod)
 {
     static Slot s = {"pow_", "", NULL, NULL};
     PyObject *const args[] = {a, b};
-    if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED;
+    if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;
     return is_asked(a) || is_asked(b) ? ask(s.name, a, b) : named(&s, 2, args);
 }
 

@@ -418,3 +418,13 @@ def test_a_step_that_no_stride_holds_leaves_one_window():
         assert windows.tolist() == x[:, None, :3].tolist()
         assert (windows + 1).clone().sum() == (x[:, :3] + 1).sum()
     assert taeda.ones(3).round(decimals=-(2**63)).shape == (3,)
+
+
+def test_the_size_that_counts_sum_up_to_is_theirs():
+    counts = taeda.tensor([2, 0, 3])
+    with pytest.raises(NotImplementedError, match="its values'"):
+        taeda.repeat_interleave(counts.to("meta"))
+    assert taeda.repeat_interleave(counts.to("meta"), output_size=5).shape == (5,)
+    one = taeda.tensor([3])
+    assert taeda.ones(1, 2).repeat_interleave(one, 0).shape == (3, 2)
+    assert taeda.ones(2, 2).repeat_interleave(one, 0).shape == (6, 2)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import operator
+
 import pytest
 
 import taeda
@@ -57,3 +59,57 @@ def test_dimensions_are_checked():
         seen(lambda x: x.size(2), 3, 4)
     with pytest.raises(IndexError):
         seen(lambda x: x.stride(2), 3, 4)
+
+
+_BITS = ("and_", "or_", "xor", "lshift", "rshift")
+_SIGNS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", *_BITS)
+_COMPARED = ("lt", "le", "gt", "ge", "eq", "ne")
+_WRITING = tuple(f"i{name.rstrip('_')}" for name in _SIGNS)
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("name", [*_SIGNS, *_COMPARED, *_WRITING])
+def test_operators_of_python_take_a_size_on_each_side(name, swapped, half):
+    """None of them fixes it, and those that write do: what else shows the tensor has it then."""
+    apply = getattr(operator, name)
+    bits = name.removeprefix("i") in (b.rstrip("_") for b in _BITS) or name in _BITS
+    if (swapped and name in _WRITING) or (half and bits):
+        return
+
+    def f(x):
+        y, n = x.clone(), x.shape[0] / 2 if half else x.shape[0]
+        seen = y.view(-1)
+        made = apply(n, y) if swapped else apply(y, n)
+        return made, y, seen
+
+    x = taeda.arange(1, 16).view(5, 3)
+    x = x if bits else x / 4
+    gm = make_fx(f, tracing_mode="symbolic")(x)
+    assert gm.shape_env.format_guards() == ""
+    for given in (x, x.repeat(2, 1)):
+        for a, b in zip(gm(given), f(given), strict=True):
+            assert a.equal(b)
+
+
+def test_a_float_to_the_power_of_a_size_stays_one():
+    def f(x):
+        n = x.shape[0]
+        return x * n**-0.5, x * 2.0**n, x * (n / 3) ** 2, x * n**2
+
+    gm = make_fx(f, tracing_mode="symbolic")(taeda.ones(5, 3))
+    assert gm.shape_env.format_guards() == ""
+    for a, b in zip(gm(taeda.ones(7, 3)), f(taeda.ones(7, 3)), strict=True):
+        assert a.equal(b)
+
+
+def test_a_float_of_very_many_steps_is_its_number():
+    def doubled(x):
+        n = x.shape[0] / 3
+        for _ in range(60):
+            n = n + n
+        return x * n
+
+    gm = make_fx(doubled, tracing_mode="symbolic")(taeda.ones(5, 3))
+    assert "==" in gm.shape_env.format_guards()
+    assert gm(taeda.ones(5, 3)).equal(doubled(taeda.ones(5, 3)))

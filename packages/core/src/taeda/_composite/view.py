@@ -130,10 +130,11 @@ def repeat_interleave_self_Tensor(  # noqa: N802 - the overload's name
         raise RuntimeError(
             f"repeat_interleave: repeats must be 0-dim or 1-dim, got shape {list(repeats.shape)}"
         )
-    if repeats.numel() != 1 and repeats.numel() != flat.size(at):
+    each = repeats.dim() == 1 and repeats.numel() == flat.size(at)
+    if not each and repeats.numel() != 1:
         raise RuntimeError(
             "repeat_interleave: repeats must have the same size as input along dim, but got "
             f"repeats.size(0) = {repeats.numel()} and input.size({at}) = {flat.size(at)}"
         )
-    counts = repeats.reshape(-1).expand(flat.size(at)) if repeats.numel() == 1 else repeats
+    counts = repeats if each else repeats.reshape(-1).expand(flat.size(at))
     return flat.index_select(at, taeda.repeat_interleave(counts, output_size=output_size))

@@ -15,12 +15,15 @@ __all__ = ["Real", "real", "real_symbol"]
 
 
 class Real:
-    """A call of one of Python's operators; `parts` are numbers, symbols or more of it."""
+    """A call of one of Python's operators; `parts` are numbers, symbols or more of it, and `steps` is
+    how many operators there are in it, as often as each is written.
+    """
 
-    __slots__ = ("name", "parts")
+    __slots__ = ("name", "parts", "steps")
 
     def __init__(self, name: str, *parts: Any) -> None:
         self.name, self.parts = name, parts
+        self.steps: int = 1 + sum(getattr(part, "steps", 0) for part in parts)
 
     @property
     def number(self) -> float | None:
@@ -74,11 +77,14 @@ RULES: dict[str, Callable[..., Any]] = {
     "floordiv": operator.floordiv,
     "mod": operator.mod,
     "neg": operator.neg,
+    "pow": operator.pow,
     "float": float,
     "max": lambda a, b: float(max(a, b)),
     "min": lambda a, b: float(min(a, b)),
 }
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"}
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"
+}  # fmt: skip
 
 
 def _word(part: Any) -> str:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SymBool", "SymFloat", "SymInt"]
 
+_MOST_STEPS = 1000  # of the formula of a float; of more it is its number
+
 
 class _Number:
     """What integers and floats that depend on sizes have in common."""
@@ -62,8 +64,11 @@ class _Number:
         positive = SymBool(Relation(">=", self.expr, constant(0)), self.env)
         return self if positive else -self
 
+    def __pow__(self, power: Any) -> Any:
+        return _power(self, power)
+
     def __rpow__(self, base: Any) -> Any:
-        return base ** self.fixed()
+        return _power(base, self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other
@@ -129,7 +134,7 @@ class SymInt(_Number, taeda.SymInt):
             for _ in range(power):
                 made = made * self.expr
             return SymInt(made, self.env)
-        return self.fixed() ** (power.fixed() if isinstance(power, _Number) else power)
+        return _power(self, power)
 
     def __sym_max__(self, other: Any) -> Any:
         return _picked(self._with(other, larger, "max"), self, other)
@@ -181,9 +186,6 @@ class SymFloat(_Number, taeda.SymFloat):
         made: SymFloat = _float(self.env, "neg", self.expr)
         return made
 
-    def __pow__(self, power: Any) -> Any:
-        return self.fixed() ** (power.fixed() if isinstance(power, _Number) else power)
-
     def __sym_max__(self, other: Any) -> Any:
         return _picked(_float_with(self, other, "max", False), self, other)
 
@@ -206,7 +208,10 @@ def _term(value: Any) -> Expression | Real | None:
 
 def _float(env: ShapeEnv, name: str, *parts: Any) -> Any:
     made = real(name, *parts)
-    return made.number if made.number is not None else _noted(SymFloat(made, env))
+    if made.number is not None:
+        return made.number
+    # A sum with itself doubles the formula, which would be read without end.
+    return SymFloat(made, env).fixed() if made.steps > _MOST_STEPS else _noted(SymFloat(made, env))
 
 
 def _float_with(one: Any, other: Any, name: str, swapped: bool) -> Any:
@@ -219,6 +224,20 @@ def _float_with(one: Any, other: Any, name: str, swapped: bool) -> Any:
     if term is None:
         return NotImplemented
     return _float(one.env, name, *((term, one.expr) if swapped else (one.expr, term)))
+
+
+def _power(base: Any, power: Any) -> Any:
+    """A float stays one that depends on sizes; what may be an integer or complex is fixed."""
+    terms = _term(base), _term(power)
+    env = (base if isinstance(base, _Number) else power).env
+    if None in terms:
+        return NotImplemented
+    hints = [v.hint if isinstance(v, _Number) else v for v in (base, power)]
+    whole = all(isinstance(term, Expression) for term in terms)
+    if not whole and hints[0] > 0:
+        return _float(env, "pow", *terms)
+    plain = [v.fixed() if isinstance(v, _Number) else v for v in (base, power)]
+    return plain[0] ** plain[1]
 
 
 def _picked(made: Any, one: Any, other: Any) -> Any:
